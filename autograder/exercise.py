@@ -1,0 +1,152 @@
+"""An exercise: its reference, its spec, its cases and the ways people get it wrong.
+
+One module in ``autograder/exercises`` defines one ``Exercise`` under the name
+``exercise``. Running the cases is ``judge``'s work, wording is ``messages``'s.
+
+A case is ordinary Python. It never assumes that the learner's function lives in this
+process: it hands data to ``student(...)`` and looks at what comes back.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One claim about the learner's function.
+
+    name : the claim as an identifier (``each_row_sums_to_one``)
+    claim : the claim as a sentence for the learner, without a final stop
+    points : what it earns
+    visible : whether the learner sees it in the notebook; hidden ones run in grading
+    run : ``run(student, rng)``, which raises ``Broken`` where the claim does not hold
+    """
+
+    name: str
+    claim: str
+    points: float
+    visible: bool
+    run: Callable[[Any, np.random.Generator], None]
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """One way to get the exercise wrong, as code.
+
+    name : the mistake as an identifier (``softmax_over_queries``)
+    finding : what the learner's numbers are, one sentence ("Your numbers are …")
+    question : a question that leads on without giving the answer away
+    why : why people do it, or where it was seen
+    function : the wrong implementation
+    """
+
+    name: str
+    finding: str
+    question: str
+    why: str
+    function: Function
+
+
+class Exercise:
+    """Everything that is known about one exercise, except its text in the lesson."""
+
+    def __init__(
+        self,
+        reference: Function,
+        *,
+        lesson: str,
+        minutes: int,
+        difficulty: int,
+        uses: tuple[str, ...] = (),
+        returns: tuple[str, ...] = (),
+    ) -> None:
+        """Start an exercise.
+
+        reference : the function of ``course_lib``; its name is the exercise's name
+        lesson : the lesson's folder name
+        minutes : how long a first reader needs
+        difficulty : 1, 2 or 3
+        uses : names of earlier exercises that the reference calls
+        returns : names of the parts of the result, where it is a tuple
+        """
+        self.reference = reference
+        self.name: str = reference.__name__
+        self.lesson = lesson
+        self.minutes = minutes
+        self.difficulty = difficulty
+        self.uses = uses
+        self.returns = returns
+        self.parameters = tuple(inspect.signature(reference).parameters)
+        self.cases: list[Case] = []
+        self.misconceptions: list[Misconception] = []
+        self._spec: Function | None = None
+        self._usual: Callable[[np.random.Generator], tuple[Any, ...]] | None = None
+
+    @property
+    def points(self) -> float:
+        """Points of all cases together."""
+        return float(sum(case.points for case in self.cases))
+
+    def spec(self, function: Function) -> Function:
+        """Take the obvious, slow version: the oracle of the cases."""
+        self._spec = function
+        return function
+
+    def usual(self, function: Function) -> Function:
+        """Take ``inputs(rng)``: a tuple of arguments as most calls have them."""
+        self._usual = function
+        return function
+
+    def case(
+        self, claim: str, *, points: float = 1, visible: bool = True
+    ) -> Callable[[Function], Function]:
+        """Add the decorated function as a case; its name is the case's name."""
+
+        def add(run: Function) -> Function:
+            self._refuse_duplicate(run.__name__, [case.name for case in self.cases])
+            self.cases.append(Case(run.__name__, claim, points, visible, run))
+            return run
+
+        return add
+
+    def misconception(
+        self, finding: str, question: str, *, why: str
+    ) -> Callable[[Function], Function]:
+        """Add the decorated wrong function; its name is the mistake's name."""
+
+        def add(wrong: Function) -> Function:
+            names = [kept.name for kept in self.misconceptions]
+            self._refuse_duplicate(wrong.__name__, names)
+            self.misconceptions.append(
+                Misconception(wrong.__name__, finding, question, why, wrong)
+            )
+            return wrong
+
+        return add
+
+    @property
+    def expected_function(self) -> Function:
+        """The spec; raises ``TypeError`` if none was given."""
+        if self._spec is None:
+            raise TypeError(f"exercise {self.name} has no spec")
+        return self._spec
+
+    def expected(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Give what the spec answers to a call."""
+        return self.expected_function(*arguments, **keywords)
+
+    def usual_inputs(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Give arguments of a usual call, drawn with rng."""
+        if self._usual is None:
+            raise TypeError(f"exercise {self.name} has no usual inputs")
+        return self._usual(rng)
+
+    def _refuse_duplicate(self, name: str, names: list[str]) -> None:
+        if name in names:
+            raise ValueError(f"exercise {self.name} has {name} twice")

@@ -1,0 +1,115 @@
+"""The kill matrix: which case catches which misconception, and which get their name.
+
+It tests the tests: a misconception that no case catches, or a case that catches none,
+is a fault of the exercise.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autograder.compare import difference
+from autograder.diagnosis import replay
+from autograder.exercise import Case, Exercise, Misconception
+from autograder.judge import NOTEBOOK_SEED, Judgement, judge
+from autograder.outcome import Call, Runner, run_here
+
+GRADING_SEED = 1706  # stands for any secret seed: the matrix must not hang on one
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One case: its name, whether learners see it, its points."""
+
+    name: str
+    visible: bool
+    points: float
+
+
+@dataclass(frozen=True)
+class MisconceptionRow:
+    """One misconception and what the cases say of it.
+
+    caught_by : cases that fail
+    diagnosed_visible : named from the visible cases, as in the notebook
+    diagnosed : named from all cases, as in grading
+    usual_form : right type, right shape and finite values on the usual inputs
+    """
+
+    name: str
+    caught_by: list[str] = field(default_factory=list)
+    diagnosed_visible: bool = False
+    diagnosed: bool = False
+    usual_form: bool = False
+
+
+@dataclass(frozen=True)
+class ExerciseMatrix:
+    """One exercise's part of the matrix."""
+
+    name: str
+    lesson: str
+    points: float
+    cases: list[CaseRow]
+    misconceptions: list[MisconceptionRow]
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the bank, in sentences; empty if nothing is."""
+        caught = {case for row in self.misconceptions for case in row.caught_by}
+        return [
+            f"{self.name}: no case catches {row.name}"
+            for row in self.misconceptions
+            if not row.caught_by
+        ] + [
+            f"{self.name}: {case.name} catches no misconception"
+            for case in self.cases
+            if case.name not in caught
+        ]
+
+
+def matrix(exercise: Exercise) -> ExerciseMatrix:
+    """Judge every misconception of an exercise as if a learner had written it."""
+    cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
+    rows = [_row(exercise, kept) for kept in exercise.misconceptions]
+    return ExerciseMatrix(
+        exercise.name, exercise.lesson, exercise.points, cases, rows
+    )
+
+
+def as_data(rows: list[ExerciseMatrix]) -> dict[str, Any]:
+    """Give the matrix as data for ``--json``."""
+    return {"exercises": [asdict(row) for row in rows]}
+
+
+def judge_function(
+    exercise: Exercise, function: Any, cases: list[Case], seed: int
+) -> Judgement:
+    """Judge a function of this process that calls nothing of the learner's."""
+
+    def make(names: tuple[str, ...]) -> Runner:
+        return run_here(function)
+
+    return judge(exercise, make, cases=cases, seed=seed)
+
+
+def _row(exercise: Exercise, kept: Misconception) -> MisconceptionRow:
+    visible = [case for case in exercise.cases if case.visible]
+    seen = judge_function(exercise, kept.function, visible, NOTEBOOK_SEED)
+    whole = judge_function(exercise, kept.function, exercise.cases, GRADING_SEED)
+    return MisconceptionRow(
+        kept.name,
+        [v.case.name for v in whole.verdicts if v.status != "ok"],
+        seen.misconception is kept,
+        whole.misconception is kept,
+        _has_usual_form(exercise, kept),
+    )
+
+
+def _has_usual_form(exercise: Exercise, kept: Misconception) -> bool:
+    inputs = exercise.usual_inputs(np.random.default_rng(NOTEBOOK_SEED))
+    (outcome,) = replay(kept.function, [Call(inputs)])
+    if outcome.kind != "value":
+        return False
+    return difference(outcome.value, exercise.expected(inputs, {}), values=False) is None

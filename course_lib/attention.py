@@ -1,0 +1,106 @@
+"""Dot-product attention, from one score to a whole layer without parameters.
+
+Rows are tokens. Other ways of scoring are in ``course_lib.scores``; nothing here
+learns, masks or splits into heads.
+"""
+
+import numpy as np
+
+from course_lib.softmax import softmax
+
+
+def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Score how well each query matches each key.
+
+    q : (..., n, d_k), one query per row
+    k : (..., m, d_k), one key per row
+
+    Returns the scores (..., n, m): row i holds the dot products of query i with all
+    keys, divided by the square root of d_k.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
+
+    >>> q = np.array([[1.0, 1.0, 1.0, 1.0]])
+    >>> k = np.array([[2.0, 0.0, 0.0, 0.0], [3.0, 3.0, 1.0, 1.0]])
+    >>> scaled_scores(q, k)
+    array([[1., 4.]])
+    """
+    d_k = q.shape[-1]
+    return q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k)  # (..., n, m)
+
+
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mix the values, for each query, by how well its key matches.
+
+    q : (..., n, d_k), one query per row
+    k : (..., m, d_k), one key per row
+    v : (..., m, d_v), one value per row; value j belongs to key j
+
+    Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
+    weighted for query i. Row i of the weights (..., n, m) holds those weights: the
+    softmax over the keys of query i's scaled scores.
+    Source: Vaswani et al. (2017), Attention Is All You Need, equation 1.
+
+    >>> q = np.array([[0.0, 0.0]])
+    >>> k = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> v = np.array([[10.0, 0.0, 2.0], [20.0, 0.0, 4.0]])
+    >>> output, weights = attention(q, k, v)
+    >>> output, weights
+    (array([[15.,  0.,  3.]]), array([[0.5, 0.5]]))
+    """
+    weights = softmax(scaled_scores(q, k), axis=-1)  # (..., n, m)
+    return weights @ v, weights  # (..., n, d_v), (..., n, m)
+
+
+def attention_step_by_step(
+    q1: np.ndarray, k: np.ndarray, v: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Walk one query through attention and keep what each step gives.
+
+    q1 : (d_k,), one query
+    k : (m, d_k), one key per row
+    v : (m, d_v), one value per row; value j belongs to key j
+
+    Returns a dictionary with, in this order, "scores" (m,): the plain dot products;
+    "scaled" (m,): the scores divided by the square root of d_k; "weights" (m,): their
+    softmax; "weighted_values" (m, d_v): each value times its weight; "output" (d_v,):
+    the sum of the weighted values.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
+
+    >>> steps = attention_step_by_step(
+    ...     np.array([0.0, 0.0]), np.array([[1.0, 2.0], [3.0, 4.0]]), np.eye(2)
+    ... )
+    >>> steps["weights"], steps["output"]
+    (array([0.5, 0.5]), array([0.5, 0.5]))
+    """
+    scores = k @ q1  # (m,)
+    scaled = scores / np.sqrt(q1.shape[-1])  # (m,)
+    weights = softmax(scaled)  # (m,)
+    weighted_values = weights[:, np.newaxis] * v  # (m, d_v)
+    return {
+        "scores": scores,
+        "scaled": scaled,
+        "weights": weights,
+        "weighted_values": weighted_values,
+        "output": weighted_values.sum(axis=0),
+    }
+
+
+def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rewrite each row of x as a mix of the rows of y that resemble it.
+
+    x : (..., n, d), one token per row: the tokens that look
+    y : (..., m, d), one token per row: the tokens that are looked at
+
+    Returns (..., n, d): row i is the mean of the rows of y, weighted by the softmax
+    over y's rows of their dot products with row i of x. Nothing is learned, and
+    nothing is divided by the square root of d.
+    Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
+    Translation, section 3.1 (the score called "dot").
+
+    >>> similarity_attention(np.array([[0.0, 0.0]]), np.array([[2.0, 4.0], [4.0, 0.0]]))
+    array([[3., 2.]])
+    """
+    weights = softmax(x @ np.swapaxes(y, -1, -2), axis=-1)  # (..., n, m)
+    return weights @ y  # (..., n, d)
