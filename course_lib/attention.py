@@ -16,7 +16,8 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k : (..., m, d_k), one key per row
 
     Returns the scores (..., n, m): row i holds the dot products of query i with all
-    keys, divided by the square root of d_k.
+    keys, divided by the square root of d_k. Whole numbers are allowed, the result holds
+    floats, and q and k stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
 
     >>> q = np.array([[1.0, 1.0, 1.0, 1.0]])
@@ -39,7 +40,8 @@ def attention(
 
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
     weighted for query i. Row i of the weights (..., n, m) holds those weights: the
-    softmax over the keys of query i's scaled scores.
+    softmax over the keys of query i's scaled scores. Whole numbers are allowed, the
+    results hold floats, and the arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, equation 1.
 
     >>> q = np.array([[0.0, 0.0]])
@@ -62,10 +64,10 @@ def attention_step_by_step(
     k : (m, d_k), one key per row
     v : (m, d_v), one value per row; value j belongs to key j
 
-    Returns a dictionary with, in this order, "scores" (m,): the plain dot products;
+    Returns a dictionary with the keys "scores" (m,): the plain dot products;
     "scaled" (m,): the scores divided by the square root of d_k; "weights" (m,): their
     softmax; "weighted_values" (m, d_v): each value times its weight; "output" (d_v,):
-    the sum of the weighted values.
+    the sum of the weighted values. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
 
     >>> steps = attention_step_by_step(
@@ -95,7 +97,8 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Returns (..., n, d): row i is the mean of the rows of y, weighted by the softmax
     over y's rows of their dot products with row i of x. Nothing is learned, and
-    nothing is divided by the square root of d.
+    nothing is divided by the square root of d. Whole numbers are allowed, the result
+    holds floats, and x and y stay as they are.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "dot").
 

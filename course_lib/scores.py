@@ -17,7 +17,8 @@ def additive_scores(
     w_k : (d_k, d_hidden), parameters that project the keys
     v : (d_hidden,), parameters that turn the hidden layer into one number
 
-    Returns the scores (..., n, m): entry [i, j] is v · tanh(q_i w_q + k_j w_k).
+    Returns the scores (..., n, m): entry [i, j] is v · tanh(q_i w_q + k_j w_k). The
+    arguments, all floats, stay as they are.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, appendix A.1.2.
 
@@ -37,7 +38,8 @@ def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     k : (..., m, d_k), one key per row; d_k may differ from d_q
     w : (d_q, d_k), parameters: how much each part of a query asks for each part of a key
 
-    Returns the scores (..., n, m): entry [i, j] is q_i w k_j.
+    Returns the scores (..., n, m): entry [i, j] is q_i w k_j. The arguments, all floats,
+    stay as they are.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "general").
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.exercise import Exercise
 from course_lib.attention import scaled_scores
+from course_lib.softmax import softmax
 
 exercise = Exercise(
     scaled_scores, lesson="01_dot_product_attention", minutes=10, difficulty=2
@@ -29,13 +30,12 @@ def usual(rng):
     return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
 
 
-@exercise.case("Two queries and three keys of size 2 give these six scores")
+@exercise.case("Two queries and three keys of size 4 give these six scores")
 def small_example_by_hand(student, rng):
-    root = math.sqrt(2)
-    q = np.array([[1.0, 2.0], [0.0, 3.0]])
-    k = np.array([[4.0, 0.0], [1.0, 1.0], [0.0, -2.0]])
-    expected = np.array([[4 / root, 3 / root, -4 / root], [0.0, 3 / root, -6 / root]])
-    student.expect(student(q, k), expected)
+    q = np.array([[1.0, 2.0, 0.0, 1.0], [0.0, 3.0, 1.0, 0.0]])
+    k = np.array([[4.0, 0.0, 1.0, 2.0], [1.0, 1.0, 0.0, 1.0], [0.0, -2.0, 5.0, 0.0]])
+    dot_products = np.array([[6.0, 4.0, -4.0], [1.0, 3.0, -1.0]])
+    student.expect(student(q, k), dot_products / 2.0)
 
 
 @exercise.case("Each score is a dot product divided by the square root of d_k")
@@ -48,21 +48,30 @@ def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
 
 
+@exercise.case("With all sizes alike, row i still scores query i of its own sequence")
+def sizes_all_alike(student, rng):
+    # Here a wrong axis gives the right shape, so only the numbers can show it.
+    student.agrees(rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3, 3)))
+
+
 @exercise.case("Queries and keys of whole numbers give the same scores", visible=False)
 def whole_numbers(student, rng):
     q, k = rng.integers(-4, 5, size=(5, 3)), rng.integers(-4, 5, size=(7, 3))
     student.agrees(q, k)
 
 
-@exercise.case("With d_k = 1 the scores are plain products", visible=False)
+@exercise.case(
+    "With one query and d_k = 1 the scores are plain products", visible=False
+)
 def one_number_per_key(student, rng):
     q, k = rng.normal(size=(1, 1)), rng.normal(size=(6, 1))
     student.expect(student(q, k), q * k.T)
 
 
-@exercise.case("The queries and keys stay as they are", visible=False)
+@exercise.case("The queries and keys stay as they are")
 def arguments_stay(student, rng):
-    student.leaves_unchanged(rng.normal(size=(5, 4)), rng.normal(size=(7, 4)))
+    q, k = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
+    student.leaves_unchanged(q.astype(float), k.astype(float))
 
 
 @exercise.misconception(
@@ -139,3 +148,82 @@ def cosine_similarity(q, k):
     unit_q = q / np.linalg.norm(q, axis=-1, keepdims=True)
     unit_k = k / np.linalg.norm(k, axis=-1, keepdims=True)
     return unit_q @ np.swapaxes(unit_k, -1, -2)
+
+
+@exercise.misconception(
+    "Your numbers are weights: each of your rows sums to 1.",
+    "Which step turns scores into weights, and is it part of this exercise?",
+    why="softmax(QKᵀ/√d_k) stands in one formula, so both steps are written at once.",
+)
+def softmax_applied(q, k):
+    return softmax(scaled_scores(q, k), axis=-1)
+
+
+@exercise.misconception(
+    "Your result is q @ k, with the keys left as rows: "
+    "where that does not stop, a query is multiplied with columns of k.",
+    "Which axes does `@` pair, and does each key lie along that axis of k?",
+    why="The ᵀ of QKᵀ gets lost; with as many keys as d_k nothing complains.",
+)
+def keys_not_transposed(q, k):
+    return q @ k / np.sqrt(q.shape[-1])
+
+
+@exercise.misconception(
+    "Your numbers are single products of a number in q and a number in k: "
+    "they are not summed, and query i meets key i only.",
+    "How many pairs of a query and a key are there, and how many of them do you score?",
+    why="`*` is written for `@`; in NumPy it multiplies number by number.",
+)
+def products_not_summed(q, k):
+    return q * k / np.sqrt(q.shape[-1])
+
+
+@exercise.misconception(
+    "Your keys have all their axes turned round, so that with a batch the sequences "
+    "are turned as well.",
+    "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
+    why="`.T` is learned on matrices, where it swaps the only two axes there are.",
+)
+def all_axes_reversed(q, k):
+    return q @ k.T / np.sqrt(q.shape[-1])
+
+
+@exercise.misconception(
+    "Your transposition names exactly three axes, so it stops with two or four.",
+    "How do you name the last two axes, however many stand before them?",
+    why="k.transpose(0, 2, 1) is copied from code that always has one batch axis.",
+)
+def three_axes_only(q, k):
+    return q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+
+
+@exercise.misconception(
+    "Your scores are right, but q is divided by √d_k in place and stays so.",
+    "What does `q /= …` do to the array that the caller holds?",
+    why="`q /= …` and `q *= …` look like a new q, and change the old one.",
+)
+def query_scaled_in_place(q, k):
+    q /= np.sqrt(q.shape[-1])
+    return q @ np.swapaxes(k, -1, -2)
+
+
+@exercise.misconception(
+    "Your scores lose what stands after the decimal point when q is an array of "
+    "whole numbers.",
+    "Which dtype has the array that you write the scores into?",
+    why="np.zeros(..., dtype=q.dtype) and np.zeros_like(q) take over q's integers.",
+)
+def cut_to_whole_numbers(q, k):
+    scores = np.zeros((*q.shape[:-1], k.shape[-2]), dtype=q.dtype)
+    scores[...] = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    return scores
+
+
+@exercise.misconception(
+    "Your result has lost its axes of length 1.",
+    "With one single query, how many rows should the scores have?",
+    why="np.squeeze() tidies a result up, and takes the axis of a single query too.",
+)
+def axes_of_one_lost(q, k):
+    return np.squeeze(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))

@@ -96,6 +96,53 @@ def divided_by_lengths(q, k):
     return np.einsum("...ic,...jc->...ij", q, k) / (lengths_q * lengths_k)
 
 
+@answers.also("softmax_applied")
+def shares_of_exponentials(q, k):
+    exponentials = np.exp(einsum(q, k))
+    return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+@answers.also("keys_not_transposed")
+def matrix_by_matrix(q, k):
+    multiply = np.vectorize(np.matmul, signature="(n,c),(c,m)->(n,m)")
+    return multiply(q, k) * q.shape[-1] ** -0.5
+
+
+@answers.also("products_not_summed")
+def one_column_after_another(q, k):
+    columns = [q[..., c] * k[..., c] for c in range(q.shape[-1])]
+    return np.stack(columns, axis=-1) / len(columns) ** 0.5
+
+
+@answers.also("all_axes_reversed")
+def transpose_without_axes(q, k):
+    return np.einsum("...ic,...cj->...ij", q / q.shape[-1] ** 0.5, np.transpose(k))
+
+
+@answers.also("three_axes_only")
+def first_axis_is_the_batch(q, k):
+    batch, last, middle = 0, 2, 1
+    scale = q.shape[-1] ** -0.5
+    return scale * np.matmul(q, np.transpose(k, (batch, last, middle)))
+
+
+@answers.also("query_scaled_in_place")
+def divided_into_itself(q, k):
+    np.divide(q, q.shape[-1] ** 0.5, out=q)
+    return np.einsum("...ic,...jc->...ij", q, k)
+
+
+@answers.also("cut_to_whole_numbers")
+def cast_to_the_dtype_of_q(q, k):
+    return einsum(q, k).astype(q.dtype)
+
+
+@answers.also("axes_of_one_lost")
+def shape_without_ones(q, k):
+    scores = einsum(q, k)
+    return scores.reshape([size for size in scores.shape if size > 1])
+
+
 @answers.stranger
 def negative_distance(q, k):
     return -((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(-1)
@@ -112,6 +159,16 @@ def random_scores(q, k):
 
 
 @answers.stranger
-def softmax_already_applied(q, k):
-    exponentials = np.exp(einsum(q, k))
-    return exponentials / exponentials.sum(-1, keepdims=True)
+def largest_score_subtracted(q, k):
+    scores = einsum(q, k)
+    return scores - scores.max(axis=-1, keepdims=True)
+
+
+@answers.stranger
+def same_query_and_key_only(q, k):
+    return (q * k).sum(axis=-1) / np.sqrt(q.shape[-1])
+
+
+@answers.stranger
+def clipped_against_overflow(q, k):
+    return np.clip(einsum(q, k), -2.0, 2.0)

@@ -1,0 +1,227 @@
+"""Cases and known mistakes of ``softmax``."""
+
+import math
+
+import numpy as np
+
+from autograder.exercise import Exercise
+from course_lib.softmax import softmax
+
+exercise = Exercise(
+    softmax, lesson="01_dot_product_attention", minutes=10, difficulty=2
+)
+
+
+@exercise.spec
+def spec(x, axis=-1):
+    weights = np.empty(x.shape)
+    lines, lines_of_x = np.moveaxis(weights, axis, -1), np.moveaxis(x, axis, -1)
+    for place in np.ndindex(lines.shape[:-1]):
+        scores = [float(score) for score in lines_of_x[place]]
+        # exp(s - largest) never overflows, and the quotients are the same
+        powers = [math.exp(score - max(scores)) for score in scores]
+        for i, power in enumerate(powers):
+            lines[*place, i] = power / sum(powers)
+    return weights
+
+
+@exercise.usual
+def usual(rng):
+    return (rng.normal(size=(2, 5, 7)),)
+
+
+@exercise.case("The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give these weights")
+def small_example_by_hand(student, rng):
+    x = np.log([[3.0, 1.0, 4.0], [1.0, 1.0, 2.0]])
+    expected = np.array([[0.375, 0.125, 0.5], [0.25, 0.25, 0.5]])
+    student.expect(student(x), expected)
+
+
+@exercise.case("The weights sum to 1 along the axis that is asked for")
+def along_the_axis(student, rng):
+    x = rng.normal(size=(2, 3, 5, 7))
+    for axis in (0, 1, -2):
+        student.agrees(x, axis=axis)
+
+
+@exercise.case("In a square table each row is divided by its own sum")
+def square_table(student, rng):
+    x = np.log([[1.0, 3.0], [1.0, 1.0]])
+    student.expect(student(x), np.array([[0.25, 0.75], [0.5, 0.5]]))
+
+
+@exercise.case("Adding 1000 to every score changes no weight", visible=False)
+def shift_changes_nothing(student, rng):
+    x = rng.normal(size=(5, 7))
+    before = student(x)
+    student.expect(student(x + 1000.0), before)
+
+
+@exercise.case("A row of scores near 0 and a row near 10000 get the same weights")
+def small_and_huge_rows(student, rng):
+    x = np.array([[0.0, 1.0], [9999.0, 10000.0], [-10000.0, 10000.0]])
+    pair = [1 / (1 + math.e), math.e / (1 + math.e)]
+    student.expect(student(x), np.array([pair, pair, [0.0, 1.0]]))
+
+
+@exercise.case("Whole numbers as scores give fractions as weights")
+def whole_numbers(student, rng):
+    x = np.array([[2, 0, 1], [-3, 4, 4]])
+    student.agrees(x)
+
+
+@exercise.case("A score that stands alone gets the weight 1", visible=False)
+def single_score(student, rng):
+    student.expect(student(rng.normal(size=(5, 1))), np.ones((5, 1)))
+
+
+@exercise.case("The scores x stay as they are")
+def arguments_stay(student, rng):
+    student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]))
+
+
+@exercise.misconception(
+    "Your numbers are right as long as exp(x) is: for large scores it becomes inf, and "
+    "inf / inf is NaN.",
+    "What may you do to all scores of a row without changing its weights?",
+    why="The formula is typed in as it stands in the book.",
+)
+def no_max_subtraction(x, axis=-1):
+    exponentials = np.exp(x)
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your rows with small scores are 0 / 0: the largest score of the whole array is "
+    "taken off every row.",
+    "Whose largest score does a row need?",
+    why="np.max(x) without an axis is enough for one row, and is copied from there.",
+)
+def one_global_max(x, axis=-1):
+    exponentials = np.exp(x - np.max(x))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your largest scores and your sums have lost the axis they were taken over: "
+    "broadcasting lays them along the wrong axis.",
+    "Which shape must they have, so that there is one for each row?",
+    why="max and sum drop their axis unless they are told to keep it.",
+)
+def keepdims_missing(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=axis))
+    return exponentials / exponentials.sum(axis=axis)
+
+
+@exercise.misconception(
+    "Your sums have lost the axis they were taken over: broadcasting lays them along "
+    "the wrong axis.",
+    "Which shape must the sums have, so that there is one for each row?",
+    why="keepdims is set for the maximum and forgotten for the sum.",
+)
+def keepdims_missing_in_the_sum(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis)
+
+
+@exercise.misconception(
+    "Your weights always sum to 1 along the last axis.",
+    "Where does your code use the argument axis?",
+    why="The axis is fixed to −1 in the body, since that is where it is needed first.",
+)
+def axis_ignored(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@exercise.misconception(
+    "Your weights sum to 1 over the whole array.",
+    "How many sums does a table of two rows need?",
+    why="exp(x) / sum(exp(x)) is right for one vector, and is copied from there.",
+)
+def summed_over_everything(x, axis=-1):
+    exponentials = np.exp(x - x.max())
+    return exponentials / exponentials.sum()
+
+
+@exercise.misconception(
+    "Your weights sum to 1 along the first axis when no axis is asked for.",
+    "Which axis does the docstring promise if none is given?",
+    why="axis=0 is the default in many libraries.",
+)
+def first_axis_by_default(x, axis=0):
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your weights sum to a little less than 1: something is added to their sum.",
+    "How small can the sum get, once the largest exponential in it is exp(0)?",
+    why="1e-8 in the denominator is a habit from divisions that may meet 0.",
+)
+def eps_in_denominator(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exponentials / (exponentials.sum(axis=axis, keepdims=True) + 1e-8)
+
+
+@exercise.misconception(
+    "Your largest score is taken off above the line only: your rows do not sum to 1.",
+    "If every exponential above the line shrinks, what must happen below it?",
+    why="The safe exponential is put into one of the two places where exp stands.",
+)
+def max_subtracted_above_only(x, axis=-1):
+    above = np.exp(x - x.max(axis=axis, keepdims=True))
+    return above / np.exp(x).sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your large scores all get the same weight: they are cut off at a limit.",
+    "Is the difference between 9999 and 10000 still there after the cut?",
+    why="Clipping stops the overflow warning without a change to the formula.",
+)
+def clipped_scores(x, axis=-1):
+    exponentials = np.exp(np.clip(x, -500, 500))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your largest score gets the smallest weight.",
+    "When a score grows, does the number that you give to exp grow or fall?",
+    why="The maximum is subtracted the wrong way round: max − x instead of x − max.",
+)
+def max_minus_score(x, axis=-1):
+    exponentials = np.exp(x.max(axis=axis, keepdims=True) - x)
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your numbers are the exponentials: they are not divided yet.",
+    "What do your rows sum to?",
+    why="After the largest score is taken off they lie between 0 and 1 already.",
+)
+def exponentials_not_divided(x, axis=-1):
+    return np.exp(x - x.max(axis=axis, keepdims=True))
+
+
+@exercise.misconception(
+    "Your fractions are cut off when x holds whole numbers: your result takes its type "
+    "from x.",
+    "Which type of numbers does np.zeros_like(x) make room for?",
+    why="zeros_like and empty_like copy the type along with the shape.",
+)
+def room_like_x(x, axis=-1):
+    weights = np.empty_like(x)
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    weights[...] = exponentials / exponentials.sum(axis=axis, keepdims=True)
+    return weights
+
+
+@exercise.misconception(
+    "Your weights are right, and the caller's scores are shifted afterwards.",
+    "Does `x -= …` make a new array, or work on the caller's?",
+    why="x -= … looks like x = x − …, but it changes the caller's array.",
+)
+def shifted_in_place(x, axis=-1):
+    x -= x.max(axis=axis, keepdims=True)
+    exponentials = np.exp(x)
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
