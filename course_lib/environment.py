@@ -1,0 +1,48 @@
+"""Say whether this Python has what the lessons need. Installing is ``make setup``'s."""
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+# The oldest versions that the lessons were tried with.
+NEEDED = {"numpy": (2, 3), "matplotlib": (3, 10), "torch": (2, 13)}
+OLDEST_PYTHON = (3, 11)
+
+
+class NotReady(RuntimeError):
+    """Something that the lessons need is missing or too old."""
+
+
+def check_environment() -> str:
+    """Give a sentence if everything is there; raises ``NotReady`` with what is not.
+
+    >>> check_environment()
+    'Python, numpy, matplotlib and torch are here and new enough.'
+    """
+    found = sys.version_info[:2]
+    if found < OLDEST_PYTHON:
+        raise NotReady(
+            f"This is Python {found[0]}.{found[1]}; the course needs "
+            f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer. Install one and run "
+            "`make setup` again."
+        )
+    for name, oldest in NEEDED.items():
+        _require(name, oldest)
+    *first, last = NEEDED
+    return f"Python, {', '.join(first)} and {last} are here and new enough."
+
+
+def _require(name: str, oldest: tuple[int, int]) -> None:
+    wanted = f"{oldest[0]}.{oldest[1]}"
+    try:
+        installed = version(name)
+    except PackageNotFoundError:
+        raise NotReady(
+            f"{name} is not installed in this Python: run `make setup` in the "
+            "course's folder, then start the notebook with `make lab`."
+        ) from None
+    major, minor = installed.split(".")[:2]
+    if (int(major), int(minor)) < oldest:
+        raise NotReady(
+            f"{name} is {installed}; the course needs {wanted} or newer: run "
+            "`make setup` in the course's folder."
+        )
