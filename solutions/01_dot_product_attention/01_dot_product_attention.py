@@ -1,0 +1,550 @@
+# %% [markdown]
+# # Dot-product attention
+#
+# **How can a vector look something up in a table of vectors?**
+#
+# After this lesson you can
+#
+# - write softmax and attention so that they hold for any shapes and any scores;
+# - say what queries, keys and values do, and compute all six steps by hand;
+# - show with a number why scores are divided by the square root of d_k;
+# - name three ways of scoring a query against a key.
+#
+# **About 120 minutes.** You need lesson 00: softmax by hand, `keepdims`, broadcasting.
+
+# %%
+import numpy as np
+
+from autograder import check
+from course_lib import figures, pronoun
+from course_lib.scale import scale_effect
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# *The animal didn't cross the street because it was too **tired**.*
+#
+# What is *it*? The animal. Now change one word:
+#
+# *The animal didn't cross the street because it was too **wide**.*
+#
+# Now *it* is the street. You knew at once, so something in you looked back from *it* to
+# another word, and the last word decided which. At the end of this lesson four lines of
+# your own code do the same, and the last picture shows it.
+#
+# ## Looking something up
+#
+# A Python dictionary is a table with keys and values. A query finds a value if it *equals*
+# a key.
+
+# %%
+legs = {"cat": 4.0, "bird": 2.0, "car": 0.0}
+print(legs["cat"], legs.get("kitten"))
+
+# %% [markdown]
+# There is no kitten in the table, so the dictionary has no answer. You would have said: a
+# kitten is nearly a cat, so about 4.
+#
+# Give every word two numbers: how **alive** it is and how well it **flies**. Now *nearly*
+# has a meaning.
+
+# %%
+k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
+v = np.array([[4.0], [2.0], [0.0]])  # values: how many legs
+q = np.array([[3.2, 0.1]])  # query: kitten
+
+# %%
+alt = "The arrow of kitten lies close to cat, far from bird, and car is a short arrow."
+arrows = {"cat": k[0], "bird": k[1], "car": k[2], "kitten": q[0]}
+figures.arrows_in_the_plane(arrows, alt=alt)
+
+# %% [markdown]
+# Three words, used from now on in every lesson:
+#
+# - the **query** is what we look for: the kitten's two numbers;
+# - a **key** is what an entry of the table can be found by;
+# - a **value** is what the entry hands out.
+#
+# To match a query with a key, multiply number by number and add up: the **dot product**.
+# **Predict:** which key gets the largest one? Which the smallest?
+
+# %%
+scores = q @ k.T  # (1, 3): one row per query, one column per key
+print(scores)
+
+# %% [markdown]
+# Notice that *cat* is ahead, but *bird* is not far behind, although its arrow points
+# elsewhere: the bird's arrow is **long**.
+#
+# > **Popular error: "the dot product is a similarity between −1 and 1".** That is the
+# > cosine. The dot product is the cosine times both lengths, so a long key gets a large
+# > score from every query that points roughly its way.
+#
+# An experiment: make the bird's key 1.5 times as long and ask again who resembles the
+# kitten most.
+
+# %%
+longer = k * np.array([[1.0], [1.5], [1.0]])
+lengths = np.linalg.norm(q) * np.linalg.norm(longer, axis=-1)
+cosines = (q @ longer.T) / lengths
+print("dot products:", (q @ longer.T).round(2), "cosines:", cosines.round(2))
+assert (q @ longer.T).argmax() == 1 and cosines.argmax() == 0
+assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
+
+# %% [markdown]
+# The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
+# the cat. Attention uses the dot product all the same: a learned key may *say* by its
+# length that it matters.
+#
+# ## From scores to weights
+#
+# Scores become shares with the softmax of lesson 00; the shares are called **weights**.
+# There, a question was left open: what are the shares of the scores 1000, 999 and 998?
+# Only the differences matter, so they must be those of 2, 1 and 0. **Predict** what the
+# recipe gives.
+
+# %%
+with np.errstate(over="ignore", invalid="ignore"):
+    large = np.exp([1000.0, 999.0, 998.0])
+    print(large, "→", large / large.sum())
+
+# %% [markdown]
+# $e^{1000}$ is too large for a float, so it becomes `inf`, and `inf / inf` is not a number.
+#
+# The way out: subtracting the same number from all scores changes no share, because
+# $e^{s-c} = e^{s} / e^{c}$ and the factor cancels. Subtract the **largest** score, and no
+# power is larger than 1.
+
+# %% [markdown]
+# ### Exercise: softmax
+#
+# Write softmax along any axis, for scores of any size. The contract is in the docstring.
+#
+# <details><summary>Hint 1</summary>
+# Which largest score: one for the whole array, or one for each row that is turned into
+# weights? Think of a row around 0 beside a row around 10,000.</details>
+# <details><summary>Hint 2</summary>
+# `np.max` and `np.sum` both take `axis` and `keepdims`. Leave x itself as it is: make a
+# new array.</details>
+
+# %%
+from course_lib.softmax import softmax  # exercise
+
+# %%
+check(softmax)
+
+# %% [markdown]
+# Back to the kitten. **Predict** roughly how many legs the weighted mean of the values
+# gives: the weights of cat, bird and car, times 4, 2 and 0.
+
+# %%
+weights = softmax(scores)
+print("weights:", weights.round(3), "legs:", (weights @ v).round(2))
+
+# %% [markdown]
+# About three and a half legs. Not an answer that a biologist would give, and a better one
+# than `None`. Notice two things that a dictionary cannot do: every entry contributes a
+# little, and the answer changes *smoothly* when the query does. Smooth means that it has
+# a derivative, and what has a derivative can be trained.
+#
+# > **Popular error: "attention is a weighted sum of the embeddings".** It is a weighted
+# > sum of the **values**. Here a value is one number and a key two: they need not even have
+# > the same size.
+
+# %% [markdown]
+# ## Looking from one sentence at another
+#
+# The oldest form of attention learns nothing for it: two sentences, one vector per word,
+# and each word of `x` looks at all words of `y`. The vectors of `y` are keys and values at
+# once:
+#
+# $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
+# \qquad \text{output} = \text{weights}\; y.$$
+#
+# Row i of the result is word i of `x`, retold with words of `y`.
+
+# %% [markdown]
+# ### Exercise: similarity_attention
+#
+# Write the three formulas. Sentences may have different lengths, and there may be any
+# number of axes in front.
+#
+# <details><summary>Hint 1</summary>
+# What is the shape of the scores for a sentence x of n words and y of m words? Along which
+# axis do the weights of one word of x lie?</details>
+# <details><summary>Hint 2</summary>
+# `y.T` turns *all* axes around. `np.swapaxes(y, -1, -2)` exchanges the last two and leaves
+# those in front alone.</details>
+
+# %%
+from course_lib.attention import similarity_attention  # exercise
+
+# %%
+check(similarity_attention)
+
+# %% [markdown]
+# Try it on two sentences of three words, with vectors chosen by hand. The French
+# sentence has another order of words.
+
+# %%
+english = np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])  # the red car
+french = np.array([[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]])  # la voiture rouge
+found = softmax(english @ french.T)
+print(similarity_attention(english, french).round(2))
+
+# %%
+alt = "the looks at la, red looks at rouge, car looks at voiture: the lines cross."
+words = ["the", "red", "car"], ["la", "voiture", "rouge"]
+figures.who_looks_at_whom(found, *words, alt=alt)
+
+# %% [markdown]
+# Notice that *red* and *car* cross over: attention does not care where a word stands.
+#
+# What if two words belong together without being alike? *it* and *animal* share no
+# meaning, and no dot product of their meanings will join them. That is why queries and
+# keys become vectors of their own, made by learned parameters in lesson 02.
+#
+# > **Popular error: "self-attention means learnable parameters".** *Self* means that a
+# > sequence looks at itself. Whether anything is learned is another question; the attention
+# > above learns nothing.
+
+# %% [markdown]
+# ## How large may a score be?
+#
+# Two random keys of 4 numbers have a dot product of perhaps 2; two of 512 numbers, of
+# perhaps 20. If all numbers are independent, with mean 0 and variance 1, the dot product
+# of two vectors of d_k numbers has **variance d_k**: each of the d_k products adds 1.
+#
+# Large scores make softmax decide hard: one weight near 1, the others near 0. What is bad
+# about that? To see it, ask how the weights move when the scores move.
+
+# %%
+for size in (1.0, 4.0, 16.0):
+    p = softmax(size * np.array([1.0, 0.5, 0.0]))
+    pushed = softmax(size * np.array([1.0, 0.5, 0.0]) + np.array([0.0, 0.1, 0.0]))
+    move = np.abs(pushed - p).max()
+    print(f"scores times {size:4}: weights {p.round(4)}, moved by {move:.5f}")
+
+# %% [markdown]
+# The same push of 0.1 on one score moves a weight by 0.02, then by 0.01, then by almost
+# nothing. All these derivatives together form the **Jacobian**: entry
+# `[i, j]` says how weight i moves when score j moves. With weights $p$,
+#
+# $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
+# -p_i\, p_j & i \neq j. \end{cases}$$
+#
+# A gradient on its way back through the softmax is multiplied by this matrix.
+
+# %% [markdown]
+# ### Exercise: softmax_jacobian
+#
+# Write the matrix for one row of weights, and for any number of axes in front.
+#
+# <details><summary>Hint 1</summary>
+# Both cases in one formula: the diagonal matrix of the weights, minus the table of all
+# products of two weights.</details>
+# <details><summary>Hint 2</summary>
+# The table of all products is the "every row with every row" of lesson 00, for the numbers
+# of one row: `p[..., :, np.newaxis] * p[..., np.newaxis, :]`. A diagonal matrix is what
+# remains of a row when it is multiplied with `np.eye(n)`.</details>
+
+# %%
+from course_lib.softmax import softmax_jacobian  # exercise
+
+# %%
+check(softmax_jacobian)
+
+# %% [markdown]
+# Now the experiment. Draw random queries and keys with d_k numbers, compute their scores,
+# once raw and once divided by $\sqrt{d_k}$, and measure three things: the variance of the
+# scores, the largest weight, and the size of the Jacobian (its Frobenius norm, the root of
+# the sum of all squared entries; median over 2,000 queries with 10 keys each).
+#
+# **Predict:** do gradients through the unscaled softmax *grow* or *shrink* with d_k?
+
+# %%
+sizes = [1, 4, 16, 64, 256, 512]
+raw = [scale_effect(d_k, scaled=False) for d_k in sizes]
+scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
+for name, effects in {"raw": raw, "scaled": scaled}.items():
+    print(f"{name}: d_k, variance, largest weight, size of the Jacobian")
+    for e in effects:
+        numbers = f"{e.variance:6.1f} {e.largest_weight:6.2f} {e.jacobian_norm:8.4f}"
+        print(f"{e.d_k:5} {numbers}")
+
+# %% [markdown]
+# Raw, the variance follows d_k, the largest weight goes to 1, and the Jacobian falls from
+# 0.32 to 0.0002: more than a thousandfold. Divided by $\sqrt{d_k}$, all three stay where
+# they are, at every size.
+
+# %%
+assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
+assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
+norms = {
+    "raw": [effect.jacobian_norm for effect in raw],
+    "divided by √d_k": [effect.jacobian_norm for effect in scaled],
+}
+
+# %%
+alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it stays."
+axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
+figures.curves(sizes, norms, **axes, alt=alt)
+
+# %% [markdown]
+# > **Popular error: "the scaling avoids exploding gradients".** They do not explode without
+# > it: they **vanish**. The numbers above are the proof, and the paper says the same: the
+# > softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
+#
+# > **Popular error: softmax(QKᵀ)V.** Many write-ups leave the root out. With d_k = 64 raw,
+# > 87 % of the weight sits on one of ten keys before anything was learned.
+#
+# Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$:
+# dividing by it brings the *typical size* of a score back to 1.
+
+# %% [markdown]
+# ### Exercise: scaled_scores
+#
+# Write the scores as every Transformer computes them: dot products of all queries with
+# all keys, divided by $\sqrt{d_k}$.
+#
+# <details><summary>Hint 1</summary>
+# Row i belongs to query i, column j to key j. Which of the two has to be turned for a
+# matrix product?</details>
+# <details><summary>Hint 2</summary>
+# Read d_k from the shape: it is the length of one query. It is neither the number of
+# queries nor the number of keys.</details>
+
+# %%
+from course_lib.attention import scaled_scores  # exercise
+
+# %%
+check(scaled_scores)
+
+# %% [markdown]
+# ## Attention
+#
+# All parts are there. Equation 1 of *Attention Is All You Need*:
+#
+# $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# Capital letters stand for tables with one row per token; our code calls them `q`, `k`
+# and `v`. A table of n queries meets a table of m keys and m values, and each query gets
+# one row of output.
+
+# %% [markdown]
+# ### Exercise: attention
+#
+# Put your `scaled_scores` and your `softmax` together. Return both the output and the
+# weights: the weights are what we look at in pictures.
+#
+# <details><summary>Hint 1</summary>
+# The weights of one query are one row of the table, and they sum to 1. Which axis does
+# the softmax run along?</details>
+# <details><summary>Hint 2</summary>
+# Check the shapes: weights `(n, m)`, values `(m, d_v)`, output `(n, d_v)`. Only one order
+# of the product fits.</details>
+
+# %%
+from course_lib.attention import attention  # exercise
+
+# %%
+check(attention)
+
+# %% [markdown]
+# **Predict:** if you shuffle the keys and values together, what happens to the output? And
+# if you shuffle the queries?
+
+# %%
+rng = np.random.default_rng(0)
+q, k, v = rng.normal(size=(5, 4)), rng.normal(size=(7, 4)), rng.normal(size=(7, 6))
+order = [2, 0, 1, 6, 3, 5, 4]
+gap = np.abs(attention(q, k[order], v[order])[0] - attention(q, k, v)[0]).max()
+print("output changed:", bool(gap > 1e-12))
+
+# %% [markdown]
+# A table has no order: whoever looks something up does not care in which row it stands.
+# (Shuffle the queries, and the rows of the output are shuffled with them.) Lesson 05 is
+# about bringing order back.
+#
+# ## The six steps, one query at a time
+#
+# Papers often tell attention as six steps for a single word: **1** make query, key and
+# value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$; **4**
+# softmax; **5** multiply each value by its weight; **6** add these up. Step 1 is given
+# here.
+
+# %% [markdown]
+# ### Exercise: attention_step_by_step
+#
+# Write steps 2 to 6 for one query, and return what each of them gives, under the names
+# that the docstring lists.
+#
+# <details><summary>Hint 1</summary>
+# A single query is a vector `(d_k,)`. A table `(m, d_k)` times a vector gives one number
+# per row.</details>
+# <details><summary>Hint 2</summary>
+# In step 5 each row of v is multiplied by one number. Give the weights a second axis of
+# length 1, as in lesson 00.</details>
+
+# %%
+from course_lib.attention import attention_step_by_step  # exercise
+
+# %%
+check(attention_step_by_step)
+
+# %% [markdown]
+# Look at every step for one query, four keys and four values:
+
+# %%
+steps = attention_step_by_step(q[0], k[:4], v[:4, :4])
+alt = "Four scores, the same halved, four weights that sum to 1, four weighted values, "
+figures.steps(steps, alt=alt + "and their sum, the output.")
+
+# %% [markdown]
+# Is that the same as the matrix form? Walk through all queries one by one, and compare the
+# numbers and the time.
+
+# %%
+import timeit
+
+q, k, v = (rng.normal(size=(rows, 64)) for rows in (500, 16, 16))
+one_by_one = np.array([attention_step_by_step(row, k, v)["output"] for row in q])
+gap = np.abs(one_by_one - attention(q, k, v)[0]).max()
+slow = timeit.timeit(lambda: [attention_step_by_step(x, k, v) for x in q], number=3)
+fast = timeit.timeit(lambda: attention(q, k, v), number=3)
+print("differ by less than 1e-14:", bool(gap < 1e-14))
+print("matrix form at least 3 times as fast:", bool(slow > 3 * fast))
+assert gap < 1e-14
+
+# %% [markdown]
+# The same numbers, to the last digits of a float, in a fraction of the time: nothing but
+# the order of the work has changed. On a GPU the difference is far larger, and it is the
+# reason why the formula is written with capital letters.
+#
+# ## Other ways to score
+#
+# A score can have parameters of its own. Two famous ones came before the Transformer:
+#
+# | name | score of query i and key j | from |
+# |---|---|---|
+# | dot | $q_i \cdot k_j$ | Luong et al. 2015 |
+# | general, or bilinear | $q_i\, W\, k_j$ | Luong et al. 2015 |
+# | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
+
+# %% [markdown]
+# ### Exercise: bilinear_scores
+#
+# The matrix `w` says how much each number of a query asks for each number of a key. So a
+# query and a key may have different sizes.
+#
+# <details><summary>Hint 1</summary>
+# Shapes again: `(n, d_q)`, `(d_q, d_k)` and `(d_k, m)` fit in one order only, unless d_q
+# and d_k are equal. Then shapes do not protect you.</details>
+# <details><summary>Hint 2</summary>
+# First the queries through w, then the product with all keys, as before.</details>
+
+# %%
+from course_lib.scores import bilinear_scores  # exercise
+
+# %%
+check(bilinear_scores)
+
+# %% [markdown]
+# With this score, *it* and *animal* can match: `w` may connect "is a pronoun" with "is a
+# living thing". Two matrices $W_q$ and $W_k$ do the same, since
+# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. That is the Transformer's choice.
+
+# %% [markdown]
+# ### Exercise: additive_scores
+#
+# The additive score is a small network with one hidden layer, asked for every pair of a
+# query and a key.
+#
+# <details><summary>Hint 1</summary>
+# You have solved the hard part in lesson 00: `pairwise_sums`, now with axes in
+# front.</details>
+# <details><summary>Hint 2</summary>
+# Project queries and keys first, give each an axis for the other, add, tanh, and only then
+# the product with v, which takes the hidden axis away.</details>
+
+# %%
+from course_lib.scores import additive_scores  # exercise
+
+# %%
+check(additive_scores)
+
+# %% [markdown]
+# Why did the dot product win? Count the numbers that must be held while n queries meet m
+# keys: the additive score needs the hidden layer of *every pair*.
+
+# %%
+n, m, d_hidden = 512, 512, 64
+print("dot product:", n * m, "numbers; additive:", n * m * d_hidden)
+print("ratio:", n * m * d_hidden // (n * m))
+
+# %% [markdown]
+# 64 times as many, and no single matrix product to compute them with. The paper reports
+# that both work about equally well for small d_k, that the dot product *without* scaling
+# loses for large d_k, and that it is much faster; hence scaled dot products.
+#
+# ## The same in PyTorch
+#
+# PyTorch calls your `attention` by a longer name. It runs where the tensors are: on a GPU
+# if there is one.
+
+# %%
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+theirs = scaled_dot_product_attention(*(torch.tensor(x).to(device) for x in (q, k, v)))
+gap = np.abs(theirs.cpu().numpy() - attention(q, k, v)[0]).max()
+print("same as yours to 1e-12:", bool(gap < 1e-12))
+
+# %% [markdown]
+# PyTorch can also confirm your Jacobian: it differentiates softmax by itself.
+
+# %%
+s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
+theirs = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
+yours = softmax_jacobian(softmax(s.numpy()))
+print(np.allclose(theirs.numpy(), yours, rtol=0, atol=1e-12))
+print(yours.round(3))
+
+# %% [markdown]
+# ## What is *it*?
+#
+# The question from the start. Each word has a key of four numbers: is it a thing, alive, a
+# place, a description? The query of *it* asks for a thing, and the last word adds what kind:
+# *tired* needs something alive, *wide* a place. These vectors were **chosen by hand**;
+# lesson 02 shows how they are learned.
+
+# %%
+rows = []
+for last_word in ("tired", "wide"):
+    k = pronoun.keys(last_word)
+    output, weights = attention(pronoun.query_of_it(last_word), k, k)
+    rows.append(weights[0])
+    print(last_word, "→", pronoun.sentence(last_word)[weights[0].argmax()])
+
+# %%
+labels = ["it … tired", "it … wide"], pronoun.sentence("tired")[:-1] + ["(last)"]
+alt = "With tired, it looks at animal with weight 0.7; with wide, at street, as strongly."
+figures.attention_weights(np.array(rows), *labels, alt=alt)
+
+# %% [markdown]
+# The same lookup, two queries, two answers: *it* looks at *animal* when it is tired and
+# at *street* when it is wide.
+#
+# ## In three lines
+#
+# - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
+#   **values**.
+# - Scores are dot products divided by $\sqrt{d_k}$, or else gradients vanish.
+# - Row i is query i, each row of weights sums to 1, and the order of the table is
+#   forgotten.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
+# (2015), section 3.1; Luong et al. (2015), section 3.1.
+#
+# **An open question:** who makes the queries, keys and values? Lesson 02.

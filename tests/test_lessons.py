@@ -1,0 +1,135 @@
+"""The style rules of the lessons that can be counted, and what each must contain."""
+
+import ast
+import re
+import statistics
+
+import nbformat
+import pytest
+
+from autograder.course import Course
+from autograder.registry import exercise_names, load
+from autograder.source import LessonSource
+
+COURSE = Course.here()
+BANNED = re.compile(r"\b(simply|just|obviously|trivial(ly)?|of course)\b", re.IGNORECASE)
+
+
+@pytest.fixture(params=COURSE.lessons)
+def source(request):
+    return LessonSource(COURSE.source(request.param))
+
+
+def prose_of(source):
+    return [cell for cell in source.cells if cell.kind == "prose"]
+
+
+def code_of(source):
+    return [cell for cell in source.cells if cell.kind == "code"]
+
+
+def lines(cell):
+    return [row for row in cell.text.splitlines() if row.strip()]
+
+
+def words(cell):
+    text = re.sub(r"<[^>]+>|^\|[-|]+\|$", " ", cell.text, flags=re.MULTILINE)
+    return re.findall(r"[^\W_]+(?:['’.-][^\W_]+)*", text)
+
+
+def test_code_cells_are_short(source):
+    lengths = {cell.line: len(lines(cell)) for cell in code_of(source)}
+    assert max(lengths.values()) <= 15, lengths
+    assert statistics.median(lengths.values()) <= 5, lengths
+
+
+def test_prose_cells_are_short(source):
+    lengths = {cell.line: len(words(cell)) for cell in prose_of(source)}
+    assert {line: n for line, n in lengths.items() if n > 120} == {}
+
+
+def test_never_three_code_cells_in_a_row(source):
+    kinds = "".join("p" if cell.kind == "prose" else "c" for cell in source.cells)
+    found = kinds.find("ccc")
+    assert found == -1, source.cells[found].line
+
+
+def test_first_cells_say_what_the_lesson_is_for(source):
+    first, second = source.cells[:2]
+    assert first.text.startswith("# ")
+    assert "After this lesson you can" in first.text
+    assert re.search(r"\*\*About \d+ minutes\.\*\*", first.text)
+    assert "You need" in first.text
+    assert second.kind == "code" and len(lines(second)) <= 6
+    assert all(
+        isinstance(s, ast.Import | ast.ImportFrom) for s in ast.parse(second.text).body
+    )
+
+
+def test_minutes_of_the_exercises_fit_into_the_lesson(source):
+    minutes = int(re.search(r"\*\*About (\d+) minutes", source.cells[0].text)[1])
+    assert sum(exercise.minutes for exercise in source.exercises) < minutes
+
+
+def test_last_cell_sums_up(source):
+    last = source.cells[-1].text
+    assert "## In three lines" in last
+    assert len(re.findall(r"^- ", last, re.MULTILINE)) == 3
+    assert "**What you can read now:**" in last
+    assert "**An open question:**" in last
+
+
+def test_each_exercise_has_two_hints(source):
+    for cell in prose_of(source):
+        if cell.exercise:
+            assert cell.text.count("<details>") == cell.text.count("</details>") == 2
+
+
+def test_words_that_belittle_stay_out(source):
+    found = [(cell.line, BANNED.findall(cell.text)) for cell in prose_of(source)]
+    assert [entry for entry in found if entry[1]] == []
+
+
+def test_every_exercise_of_the_lesson_stands_in_it(source):
+    mine = {n for n in exercise_names() if load(n).lesson == source.lesson}
+    assert {exercise.name for exercise in source.exercises} == mine
+
+
+def test_drawing_cells_are_short_and_say_what_they_show(source):
+    for cell in code_of(source):
+        if "figures." in cell.text:
+            assert len(lines(cell)) <= 3, cell.line
+            assert "alt=" in cell.text
+
+
+def test_solutions_need_only_the_names_they_may_use(source):
+    """Execute each reference with the names of the set-up cells and its ``uses``."""
+    from autograder.assemble import solution
+
+    for exercise in source.exercises:
+        everything = {}
+        for cell in source.cells[:2]:
+            if cell.kind == "code":
+                exec(cell.text, everything)
+        allowed = {n: everything[n] for n in source.names_for(exercise) & {*everything}}
+        allowed |= {name: load(name).reference for name in exercise.uses}
+        exec(solution(exercise), allowed)
+        import numpy as np
+
+        inputs = exercise.usual_inputs(np.random.default_rng(0))
+        allowed[exercise.name](*inputs)
+
+
+@pytest.mark.parametrize("lesson", COURSE.lessons)
+def test_pictures_reach_the_page_with_alternative_text(lesson):
+    notebook = nbformat.read(COURSE.teacher(lesson), as_version=4)
+    pictures = [
+        output["data"]["text/html"]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if "<img" in output.get("data", {}).get("text/html", "")
+    ]
+    assert pictures
+    for html in pictures:
+        assert len(re.search(r'alt="([^"]+)"', html)[1].split()) >= 5
