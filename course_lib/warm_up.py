@@ -25,8 +25,7 @@ def softmax_by_hand(x: list[float]) -> list[float]:
 def normalise_rows(x: np.ndarray) -> np.ndarray:
     """Divide each row by its own sum.
 
-    x : (..., n, m), numbers that are not negative, no row of zeros only; integers are
-        allowed
+    x : (..., n, m), numbers ≥ 0, no row of zeros only; integers are allowed
 
     Returns floats (..., n, m): the same proportions within each row, each row summing to 1.
     Source: the NumPy user guide, "Broadcasting".
@@ -44,8 +43,8 @@ def pairwise_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     a : (n, d), one vector per row
     b : (m, d), one vector per row
 
-    Returns (n, m, d): entry [i, j] is the vector a_i + b_j. The result holds floats if a
-    or b does.
+    Returns (n, m, d): entry [i, j] is the vector a_i + b_j. The result holds floats if
+    a or b does.
     Source: the NumPy user guide, "Broadcasting".
 
     >>> pairwise_sums(np.array([[1.0, 2.0]]), np.array([[10.0, 0.0], [20.0, 0.0]]))

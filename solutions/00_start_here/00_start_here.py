@@ -38,7 +38,8 @@ check_environment()
 
 # %% [markdown]
 # If that cell printed an error instead of a sentence, the error says what to do.
-#
+
+# %% [markdown]
 # ## Shares from scores, by hand
 #
 # Three words apply for the job of explaining what *it* means in a sentence. Each has a
@@ -96,7 +97,8 @@ check(softmax_by_hand)
 # Whatever you answered: make a mistake on purpose now. Leave out the exponential, run your
 # cell and the check again, and read the message. It shows what your function was fed, what
 # it returned and what was expected; the arrow at the end names the mistake. Then repair it.
-#
+
+# %% [markdown]
 # ## Shapes
 #
 # From here on numbers come in arrays. A sentence of 5 words, each described by 4 numbers,

@@ -31,7 +31,8 @@ from course_lib.scale import scale_effect
 # Now *it* is the street. You knew at once, so something in you looked back from *it* to
 # another word, and the last word decided which. At the end of this lesson four lines of
 # your own code do the same, and the last picture shows it.
-#
+
+# %% [markdown]
 # ## Looking something up
 #
 # A Python dictionary is a table with keys and values. A query finds a value if it *equals*
@@ -95,7 +96,8 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. Attention uses the dot product all the same: a learned key may *say* by its
 # length that it matters.
-#
+
+# %% [markdown]
 # ## From scores to weights
 #
 # Scores become shares with the softmax of lesson 00; the shares are called **weights**.
@@ -188,14 +190,16 @@ check(similarity_attention)
 
 # %%
 english = np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])  # the red car
-french = np.array([[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]])  # la voiture rouge
+french = np.array(
+    [[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]]
+)  # la voiture rouge
 found = softmax(english @ french.T)
 print(similarity_attention(english, french).round(2))
 
 # %%
 alt = "the looks at la, red looks at rouge, car looks at voiture: the lines cross."
-words = ["the", "red", "car"], ["la", "voiture", "rouge"]
-figures.who_looks_at_whom(found, *words, alt=alt)
+names = ["the", "red", "car"], ["la", "voiture", "rouge"]
+figures.who_looks_at_whom(found, *names, alt=alt)
 
 # %% [markdown]
 # Notice that *red* and *car* cross over: attention does not care where a word stands.
@@ -244,9 +248,9 @@ for size in (1.0, 4.0, 16.0):
 # Both cases in one formula: the diagonal matrix of the weights, minus the table of all
 # products of two weights.</details>
 # <details><summary>Hint 2</summary>
-# The table of all products is the "every row with every row" of lesson 00, for the numbers
-# of one row: `p[..., :, np.newaxis] * p[..., np.newaxis, :]`. A diagonal matrix is what
-# remains of a row when it is multiplied with `np.eye(n)`.</details>
+# The table of all products is "every row with every row" of lesson 00, for the numbers of
+# one row: give p an axis of length 1, once behind its last axis and once before it.
+# `np.eye(n)` has ones on the diagonal and zeros elsewhere.</details>
 
 # %%
 from course_lib.softmax import softmax_jacobian  # exercise
@@ -365,7 +369,8 @@ print("output changed:", bool(gap > 1e-12))
 # A table has no order: whoever looks something up does not care in which row it stands.
 # (Shuffle the queries, and the rows of the output are shuffled with them.) Lesson 05 is
 # about bringing order back.
-#
+
+# %% [markdown]
 # ## The six steps, one query at a time
 #
 # Papers often tell attention as six steps for a single word: **1** make query, key and
@@ -420,7 +425,8 @@ assert gap < 1e-14
 # The same numbers, to the last digits of a float, in a fraction of the time: nothing but
 # the order of the work has changed. On a GPU the difference is far larger, and it is the
 # reason why the formula is written with capital letters.
-#
+
+# %% [markdown]
 # ## Other ways to score
 #
 # A score can have parameters of its own. Two famous ones came before the Transformer:
@@ -486,7 +492,8 @@ print("ratio:", n * m * d_hidden // (n * m))
 # 64 times as many, and no single matrix product to compute them with. The paper reports
 # that both work about equally well for small d_k, that the dot product *without* scaling
 # loses for large d_k, and that it is much faster; hence scaled dot products.
-#
+
+# %% [markdown]
 # ## The same in PyTorch
 #
 # PyTorch calls your `attention` by a longer name. It runs where the tensors are: on a GPU
@@ -528,14 +535,15 @@ for last_word in ("tired", "wide"):
     print(last_word, "→", pronoun.sentence(last_word)[weights[0].argmax()])
 
 # %%
-labels = ["it … tired", "it … wide"], pronoun.sentence("tired")[:-1] + ["(last)"]
-alt = "With tired, it looks at animal with weight 0.7; with wide, at street, as strongly."
-figures.attention_weights(np.array(rows), *labels, alt=alt)
+alt = "With tired, it looks at animal with weight 0.75; with wide, at street."
+words = ["it … tired", "it … wide"], [*pronoun.sentence("tired")[:-1], "(last)"]
+figures.attention_weights(np.array(rows), *words, alt=alt)
 
 # %% [markdown]
 # The same lookup, two queries, two answers: *it* looks at *animal* when it is tired and
 # at *street* when it is wide.
-#
+
+# %% [markdown]
 # ## In three lines
 #
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
