@@ -1,0 +1,72 @@
+# What the course can do. Each target sets up what it needs on first use.
+# Works with GNU make from 3.81 on, which is what macOS has.
+
+SHELL := /bin/sh
+PY := .venv/bin/python
+LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
+MARKS := $(if $(NO_BROWSER),-m "not browser")
+
+.PHONY: help setup lab demo test matrix bench build ready browser
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make lab      open the lessons in JupyterLab (LESSON=02 to open that one)"
+	@echo "make demo     grade a sample class and print it"
+	@echo "make test     run every check of the repository"
+	@echo "make matrix   show which case catches which misconception"
+	@echo "make bench    measure the speed of the checks into build/bench.json"
+	@echo "make build    build the lessons' notebooks from their text sources"
+	@echo "make setup    install what the others need, into .venv"
+
+setup: ready
+	@echo "Ready: $$($(PY) --version) in .venv."
+
+lab: ready
+	@$(PY) -m autograder lab $(LESSON) $(LAB_OPTIONS)
+
+demo: ready
+	@$(PY) -m autograder demo
+
+matrix: ready
+	@$(PY) -m autograder matrix
+
+bench: ready
+	@$(PY) -m tests.benchmarks
+
+build: ready
+	@$(PY) -m autograder build
+
+# The closing line of pytest comes last: it counts tests, doctests and notebook cells.
+test: ready browser
+	@echo "Checking the style (ruff) …"
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@echo "Checking the types (mypy) …"
+	@$(PY) -m mypy
+	@echo "Comparing the notebooks with their sources …"
+	@$(PY) -m autograder build --check
+	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
+	@$(PY) -m pytest --doctest-modules --nbval $(MARKS) \
+	    tests course_lib autograder $(LESSONS)
+
+browser: ready
+	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser
+
+# The stamp in .venv says what was installed, so that this is quick the second time.
+# PYTHON=... names the Python to use; otherwise the tested version comes first.
+ready:
+	@$(PY) -I autograder/system.py check 2>/dev/null && exit; \
+	set -- python3.11 python3.12 python3.13 python3 python; \
+	if [ -n "$$PYTHON" ]; then set -- "$$PYTHON"; fi; \
+	found=none; \
+	for name do \
+	  version=$$("$$name" -c 'import sys; print("%d.%d" % sys.version_info[:2])' \
+	    2>/dev/null) || continue; \
+	  found="$$version ($$name)"; \
+	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+	    exec "$$name" -I autograder/system.py setup; \
+	  fi; \
+	done; \
+	echo "The course needs Python 3.11 or newer, and found $$found: install" \
+	  "one, or name it with PYTHON=/path/to/python." >&2; \
+	exit 1
