@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from autograder.course import Course, CourseError
 from autograder.matrix import ExerciseMatrix, as_data, matrix
 from autograder.registry import exercises_of
 
@@ -39,6 +40,75 @@ def matrix_command(
     for fault in faults:
         print(fault, file=sys.stderr)
     raise typer.Exit(1 if faults or not rows else 0)
+
+
+@app.command("build")
+def build_command(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons, or all")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 on any difference")
+    ] = False,
+) -> None:
+    """Build the notebooks of the lessons from their text sources."""
+    from autograder import build  # nbgrader and nbclient: a second of imports
+
+    course = Course.here()
+    chosen = [course.require(lesson) for lesson in lessons or course.lessons]
+    found = []
+    for lesson in chosen:
+        if check:
+            found += build.differences(course, lesson)
+        else:
+            print(f"{lesson}: executing the teacher's notebook …", flush=True)
+            build.build(course, lesson)
+    for difference in found:
+        print(difference, file=sys.stderr)
+    if found:
+        print("Run `autograder build` and commit what it makes.", file=sys.stderr)
+        raise typer.Exit(1)
+    print(f"{', '.join(chosen)}: {'as its source says' if check else 'built'}")
+
+
+@app.command("lab")
+def lab_command(
+    lesson: Annotated[str, typer.Argument(help="A lesson's name or number")] = "",
+    port: Annotated[int, typer.Option(help="Port to listen on")] = 8888,
+    browser: Annotated[bool, typer.Option(help="Open the browser")] = True,
+) -> None:
+    """Open your own copies of the lessons in JupyterLab."""
+    from autograder.lab import open_lab
+
+    open_lab(Course.here().root, lesson, port, browser)
+
+
+@app.command("update")
+def update_command() -> None:
+    """Bring newer lessons into your copies; your answers stay."""
+    from autograder.update import update  # nbformat: half a second of imports
+
+    done = update(Course.here().root)
+    for row in done:
+        print(row, file=sys.stderr if row.failed else sys.stdout)
+    if not done:
+        raise CourseError("there is no lesson in notebooks/ yet: run `make build`")
+    raise typer.Exit(1 if any(row.failed for row in done) else 0)
+
+
+@app.command("demo")
+def demo_command() -> None:
+    """Grade a sample class, from release to feedback, in build/demo."""
+    from autograder.demo.run import demo  # nbformat: half a second of imports
+
+    raise typer.Exit(demo(Course.here()))
+
+
+def run() -> None:
+    """Run the command line; a fault that its user can mend is one line, exit code 1."""
+    try:
+        app()
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def _print_matrix(rows: list[ExerciseMatrix]) -> None:

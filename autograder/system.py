@@ -1,0 +1,160 @@
+"""What the course needs of the machine: its virtual environment, a browser for tests.
+
+``make`` runs this before anything is installed (``python -I autograder/system.py``), so
+it imports nothing but the standard library. It does not find Python: ``make`` does.
+"""
+
+import argparse
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+STAMP = Path(".venv", ".stamp")
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+
+
+class SystemFault(Exception):
+    """Something that the machine lacks, as one sentence that says what to do."""
+
+
+def is_ready(root: Path) -> bool:
+    """Say whether ``.venv`` is finished and fits the folder's requirements."""
+    return _read(root / STAMP) == _wanted(root) and _python(root).exists()
+
+
+def set_up(root: Path) -> None:
+    """Make ``.venv``, or bring it up to date.
+
+    The stamp is written last: without it, an environment is taken for half made, since
+    pip cannot tell a package that was cut short from a whole one.
+    """
+    found, wanted = _read(root / STAMP), _wanted(root)
+    (root / STAMP).unlink(missing_ok=True)
+    if found.get("root") != wanted["root"] or not _python(root).exists():
+        _make_environment(root)
+    _say("Installing the packages of requirements.lock (minutes the first time) …")
+    _pip(root, "--requirement", "requirements.lock")
+    _pip(root, "--no-deps", "--no-build-isolation", "--editable", ".")
+    _compile(root)
+    (root / STAMP).write_text(json.dumps(wanted))
+
+
+def find_browser() -> str | None:
+    """Path of a Chromium or Chrome for the browser tests, if there is one."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def require_browser() -> None:
+    """See to it that there is a browser, or raise ``SystemFault``."""
+    if not find_browser():
+        _install("chromium", "the browser tests, or run `make test NO_BROWSER=1`")
+
+
+def _wanted(root: Path) -> dict[str, str]:
+    """Give what the stamp of a finished environment says."""
+    files = [root / "requirements.lock", root / "pyproject.toml"]
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files))
+    # Scripts and the editable install hold the folder's path: a moved one is remade.
+    return {"root": str(root), "content": digest.hexdigest()}
+
+
+def _read(stamp: Path) -> dict[str, str]:
+    try:
+        found = json.loads(stamp.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _python(root: Path) -> Path:
+    return root / ".venv" / "bin" / "python"
+
+
+def _make_environment(root: Path) -> None:
+    if importlib.util.find_spec("ensurepip") is None:
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        _install(f"python{version}-venv", "virtual environments")
+    folder = root / ".venv"
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        _say("Removing .venv: its set-up was not finished, or it was made elsewhere.")
+        shutil.rmtree(folder)
+    _say(f"Making .venv with Python {sys.version.split()[0]} …")
+    _run(root, [sys.executable, "-m", "venv", ".venv"])
+
+
+def _pip(root: Path, *arguments: str) -> None:
+    options = ["--quiet", "--no-compile", "--disable-pip-version-check"]
+    _run(root, [str(_python(root)), "-m", "pip", "install", *options, *arguments])
+
+
+def _compile(root: Path) -> None:
+    """Compile the packages to bytecode: pip would do it too, but on one core only.
+
+    A fifth of the code is packages' own tests and torch's compiler, which nothing runs.
+    """
+    packages = (root / ".venv" / "lib").glob("python*/site-packages")
+    leave_out = r"/(tests?|testing|_inductor)/"
+    command = [str(_python(root)), "-m", "compileall", "-qq", "-j0", "-x", leave_out]
+    # Not every file of every package is meant for this Python; pip ignores that too.
+    subprocess.run([*command, *map(str, packages)], cwd=root, check=False)
+
+
+def _install(package: str, purpose: str) -> None:
+    """Install a system package where that is allowed, else say its name."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise SystemFault(
+            f"A system package is missing: install {package} (on Debian and Ubuntu: "
+            f"`sudo apt-get install {package}`) for {purpose}."
+        )
+    _say(f"Installing the system package {package} …")
+    _run(ROOT, ["apt-get", "update", "-qq"])
+    command = ["apt-get", "install", "-qq", "--yes", "--no-install-recommends"]
+    _run(ROOT, ["env", "DEBIAN_FRONTEND=noninteractive", *command, package])
+
+
+def _run(folder: Path, command: list[str]) -> None:
+    done = subprocess.run(command, cwd=folder, check=False)
+    if done.returncode:
+        raise SystemFault(
+            f"`{' '.join(command)}` failed: its message is above; mend that and call "
+            "make again."
+        )
+
+
+def _say(sentence: str) -> None:
+    print(sentence, flush=True)
+
+
+def main() -> None:
+    """Run one of the jobs; a fault is one sentence on stderr and exit code 1."""
+    jobs = {
+        "check": lambda: sys.exit(not is_ready(ROOT)),
+        "setup": lambda: set_up(ROOT),
+        "browser": require_browser,
+    }
+    parser = argparse.ArgumentParser(description="Prepare this machine for the course.")
+    parser.add_argument("job", choices=jobs)
+    try:
+        jobs[parser.parse_args().job]()
+    except SystemFault as fault:
+        sys.exit(str(fault))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted: call make again, and it starts over.")
+
+
+if __name__ == "__main__":
+    main()
