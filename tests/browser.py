@@ -1,0 +1,89 @@
+"""A JupyterLab server as ``make lab`` starts it, and a page of it in headless Chromium."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course import Course
+
+REPOSITORY = Course.here().root
+SCREENSHOTS = REPOSITORY / "build" / "screenshots"
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+]
+
+
+def course_copy(folder: Path) -> Path:
+    """Copy what a learner has into a folder, without anybody's answers."""
+    shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks")
+    shutil.copy(REPOSITORY / "nbgrader_config.py", folder)
+    return folder
+
+
+@contextlib.contextmanager
+def lab_server(folder: Path, *arguments: str) -> Iterator[str]:
+    """Run ``autograder lab`` on a course folder; give the address that it prints."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "autograder", "lab", *arguments]
+    log = folder / "lab.log"
+    with log.open("w") as file:
+        server = subprocess.Popen(
+            [*command, "--no-browser", f"--port={port}"],
+            cwd=folder,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            env=os.environ | {"HOME": str(folder)},
+        )
+    try:
+        yield _address(server, log)
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(20)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def _address(server: subprocess.Popen, log: Path) -> str:
+    for _ in range(600):
+        text = log.read_text()
+        if found := re.search(r"http://(?:127\.0\.0\.1|localhost):\d+/lab\S+", text):
+            return found[0]
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended: {text}")
+        time.sleep(0.1)
+    raise RuntimeError(f"no address after a minute: {log.read_text()}")
+
+
+@contextlib.contextmanager
+def page_of(address: str) -> Iterator:
+    """Open an address in headless Chromium; give the page."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_OPTIONS
+        )
+        page = browser.new_page(viewport={"width": 1100, "height": 1300})
+        page.set_default_timeout(60_000)
+        page.goto(address)
+        try:
+            yield page
+        finally:
+            browser.close()

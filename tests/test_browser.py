@@ -1,0 +1,125 @@
+"""The learner's journey through lesson 01 in a real JupyterLab."""
+
+import shutil
+
+import nbformat
+import pytest
+
+from tests.browser import SCREENSHOTS, course_copy, lab_server, page_of
+
+LESSON = "01_dot_product_attention"
+WRONG = """def softmax(x, axis=-1):
+    exponentials = np.exp(x)
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
+RIGHT = """def softmax(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is missing"),
+]
+
+
+def cell_with(page, text):
+    """Find the code cell whose source contains a text."""
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    cell = cells.filter(has=page.locator(".jp-InputArea", has_text=text)).first
+    cell.scroll_into_view_if_needed()
+    return cell
+
+
+def type_into(page, cell, source):
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+def run(page, cell):
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+
+
+def picture(page, name):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory):
+    """Walk the journey once; keep what the learner sees at each stop."""
+    folder = course_copy(tmp_path_factory.mktemp("course"))
+    seen = {}
+    with lab_server(folder, "01") as address, page_of(address) as page:
+        page.locator(".jp-Notebook").wait_for()
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        picture(page, "1-open")
+        seen["title"] = page.title()
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        check = cell_with(page, "check(softmax)")
+        check.get_by_text("CheckFailed").wait_for()
+        seen["stub"] = check.locator(".jp-OutputArea").inner_text()
+        after = cell_with(page, "weights = softmax(scores)")
+        seen["after the stub"] = after.locator(".jp-OutputArea-output").count()
+        check.scroll_into_view_if_needed()
+        picture(page, "2-first-stub")
+
+        answer = cell_with(page, "def softmax(")
+        type_into(page, answer, WRONG)
+        run(page, answer)
+        run(page, check)
+        check.get_by_text("claims hold").first.wait_for()
+        seen["wrong"] = check.locator(".jp-OutputArea").inner_text()
+        check.scroll_into_view_if_needed()
+        picture(page, "3-wrong-answer")
+
+        type_into(page, answer, RIGHT)
+        run(page, answer)
+        run(page, check)
+        check.get_by_text("all").first.wait_for()
+        page.wait_for_function(
+            "cell => !cell.innerText.includes('✗')", arg=check.element_handle()
+        )
+        seen["right"] = check.locator(".jp-OutputArea").inner_text()
+        picture(page, "4-right-answer")
+
+        page.get_by_role("button", name="Validate", exact=False).first.click()
+        dialog = page.locator(".jp-Dialog")
+        dialog.wait_for(timeout=180_000)
+        seen["validate"] = dialog.inner_text()
+        picture(page, "5-validate")
+        dialog.get_by_role("button").last.click()
+    saved = folder / "work" / LESSON / f"{LESSON}.ipynb"
+    seen["saved"] = nbformat.read(saved, as_version=4)
+    return seen
+
+
+def test_the_lesson_opens(journey):
+    assert LESSON in journey["title"] or "Jupyter" in journey["title"]
+
+
+def test_run_all_stops_at_the_first_stub_with_the_right_message(journey):
+    assert "softmax is not written yet" in journey["stub"]
+    assert "Traceback" not in journey["stub"]
+    assert journey["after the stub"] == 0
+
+
+def test_a_wrong_answer_is_named(journey):
+    assert "✗" in journey["wrong"]
+    assert "?" in journey["wrong"].splitlines()[-1] or "→" in journey["wrong"]
+
+
+def test_a_right_answer_gets_its_ticks(journey):
+    assert "all 6 claims hold" in journey["right"]
+    assert journey["right"].count("✓") == 6
+
+
+def test_validate_names_the_exercises_that_are_left(journey):
+    assert "scaled_scores is not written yet" in journey["validate"]
+    assert "softmax is not written yet" not in journey["validate"]
+
+
+def test_the_answer_is_saved_in_the_learners_copy(journey):
+    sources = [cell.source for cell in journey["saved"].cells]
+    assert RIGHT in sources
