@@ -1,0 +1,49 @@
+"""What the README shows is what the course does."""
+
+import re
+
+import numpy as np
+
+from autograder.course import Course
+from autograder.judge import NOTEBOOK_SEED
+from autograder.matrix import judge_function
+from autograder.registry import exercises_of, load
+from autograder.report import Report
+from course_lib.cover import cover
+
+ROOT = Course.here().root
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def message():
+    exercise = load("scaled_scores")
+    visible = [case for case in exercise.cases if case.visible]
+
+    def scaled_scores(q, k):
+        return q @ np.swapaxes(k, -1, -2)
+
+    return str(Report(judge_function(exercise, scaled_scores, visible, NOTEBOOK_SEED)))
+
+
+def test_the_message_in_the_readme_is_the_real_one():
+    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
+    assert shown == message() + "\n"
+
+
+def test_the_cover_is_the_picture_that_the_course_draws():
+    assert (ROOT / "cover.svg").read_text(encoding="utf-8") == cover().svg()
+    assert cover().alt in README
+
+
+def test_the_table_of_lessons_counts_the_exercises():
+    rows = dict(re.findall(r"^\| `(\d\d_\w+)` \|.*\| (\d+) \|$", README, re.MULTILINE))
+    assert list(rows) == Course.here().lessons
+    assert {name: int(n) for name, n in rows.items()} == {
+        name: len(exercises_of(name)) for name in rows
+    }
+
+
+def test_every_make_target_that_the_readme_names_exists():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"make (\w+)", README)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
