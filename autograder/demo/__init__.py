@@ -1,0 +1,1 @@
+"""A sample class, graded from release to feedback: ``autograder demo``."""
