@@ -4,17 +4,16 @@ Ids are stable: an exercise's name for its cell, ``check-name`` for its check, a
 section's title with a number for the rest.
 """
 
-import ast
-import inspect
 import re
-import textwrap
+from collections import Counter
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.exercise import Exercise
-from autograder.source import HEADING, Cell, LessonSource
+from autograder.cells import Cell
+from autograder.reference import solution
+from autograder.source import HEADING, LessonSource
 
 METADATA = {
     "kernelspec": {
@@ -24,6 +23,7 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
+TITLE = re.compile(r"^##? (.+)", re.MULTILINE)
 PICTURE_TAG = "nbval-ignore-output"
 
 
@@ -37,38 +37,24 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     return notebook
 
 
-def solution(exercise: Exercise) -> str:
-    """Give the source of an exercise's reference, its body marked as the solution.
-
-    The docstring stays outside the marks: it is the contract, which learners see.
-    """
-    text = textwrap.dedent(inspect.getsource(exercise.reference)).rstrip("\n")
-    (function,) = ast.parse(text).body
-    assert isinstance(function, ast.FunctionDef)  # LessonSource has refused the rest
-    rows = text.splitlines()
-    contract = rows[: function.body[0].end_lineno]
-    body = rows[function.body[0].end_lineno :]
-    begin, end = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
-    return "\n".join([*contract, begin, *body, end])
-
-
 class _Ids:
     """Gives each cell its id: unique, and the same at every build."""
 
     def __init__(self) -> None:
         self.section = "start"
-        self.count = 0
+        self.counts: Counter[str] = Counter()  # a title may stand twice
 
     def next(self, cell: Cell) -> str:
         if cell.kind == "exercise" and cell.exercise:
             return cell.exercise.name
         if cell.kind == "check" and cell.exercise:
             return f"check-{cell.exercise.name}"
-        if title := re.match(r"##? (.+)", cell.text):
-            if slug := re.sub(r"[^a-z0-9]+", "-", title[1].lower()).strip("-"):
-                self.section, self.count = slug[:50], 0
-        self.count += 1
-        return f"{self.section}-{self.count}"
+        titles = TITLE.findall(cell.text) if cell.kind == "prose" else []
+        for title in titles[-1:]:
+            slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+            self.section = slug[:50].rstrip("-") or self.section
+        self.counts[self.section] += 1
+        return f"{self.section}-{self.counts[self.section]}"
 
 
 def _cell(cell: Cell, ids: _Ids) -> NotebookNode:
@@ -84,7 +70,7 @@ def _cell(cell: Cell, ids: _Ids) -> NotebookNode:
         grade_id = f"check_{cell.exercise.name}"
         metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
     elif _draws(text):
-        metadata["tags"] = [*cell.tags, PICTURE_TAG]
+        metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
     return new_code_cell(text, id=name, metadata=metadata)
 
 

@@ -4,19 +4,21 @@ In a notebook it shows the visible cases and raises ``CheckFailed`` if one fails
 ``nbgrader autograde`` it runs all cases and returns the points earned instead.
 """
 
-import linecache
 import os
-import re
 import sys
+import types
 from collections import Counter
 from typing import Any
 
 from autograder import messages
 from autograder.exercise import Exercise
-from autograder.judge import Judgement, judge
-from autograder.outcome import Runner, run_here
-from autograder.registry import exercise_names, load
+from autograder.finding import NotAnExercise, exercise_of
+from autograder.judge import Judgement, MakeRunner, judge
+from autograder.outcome import Runner, plain_function, quiet, run_here
+from autograder.registry import load
 from autograder.report import Report
+
+__all__ = ["CheckFailed", "NotAnExercise", "check", "make_runner_here"]
 
 AFTER_FAILURES = 2  # so many failed checks, and the learner is offered a way on
 
@@ -24,7 +26,7 @@ _failures: Counter[str] = Counter()
 
 
 class CheckFailed(AssertionError):
-    """A check that did not hold. Its traceback is one line: the report says the rest."""
+    """A check that did not hold. Its traceback is one line, the report says more."""
 
     def __init__(self, report: Report) -> None:
         """Take the headline as the exception's text."""
@@ -38,13 +40,6 @@ class CheckFailed(AssertionError):
         return [f"CheckFailed: {self}"]
 
 
-class NotAnExercise(TypeError):
-    """``check`` was given something that is no answer to an exercise."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"NotAnExercise: {self}"]
-
-
 def check(answer: Any) -> float | None:
     """Check an answer: ``check(softmax)``, with the function itself, not a result.
 
@@ -54,23 +49,23 @@ def check(answer: Any) -> float | None:
     Raises ``CheckFailed`` if a claim does not hold, ``NotAnExercise`` if the answer is
     not one.
     """
-    exercise = _exercise_of(answer)
+    exercise = exercise_of(answer, sys._getframe(1))
     grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
     if is_course_version(exercise, answer):
         return _accept_course_version(exercise, grading)
     cases = [case for case in exercise.cases if grading or case.visible]
-    judgement = judge(exercise, make_runner_here(answer), cases=cases)
-    if grading:
-        _show(Report(judgement))
-        return judgement.points
-    report = Report(judgement, _notes(judgement))
+    with quiet():
+        judgement = judge(exercise, make_runner_here(answer), cases=cases)
+    report = Report(judgement, () if grading else _notes(judgement))
     _show(report)
+    if grading:
+        return judgement.points
     if not judgement.passed:
         raise CheckFailed(report) from None
     return None
 
 
-def make_runner_here(answer: Any) -> Any:
+def make_runner_here(answer: Any) -> MakeRunner:
     """Give what ``judge`` needs to reach a function of this process."""
 
     def make(names: tuple[str, ...]) -> Runner:
@@ -80,9 +75,15 @@ def make_runner_here(answer: Any) -> Any:
 
 
 def is_course_version(exercise: Exercise, answer: Any) -> bool:
-    """Say whether an answer is the course's own function."""
-    code = getattr(answer, "__code__", None)
-    return code is not None and code is exercise.reference.__code__
+    """Say whether an answer is the course's own function, or a partial of it."""
+    function = plain_function(answer)
+    if not isinstance(function, types.FunctionType):
+        return False
+    code, own = function.__code__, exercise.reference.__code__
+    # By place, not identity: a library that is loaded again is still the course's.
+    return code is own or (
+        code.co_filename == own.co_filename and code.co_qualname == own.co_qualname
+    )
 
 
 def _accept_course_version(exercise: Exercise, grading: bool) -> float | None:
@@ -106,38 +107,6 @@ def _notes(judgement: Judgement) -> tuple[str, ...]:
     return (
         "To go on and come back later, put this line into a new cell above the check "
         f"and run both: `from {module} import {exercise.name}`",
-    )
-
-
-def _exercise_of(answer: Any) -> Exercise:
-    """Find which exercise an answer belongs to, by the name it is checked under."""
-    names = exercise_names()
-    frame = sys._getframe(2)
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    written = re.search(r"check\(\s*(\w+)\s*\)", line)
-    if written and written[1] in names and callable(answer):
-        return load(written[1])
-    bound = [n for n, v in frame.f_globals.items() if v is answer and n in names]
-    own = getattr(answer, "__name__", "")
-    if callable(answer) and (own in names or len(bound) == 1):
-        return load(own if own in names else bound[0])
-    raise NotAnExercise(_why_not(answer, own, frame.f_globals, names))
-
-
-def _why_not(
-    answer: Any, own: str, variables: dict[str, Any], names: tuple[str, ...]
-) -> str:
-    if callable(answer):
-        return (
-            f"check does not know an exercise named {own or type(answer).__name__!r}; "
-            f"the exercises are {', '.join(names)}. Give the function the name that "
-            "stands in the exercise's heading."
-        )
-    mine = [name for name in names if callable(variables.get(name))]
-    example = mine[-1] if mine else names[-1]
-    return (
-        f"check needs the function itself, and was given {type(answer).__name__}: "
-        f"write check({example}), without calling {example}."
     )
 
 

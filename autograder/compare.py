@@ -1,25 +1,34 @@
 """Find the first thing in which a result differs from what was expected.
 
 The order is fixed: type, exact shape, finiteness, values. So broadcasting can never
-hide a wrong shape and a NaN can never count as close. Words are in ``messages``.
+hide a wrong shape and a NaN can never count as close. What a value is stands in
+``arrays``, how close is close in ``closeness``, the words in ``explain``.
 """
 
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-Kind = Literal["type", "length", "keys", "shape", "precision", "not_finite", "value"]
+from autograder.arrays import (
+    BOOLEANS,
+    COMPLEX,
+    CONTAINERS,
+    DEEPEST,
+    FLOATS,
+    INTEGERS,
+    as_array,
+    has_numbers,
+    is_array,
+    is_one_of,
+    is_tensor,
+    numbers_of,
+    unwrapped,
+)
+from autograder.closeness import close, numbers_agree, precision
 
-# Relative tolerance by the least precise dtype in the comparison. A result is a sum of
-# at most a few dozen terms, each with an error of a few units in the last place; a
-# log-sum-exp around scores of 1e4 loses four more digits (1e4 · 2e-16 = 2e-12). The
-# smallest mistake that must be seen, 1e-8 added to a denominator, stays visible.
-RELATIVE = {8: 1e-9, 4: 1e-4, 2: 2e-2}
-# Absolute tolerance, as a share of the largest expected number: cancellation leaves
-# errors of that size in numbers near zero.
-ABSOLUTE = {8: 1e-12, 4: 1e-6, 2: 2e-3}
+Kind = Literal["type", "length", "keys", "shape", "precision", "not_finite", "value"]
+Parts = list[tuple[Any, Any, Any]]  # the step to a part, and both sides of it
 
 
 @dataclass(frozen=True)
@@ -28,9 +37,11 @@ class Difference:
 
     kind : which comparison failed first
     path : keys and indices that lead to the part, empty for the whole result
-    actual, expected : the two sides of that part
-    index : for numbers in an array, where the first wrong one stands
-    wrong, total : how many numbers differ, of how many
+    actual, expected : the two sides of that part; for "precision", expected is the
+        name of the least dtype allowed
+    index : where in that part (an array, or a list of numbers or texts) the first
+        wrong entry stands
+    wrong, total : how many entries of the part are wrong, of how many
     """
 
     kind: Kind
@@ -42,138 +53,169 @@ class Difference:
     total: int = 0
 
 
-def is_tensor(value: Any) -> bool:
-    """Say whether a value is exactly a torch tensor, without importing torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and type(value) in (torch.Tensor, torch.nn.Parameter)
+@dataclass(frozen=True)
+class _Terms:
+    """How strict one comparison is, and how deep inside a value it stands."""
 
-
-def as_array(value: Any) -> np.ndarray:
-    """Give the numbers of an array, tensor or number as a NumPy array."""
-    if is_tensor(value):
-        value = value.detach().cpu()
-        if value.is_floating_point() and value.element_size() < 4:  # bfloat16 too
-            value = value.float()
-        return value.numpy()
-    return np.asarray(value)
-
-
-def bytes_per_number(value: Any) -> int:
-    """Give the bytes per floating-point number; 8 for anything that is not floating."""
-    if is_tensor(value):
-        return value.element_size() if value.is_floating_point() else 8
-    dtype = getattr(value, "dtype", None)
-    if dtype is None or dtype.kind not in "fc":
-        return 8
-    return min(dtype.itemsize // (2 if dtype.kind == "c" else 1), 8)
-
-
-def _category(value: Any) -> str:
-    """Name the type in the words that must agree on both sides."""
-    if isinstance(value, bool | np.bool_):
-        return "bool"
-    if isinstance(value, int | float | np.integer | np.floating):
-        return "number"
-    if type(value) is np.ndarray:
-        return f"array of {_numbers(value.dtype.kind)}"
-    if is_tensor(value):
-        return f"tensor of {_numbers(as_array(value).dtype.kind)}"
-    return type(value).__name__
-
-
-def _numbers(kind: str) -> str:
-    names = {"f": "floats", "i": "integers", "u": "integers", "b": "booleans"}
-    return names.get(kind, f"kind {kind}")
+    non_finite_equal: bool
+    least: int
+    depth: int = 0
 
 
 def difference(
-    actual: Any, expected: Any, *, values: bool = True, non_finite_equal: bool = False
+    actual: Any,
+    expected: Any,
+    *,
+    values: bool = True,
+    non_finite_equal: bool = False,
+    least: int = 8,
 ) -> Difference | None:
     """Give the first difference between a result and the expected one, or None.
 
     values : False stops after type, shape and finiteness
     non_finite_equal : True lets NaN equal NaN and inf equal inf (for replays of wrong
         answers); otherwise a number that is not finite differs from a finite one
+    least : bytes per number of the least precise input; a result computed from
+        float32 is not held to float64's digits, whatever dtype it is stored in
+
+    Whatever the result is, this gives an answer and raises nothing.
 
     >>> difference(np.ones(3), np.ones((1, 3))).kind
     'shape'
     """
-    if _category(actual) != _category(expected):
-        return Difference("type", actual, expected)
-    if isinstance(expected, list | tuple):
-        if len(actual) != len(expected):
-            return Difference("length", actual, expected)
-        pairs = [((i,), actual[i], part) for i, part in enumerate(expected)]
-    elif isinstance(expected, dict):
-        if set(actual) != set(expected):
-            return Difference("keys", actual, expected)
-        pairs = [((key,), actual[key], part) for key, part in expected.items()]
-    elif type(expected) is np.ndarray or is_tensor(expected):
-        return _array_difference(actual, expected, values, non_finite_equal)
-    elif isinstance(expected, int | float | np.integer | np.floating):
-        return _array_difference(actual, expected, values, non_finite_equal)
-    else:
-        equal = not values or actual == expected
-        return None if equal else Difference("value", actual, expected)
-    return _first_inside(pairs, values, non_finite_equal)
+    terms = _Terms(non_finite_equal, least)
+    with np.errstate(all="ignore"):
+        found = _form(actual, expected, terms)
+        if found is None and values:
+            found = _value(actual, expected, terms)
+    return found
 
 
-def _first_inside(
-    pairs: list[tuple[tuple[Any, ...], Any, Any]], values: bool, non_finite_equal: bool
-) -> Difference | None:
-    """Give the first difference among parts: form in all parts before any value."""
-    for with_values in (False, True) if values else (False,):
-        for step, actual, expected in pairs:
-            found = difference(
-                actual,
-                expected,
-                values=with_values,
-                non_finite_equal=non_finite_equal,
-            )
-            if found:
-                return Difference(
-                    found.kind,
-                    found.actual,
-                    found.expected,
-                    step + found.path,
-                    found.index,
-                    found.wrong,
-                    found.total,
-                )
+def _category(value: Any) -> Any:
+    """Give what must agree on both sides before anything else is compared."""
+    if is_one_of(value, BOOLEANS):
+        return "bool"
+    if is_one_of(value, INTEGERS + FLOATS):
+        return "number"
+    if is_one_of(value, COMPLEX):
+        return "complex number"
+    if is_array(value):
+        return f"array of {numbers_of(value)}"
+    if is_tensor(value):
+        return f"tensor of {numbers_of(value)}" if has_numbers(value) else "no numbers"
+    return type(value)
+
+
+def _parts(actual: Any, expected: Any, terms: _Terms) -> Parts | None:
+    """Pair the parts of two containers of equal form; None if they have no parts."""
+    if terms.depth > DEEPEST:  # a value that holds itself
+        return None
+    if is_one_of(expected, (list, tuple)):
+        pairs = zip(actual, expected, strict=True)
+        return [(place, *pair) for place, pair in enumerate(pairs)]
+    if type(expected) is dict:
+        return [(key, actual[key], part) for key, part in expected.items()]
     return None
 
 
-def _array_difference(
-    actual: Any, expected: Any, values: bool, non_finite_equal: bool
-) -> Difference | None:
-    """Compare two arrays, tensors or numbers of one category."""
-    numbers, wanted = as_array(actual), as_array(expected)
-    if numbers.shape != wanted.shape:
-        return Difference("shape", actual, expected)
-    if not non_finite_equal:
-        broken = ~np.isfinite(numbers) & np.isfinite(wanted)
-        if broken.any():
-            return _at(broken, "not_finite", actual, expected)
-    if not values:
-        return None
-    if numbers.dtype.kind in "biu" and wanted.dtype.kind in "biu":
-        far = numbers != wanted
+def _form(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
+    """Compare type, length or keys, shape and finiteness, down to the last part."""
+    actual, expected = unwrapped(actual), unwrapped(expected)
+    ours, theirs = _category(expected), _category(actual)
+    # Types are compared by identity: a metaclass may redefine their equality.
+    if ours is not theirs and (type(ours) is not str or ours != theirs):
+        return Difference("type", actual, expected)
+    if ours == "no numbers":  # sparse or quantised: nothing here reads those
+        return None if actual is expected else Difference("type", actual, expected)
+    if is_one_of(expected, (list, tuple)) and len(actual) != len(expected):
+        return Difference("length", actual, expected)
+    if type(expected) is dict and not _equal(set(actual), set(expected)):
+        return Difference("keys", actual, expected)
+    pairs = _parts(actual, expected, terms)
+    if pairs is None:
+        return _broken_number(actual, expected, terms)
+    return _first_inside(pairs, actual, expected, terms, _form)
+
+
+def _value(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
+    """Compare the values of two things of the same form."""
+    actual, expected = unwrapped(actual), unwrapped(expected)
+    pairs = _parts(actual, expected, terms)
+    if pairs is not None:
+        return _first_inside(pairs, actual, expected, terms, _value)
+    if is_array(expected) or (is_tensor(expected) and has_numbers(expected)):
+        far = _far(actual, expected, terms)
+        return _at(far, "value", actual, expected) if far.any() else None
+    if is_one_of(expected, INTEGERS + FLOATS + COMPLEX):
+        equal = numbers_agree(actual, expected, terms.least)
     else:
-        size = min(bytes_per_number(actual), bytes_per_number(expected))
-        far = ~_close(numbers.astype(float), wanted.astype(float), size)
-    return _at(far, "value", actual, expected) if far.any() else None
+        equal = _equal(actual, expected)
+    return None if equal else Difference("value", actual, expected)
 
 
-def _close(numbers: np.ndarray, wanted: np.ndarray, size: int) -> np.ndarray:
-    finite = np.abs(wanted[np.isfinite(wanted)])
-    largest = max(1.0, float(finite.max())) if finite.size else 1.0
-    return np.isclose(
-        numbers,
-        wanted,
-        rtol=RELATIVE[size],
-        atol=ABSOLUTE[size] * largest,
-        equal_nan=True,
-    )
+def _first_inside(
+    pairs: Parts, actual: Any, expected: Any, terms: _Terms, compare: Any
+) -> Difference | None:
+    """Give the first difference among parts; a plain list is one part as a whole."""
+    plain = type(expected) is list and not any(map(_has_parts, expected))
+    inside = replace(terms, depth=terms.depth + 1)
+    wrong = []
+    for step, one, other in pairs:
+        found = compare(one, other, inside)
+        if found and not (plain and found.kind in ("value", "not_finite")):
+            return replace(found, path=(step, *found.path))
+        if found:
+            wrong.append((step, found.kind))
+    if not wrong:
+        return None
+    (place, kind), total = wrong[0], len(expected)
+    return Difference(kind, actual, expected, (), (place,), len(wrong), total)
+
+
+def _has_parts(value: Any) -> bool:
+    return is_array(value) or is_tensor(value) or is_one_of(value, CONTAINERS)
+
+
+def _broken_number(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
+    """Compare shapes; then find a number that is not finite where it should be."""
+    array = is_array(expected) or is_tensor(expected)
+    if array and tuple(actual.shape) != tuple(expected.shape):
+        return Difference("shape", actual, expected)
+    number = is_one_of(expected, INTEGERS + FLOATS + COMPLEX)
+    if terms.non_finite_equal or not (array or number):
+        return None
+    broken = ~_finite(actual) & _finite(expected)
+    return _at(broken, "not_finite", actual, expected) if broken.any() else None
+
+
+def _finite(value: Any) -> np.ndarray:
+    numbers = as_array(value)
+    if numbers.dtype.kind not in "fc":  # whole numbers of any size, texts, objects
+        return np.ones(numbers.shape, bool)
+    return np.isfinite(numbers)
+
+
+def _far(actual: Any, expected: Any, terms: _Terms) -> np.ndarray:
+    """Say for each entry of two arrays of one shape whether they differ."""
+    numbers, wanted = as_array(actual), as_array(expected)
+    kinds = numbers.dtype.kind + wanted.dtype.kind
+    if set(kinds) <= set("biu"):
+        return numbers != wanted
+    if set(kinds) <= set("biufc"):
+        return ~close(numbers, wanted, precision(actual, expected, terms.least))
+    pairs = zip(numbers.ravel().tolist(), wanted.ravel().tolist(), strict=True)
+    far = [bool(_form(*pair, terms) or _value(*pair, terms)) for pair in pairs]
+    return np.array(far, bool).reshape(wanted.shape)
+
+
+def _equal(actual: Any, expected: Any) -> bool:
+    """Ask two things whether they are equal; an error in their answer means no."""
+    if actual is expected:
+        return True
+    try:
+        return bool(actual == expected)
+    except Exception:
+        return False
 
 
 def _at(wrong: np.ndarray, kind: Kind, actual: Any, expected: Any) -> Difference:

@@ -1,10 +1,12 @@
-"""Where things are in a course folder, and writing files so that none is left half done.
+"""Where things are in a course folder, and writing files so that none is half done.
 
 Nothing here knows what is inside a notebook.
 """
 
 import os
+import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +38,16 @@ class Course:
 
     @property
     def lessons(self) -> list[str]:
-        """Names of all lessons that have a text source, in order."""
-        return sorted(path.stem for path in self.root.glob("solutions/[0-9]*/*.py"))
+        """Names of all lessons, in order: folders with a text source of that name."""
+        found = sorted(self.root.glob("solutions/[0-9]*/*.py"))
+        lessons = [path.stem for path in found if path.stem == path.parent.name]
+        for path in found:
+            if path.parent.name not in lessons:
+                raise CourseError(
+                    f"{self.relative(path)} is no lesson's source: in that folder it "
+                    f"must be called {path.parent.name}.py"
+                )
+        return lessons
 
     def source(self, lesson: str) -> Path:
         """Path of a lesson's text source."""
@@ -65,15 +75,64 @@ class Course:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
+    new = _staged(path, text)
+    try:
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def write_together(texts: Mapping[Path, str]) -> None:
+    """Write text files, all of them whole or none: after an error the old ones stand.
+
+    texts : path to content
+    """
+    new: dict[Path, Path] = {}
+    old: dict[Path, Path] = {}
+    try:
+        for path, text in texts.items():
+            new[path] = _staged(path, text)
+            if path.exists():
+                old[path] = _unnamed(path)
+                shutil.copy2(path, old[path])
+        _replace_all(new, old)
+    finally:
+        for temporary in [*new.values(), *old.values()]:
+            temporary.unlink(missing_ok=True)
+
+
+def _replace_all(new: Mapping[Path, Path], old: Mapping[Path, Path]) -> None:
+    """Give the new files their names. Renaming back needs no room on the disk."""
+    try:
+        for path, temporary in new.items():
+            temporary.replace(path)
+    except BaseException:
+        for path, temporary in new.items():
+            if path in old:
+                old[path].replace(path)
+            elif not temporary.exists():
+                path.unlink(missing_ok=True)
+        raise
+
+
+def _unnamed(path: Path) -> Path:
+    """Make an empty file beside the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    return Path(name)
+
+
+def _staged(path: Path, text: str) -> Path:
+    """Write a text to an unnamed file beside the path, all the way to the disk."""
+    temporary = _unnamed(path)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        temporary.chmod(0o644)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+    return temporary

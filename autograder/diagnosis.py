@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from autograder.compare import difference
 from autograder.exercise import Exercise, Function, Misconception
 from autograder.outcome import Call, Outcome, run_here
+from autograder.student import least_precise
 
 
 def diagnose(exercise: Exercise, calls: Sequence[Call]) -> Misconception | None:
@@ -34,15 +35,21 @@ def replay(function: Function, calls: Sequence[Call]) -> list[Outcome]:
     return [runner(call.arguments, call.keywords) for call in calls]
 
 
-def same(one: Outcome, other: Outcome) -> bool:
-    """Say whether two outcomes agree: value or kind of exception, and arguments."""
+def same(one: Outcome, other: Outcome, least: int = 8) -> bool:
+    """Say whether two outcomes agree: value or kind of exception, and arguments.
+
+    least : bytes per number of the call's least precise input
+    """
     if one.kind != other.kind:
         return False
     if one.raised and other.raised and one.raised.types != other.raised.types:
         return False
-    return not (
-        difference(one.value, other.value, non_finite_equal=True)
-        or difference(one.arguments, other.arguments, non_finite_equal=True)
+    return not any(
+        difference(mine, theirs, non_finite_equal=True, least=least)
+        for mine, theirs in (
+            (one.value, other.value),
+            (one.arguments, other.arguments),
+        )
     )
 
 
@@ -50,17 +57,20 @@ def _explains(calls: Sequence[Call], wrong: Function, right: list[Outcome]) -> b
     """Say whether a wrong function gives the learner's outcomes and shows its mistake.
 
     The kind of an exception alone shows nothing, since many mistakes end in the same
-    kind: there the text has to be the same too.
+    kind: there the text has to be the same too, and there has to be one.
     """
     runner = run_here(wrong)
     shown = False
     for call, correct in zip(calls, right, strict=True):
         outcome = runner(call.arguments, call.keywords)
-        if not same(outcome, call.outcome):
+        least, _ = least_precise(call)
+        if not same(outcome, call.outcome, least):
             return False
-        if same(outcome, correct):
+        if same(outcome, correct, least):
             continue
-        shown |= outcome.kind == "value" or outcome.raised == call.outcome.raised
-        if outcome.raised and call.outcome.raised:
-            shown |= outcome.raised.message == call.outcome.raised.message
+        theirs, learners = outcome.raised, call.outcome.raised
+        if theirs and learners:
+            shown |= theirs.message == learners.message != ""
+        else:
+            shown = True
     return shown

@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.diagnosis import diagnose
 from autograder.exercise import Case, Exercise, Misconception
-from autograder.outcome import Call, Runner
+from autograder.outcome import Call, Raised, Runner
 from autograder.student import Broken, Student
 
 Status = Literal["ok", "wrong", "error", "timeout", "missing"]
@@ -43,7 +43,8 @@ class Judgement:
     """What all cases say together.
 
     misconception : the named mistake, if exactly one explains every call
-    blamed : earlier exercises whose answers made this one fail, if it holds without
+    blamed : earlier exercises whose answers made this one fail; the verdicts are then
+        those with the course's versions of them
     """
 
     exercise: Exercise
@@ -75,18 +76,52 @@ def judge(
     cases : the cases to run, all of them if not given
     """
     chosen = list(exercise.cases if cases is None else cases)
-    found = _run(exercise, make_runner(()), chosen, seed)
+
+    def run(names: tuple[str, ...]) -> Judgement:
+        return _run(exercise, make_runner(names), chosen, seed)
+
+    found = _diagnosed(run(()))
     if found.passed or not exercise.uses:
-        return _diagnosed(found)
-    helped = _run(exercise, make_runner(exercise.uses), chosen, seed)
-    if helped.points <= found.points:
-        return _diagnosed(found)
-    alone = [
-        name
-        for name in exercise.uses
-        if _run(exercise, make_runner((name,)), chosen, seed).points == helped.points
-    ]
-    return _diagnosed(replace(helped, blamed=tuple(alone) or exercise.uses))
+        return found
+    helped = _diagnosed(run(exercise.uses))
+    if _merit(helped) > _merit(found):
+        return replace(helped, blamed=_to_blame(exercise, run, helped))
+    stub = _unwritten_use(found)
+    return replace(helped, blamed=(stub,)) if stub else found
+
+
+def _merit(found: Judgement) -> tuple[float, bool]:
+    """Order judgements: more points first, then a named mistake before none."""
+    return found.points, found.misconception is not None
+
+
+def _to_blame(
+    exercise: Exercise, run: Callable[[tuple[str, ...]], Judgement], best: Judgement
+) -> tuple[str, ...]:
+    """Give the earlier exercises without whose right answers less would be clear."""
+    if len(exercise.uses) == 1:
+        return exercise.uses
+    needed = []
+    for name in exercise.uses:
+        others = tuple(kept for kept in exercise.uses if kept != name)
+        if _merit(_diagnosed(run(others))) < _merit(best):
+            needed.append(name)
+    return tuple(needed) or exercise.uses
+
+
+def _unwritten_use(found: Judgement) -> str:
+    """Give the earlier exercise at whose unwritten stub every case ended, if one is."""
+    stubs = {
+        verdict.broken.call.outcome.raised.function
+        for verdict in found.verdicts
+        if verdict.status == "missing"
+        and verdict.broken
+        and verdict.broken.call
+        and verdict.broken.call.outcome.raised
+    }
+    (stub,) = stubs if len(stubs) == 1 else ("",)
+    everywhere = all(verdict.status == "missing" for verdict in found.verdicts)
+    return stub if everywhere and stub in found.exercise.uses else ""
 
 
 def _run(
@@ -106,6 +141,12 @@ def _verdict(case: Case, student: Student, seed: int) -> Verdict:
         case.run(student, rng)
     except Broken as broken:
         return Verdict(case, _status(broken), broken)
+    except AssertionError as error:  # a plain assert in a case is a claim too
+        call = student.calls[-1] if student.calls else None
+        return Verdict(case, "wrong", Broken("claim", call, what=str(error)))
+    except Exception as error:  # the case's own fault: it must not end the check
+        what = f"{type(error).__name__}: {error}"
+        return Verdict(case, "error", Broken("error", what=what))
     return Verdict(case, "ok")
 
 
@@ -114,8 +155,14 @@ def _status(broken: Broken) -> Status:
     if broken.reason == "timeout":
         return "timeout"
     if broken.reason == "raised" and raised:
-        return "missing" if "NotImplementedError" in raised.types else "error"
+        return "missing" if _is_stub(raised) else "error"
     return "wrong"
+
+
+def _is_stub(raised: Raised) -> bool:
+    """Say whether an exception is the stub's own: libraries raise that kind too."""
+    stub = raised.line == "" or raised.line.startswith("raise NotImplementedError")
+    return raised.types[0] == "NotImplementedError" and stub
 
 
 def _diagnosed(found: Judgement) -> Judgement:

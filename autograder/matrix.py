@@ -53,28 +53,34 @@ class ExerciseMatrix:
     points: float
     cases: list[CaseRow]
     misconceptions: list[MisconceptionRow]
+    broken_cases: list[str] = field(default_factory=list)
 
     @property
     def faults(self) -> list[str]:
         """What is wrong with the bank, in sentences; empty if nothing is."""
         caught = {case for row in self.misconceptions for case in row.caught_by}
         return [
-            f"{self.name}: no case catches {row.name}"
-            for row in self.misconceptions
-            if not row.caught_by
-        ] + [
-            f"{self.name}: {case.name} catches no misconception"
-            for case in self.cases
-            if case.name not in caught
+            *(
+                f"{self.name}: no case catches {row.name}"
+                for row in self.misconceptions
+                if not row.caught_by
+            ),
+            *(
+                f"{self.name}: {case.name} catches no misconception"
+                for case in self.cases
+                if case.name not in caught
+            ),
+            *(f"{self.name}: {told}" for told in self.broken_cases),
         ]
 
 
 def matrix(exercise: Exercise) -> ExerciseMatrix:
     """Judge every misconception of an exercise as if a learner had written it."""
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
-    rows = [_row(exercise, kept) for kept in exercise.misconceptions]
+    broken: list[str] = []
+    rows = [_row(exercise, kept, broken) for kept in exercise.misconceptions]
     return ExerciseMatrix(
-        exercise.name, exercise.lesson, exercise.points, cases, rows
+        exercise.name, exercise.lesson, exercise.points, cases, rows, broken
     )
 
 
@@ -94,10 +100,18 @@ def judge_function(
     return judge(exercise, make, cases=cases, seed=seed)
 
 
-def _row(exercise: Exercise, kept: Misconception) -> MisconceptionRow:
+def _row(
+    exercise: Exercise, kept: Misconception, broken: list[str]
+) -> MisconceptionRow:
+    """Judge one misconception; cases that fail by their own fault go to ``broken``."""
     visible = [case for case in exercise.cases if case.visible]
     seen = judge_function(exercise, kept.function, visible, NOTEBOOK_SEED)
     whole = judge_function(exercise, kept.function, exercise.cases, GRADING_SEED)
+    broken += [
+        f"{verdict.case.name} itself stops on {kept.name}: {verdict.broken.what}"
+        for verdict in whole.verdicts
+        if verdict.broken and verdict.broken.reason == "error"
+    ]
     return MisconceptionRow(
         kept.name,
         [v.case.name for v in whole.verdicts if v.status != "ok"],
@@ -112,4 +126,5 @@ def _has_usual_form(exercise: Exercise, kept: Misconception) -> bool:
     (outcome,) = replay(kept.function, [Call(inputs)])
     if outcome.kind != "value":
         return False
-    return difference(outcome.value, exercise.expected(inputs, {}), values=False) is None
+    expected = exercise.expected(inputs, {})
+    return difference(outcome.value, expected, values=False) is None

@@ -7,15 +7,26 @@ same ``Outcome`` from elsewhere; nothing beyond this module knows the difference
 import contextlib
 import io
 import linecache
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from autograder.compare import is_tensor
+from autograder.arrays import (
+    CONTAINERS,
+    DEEPEST,
+    as_array,
+    has_numbers,
+    is_array,
+    is_one_of,
+    is_tensor,
+    parts,
+)
 
 
 @dataclass(frozen=True)
@@ -64,15 +75,22 @@ Runner = Callable[[tuple[Any, ...], dict[str, Any]], Outcome]
 
 def copied(value: Any) -> Any:
     """Copy data as deep as it goes; a callable or a stranger stays what it is."""
-    if type(value) in (list, tuple, set, frozenset):
-        return type(value)(copied(part) for part in value)
-    if type(value) is dict:
-        return {key: copied(part) for key, part in value.items()}
-    if type(value) is np.ndarray:
+    return _copied(value, ())
+
+
+def _copied(value: Any, above: tuple[int, ...]) -> Any:
+    if is_array(value):
         return value.copy(order="K")
     if is_tensor(value):
         return value.detach().clone()
-    return value
+    if not is_one_of(value, CONTAINERS):
+        return value
+    if id(value) in above or len(above) > DEEPEST:  # holds itself: no data of ours
+        return value
+    inside = (*above, id(value))
+    if type(value) is dict:
+        return {key: _copied(part, inside) for key, part in value.items()}
+    return type(value)(_copied(part, inside) for part in value)
 
 
 def run_here(
@@ -86,33 +104,56 @@ def run_here(
 
     def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
         given, named = copied(arguments), copied(keywords)
-        sink = io.StringIO()
         try:
-            with (
-                warnings.catch_warnings(),
-                contextlib.redirect_stdout(sink),
-                contextlib.redirect_stderr(sink),
-                _bound(namespace(function), names or {}),
-            ):
-                warnings.simplefilter("ignore")
+            with quiet(), _bound(namespace(function), names or {}):
                 value = function(*given, **named)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return Outcome("raised", None, _as_text(error, function), given)
-        shares = _shares_memory(value, given)
+        shares = _shares_memory(value, (given, named))
         return Outcome("value", copied(value), None, given, shares)
 
     return run
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Drop what is printed and warned, also where warnings were turned to errors."""
+    sink = io.StringIO()
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.redirect_stdout(sink),
+        contextlib.redirect_stderr(sink),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def plain_function(function: Any) -> Any:
+    """Give the function inside partials, decorators and ``np.vectorize``."""
+    for _ in range(DEEPEST):
+        if type(function) is partial:
+            function = function.func
+        elif type(function) is np.vectorize:
+            function = function.pyfunc
+        elif hasattr(type(function), "__get__") and hasattr(function, "__wrapped__"):
+            function = function.__wrapped__  # functools.wraps, functools.cache
+        else:
+            break
+    return function
+
+
 def namespace(function: Callable[..., Any]) -> dict[str, Any]:
     """Give the global names that a function, partial or callable object looks up."""
-    while hasattr(function, "func"):  # functools.partial, however deep
-        function = function.func
-    function = getattr(function, "__wrapped__", function)
+    function = plain_function(function)
     if not isinstance(function, types.FunctionType | types.MethodType):
-        function = type(function).__call__
+        kind = type(function)
+        module = sys.modules.get(kind.__module__)
+        if "__call__" not in vars(kind) and module:  # a torch.nn.Module, for one
+            return vars(module)
+        function = plain_function(kind.__call__)
     return getattr(function, "__globals__", {})
 
 
@@ -130,6 +171,7 @@ def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _as_text(error: BaseException, function: Callable[..., Any]) -> Raised:
+    """Write an exception down, with the innermost place in the learner's own code."""
     names = namespace(function)
     place = None
     trace = error.__traceback__
@@ -137,27 +179,38 @@ def _as_text(error: BaseException, function: Callable[..., Any]) -> Raised:
         if trace.tb_frame.f_globals is names:
             place = trace
         trace = trace.tb_next
-    types_ = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
-    try:
-        message = str(error)
-    except Exception:
-        message = ""
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
     if place is None:
-        return Raised(types_, message)
+        return Raised(kinds, _message(error))
     code = place.tb_frame.f_code
     line = linecache.getline(code.co_filename, place.tb_lineno).strip()
-    return Raised(types_, message, code.co_name, place.tb_lineno, line)
+    return Raised(kinds, _message(error), _name(code), place.tb_lineno, line)
 
 
-def _parts(value: Any) -> list[Any]:
-    if isinstance(value, list | tuple):
-        return [inner for part in value for inner in _parts(part)]
-    if isinstance(value, dict):
-        return [inner for part in value.values() for inner in _parts(part)]
-    return [value]
+def _name(code: types.CodeType) -> str:
+    """Name the function around a piece of code, such as a list comprehension."""
+    names = code.co_qualname.split(".<locals>.")
+    return next((name for name in reversed(names) if name[0] != "<"), "")
 
 
-def _shares_memory(value: Any, arguments: tuple[Any, ...]) -> bool:
-    mine = [part for part in _parts(value) if isinstance(part, np.ndarray)]
-    given = [part for part in _parts(arguments) if isinstance(part, np.ndarray)]
-    return any(np.may_share_memory(a, b) for a in mine for b in given)
+def _message(error: BaseException) -> str:
+    """Give an exception's text; an exception may fail to give its own."""
+    try:
+        return str.__str__(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return ""
+
+
+def _shares_memory(value: Any, given: Any) -> bool:
+    mine = [array for _, part in parts(value) if (array := _memory(part)) is not None]
+    theirs = [array for _, part in parts(given) if (array := _memory(part)) is not None]
+    return any(np.may_share_memory(a, b) for a in mine for b in theirs)
+
+
+def _memory(part: Any) -> np.ndarray | None:
+    """Give an array that lies in the same memory as an array or tensor, if one can."""
+    if is_tensor(part) and part.is_cpu and has_numbers(part) and not part.is_conj():
+        return as_array(part) if part.element_size() >= 4 else None
+    return part if issubclass(type(part), np.ndarray) else None

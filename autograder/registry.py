@@ -1,4 +1,7 @@
-"""Find exercises: one module of ``autograder.exercises`` each, named as the function."""
+"""Find exercises: one module of ``autograder.exercises`` each, named as its function.
+
+What an exercise is stands in ``exercise``.
+"""
 
 import functools
 import importlib

@@ -1,7 +1,8 @@
 """Lay a judgement out for the notebook: plain text, HTML and data.
 
 Marks are ✓ and ✗ with words, never colour alone; colours are readable on light and on
-dark pages. The sentences come from ``messages``.
+dark pages. Where claims fail for one and the same reason, it is told once. The
+sentences come from ``messages``.
 """
 
 from html import escape
@@ -11,6 +12,7 @@ from autograder import messages
 from autograder.judge import Judgement, Verdict
 
 DATA_TYPE = "application/vnd.attention-course.check+json"
+HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on both pages
 
 
 class Report:
@@ -30,8 +32,11 @@ class Report:
         if messages.not_written(self.judgement):
             lines.append("  " + messages.what_to_write(self.judgement))
         else:
-            for verdict in self.judgement.verdicts:
-                lines += self._lines(verdict)
+            lines += [f"  {common}"] if (common := self._common()) else []
+            for verdict, why in self._reasons():
+                mark = "✓" if verdict.status == "ok" else "✗"
+                lines.append(f"  {mark} {verdict.case.claim}")
+                lines += [f"      {why}"] if why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
         return "\n".join(lines)
 
@@ -43,7 +48,7 @@ class Report:
         }
 
     def data(self) -> dict[str, Any]:
-        """Give name, points, statuses and diagnosis for programs that read notebooks."""
+        """Give name, points, statuses and diagnosis for programs to read."""
         found = self.judgement.misconception
         return {
             "exercise": self.judgement.exercise.name,
@@ -60,14 +65,16 @@ class Report:
         if messages.not_written(self.judgement):
             parts.append(f"<p>{_code(messages.what_to_write(self.judgement))}</p>")
         else:
-            items = "".join(self._item(v) for v in self.judgement.verdicts)
+            if common := self._common():
+                parts.append(f"<p>{_code(common)}</p>")
+            items = "".join(_item(*row) for row in self._reasons())
             parts.append(
                 f'<ul style="list-style:none;padding-left:0.5em;margin:0.3em 0">'
                 f"{items}</ul>"
             )
         parts += [
             f'<p style="margin:0.4em 0;padding:0.4em 0.8em;border-left:4px solid '
-            f'#d98a00">→ {_code(sentence)}</p>'
+            f'{CLOSING}">→ {_code(sentence)}</p>'
             for sentence in self._closing()
         ]
         return (
@@ -83,22 +90,36 @@ class Report:
         ]
         return [sentence for sentence in sentences if sentence]
 
-    def _lines(self, verdict: Verdict) -> list[str]:
-        mark = "✓" if verdict.status == "ok" else "✗"
-        lines = [f"  {mark} {verdict.case.claim}"]
-        if verdict.broken:
-            exercise = self.judgement.exercise
-            lines.append(f"      {messages.explain(exercise, verdict)}")
-        return lines
+    def _common(self) -> str:
+        """Give the explanation to tell once if all claims fail in one way."""
+        verdicts = self.judgement.verdicts
+        ways = {messages.same_reason(verdict) for verdict in verdicts}
+        if len(verdicts) < 2 or len(ways) > 1 or "" in ways:
+            return ""
+        why = messages.explain(self.judgement.exercise, verdicts[0])
+        return f"Every call ends in the same way. {why}"
 
-    def _item(self, verdict: Verdict) -> str:
-        claim = _code(verdict.case.claim)
-        if not verdict.broken:
-            mark = '<span style="color:#2e8b57" aria-label="holds">✓</span>'
-            return f"<li>{mark} {claim}</li>"
-        why = _code(messages.explain(self.judgement.exercise, verdict))
-        mark = '<span style="color:#d9534f" aria-label="does not hold">✗</span>'
-        return f'<li>{mark} {claim}<div style="margin-left:1.5em">{why}</div></li>'
+    def _reasons(self) -> list[tuple[Verdict, str]]:
+        """Pair each verdict with why it fails, in full the first time only."""
+        if self._common():
+            return [(verdict, "") for verdict in self.judgement.verdicts]
+        told: set[str] = set()
+        rows = []
+        for verdict in self.judgement.verdicts:
+            way = messages.same_reason(verdict)
+            why = messages.explain(self.judgement.exercise, verdict)
+            rows.append((verdict, f"Here it {way} too." if way in told else why))
+            told |= {way} - {""}
+        return rows
+
+
+def _item(verdict: Verdict, why: str) -> str:
+    colour, said, mark = HOLDS, "holds", "✓"
+    if verdict.status != "ok":
+        colour, said, mark = FAILS, "does not hold", "✗"
+    sign = f'<span role="img" style="color:{colour}" aria-label="{said}">{mark}</span>'
+    told = f'<div style="margin-left:1.5em">{_code(why)}</div>' if why else ""
+    return f"<li>{sign} {_code(verdict.case.claim)}{told}</li>"
 
 
 def _code(sentence: str) -> str:

@@ -7,13 +7,15 @@ of the wrong type or shape before a case looks at any value.
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
-from autograder.compare import Difference, bytes_per_number, difference, is_tensor
+from autograder.arrays import FLOATS, bytes_per_number, is_array, is_one_of, is_tensor
+from autograder.arrays import parts as parts_of
+from autograder.compare import Difference, difference
 from autograder.exercise import Exercise
 from autograder.outcome import Call, Outcome, Runner, copied
 
-Reason = Literal["raised", "timeout", "none", "differs", "changed", "no_error", "error"]
+Reason = Literal[
+    "raised", "timeout", "none", "differs", "changed", "no_error", "claim", "error"
+]
 
 
 class Broken(AssertionError):
@@ -66,7 +68,7 @@ class Student:
         if outcome.value is None and expected is not None:
             raise Broken("none", call)
         found = difference(outcome.value, expected, values=False)
-        found = found or _less_precise(outcome.value, arguments)
+        found = found or _less_precise(outcome.value, call)
         if found:
             raise Broken("differs", call, found)
         return copied(outcome.value)
@@ -83,9 +85,11 @@ class Student:
         actual : the value, or something computed from it
         what : its name in the message, if it is not the result itself
         """
-        found = difference(actual, expected)
+        call = self.calls[-1]
+        least, _ = least_precise(call)
+        found = difference(actual, expected, least=least)
         if found:
-            raise Broken("differs", self.calls[-1], found, what)
+            raise Broken("differs", call, found, what)
 
     def leaves_unchanged(self, *arguments: Any) -> None:
         """Assert that a call leaves its arguments as they were."""
@@ -114,17 +118,31 @@ class Student:
         return call
 
 
-def _less_precise(value: Any, arguments: tuple[Any, ...]) -> Difference | None:
+def least_precise(call: Call) -> tuple[int, str]:
+    """Give the bytes and the dtype's name of a call's least precise floating input."""
+    given = [(8, "float64")]
+    for _, part in parts_of([call.arguments, call.keywords]):
+        if _has_dtype(part):
+            given.append((bytes_per_number(part), _dtype(part)))
+    return min(given, key=lambda kept: kept[0])
+
+
+def _less_precise(value: Any, call: Call) -> Difference | None:
     """Give a difference if a result has fewer bytes per number than every float input.
 
     The tolerance goes by the least precise dtype, so nobody may lower it alone.
     """
-    parts = value if isinstance(value, tuple) else (value,)
-    given = min((bytes_per_number(argument) for argument in arguments), default=8)
-    for place, part in enumerate(parts):
-        numeric = isinstance(part, np.ndarray) or is_tensor(part)
-        if numeric and bytes_per_number(part) < given:
-            path = (place,) if isinstance(value, tuple) else ()
-            wanted = next(a for a in arguments if bytes_per_number(a) == given)
-            return Difference("precision", part, wanted, path)
+    least, name = least_precise(call)
+    for path, part in parts_of(value):
+        if _has_dtype(part) and bytes_per_number(part) < least:
+            return Difference("precision", part, name, path)
     return None
+
+
+def _has_dtype(part: Any) -> bool:
+    number = is_one_of(part, FLOATS) and type(part) is not float
+    return number or is_array(part) or is_tensor(part)
+
+
+def _dtype(part: Any) -> str:
+    return str(part.dtype).removeprefix("torch.")

@@ -120,7 +120,8 @@ def _read(copy: Copy, path: Path, help_: str) -> tuple[str, NotebookNode]:
     try:
         text = path.read_text(encoding="utf-8")
         with warnings.catch_warnings(action="ignore"):  # nbformat's notes on old files
-            notebook = nbformat.reads(text, as_version=4)
+            # Not nbformat.reads: it logs what is invalid and goes on.
+            notebook = nbformat.convert(nbformat.reader.reads(text), 4)
             nbformat.validate(notebook)
     except (*UNREADABLE, RecursionError, nbformat.ValidationError) as error:
         reason = str(error).splitlines()[0][:100] if str(error) else type(error)

@@ -9,14 +9,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import LogLocator, MultipleLocator, NullLocator
 
+from course_lib import drawing
+from course_lib.drawing import (
+    COLOURS,
+    FONT_SIZE,
+    new_axes,
+    number_text,
+    text_width,
+    write,
+)
 from course_lib.pictures import Picture
-
-# Okabe and Ito's colours, readable with any kind of colour vision.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P")
-LARGEST_WITH_NUMBERS = 8
-FONT_SIZE = 10
+from course_lib.tables import number_table
 
 
 def attention_weights(
@@ -24,10 +29,11 @@ def attention_weights(
 ) -> Picture:
     """Draw attention weights as a table: queries down, keys across.
 
-    weights : (n, m), each row summing to 1
+    weights : (n, m), between 0 and 1, each row summing to 1
     queries, keys : n and m labels
     """
-    figure, axes = _table(weights, queries, keys, "cividis", 0.0, 1.0)
+    weights = drawing.weights_of(weights, queries, keys)
+    figure, axes = number_table(weights, queries, keys, "cividis", 0.0, 1.0)
     axes.set_ylabel("query (looks)", fontsize=FONT_SIZE)
     axes.set_xlabel("key (looked at)", fontsize=FONT_SIZE)
     axes.xaxis.set_label_position("top")
@@ -39,39 +45,52 @@ def signed_table(
 ) -> Picture:
     """Draw a table of positive and negative numbers, zero in white.
 
-    values : (n, m), any numbers
+    values : (n, m), any numbers; cells that hold −inf or NaN are hatched
     rows, columns : n and m labels
     """
-    largest = float(np.abs(values).max()) or 1.0
-    figure, _ = _table(values, rows, columns, "PuOr", -largest, largest)
+    values = drawing.table_of(values, rows, columns)
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
+    figure, _ = number_table(values, rows, columns, "PuOr", -largest, largest)
     return Picture(figure, alt)
 
 
-def arrows_in_the_plane(vectors: Mapping[str, np.ndarray], *, alt: str) -> Picture:
+def arrows_in_the_plane(
+    vectors: Mapping[str, np.ndarray], *, alt: str, xlabel: str = "", ylabel: str = ""
+) -> Picture:
     """Draw vectors of two numbers as arrows from the origin, each with its name.
 
     vectors : name to (2,)
+    xlabel, ylabel : what the first and the second number say
     """
-    figure = Figure(figsize=(4.2, 4.2))
-    axes = figure.subplots()
-    largest = max(float(np.abs(vector).max()) for vector in vectors.values()) * 1.25
-    for place, (name, (x, y)) in enumerate(vectors.items()):
-        colour = COLOURS[place % len(COLOURS)]
+    tips = np.array([*vectors.values(), (0.0, 0.0)])  # the origin is in the picture
+    figure, axes = new_axes(4.2, 4.2)
+    for name, (x, y), (colour, _) in zip(
+        vectors, tips[:-1], drawing.styles(len(vectors)), strict=True
+    ):
         line = {"arrowstyle": "-|>", "color": colour, "lw": 2}
-        axes.annotate("", (x, y), (0, 0), arrowprops=line)
+        axes.annotate(
+            "", (x, y), (0, 0), arrowprops=line | {"shrinkA": 0, "shrinkB": 0}
+        )
         axes.annotate(
             name,
             (x, y),
-            (6, 4),
+            (5 if x >= 0 else -5, 3 if y >= 0 else -3),
             textcoords="offset points",
+            ha="left" if x >= 0 else "right",
+            va="bottom" if y >= 0 else "top",
             fontsize=FONT_SIZE,
-            color=colour,
+            parse_math=False,
         )
     axes.axhline(0, color="0.8", zorder=0)
     axes.axvline(0, color="0.8", zorder=0)
-    axes.set_xlim(-0.25 * largest, largest)
-    axes.set_ylim(-0.25 * largest, largest)
-    axes.set_aspect("equal")
+    margin = 0.2 * max(float(np.ptp(tips, axis=0).max()), 1e-9)
+    (left, bottom), (right, top) = tips.min(axis=0) - margin, tips.max(axis=0) + margin
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    step = drawing.round_step(float(tips.min()), float(tips.max()))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MultipleLocator(step))
+    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
+    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
     return Picture(figure, alt)
 
 
@@ -90,18 +109,19 @@ def curves(
     series : label to (n,) values
     logarithmic : draw both axes on logarithmic scales
     """
-    figure = Figure(figsize=(5.6, 3.4))
-    axes = figure.subplots()
-    for place, (label, values) in enumerate(series.items()):
-        style = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-        axes.plot(x, values, color=style[0], marker=style[1], label=label)
+    figure, axes = new_axes(5.6, 3.4)
+    for (label, values), (colour, marker) in zip(
+        series.items(), drawing.styles(len(series)), strict=True
+    ):
+        if len(values) != len(x):
+            raise ValueError(f"{label!r} has {len(values)} values for {len(x)} places")
+        axes.plot(x, values, color=colour, marker=marker, label=label)
     if logarithmic:
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
+        _logarithmic(axes, x)
     axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
     axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
     axes.grid(color="0.9")
-    axes.legend(frameon=False, fontsize=FONT_SIZE)
+    axes.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
     return Picture(figure, alt)
 
 
@@ -110,20 +130,25 @@ def who_looks_at_whom(
 ) -> Picture:
     """Draw the words that look on the left, those looked at on the right.
 
-    weights : (n, m), each row summing to 1; a line is as thick as its weight
+    weights : (n, m), between 0 and 1, each row summing to 1; a line is as thick as its
+        weight
     queries, keys : n and m words
     """
-    figure = Figure(figsize=(4.6, 0.34 * max(len(queries), len(keys)) + 0.6))
-    axes = figure.subplots()
+    weights = drawing.weights_of(weights, queries, keys)
+    labels = max(map(text_width, [*queries, *keys, "is looked at"]))
+    height = 0.4 * max(len(queries), len(keys)) + 0.4
+    figure, axes = new_axes(2 * labels + 1.6, height)
     for i, word in enumerate(queries):
-        axes.text(-0.04, -i, word, ha="right", va="center", fontsize=FONT_SIZE + 1)
+        y = 0.5 - (i + 0.5) * len(keys) / len(queries)  # spread over the keys' height
+        colour = COLOURS[i % len(COLOURS)]
+        write(axes, -0.04, y, word, ha="right")
         for j, weight in enumerate(weights[i]):
-            axes.plot([0, 1], [-i, -j], lw=6 * weight, color=COLOURS[0], alpha=0.75)
+            axes.plot([0, 1], [y, -j], lw=6 * weight, color=colour, alpha=0.75)
     for j, word in enumerate(keys):
-        axes.text(1.04, -j, word, ha="left", va="center", fontsize=FONT_SIZE + 1)
-    axes.text(-0.04, 1, "looks", ha="right", fontsize=FONT_SIZE, color="0.4")
-    axes.text(1.04, 1, "is looked at", ha="left", fontsize=FONT_SIZE, color="0.4")
-    axes.set_xlim(-0.7, 1.7)
+        write(axes, 1.04, -j, word, ha="left")
+    write(axes, -0.04, 1, "looks", ha="right", color="0.4")
+    write(axes, 1.04, 1, "is looked at", ha="left", color="0.4")
+    axes.set(xlim=(-0.02, 1.02), ylim=(0.4 - len(keys), 1.4))
     axes.set_axis_off()
     return Picture(figure, alt)
 
@@ -134,61 +159,42 @@ def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> Picture:
     parts : name to (m,) or (m, d); a table is drawn row by row
     """
     rows = {
-        f"{name} {i + 1}" if np.ndim(part) == 2 else name: row
+        f"{name} {i + 1}" if np.ndim(part) == 2 else name: [*map(number_text, row)]
         for name, part in parts.items()
         for i, row in enumerate(np.atleast_2d(part))
     }
-    widest = max(len(row) for row in rows.values())
-    figure = Figure(figsize=(min(6.0, 1.6 + 0.75 * widest), 0.42 * len(rows) + 0.3))
-    axes = figure.subplots()
+    # One unit of the axes is one inch, so that a box is as wide as its number needs.
+    names = max(text_width(name) for name in rows) + 0.12
+    longest = max((text for row in rows.values() for text in row), key=len)
+    box = max(0.56, text_width(longest) + 0.14)
+    numbers = box * max(len(row) for row in rows.values())
+    if names + numbers > drawing.WIDEST:
+        raise ValueError(
+            f"{round(numbers / box)} numbers in a row are too wide to draw"
+        )
+    figure = Figure(figsize=(names + numbers, 0.36 * len(rows)))
+    axes = figure.add_axes((0, 0, 1, 1))
     for place, (name, row) in enumerate(rows.items()):
-        axes.text(-0.15, -place, name, ha="right", va="center", fontsize=FONT_SIZE)
-        for j, number in enumerate(row):
-            box = Rectangle((j, -place - 0.4), 0.95, 0.8, fc="0.95", ec="0.6")
-            axes.add_patch(box)
-            shown = f"{number:.2f}"
-            axes.text(j + 0.47, -place, shown, ha="center", va="center", fontsize=10)
-    axes.set_xlim(-2.2, widest)
-    axes.set_ylim(-len(rows) + 0.4, 0.6)
+        y = -0.36 * place
+        write(axes, -0.08, y, name, ha="right")
+        for j, text in enumerate(row):
+            corner = (box * j, y - 0.15)
+            axes.add_patch(Rectangle(corner, box - 0.04, 0.3, fc="0.95", ec="0.6"))
+            write(axes, box * j + (box - 0.04) / 2, y, text, ha="center")
+    axes.set(xlim=(-names, numbers), ylim=(-0.36 * len(rows) + 0.18, 0.18))
     axes.set_axis_off()
     return Picture(figure, alt)
 
 
-def _table(
-    values: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    colours: str,
-    low: float,
-    high: float,
-) -> tuple[Figure, Axes]:
-    """Draw numbers as a coloured table, the numbers printed where they fit."""
-    values = np.asarray(values, dtype=float)
-    if values.shape != (len(rows), len(columns)):
-        raise ValueError(
-            f"values of shape {values.shape} do not fit {len(rows)} row labels and "
-            f"{len(columns)} column labels"
-        )
-    height, width = values.shape
-    figure = Figure(figsize=(min(6.0, 1.2 + 0.62 * width), 0.7 + 0.42 * height))
-    axes = figure.subplots()
-    image = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
-    axes.set_xticks(range(width), columns, fontsize=FONT_SIZE, rotation=45, ha="left")
-    axes.set_yticks(range(height), rows, fontsize=FONT_SIZE)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    if max(height, width) <= LARGEST_WITH_NUMBERS:
-        _print_numbers(axes, values, image)
-    else:
-        figure.colorbar(image, ax=axes)
-    return figure, axes
-
-
-def _print_numbers(axes: Axes, values: np.ndarray, image: object) -> None:
-    """Print each number in black or white, whichever reads better on its colour."""
-    for (i, j), number in np.ndenumerate(values):
-        red, green, blue, _ = image.cmap(image.norm(number))  # type: ignore[attr-defined]
-        light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
-        colour = "black" if light else "white"
-        text = f"{number:.2f}".replace("-", "−")
-        axes.text(j, i, text, ha="center", va="center", color=colour, fontsize=10)
+def _logarithmic(axes: Axes, x: Sequence[float] | np.ndarray) -> None:
+    """Make both scales logarithmic, with plain numbers: 0.001 instead of 10⁻³."""
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    if len(x) <= 8:  # else they would touch
+        axes.set_xticks(x)
+    low, high = axes.get_ylim()
+    if high < 50 * low:  # else a single power of ten, or none, would be written
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter("{x:g}")

@@ -11,9 +11,6 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-# Paths instead of fonts look the same everywhere; the salt makes ids repeatable.
-SVG_STYLE = {"svg.hashsalt": "attention-course", "svg.fonttype": "path"}
-
 
 class Picture:
     """A drawn figure and the sentence that says what it shows.
@@ -31,8 +28,15 @@ class Picture:
 
     def svg(self) -> str:
         """Give the picture as SVG text, the same at every call."""
+        # The layout would move a little at every drawing: it is made once and kept.
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
         file = io.StringIO()
-        with matplotlib.rc_context(SVG_STYLE):
+        # Paths for fonts look the same everywhere; the salt makes ids repeatable.
+        style = matplotlib.rc_context(
+            {"svg.hashsalt": "attention-course", "svg.fonttype": "path"}
+        )
+        with style:
             self.figure.savefig(
                 file,
                 format="svg",

@@ -27,7 +27,7 @@ def normalise_rows(x: np.ndarray) -> np.ndarray:
 
     x : (..., n, m), numbers ≥ 0, no row of zeros only; integers are allowed
 
-    Returns floats (..., n, m): the same proportions within each row, each row summing to 1.
+    Returns floats (..., n, m): the same proportions in each row, each summing to 1.
     Source: the NumPy user guide, "Broadcasting".
 
     >>> normalise_rows(np.array([[1.0, 3.0, 4.0], [2.0, 2.0, 0.0]]))

@@ -1,4 +1,4 @@
-"""A JupyterLab server as ``make lab`` starts it, and a page of it in headless Chromium."""
+"""A JupyterLab as ``make lab`` starts it, and a page of it in headless Chromium."""
 
 import contextlib
 import os

@@ -1,10 +1,10 @@
 """How long a learner waits for ``check``, beside nbgrader's Validate.
 
-Warm: median over 20 calls in one process, for a right and for a wrong answer (which is
-also diagnosed). First: ``import autograder`` and one call, in a process of its own where
-the learner has imported numpy; median over 3. The peer of the warm call is one
-``nbgrader validate`` of the exercise's lesson, which is what a notebook without ``check``
-offers a learner; the peer of the first call is the course's own limit of one second.
+Warm: median over 20 calls in one process, for a right and for a wrong answer, which
+is also diagnosed. First: ``import autograder`` and one call, in a process of its own
+where numpy is imported; median over 3. The peer of the warm call is one ``nbgrader
+validate`` of the exercise's lesson, which is what a notebook without ``check`` offers a
+learner; the peer of the first call is the course's own limit of one second.
 """
 
 import contextlib

@@ -1,0 +1,132 @@
+"""Say what a value is: a number, an array, a tensor, and how precise.
+
+It trusts nothing but exact types: a subclass may answer anything about itself. Which
+values are equal is decided in ``compare``, how they are shown in ``words``.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+Types = tuple[type, ...]
+
+
+def _with_numpys(kind: type, codes: str) -> Types:
+    return (kind, *{np.dtype(code).type for code in codes})
+
+
+INTEGERS = _with_numpys(int, np.typecodes["AllInteger"])
+FLOATS = _with_numpys(float, np.typecodes["Float"])
+COMPLEX = _with_numpys(complex, np.typecodes["Complex"])
+BOOLEANS: Types = (bool, np.bool_)
+CONTAINERS: Types = (list, tuple, dict, set, frozenset)
+DEEPEST = 50  # levels of nesting that are looked into
+
+KINDS = {
+    "f": "floats",
+    "i": "integers",
+    "u": "integers",
+    "b": "booleans",
+    "c": "complex numbers",
+    "U": "texts",
+    "O": "Python objects",
+}
+
+
+def is_one_of(value: Any, kinds: Types) -> bool:
+    """Say whether a value is exactly of one of these types, no subclass."""
+    own = type(value)
+    return any(own is kind for kind in kinds)
+
+
+def is_array(value: Any) -> bool:
+    """Say whether a value is exactly a NumPy array."""
+    return type(value) is np.ndarray
+
+
+def is_tensor(value: Any) -> bool:
+    """Say whether a value is exactly a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and is_one_of(value, (torch.Tensor, torch.nn.Parameter))
+
+
+def has_numbers(value: Any) -> bool:
+    """Say whether ``as_array`` can read a tensor: it is dense and has its data."""
+    return (
+        str(value.layout) == "torch.strided"
+        and not value.is_meta
+        and not value.is_quantized
+        and not value.is_nested
+    )
+
+
+def unwrapped(value: Any) -> Any:
+    """Give the number in an array without axes, and the text in a NumPy text."""
+    if is_array(value) and value.ndim == 0 and value.dtype.kind in "biufcU":
+        value = value[()]
+    return str.__str__(value) if type(value) is np.str_ else value
+
+
+def as_array(value: Any) -> np.ndarray:
+    """Give the numbers of an array, tensor or number as a NumPy array."""
+    if is_tensor(value):
+        value = value.detach().cpu().resolve_conj().resolve_neg()
+        if value.is_floating_point() and value.element_size() < 4:  # bfloat16 too
+            value = value.float()
+        return value.numpy()
+    return np.asarray(value)
+
+
+def numbers_of(value: Any) -> str:
+    """Name the kind of numbers in an array or tensor: floats, integers, …"""
+    if is_tensor(value):
+        if value.is_complex():
+            return "complex numbers"
+        if value.is_floating_point():
+            return "floats"
+        return "booleans" if str(value.dtype) == "torch.bool" else "integers"
+    return KINDS.get(value.dtype.kind, f"items of type {value.dtype}")
+
+
+def bytes_per_number(value: Any) -> int:
+    """Give the bytes of a floating-point number in a value: 8, 4 or 2.
+
+    8 for whatever is not floating; 8 is also the most and 2 the least.
+    """
+    if is_tensor(value):
+        size = value.element_size() // (2 if value.is_complex() else 1)
+        floating = value.is_floating_point() or value.is_complex()
+    elif is_array(value) or is_one_of(value, FLOATS + COMPLEX):
+        dtype = np.asarray(value).dtype
+        size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+        floating = dtype.kind in "fc"
+    else:
+        return 8
+    return min(max(size, 2), 8) if floating else 8
+
+
+def parts(value: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """Give the parts of a value that hold no others, each with the way to it.
+
+    A value that contains itself is cut where it does, and any value at ``DEEPEST``.
+    """
+    return _parts(value, (), ())
+
+
+def _parts(
+    value: Any, path: tuple[Any, ...], above: tuple[int, ...]
+) -> list[tuple[tuple[Any, ...], Any]]:
+    if id(value) in above or len(above) > DEEPEST:
+        return []
+    if is_one_of(value, (list, tuple)):
+        steps = list(enumerate(value))
+    elif type(value) is dict:
+        steps = list(value.items())
+    else:
+        return [(path, value)]
+    return [
+        part
+        for step, inner in steps
+        for part in _parts(inner, (*path, step), (*above, id(value)))
+    ]

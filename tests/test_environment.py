@@ -1,0 +1,320 @@
+"""What is installed: the three lists agree, and setting up says what is missing."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from autograder import system
+from autograder.course import Course
+
+ROOT = Course.here().root
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "requirements.lock").read_text()
+TARGETS = ["setup", "lab", "demo", "test", "matrix", "bench", "build"]
+
+
+def required():
+    listed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
+    return [Requirement(line) for line in listed]
+
+
+def locked():
+    lines = [line for line in LOCK.splitlines() if line and line.lstrip()[0] != "#"]
+    return dict(line.split("==") for line in lines)
+
+
+def conda():
+    return yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+
+
+def test_every_requirement_is_locked_within_its_bounds():
+    versions = locked()
+    for requirement in required():
+        version = versions[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), requirement
+
+
+def test_the_lock_leaves_nothing_to_choose():
+    versions = locked()
+    for name in versions:
+        for line in metadata.requires(name) or []:
+            needed = Requirement(line)
+            # A build of torch for a GPU brings packages that fit that machine only.
+            if name == "torch" and re.match("nvidia|cuda|triton", needed.name):
+                continue
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                version = versions[canonicalize_name(needed.name)]
+                assert needed.specifier.contains(version), f"{name} needs {needed}"
+
+
+def test_the_lock_names_no_place_and_no_build():
+    assert all(re.fullmatch(r"[0-9.]+", version) for version in locked().values())
+    assert not re.search(r"://|\+[a-z]+[0-9]*$|^-|@", LOCK, re.MULTILINE)
+
+
+def test_the_lock_says_where_it_was_tested_and_how_it_is_made():
+    header = LOCK.partition("\nalembic==")[0]
+    assert all(line.startswith("#") for line in header.splitlines())
+    for words in ("Python 3.11", "Linux x86_64", "pip-compile --allow-unsafe"):
+        assert words in header
+
+
+def test_conda_gets_the_same_requirements():
+    *packages, last = conda()
+    *listed, itself = last["pip"]
+    assert {str(Requirement(line)) for line in listed} == set(map(str, required()))
+    assert len(listed) == len(required())
+    assert itself == "--editable ."
+    assert packages == [f"python{PROJECT['requires-python']},<3.14", "pip"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_has_the_target_and_says_so(target):
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search(rf"^make {target} +\w", shown.stdout, re.MULTILINE)
+    assert re.search(rf"^{target}: .*\bready\b", makefile(), re.MULTILINE)
+
+
+def makefile():
+    return (ROOT / "Makefile").read_text()
+
+
+def test_continuous_integration_runs_make_test():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert script.read_text().splitlines()[-1] == "exec make test </dev/null"
+
+
+def test_make_test_stops_at_the_first_failure_and_ends_with_pytest():
+    recipe = makefile().partition("\ntest: ready")[2].partition("\n\n")[0]
+    steps = re.findall(r"-m (ruff check|mypy|autograder build --check|pytest)", recipe)
+    assert steps == ["ruff check", "mypy", "autograder build --check", "pytest"]
+    assert not re.search(r"^\t@?-|\|\| *true|;", recipe, re.MULTILINE)
+
+
+# Setting up, as far as it goes without installing anything.
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "autograder").mkdir()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copy(ROOT / "autograder" / "system.py", tmp_path / "autograder")
+    (tmp_path / "requirements.lock").write_text("first")
+    (tmp_path / "pyproject.toml").write_text("")
+    return tmp_path
+
+
+def make_setup(folder, *arguments):
+    return subprocess.run(
+        ["make", "setup", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_old_python_is_refused_in_one_sentence(folder):
+    old = folder / "old python"
+    code = "import sys; sys.version_info = (3, 9, 18); exec(sys.argv[1])"
+    old.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$2"\n')
+    old.chmod(0o755)
+    done = make_setup(folder, f"PYTHON={old}")
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[0] == (
+        f"The course needs Python 3.11 or newer, and found 3.9 ({old}): install one, "
+        "or name it with PYTHON=/path/to/python."
+    )
+    assert not (folder / ".venv").exists()
+
+
+def test_a_missing_python_is_told_in_one_sentence(folder):
+    done = make_setup(folder, "PYTHON=no-such-python")
+    assert done.returncode != 0
+    assert "needs Python 3.11 or newer, and found none: install" in done.stderr
+
+
+def test_a_finished_environment_is_left_as_it_is(folder, commands):
+    system.set_up(folder)
+    (folder / ".venv" / "bin" / "python").unlink()
+    (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    done = make_setup(folder, "PYTHON=no-such-python")
+    assert done.stderr == ""
+    assert done.stdout.startswith("Ready: Python 3.")
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """Record the commands of a set-up; make the folder, install nothing."""
+    ran = []
+
+    def run(folder, command):
+        ran.append(" ".join(command[1:4]))
+        if command[1:3] == ["-m", "venv"]:
+            (folder / ".venv" / "bin").mkdir(parents=True)
+            (folder / ".venv" / "bin" / "python").write_text("")
+
+    monkeypatch.setattr(system, "_run", run)
+    monkeypatch.setattr(system, "_compile", lambda root: ran.append("compile"))
+    return ran
+
+
+NEW = ["-m venv .venv"]
+INSTALL = ["-m pip install", "-m pip install", "compile"]
+
+
+def test_the_first_set_up_makes_and_fills_an_environment(folder, commands):
+    assert not system.is_ready(folder)
+    system.set_up(folder)
+    assert commands == NEW + INSTALL
+    assert system.is_ready(folder)
+
+
+def test_an_unfinished_environment_is_made_anew(folder, commands, capsys):
+    (folder / ".venv" / "lib").mkdir(parents=True)
+    (folder / ".venv" / "lib" / "half a package").write_text("")
+    system.set_up(folder)
+    assert commands == NEW + INSTALL
+    assert not (folder / ".venv" / "lib").exists()
+    assert "Removing .venv: its set-up was not finished" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
+def test_a_changed_list_is_installed_into_the_same_environment(folder, commands, name):
+    system.set_up(folder)
+    commands.clear()
+    (folder / name).write_text("second")
+    assert not system.is_ready(folder)
+    system.set_up(folder)
+    assert commands == INSTALL
+    assert system.is_ready(folder)
+
+
+def test_an_environment_made_elsewhere_is_made_anew(folder, commands, tmp_path_factory):
+    system.set_up(folder)
+    moved = tmp_path_factory.mktemp("elsewhere") / "course"
+    folder.rename(moved)
+    assert not system.is_ready(moved)
+    commands.clear()
+    system.set_up(moved)
+    assert commands == NEW + INSTALL
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(folder, commands):
+    system.set_up(folder)
+    python = folder / ".venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to(folder / "uninstalled")
+    assert not system.is_ready(folder)
+    commands.clear()
+    system.set_up(folder)
+    assert commands == NEW + INSTALL
+
+
+@pytest.mark.parametrize("last", [1, 2, 3, 4])
+def test_a_set_up_that_failed_is_not_taken_for_finished(
+    folder, commands, monkeypatch, last
+):
+    record, compile_ = system._run, system._compile
+
+    def stop(*arguments):
+        if len(commands) + 1 == last:
+            raise KeyboardInterrupt
+        (compile_ if len(arguments) == 1 else record)(*arguments)
+
+    monkeypatch.setattr(system, "_run", stop)
+    monkeypatch.setattr(system, "_compile", stop)
+    with pytest.raises(KeyboardInterrupt):
+        system.set_up(folder)
+    assert not system.is_ready(folder)
+
+
+def test_a_failed_update_is_not_taken_for_the_older_state(
+    folder, commands, monkeypatch
+):
+    system.set_up(folder)
+    (folder / "requirements.lock").write_text("second")
+    monkeypatch.setattr(system, "_run", failing)
+    with pytest.raises(system.SystemFault):
+        system.set_up(folder)
+    (folder / "requirements.lock").write_text("first")
+    assert not system.is_ready(folder)
+
+
+def failing(folder, command):
+    raise system.SystemFault("it failed")
+
+
+def test_a_command_that_fails_is_named(tmp_path):
+    with pytest.raises(
+        system.SystemFault, match=r"^`false` failed: .* call make again"
+    ):
+        system._run(tmp_path, ["false"])
+
+
+def be(monkeypatch, *, root, has_apt=True):
+    monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
+    found = {"apt-get": "/usr/bin/apt-get"} if has_apt else {}
+    monkeypatch.setattr(shutil, "which", lambda name: found.get(name))
+
+
+def test_a_missing_venv_module_is_told_by_its_package(folder, commands, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    be(monkeypatch, root=False)
+    package = f"python3.{sys.version_info[1]}-venv"
+    with pytest.raises(system.SystemFault, match=f"sudo apt-get install {package}"):
+        system.set_up(folder)
+    assert commands == []
+
+
+def test_a_missing_browser_is_told_by_its_package(monkeypatch):
+    be(monkeypatch, root=False)
+    with pytest.raises(system.SystemFault, match="apt-get install chromium") as caught:
+        system.require_browser()
+    assert "NO_BROWSER=1" in str(caught.value)
+    be(monkeypatch, root=True, has_apt=False)
+    with pytest.raises(system.SystemFault, match="install chromium"):
+        system.require_browser()
+
+
+def test_root_gets_the_browser_installed(monkeypatch):
+    be(monkeypatch, root=True)
+    ran = []
+    monkeypatch.setattr(system, "_run", lambda folder, command: ran.append(command))
+    system.require_browser()
+    assert [command[-1] for command in ran] == ["-qq", "chromium"]
+
+
+def test_a_browser_that_is_there_is_found(monkeypatch):
+    be(monkeypatch, root=False)
+    paths = {"google-chrome": "/usr/bin/google-chrome"}
+    monkeypatch.setattr(shutil, "which", paths.get)
+    assert system.find_browser() == "/usr/bin/google-chrome"
+    system.require_browser()
+
+
+def test_a_stamp_that_cannot_be_read_counts_as_none(folder, commands):
+    system.set_up(folder)
+    for text in ("", "[]", "{", json.dumps({"root": "elsewhere"})):
+        (folder / ".venv" / ".stamp").write_text(text)
+        assert not system.is_ready(folder)
+        system.set_up(folder)
+        assert system.is_ready(folder)
