@@ -5,12 +5,12 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from autograder.course import Course, CourseError
-from autograder.matrix import ExerciseMatrix, as_data, matrix
+from autograder.matrix import as_data, matrix
+from autograder.matrix_table import print_matrix
 from autograder.registry import exercises_of
+from autograder.startup import skip_address_parser
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,7 +35,7 @@ def matrix_command(
     if as_json:
         print(json.dumps(as_data(rows), indent=1))
     else:
-        _print_matrix(rows)
+        print_matrix(rows)
     faults = [fault for row in rows for fault in row.faults]
     for fault in faults:
         print(fault, file=sys.stderr)
@@ -50,11 +50,14 @@ def build_command(
     ] = False,
 ) -> None:
     """Build the notebooks of the lessons from their text sources."""
-    from autograder import build  # nbgrader and nbclient: a second of imports
-
     course = Course.here()
     chosen = [course.require(lesson) for lesson in lessons or course.lessons]
-    found = []
+    if not chosen:
+        raise CourseError("there is no lesson yet: solutions/NN_name/NN_name.py")
+    skip_address_parser()
+    from autograder import build  # nbgrader and nbclient: a second of imports
+
+    found = build.strays(course) if check and not lessons else []
     for lesson in chosen:
         if check:
             found += build.differences(course, lesson)
@@ -109,29 +112,3 @@ def run() -> None:
     except CourseError as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None
-
-
-def _print_matrix(rows: list[ExerciseMatrix]) -> None:
-    console = Console()
-    for row in rows:
-        table = Table(title=f"{row.name} · {row.lesson} · {row.points:g} points")
-        table.add_column("misconception")
-        for place, case in enumerate(row.cases, 1):
-            table.add_column(f"{place}{'' if case.visible else '*'}", justify="center")
-        table.add_column("named")
-        for kept in row.misconceptions:
-            marks = ["✗" if c.name in kept.caught_by else "·" for c in row.cases]
-            named = "visible" if kept.diagnosed_visible else "hidden only"
-            table.add_row(kept.name, *marks, named if kept.diagnosed else "no")
-        console.print(table)
-        for place, case in enumerate(row.cases, 1):
-            console.print(f"  {place}{'' if case.visible else '*'} {case.name}")
-        console.print()
-    wrong = [kept for row in rows for kept in row.misconceptions]
-    console.print(
-        f"{len(rows)} exercises, {sum(len(row.cases) for row in rows)} cases (* hidden)"
-        f", {len(wrong)} misconceptions: {sum(bool(k.caught_by) for k in wrong)} caught"
-        f", {sum(k.diagnosed_visible for k in wrong)} named from the visible cases, "
-        f"{sum(k.diagnosed for k in wrong)} from all, "
-        f"{sum(k.usual_form for k in wrong)} of the usual form"
-    )

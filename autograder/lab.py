@@ -6,10 +6,10 @@ settings.
 """
 
 import os
-import sys
 from pathlib import Path
 
 from autograder.course import CourseError
+from autograder.startup import skip_address_parser
 from autograder.workspace import WORK, built_lessons, open_workspace
 
 SETTINGS = Path(__file__).with_name("jupyter")
@@ -51,9 +51,7 @@ def open_lab(root: Path, lesson: str, port: int, browser: bool) -> None:
     os.chdir(root)  # nbgrader reads its configuration from the current folder
     paths = [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
-    # jsonschema would build a parser for international web addresses, which takes two
-    # seconds and which nothing here checks; it does without where the import fails.
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+    skip_address_parser()
     from jupyterlab.labapp import LabApp
 
     LabApp.launch_instance(server_arguments(root, lesson, port, browser))

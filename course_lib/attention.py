@@ -26,7 +26,7 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     array([[1., 4.]])
     """
     d_k = q.shape[-1]
-    return q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k)  # (..., n, m)
+    return q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
 
 
 def attention(
@@ -77,7 +77,7 @@ def attention_step_by_step(
     (array([0.5, 0.5]), array([0.5, 0.5]))
     """
     scores = k @ q1  # (m,)
-    scaled = scores / np.sqrt(q1.shape[-1])  # (m,)
+    scaled = scores / q1.shape[-1] ** 0.5  # (m,)
     weights = softmax(scaled)  # (m,)
     weighted_values = weights[:, np.newaxis] * v  # (m, d_v)
     return {

@@ -1,5 +1,6 @@
 """Say whether this Python has what the lessons need. Installing is ``make setup``'s."""
 
+import re
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
@@ -40,8 +41,8 @@ def _require(name: str, oldest: tuple[int, int]) -> None:
             f"{name} is not installed in this Python: run `make setup` in the "
             "course's folder, then start the notebook with `make lab`."
         ) from None
-    major, minor = installed.split(".")[:2]
-    if (int(major), int(minor)) < oldest:
+    numbers = re.findall(r"\d+", installed)  # 2.4rc1 has the numbers 2, 4 and 1
+    if tuple(int(number) for number in numbers[:2]) < oldest:
         raise NotReady(
             f"{name} is {installed}; the course needs {wanted} or newer: run "
             "`make setup` in the course's folder."

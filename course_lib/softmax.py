@@ -35,5 +35,5 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
-    diagonal = p[..., :, np.newaxis] * np.eye(p.shape[-1])  # (..., n, n)
+    diagonal = p[..., np.newaxis] * np.eye(p.shape[-1], dtype=p.dtype)
     return diagonal - p[..., :, np.newaxis] * p[..., np.newaxis, :]

@@ -1,6 +1,7 @@
 """Pictures: the same everywhere, readable by everyone, honest about what they show."""
 
 import base64
+import functools
 import hashlib
 import os
 import re
@@ -110,14 +111,20 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@functools.cache
+def drawn(name):
+    picture = KINDS[name]()
+    return picture, picture.svg()
+
+
+@pytest.fixture(params=KINDS)
 def picture(request):
-    return KINDS[request.param]()
+    return drawn(request.param)[0]
 
 
-@pytest.fixture(scope="module")
-def svg(picture):
-    return picture.svg()
+@pytest.fixture(params=KINDS)
+def svg(request):
+    return drawn(request.param)[1]
 
 
 def texts(picture):
@@ -143,9 +150,10 @@ def shown(picture):
 # The same everywhere
 
 
-def test_a_picture_is_the_same_at_every_call(request, picture, svg):
+@pytest.mark.parametrize("name", KINDS)
+def test_a_picture_is_the_same_at_every_call(name):
+    picture, svg = drawn(name)
     assert picture.svg() == svg
-    name = request.node.callspec.params["picture"]
     assert KINDS[name]().svg() == svg
 
 
@@ -155,24 +163,23 @@ import hashlib, sys, matplotlib
 names = {*matplotlib.rcParams} - {"backend"}  # looking at that one imports pyplot
 before = {name: matplotlib.rcParams[name] for name in names}
 from tests.test_figures import KINDS
-for kind in KINDS.values():
-    print(hashlib.sha256(kind().svg().encode()).hexdigest())
+for name in sys.argv[1:]:
+    print(hashlib.sha256(KINDS[name]().svg().encode()).hexdigest())
 assert before == {name: matplotlib.rcParams[name] for name in names}
 assert "matplotlib.pyplot" not in sys.modules
 """
+    kinds = [name for name in KINDS if name not in ("weights_8", "weights_20")]  # slow
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *kinds],
         env={**os.environ, "PYTHONHASHSEED": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    here = [
-        hashlib.sha256(kind().svg().encode()).hexdigest() for kind in KINDS.values()
-    ]
+    here = [hashlib.sha256(drawn(name)[1].encode()).hexdigest() for name in kinds]
     assert done.stdout.split() == here
-    assert len({*here}) == len(KINDS)
+    assert len({*here}) == len(kinds)
 
 
 def test_pictures_hold_no_date_and_need_no_font(svg):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.registry import exercise_names, load
+from autograder.registry import exercise_names, exercises_of, load
 from course_lib import environment, pronoun
 from course_lib.attention import (
     attention,
@@ -460,3 +460,15 @@ def test_a_new_package_is_accepted(monkeypatch, new):
     versions = {"torch": new}
     monkeypatch.setattr(environment, "version", lambda name: versions.get(name, "99.0"))
     assert environment.check_environment().endswith("new enough.")
+
+
+@pytest.mark.parametrize("exercise", exercises_of("01_dot_product_attention"))
+def test_float32_stays_float32(exercise):
+    inputs = [
+        given.astype(np.float32)
+        for given in exercise.usual_inputs(np.random.default_rng(0))
+    ]
+    result = exercise.reference(*inputs)
+    parts = result.values() if isinstance(result, dict) else result
+    for part in parts if isinstance(result, dict | tuple) else [result]:
+        assert part.dtype == np.float32

@@ -57,7 +57,7 @@ q = np.array([[3.2, 0.1]])  # query: kitten
 # %%
 alt = "The arrow of kitten lies close to cat, far from bird, and car is a short arrow."
 arrows = {"cat": k[0], "bird": k[1], "car": k[2], "kitten": q[0]}
-figures.arrows_in_the_plane(arrows, alt=alt)
+figures.arrows_in_the_plane(arrows, xlabel="alive", ylabel="flies", alt=alt)
 
 # %% [markdown]
 # Three words, used from now on in every lesson:

@@ -1,0 +1,603 @@
+"""``check`` as a learner, Jupyter and nbgrader meet it."""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder import CheckFailed, check
+from autograder import check as examine
+from autograder.check import make_runner_here
+from autograder.finding import NotAnExercise
+from autograder.judge import judge
+from autograder.registry import UnknownExercise, exercise_names, load
+from autograder.report import CLOSING, DATA_TYPE, FAILS, HOLDS, Report
+from course_lib import attention as course
+from course_lib.attention import attention as course_attention
+from tests.test_judge import double, judged, tiny
+
+RIGHT = """def scaled_scores(q, k):
+    return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+"""
+WRONG = RIGHT.replace(" ** 0.5", "")
+CRASH = """import numpy as np
+
+def scaled_scores(q, k):
+    scores = q @ k
+    return scores
+"""
+CHATTY = """import logging
+import sys
+import warnings
+import numpy as np
+
+def scaled_scores(q, k):
+    print("on stdout")
+    print("on stderr", file=sys.stderr)
+    warnings.warn("a warning of the learner's own")
+    np.log(np.zeros(1))
+    return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+"""
+HEAD = "from autograder import check"
+VISIBLE = sum(case.visible for case in load("scaled_scores").cases)
+ALL_HOLD = f"scaled_scores: all {VISIBLE} claims hold"
+ONE_HOLDS = f"scaled_scores: 1 of {VISIBLE} claims hold"
+NONE_HOLDS = f"scaled_scores: 0 of {VISIBLE} claims hold"
+
+
+def executed(*sources, mode=None):
+    """Run cells in a real kernel; give each cell's outputs."""
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    client = NotebookClient(
+        notebook, timeout=60, allow_errors=True, kernel_name="python3"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "NBGRADER_EXECUTION"}
+    if mode:
+        environment["NBGRADER_EXECUTION"] = mode
+    client.execute(env=environment)
+    return [cell.outputs for cell in notebook.cells]
+
+
+def of_type(outputs, kind):
+    return [output for output in outputs if output.output_type == kind]
+
+
+def error(outputs):
+    (found,) = of_type(outputs, "error")
+    return found
+
+
+def plain(outputs):
+    (found,) = of_type(outputs, "display_data")
+    return found.data["text/plain"]
+
+
+def stderr(cells):
+    return [out.text for cell in cells for out in cell if out.get("name") == "stderr"]
+
+
+# --- in the notebook ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    """Give the outputs of a learner's session, by name of the cell."""
+    cells = {
+        "head": HEAD,
+        "stub": "def scaled_scores(q, k):\n    raise NotImplementedError()",
+        "stub checked": "check(scaled_scores)",
+        "crash": CRASH,
+        "crash checked": "check(scaled_scores)",
+        "wrong": WRONG,
+        "wrong checked": "check(scaled_scores)",
+        "right": RIGHT,
+        "right checked": "check(scaled_scores)",
+        "a result": "check(scaled_scores(np.ones((2, 3)), np.ones((2, 3))))",
+        "wrong again": WRONG,
+        "wrong again checked": "check(scaled_scores)",
+        "over several lines": "check(\n    scaled_scores,\n)",
+        "warnings to errors": "import warnings\nwarnings.simplefilter('error')\n"
+        "import numpy as np\nnp.seterr(all='raise')\n" + CHATTY,
+        "warnings to errors checked": "check(scaled_scores)",
+        "alias": "attention = scaled_scores\ncheck(attention)",
+        "softmax is wrong": "def softmax(x, axis=-1):\n    return np.exp(x)",
+        "attention is right": "def attention(q, k, v):\n"
+        "    weights = softmax(scaled_scores(q, k))\n    return weights @ v, weights",
+        "attention checked": "check(attention)",
+        "softmax after": "softmax(np.zeros(1))[0]",
+        "two on one line": "check(scaled_scores); check(softmax)",
+    }
+    outputs = executed(*cells.values())
+    return dict(zip(cells, outputs, strict=True))
+
+
+def test_a_failed_check_shows_the_report_and_a_traceback_of_one_line(notebook):
+    outputs = notebook["wrong checked"]
+    (shown,) = of_type(outputs, "display_data")
+    assert set(shown.data) == {"text/plain", "text/html", DATA_TYPE}
+    assert shown.data["text/plain"].startswith(ONE_HOLDS + "\n  ✗")
+    assert "divided by d_k" in shown.data["text/plain"].splitlines()[-2]
+    assert shown.data[DATA_TYPE]["diagnosis"] == "divided_by_d_k"
+    said = ONE_HOLDS
+    assert (error(outputs).ename, error(outputs).evalue) == ("CheckFailed", said)
+    assert error(outputs).traceback == [f"CheckFailed: {said}"]
+
+
+def test_a_passed_check_shows_ticks_and_gives_nothing(notebook):
+    outputs = notebook["right checked"]
+    assert [output.output_type for output in outputs] == ["display_data"]
+    lines = plain(outputs).splitlines()
+    assert lines[0] == ALL_HOLD
+    assert all(line.startswith("  ✓ ") for line in lines[1:])
+
+
+def test_a_stub_stops_with_what_to_do(notebook):
+    outputs = notebook["stub checked"]
+    assert "in place of the line `raise NotImplementedError`" in plain(outputs)
+    assert error(outputs).traceback == ["CheckFailed: scaled_scores is not written yet"]
+
+
+def test_an_exception_is_shown_with_the_line_of_the_cell(notebook):
+    assert "stopped with ValueError: matmul" in plain(notebook["crash checked"])
+    assert "(line 4: `scores = q @ k`)" in plain(notebook["crash checked"])
+
+
+def test_after_two_failed_checks_the_way_on_is_shown_and_a_pass_resets_it(notebook):
+    offer = (
+        "→ To go on and come back later, put this line into a new cell above the check "
+        "and run both: `from course_lib.attention import scaled_scores`"
+    )
+    assert offer not in plain(notebook["stub checked"])
+    assert plain(notebook["crash checked"]).splitlines()[-1] == offer
+    assert plain(notebook["wrong checked"]).splitlines()[-1] == offer
+    assert offer not in plain(notebook["wrong again checked"])
+    assert offer in plain(notebook["over several lines"])
+
+
+def test_warnings_turned_to_errors_by_the_learner_harm_no_check(notebook):
+    outputs = notebook["warnings to errors checked"]
+    assert [output.output_type for output in outputs] == ["display_data"]
+    assert "on stdout" not in plain(outputs)
+
+
+def test_a_result_is_refused_in_one_line(notebook):
+    (line,) = error(notebook["a result"]).traceback
+    assert line == (
+        "NotAnExercise: check needs the function itself, and was given what it "
+        "returned, an array of shape (2, 2). Write check(scaled_scores), without "
+        "brackets after scaled_scores."
+    )
+
+
+def test_the_name_in_the_brackets_says_which_exercise_is_meant(notebook):
+    assert plain(notebook["alias"]).startswith("attention: 0 of ")
+    shown = of_type(notebook["two on one line"], "display_data")
+    names = [output.data["text/plain"].split(":")[0] for output in shown]
+    assert names == ["scaled_scores", "softmax"]
+
+
+def test_an_earlier_mistake_costs_nothing_and_is_named(notebook):
+    outputs = notebook["attention checked"]
+    assert [output.output_type for output in outputs] == ["display_data"]
+    assert plain(outputs).splitlines()[-1] == (
+        "→ Your `attention` is right: it was checked with the course's `softmax`. "
+        "Your own `softmax` is what failed: go back to it."
+    )
+    (value,) = of_type(notebook["softmax after"], "execute_result")
+    assert "1.0" in value.data["text/plain"]  # the learner's own is back in place
+
+
+def test_no_cell_writes_to_stderr(notebook):
+    assert stderr(notebook.values()) == []
+
+
+# --- under nbgrader -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def graded():
+    cells = {
+        "head": HEAD,
+        "right": RIGHT,
+        "right checked": "check(scaled_scores)",
+        "chatty": CHATTY,
+        "chatty checked": "check(scaled_scores)",
+        "crash": CRASH,
+        "crash checked": "check(scaled_scores)",
+        "crash checked again": "check(scaled_scores)",
+        "stub": "def scaled_scores(q, k):\n    raise NotImplementedError()",
+        "stub checked": "check(scaled_scores)",
+        "partly right": "def scaled_scores(q, k):\n"
+        "    scores = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n"
+        "    return scores if q.ndim == 2 else None",
+        "partly right checked": "check(scaled_scores)",
+        "course's": "from course_lib.attention import scaled_scores",
+        "course's checked": "check(scaled_scores)",
+    }
+    outputs = executed(*cells.values(), mode="autograde")
+    return dict(zip(cells, outputs, strict=True))
+
+
+def result(outputs):
+    (found,) = of_type(outputs, "execute_result")
+    return found.data
+
+
+def test_a_grade_is_a_plain_float(graded):
+    points = load("scaled_scores").points
+    assert result(graded["right checked"]) == {"text/plain": str(points)}
+    assert result(graded["crash checked"]) == {"text/plain": "0.0"}
+    assert result(graded["stub checked"]) == {"text/plain": "0.0"}
+
+
+def test_a_grade_may_be_a_part(graded):
+    points = float(result(graded["partly right checked"])["text/plain"])
+    assert 0 < points < load("scaled_scores").points
+
+
+def test_grading_runs_hidden_cases_and_shows_the_report(graded):
+    shown = plain(graded["right checked"])
+    assert f"all {len(load('scaled_scores').cases)} claims hold" in shown
+    assert "Every call ends in the same way." not in shown
+
+
+def test_printing_and_warning_costs_nothing(graded):
+    assert result(graded["chatty checked"]) == result(graded["right checked"])
+    assert stderr(graded.values()) == []
+
+
+def test_grading_raises_nothing_and_offers_nothing(graded):
+    assert [kind for cell in graded.values() for kind in of_type(cell, "error")] == []
+    assert "To go on" not in plain(graded["crash checked again"])
+
+
+def test_the_courses_version_earns_nothing(graded):
+    assert result(graded["course's checked"]) == {"text/plain": "0.0"}
+    (said,) = of_type(graded["course's checked"], "stream")
+    assert said.text == (
+        "scaled_scores: this is the course's own version. You can go on with it; "
+        "points are for a version that you wrote yourself.\n"
+    )
+
+
+def test_validate_shows_the_report_in_the_traceback():
+    cells = executed(HEAD, WRONG, "check(scaled_scores)", mode="validate")
+    shown = "\n".join(error(cells[-1]).traceback)
+    assert shown == plain(cells[-1])
+    assert shown.startswith(ONE_HOLDS + "\n  ✗")
+    assert error(cells[-1]).evalue == ONE_HOLDS
+
+
+# --- outside Jupyter ----------------------------------------------------------------
+
+
+def scaled_scores(q, k):
+    return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+
+
+class Scores:
+    def __call__(self, q, k):
+        return scaled_scores(q, k)
+
+
+def headline(capsys):
+    return capsys.readouterr().out.splitlines()[0]
+
+
+def test_outside_jupyter_the_report_is_plain_text(capsys):
+    assert check(scaled_scores) is None
+    assert capsys.readouterr().out.startswith(ALL_HOLD + "\n  ✓ ")
+
+
+def test_a_failed_check_is_an_assertion_without_a_chain(capsys):
+    def scaled_scores(q, k):
+        return q
+
+    with pytest.raises(AssertionError) as caught:
+        check(scaled_scores)
+    assert isinstance(caught.value, CheckFailed)
+    assert caught.value.__cause__ is None
+    assert str(caught.value) == headline(capsys)
+
+
+def whatever(q, k):
+    return scaled_scores(q, k)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        functools.partial(whatever),
+        Scores(),
+        Scores().__call__,
+        lambda q, k: scaled_scores(q, k),
+        functools.cache(whatever),
+        whatever,
+    ],
+    ids=str,
+)
+def test_anything_that_can_be_called_is_checked_under_the_name_it_has(answer, capsys):
+    scaled_scores = answer
+    if not hasattr(answer, "cache_info"):  # arrays cannot be remembered
+        check(scaled_scores)
+        check(answer=scaled_scores)
+        examine(scaled_scores)
+    else:
+        with pytest.raises(CheckFailed):
+            check(scaled_scores)
+    assert headline(capsys).startswith("scaled_scores: ")
+
+
+def test_a_function_is_known_by_its_own_name_where_no_other_is_written(capsys):
+    answers = {"mine": scaled_scores}
+    check(answers["mine"])
+    check(functools.partial(scaled_scores))
+    exec("check(f)", {"check": check, "f": scaled_scores})
+    exec("check(scaled_scores)", {"check": check, "scaled_scores": whatever})
+    assert capsys.readouterr().out.count(ALL_HOLD) == 4
+
+
+def test_an_alias_is_the_exercise_it_is_called(capsys):
+    attention = scaled_scores
+    with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
+        check(attention)
+    with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
+        check(
+            attention,
+        )
+
+
+def test_two_checks_on_one_line_are_told_apart(capsys):
+    attention = scaled_scores
+    with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
+        _ = check(scaled_scores), check(attention)
+    assert headline(capsys) == ALL_HOLD
+
+
+def refused(call):
+    with pytest.raises(NotAnExercise) as caught:
+        call()
+    assert caught.value._render_traceback_() == [f"NotAnExercise: {caught.value}"]
+    return str(caught.value)
+
+
+def test_something_else_than_an_answer_is_refused_with_what_to_write():
+    one = np.ones((1, 1))
+    assert refused(lambda: check("softmax")) == (
+        "check needs the function itself, and was given its name in quotes. Write "
+        "check(softmax)."
+    )
+    assert refused(lambda: check(scaled_scores(one, one))) == (
+        "check needs the function itself, and was given what it returned, an array of "
+        "shape (1, 1). Write check(scaled_scores), without brackets after "
+        "scaled_scores."
+    )
+    assert refused(lambda: check(None)) == (
+        "check needs a function, and was given None. Write the name of the exercise "
+        "between the brackets, such as check(scaled_scores)."
+    )
+    softmax = np.ones(3)
+    assert refused(lambda: check(softmax)) == (
+        "softmax is an array of shape (3,) here, no longer a function. Run the cell "
+        "that defines softmax again, and give the result another name."
+    )
+    assert refused(lambda: check(Scores)) == (
+        "check needs a function, and Scores is a class: make an object of it that can "
+        "be called, and check that object."
+    )
+
+
+def test_an_unknown_function_is_refused_with_the_nearest_name():
+    def scaled_score(q, k):
+        return q
+
+    assert refused(lambda: check(scaled_score)) == (
+        "check knows no exercise named scaled_score. Did you mean scaled_scores? Give "
+        "your function the name in the exercise's heading."
+    )
+    assert refused(lambda: check(headline)) == (
+        "check knows no exercise named headline. Give your function the name in the "
+        "exercise's heading."
+    )
+    assert refused(lambda: check(lambda q, k: q)) == (
+        "check cannot tell which exercise this function answers. Give it the name in "
+        "the exercise's heading, and check it by that name."
+    )
+    assert refused(lambda: check(np.exp)).startswith(
+        "check knows no exercise named exp"
+    )
+
+
+def test_an_answer_that_breaks_its_own_attributes_is_refused():
+    class Odd:
+        __name__ = property(lambda self: 3)
+
+        def __call__(self, x):
+            return x
+
+    assert "check cannot tell which exercise" in refused(lambda: check(Odd()))
+
+
+def test_an_exercise_called_with_too_many_answers_is_a_type_error():
+    with pytest.raises(TypeError, match="takes 1 positional argument"):
+        check(scaled_scores, scaled_scores)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        course.scaled_scores,
+        functools.partial(course.scaled_scores),
+        functools.partial(functools.partial(course.scaled_scores)),
+        functools.wraps(course.scaled_scores)(lambda *a: course.scaled_scores(*a)),
+    ],
+    ids=["itself", "partial", "partial of a partial", "wrapped"],
+)
+def test_the_courses_version_is_accepted_without_points(answer, capsys, monkeypatch):
+    scaled_scores = answer
+    assert check(scaled_scores) is None
+    said = "scaled_scores: this is the course's own version. You can go on with it"
+    assert headline(capsys).startswith(said)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert check(scaled_scores) == 0.0
+
+
+def test_another_function_of_the_course_is_no_answer(capsys):
+    scaled_scores = course_attention
+    with pytest.raises(CheckFailed, match=NONE_HOLDS):
+        check(scaled_scores)
+
+
+def test_every_exercise_can_be_checked_by_its_name(capsys):
+    for name in exercise_names():
+        with pytest.raises(CheckFailed, match=f"^{name}: 0 of"):
+            exec(f"check({name})", {"check": check, name: lambda *a, **k: None})
+        assert "Every call ends in the same way." in capsys.readouterr().out
+
+
+def test_an_unknown_exercise_lists_the_known_ones():
+    with pytest.raises(UnknownExercise, match="no exercise named 'x'; there are: add"):
+        load("x")
+
+
+# --- the page -----------------------------------------------------------------------
+
+
+def evil(x):
+    raise ValueError("<script>alert('1')</script> & `tick <b>\x1b[31m\x00\ud800")
+
+
+def reports():
+    exercise = load("scaled_scores")
+
+    def judged_here(answer):
+        return Report(judge(exercise, make_runner_here(answer)), ("<i>a note</i>",))
+
+    def stub(q, k):
+        raise NotImplementedError
+
+    return {
+        "right": judged_here(scaled_scores),
+        "wrong": judged_here(lambda q, k: q @ k.swapaxes(-1, -2)),
+        "evil": judged_here(lambda q, k: evil(q)),
+        "evil text": judged_here(lambda q, k: "<img src=x onerror=alert(1)>`"),
+        "evil key": judged_here(lambda q, k: {"</div><script>": 1, "`": 2}),
+        "evil class": judged_here(lambda q, k: type("<b>", (), {})()),
+        "stub": judged_here(stub),
+        "tiny": Report(judged(tiny(), double)),
+    }
+
+
+@pytest.mark.parametrize("name", reports())
+def test_the_page_is_well_formed_and_holds_nothing_of_the_learners_as_markup(name):
+    page = ElementTree.fromstring(reports()[name].html())
+    allowed = {"div", "strong", "p", "ul", "li", "span", "code"}
+    assert {element.tag for element in page.iter()} <= allowed
+    attributes = {key for element in page.iter() for key in element.attrib}
+    assert attributes <= {"style", "role", "aria-label"}
+
+
+@pytest.mark.parametrize("name", reports())
+def test_the_page_says_what_the_plain_text_says(name):
+    class Text(HTMLParser):
+        said = ""
+
+        def handle_data(self, data):
+            self.said += data
+
+    reader = Text()
+    reader.feed(reports()[name].html())
+    reader.close()
+    expected = str(reports()[name]).replace("`", "")
+    assert re.sub(r"\s", "", reader.said.replace("`", "")) == re.sub(
+        r"\s", "", expected
+    )
+
+
+@pytest.mark.parametrize("name", reports())
+def test_both_texts_can_be_written_anywhere(name):
+    report = reports()[name]
+    for text in (str(report), report.html()):
+        text.encode()
+        assert all(sign.isprintable() or sign == "\n" for sign in text)
+
+
+def test_each_mark_has_a_word_for_those_who_do_not_see_it():
+    page = ElementTree.fromstring(reports()["wrong"].html())
+    marks = list(page.iter("span"))
+    assert {
+        (mark.text, mark.get("role"), mark.get("aria-label")) for mark in marks
+    } == {
+        ("✓", "img", "holds"),
+        ("✗", "img", "does not hold"),
+    }
+
+
+def luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [
+        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+    ]
+    return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#111111"])
+@pytest.mark.parametrize("colour", [HOLDS, FAILS, CLOSING])
+def test_marks_stand_out_on_light_and_dark_pages(colour, page):
+    # WCAG 2 asks for 3 to 1 for marks; all text has the page's own colour.
+    low, high = sorted((luminance(colour), luminance(page)))
+    assert (high + 0.05) / (low + 0.05) >= 3
+    assert "color" not in reports()["wrong"].html().replace(
+        f"color:{HOLDS}", ""
+    ).replace(f"color:{FAILS}", "").replace("border-left:4px solid " + CLOSING, "")
+
+
+def test_data_for_programs():
+    assert reports()["wrong"].data() == {
+        "exercise": "scaled_scores",
+        "points": reports()["wrong"].judgement.points,
+        "max_points": load("scaled_scores").points,
+        "cases": {
+            verdict.case.name: verdict.status
+            for verdict in reports()["wrong"].judgement.verdicts
+        },
+        "diagnosis": "no_scale",
+        "blamed": [],
+    }
+
+
+# --- time and imports ---------------------------------------------------------------
+
+FIRST = """
+import sys, time
+import autograder
+assert "torch" not in sys.modules, "import autograder imports torch"
+def {name}(*arguments, **keywords):
+    return None
+try:
+    autograder.check({name})
+except autograder.CheckFailed:
+    pass
+assert "torch" not in sys.modules, "check imports torch"
+print(time.process_time())
+"""
+
+
+@pytest.mark.parametrize("name", exercise_names())
+def test_the_first_check_takes_less_than_a_second_and_does_without_torch(name):
+    ran = subprocess.run(
+        [sys.executable, "-c", FIRST.format(name=name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout.splitlines()[-1]) < 1.0  # seconds, of Python's start too
