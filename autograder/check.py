@@ -20,6 +20,7 @@ from autograder.report import Report
 
 __all__ = ["CheckFailed", "NotAnExercise", "check", "make_runner_here"]
 
+CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 AFTER_FAILURES = 2  # so many failed checks, and the learner is offered a way on
 
 _failures: Counter[str] = Counter()
@@ -40,7 +41,7 @@ class CheckFailed(AssertionError):
         return [f"CheckFailed: {self}"]
 
 
-def check(answer: Any) -> float | None:
+def check(answer: Any = None) -> float | None:
     """Check an answer: ``check(softmax)``, with the function itself, not a result.
 
     answer : the function (or partial, or callable object) that answers an exercise
@@ -69,7 +70,8 @@ def make_runner_here(answer: Any) -> MakeRunner:
     """Give what ``judge`` needs to reach a function of this process."""
 
     def make(names: tuple[str, ...]) -> Runner:
-        return run_here(answer, {name: load(name).reference for name in names})
+        right = {name: load(name).reference for name in names}
+        return run_here(answer, right, seconds=CALL_SECONDS)
 
     return make
 

@@ -108,7 +108,7 @@ def _came_and_wanted(exercise: Exercise, broken: Broken, call: Call) -> tuple[st
     if outcome.raised:
         return _stopped(outcome.raised, exercise), wanted
     if outcome.kind == "timeout":
-        return "was still running when its time was up", wanted
+        return "was still running when its time was up (does a loop never end?)", wanted
     return "returned None (is a `return` missing?)", wanted
 
 

@@ -111,17 +111,13 @@ def _to_blame(
 
 def _unwritten_use(found: Judgement) -> str:
     """Give the earlier exercise at whose unwritten stub every case ended, if one is."""
-    stubs = {
-        verdict.broken.call.outcome.raised.function
-        for verdict in found.verdicts
-        if verdict.status == "missing"
-        and verdict.broken
-        and verdict.broken.call
-        and verdict.broken.call.outcome.raised
-    }
-    (stub,) = stubs if len(stubs) == 1 else ("",)
-    everywhere = all(verdict.status == "missing" for verdict in found.verdicts)
-    return stub if everywhere and stub in found.exercise.uses else ""
+    stubs = set()
+    for verdict in found.verdicts:
+        call = verdict.broken.call if verdict.broken else None
+        raised = call.outcome.raised if call else None
+        stubs.add(raised.function if raised and verdict.status == "missing" else "")
+    stub = stubs.pop() if len(stubs) == 1 else ""
+    return stub if stub in found.exercise.uses else ""
 
 
 def _run(

@@ -27,6 +27,7 @@ from autograder.arrays import (
     is_tensor,
     parts,
 )
+from autograder.time_limit import TookTooLong, at_most
 
 
 @dataclass(frozen=True)
@@ -94,21 +95,29 @@ def _copied(value: Any, above: tuple[int, ...]) -> Any:
 
 
 def run_here(
-    function: Callable[..., Any], names: Mapping[str, Any] | None = None
+    function: Callable[..., Any],
+    names: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
 ) -> Runner:
     """Give a runner that calls a function in this process, on copies of the arguments.
 
     names : global names that the function finds bound to other values during the call
+    seconds : for one call; once a call has used them up, later ones get a tenth
     What the function prints and warns is dropped: neither is part of an answer.
     """
+    limit = seconds
 
     def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
+        nonlocal limit
         given, named = copied(arguments), copied(keywords)
         try:
-            with quiet(), _bound(namespace(function), names or {}):
+            with quiet(), _bound(namespace(function), names or {}), at_most(limit):
                 value = function(*given, **named)
         except KeyboardInterrupt:
             raise
+        except TookTooLong:
+            limit = (seconds or 0) / 10
+            return Outcome("timeout", arguments=given)
         except BaseException as error:
             return Outcome("raised", None, _as_text(error, function), given)
         shares = _shares_memory(value, (given, named))

@@ -380,7 +380,7 @@ def test_something_else_than_an_answer_is_refused_with_what_to_write():
         "shape (1, 1). Write check(scaled_scores), without brackets after "
         "scaled_scores."
     )
-    assert refused(lambda: check(None)) == (
+    assert refused(lambda: check()) == refused(lambda: check(None)) == (
         "check needs a function, and was given None. Write the name of the exercise "
         "between the brackets, such as check(scaled_scores)."
     )
