@@ -10,7 +10,7 @@ MARKS := $(if $(NO_BROWSER),-m "not browser")
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make lab      open the lessons in JupyterLab (LESSON=02 to open that one)"
+	@echo "make lab      open the lessons in JupyterLab (LESSON=01 to open that one)"
 	@echo "make demo     grade a sample class and print it"
 	@echo "make test     run every check of the repository"
 	@echo "make matrix   show which case catches which misconception"

@@ -6,6 +6,7 @@ In a notebook it shows the visible cases and raises ``CheckFailed`` if one fails
 
 import os
 import sys
+import textwrap
 import types
 from collections import Counter
 from typing import Any
@@ -37,7 +38,7 @@ class CheckFailed(AssertionError):
     def _render_traceback_(self) -> list[str]:
         """Give Jupyter the lines to show; nbgrader's Validate shows nothing else."""
         if os.environ.get("NBGRADER_EXECUTION") == "validate":
-            return [str(self.report)]
+            return [_wrapped(str(self.report))]
         return [f"CheckFailed: {self}"]
 
 
@@ -110,6 +111,16 @@ def _notes(judgement: Judgement) -> tuple[str, ...]:
         "To go on and come back later, put this line into a new cell above the check "
         f"and run both: `from {module} import {exercise.name}`",
     )
+
+
+def _wrapped(text: str) -> str:
+    """Break long lines, for nbgrader's dialog does not; keep their indentation."""
+    rows = []
+    for row in text.splitlines():
+        margin = " " * (len(row) - len(row.lstrip()))
+        more = margin + ("" if row.lstrip()[:1] not in ("✓", "✗", "→") else "  ")
+        rows += textwrap.wrap(row, 88, initial_indent="", subsequent_indent=more)
+    return "\n".join(rows)
 
 
 def _show(report: Report) -> None:

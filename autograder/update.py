@@ -90,6 +90,7 @@ def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
         )
     if old:
         parts.append(f"your old file is {copy.name(old)}")
+        parts.append("where it is open, choose File → Reload Notebook from Disk")
     return "; ".join(parts)
 
 

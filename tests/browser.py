@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course import Course
+from autograder.system import find_browser
 
 REPOSITORY = Course.here().root
 SCREENSHOTS = REPOSITORY / "build" / "screenshots"
@@ -78,7 +79,7 @@ def page_of(address: str) -> Iterator:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_OPTIONS
+            executable_path=find_browser(), args=CHROMIUM_OPTIONS
         )
         page = browser.new_page(viewport={"width": 1100, "height": 1300})
         page.set_default_timeout(60_000)

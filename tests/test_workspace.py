@@ -254,7 +254,8 @@ def test_update_brings_the_newer_text_and_keeps_the_answer(learner):
     assert not done.failed
     assert done.line == (
         "updated, with your answers to softmax; your old file is "
-        f"work/{LESSON}/{LESSON}.before-update-1.ipynb"
+        f"work/{LESSON}/{LESSON}.before-update-1.ipynb; where it is open, choose "
+        "File → Reload Notebook from Disk"
     )
     kept = learner.path.with_name(f"{LESSON}.before-update-1.ipynb")
     assert kept.read_bytes() == old
