@@ -24,7 +24,7 @@ __all__ = ["CheckFailed", "NotAnExercise", "check", "make_runner_here"]
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 AFTER_FAILURES = 2  # so many failed checks, and the learner is offered a way on
 
-_failures: Counter[str] = Counter()
+_failures: Counter[tuple[str, bool]] = Counter()
 
 
 class CheckFailed(AssertionError):
@@ -42,6 +42,13 @@ class CheckFailed(AssertionError):
         return [f"CheckFailed: {self}"]
 
 
+class CheckStopped(KeyboardInterrupt):
+    """The learner pressed Stop during a check."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"CheckStopped: {self}"]
+
+
 def check(answer: Any = None) -> float | None:
     """Check an answer: ``check(softmax)``, with the function itself, not a result.
 
@@ -56,8 +63,11 @@ def check(answer: Any = None) -> float | None:
     if is_course_version(exercise, answer):
         return _accept_course_version(exercise, grading)
     cases = [case for case in exercise.cases if grading or case.visible]
-    with quiet():
-        judgement = judge(exercise, make_runner_here(answer), cases=cases)
+    try:
+        with quiet():
+            judgement = judge(exercise, make_runner_here(answer), cases=cases)
+    except KeyboardInterrupt:
+        raise CheckStopped(f"{exercise.name} was being checked") from None
     report = Report(judgement, () if grading else _notes(judgement))
     _show(report)
     if grading:
@@ -101,15 +111,18 @@ def _notes(judgement: Judgement) -> tuple[str, ...]:
     """Offer the course's version once a check has failed often enough."""
     exercise = judgement.exercise
     if judgement.passed:
-        _failures.pop(exercise.name, None)
+        for attempt in [kept for kept in _failures if kept[0] == exercise.name]:
+            del _failures[attempt]
         return ()
-    _failures[exercise.name] += 1
-    if _failures[exercise.name] < AFTER_FAILURES:
+    # Looking at the stub first is no attempt, so the two are counted apart.
+    attempt = exercise.name, messages.not_written(judgement)
+    _failures[attempt] += 1
+    if _failures[attempt] < AFTER_FAILURES:
         return ()
     module = exercise.reference.__module__
     return (
-        "To go on and come back later, put this line into a new cell above the check "
-        f"and run both: `from {module} import {exercise.name}`",
+        "To go on and come back later, put this line into a new cell between your "
+        f"answer and the check, and run both: `from {module} import {exercise.name}`",
     )
 
 

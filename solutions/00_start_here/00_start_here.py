@@ -29,7 +29,9 @@ from course_lib.environment import check_environment
 # question that leads you on.
 #
 # Nothing that you type can break the course. This notebook is your own copy, and a newer
-# version of the lesson keeps your answers.
+# version of the lesson keeps your answers. After you edit a cell, run it again: a check
+# sees the last version that ran. If something looks odd, use the menu **Kernel → Restart
+# Kernel and Run up to Selected Cell**.
 #
 # First: is everything installed?
 
@@ -60,7 +62,7 @@ print(tempting)
 #
 # So first make every score positive, in a way that keeps their order. The exponential
 # function does both: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
-# *Then* divide by the sum, which is 10.47.
+# *Then* divide by the sum, which is 10.48.
 
 # %%
 powers = np.exp(scores)
@@ -94,6 +96,9 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
+# A check shows what your function must do. If your course is graded, a few more inputs of
+# the same kind are tried then; nothing is asked that the contract does not say.
+#
 # Whatever you answered: make a mistake on purpose now. Leave out the exponential, run your
 # cell and the check again, and read the message. It shows what your function was fed, what
 # it returned and what was expected; the arrow at the end names the mistake. Then repair it.

@@ -277,9 +277,9 @@ for name, effects in {"raw": raw, "scaled": scaled}.items():
         print(f"{e.d_k:5} {numbers}")
 
 # %% [markdown]
-# Raw, the variance follows d_k, the largest weight goes to 1, and the Jacobian falls from
-# 0.32 to 0.0002: more than a thousandfold. Divided by $\sqrt{d_k}$, all three stay where
-# they are, at every size.
+# Raw, the variance follows d_k, the largest weight goes towards 1, and the Jacobian, after a
+# small rise up to d_k = 4, falls from 0.32 to 0.0002: more than a thousandfold. Divided by
+# $\sqrt{d_k}$, the variance stays 1 and the other two hardly move, at every size.
 
 # %%
 assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
@@ -360,14 +360,18 @@ check(attention)
 
 # %%
 rng = np.random.default_rng(0)
-q, k, v = rng.normal(size=(5, 4)), rng.normal(size=(7, 4)), rng.normal(size=(7, 6))
-order = [2, 0, 1, 6, 3, 5, 4]
-gap = np.abs(attention(q, k[order], v[order])[0] - attention(q, k, v)[0]).max()
-print("output changed:", bool(gap > 1e-12))
+queries, keys, values = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
+output = attention(queries, keys, values)[0]
+table = [2, 0, 1, 6, 3, 5, 4]  # another order of the seven keys and values
+shuffled = attention(queries, keys[table], values[table])[0]
+print("keys and values shuffled: output is the same:", np.allclose(shuffled, output))
+turned = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
+print("queries shuffled: output is the same:", np.allclose(turned, output))
+print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
 # A table has no order: whoever looks something up does not care in which row it stands.
-# (Shuffle the queries, and the rows of the output are shuffled with them.) Lesson 05 is
+# And each query is answered by itself: other queries change nothing. Lesson 05 is
 # about bringing order back.
 
 # %% [markdown]
@@ -398,10 +402,10 @@ from course_lib.attention import attention_step_by_step  # exercise
 check(attention_step_by_step)
 
 # %% [markdown]
-# Look at every step for one query, four keys and four values:
+# Look at every step for one query, four keys, and four values of three numbers:
 
 # %%
-steps = attention_step_by_step(q[0], k[:4], v[:4, :4])
+steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
 alt = "Four scores, the same halved, four weights that sum to 1, four weighted values, "
 figures.steps(steps, alt=alt + "and their sum, the output.")
 
@@ -412,18 +416,23 @@ figures.steps(steps, alt=alt + "and their sum, the output.")
 # %%
 import timeit
 
-q, k, v = (rng.normal(size=(rows, 64)) for rows in (500, 16, 16))
-one_by_one = np.array([attention_step_by_step(row, k, v)["output"] for row in q])
-gap = np.abs(one_by_one - attention(q, k, v)[0]).max()
-slow = timeit.timeit(lambda: [attention_step_by_step(x, k, v) for x in q], number=3)
-fast = timeit.timeit(lambda: attention(q, k, v), number=3)
+many, k_16, v_16 = (rng.normal(size=(rows, 64)) for rows in (500, 16, 16))
+
+
+def one_by_one():
+    return [attention_step_by_step(row, k_16, v_16)["output"] for row in many]
+
+
+gap = np.abs(np.array(one_by_one()) - attention(many, k_16, v_16)[0]).max()
+slow = timeit.timeit(one_by_one, number=3)
+fast = timeit.timeit(lambda: attention(many, k_16, v_16), number=3)
 print("differ by less than 1e-14:", bool(gap < 1e-14))
 print("matrix form at least 3 times as fast:", bool(slow > 3 * fast))
-assert gap < 1e-14
+assert gap < 1e-14, "one of your two functions changes its arguments, or is not right"
 
 # %% [markdown]
-# The same numbers, to the last digits of a float, in a fraction of the time: nothing but
-# the order of the work has changed. On a GPU the difference is far larger, and it is the
+# The same numbers, to the last digits of a float. If your `attention` multiplies whole
+# matrices, it needs a fraction of the time: nothing but the order of the work has changed. On a GPU the difference is far larger, and it is the
 # reason why the formula is written with capital letters.
 
 # %% [markdown]
@@ -467,8 +476,8 @@ check(bilinear_scores)
 # query and a key.
 #
 # <details><summary>Hint 1</summary>
-# You have solved the hard part in lesson 00: `pairwise_sums`, now with axes in
-# front.</details>
+# You have solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with
+# axes in front.</details>
 # <details><summary>Hint 2</summary>
 # Project queries and keys first, give each an axis for the other, add, tanh, and only then
 # the product with v, which takes the hidden axis away.</details>
@@ -504,18 +513,18 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-theirs = scaled_dot_product_attention(*(torch.tensor(x).to(device) for x in (q, k, v)))
-gap = np.abs(theirs.cpu().numpy() - attention(q, k, v)[0]).max()
-print("same as yours to 1e-12:", bool(gap < 1e-12))
+tensors = (torch.tensor(x).to(device) for x in (queries, keys, values))
+theirs = scaled_dot_product_attention(*tensors).cpu().numpy()
+print("same as yours:", np.allclose(theirs, output, rtol=0, atol=1e-12))
 
 # %% [markdown]
 # PyTorch can also confirm your Jacobian: it differentiates softmax by itself.
 
 # %%
 s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
-theirs = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
+by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
 yours = softmax_jacobian(softmax(s.numpy()))
-print(np.allclose(theirs.numpy(), yours, rtol=0, atol=1e-12))
+print("same as yours:", np.allclose(by_torch.numpy(), yours, rtol=0, atol=1e-12))
 print(yours.round(3))
 
 # %% [markdown]
@@ -529,15 +538,15 @@ print(yours.round(3))
 # %%
 rows = []
 for last_word in ("tired", "wide"):
-    k = pronoun.keys(last_word)
-    output, weights = attention(pronoun.query_of_it(last_word), k, k)
-    rows.append(weights[0])
-    print(last_word, "→", pronoun.sentence(last_word)[weights[0].argmax()])
+    words, word_keys = pronoun.sentence(last_word), pronoun.keys(last_word)
+    it_looks = attention(pronoun.query_of_it(last_word), word_keys, word_keys)[1]
+    rows.append(it_looks[0])
+    print(last_word, "→", words[it_looks.argmax()])
 
 # %%
 alt = "With tired, it looks at animal with weight 0.75; with wide, at street."
-words = ["it … tired", "it … wide"], [*pronoun.sentence("tired")[:-1], "(last)"]
-figures.attention_weights(np.array(rows), *words, alt=alt)
+labels = ["it … tired", "it … wide"], [*words[:-1], "(last)"]
+figures.attention_weights(np.array(rows), *labels, alt=alt)
 
 # %% [markdown]
 # The same lookup, two queries, two answers: *it* looks at *animal* when it is tired and
