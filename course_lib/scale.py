@@ -13,15 +13,17 @@ class ScaleEffect:
 
     d_k : numbers per key
     variance : of the scores (units of the scores, squared)
-    largest_weight : mean over queries of the largest weight, between 1/m and 1
+    largest_weight : median over queries of the largest weight, between 1/m and 1
     jacobian_norm : median over queries of the Frobenius norm of the softmax Jacobian:
         how much of a gradient can pass through the softmax
+    mean_jacobian_norm : the mean of the same, which a few undecided queries hold up
     """
 
     d_k: int
     variance: float
     largest_weight: float
     jacobian_norm: float
+    mean_jacobian_norm: float
 
 
 def scale_effect(
@@ -39,7 +41,7 @@ def scale_effect(
 
     >>> effect = scale_effect(64, scaled=False)
     >>> round(effect.variance), round(effect.largest_weight, 1)
-    (64, 0.9)
+    (64, 1.0)
     """
     rng = np.random.default_rng(seed)
     q = rng.normal(size=(n, 1, d_k))
@@ -53,6 +55,7 @@ def scale_effect(
     return ScaleEffect(
         d_k,
         float(scores.var()),
-        float(weights.max(axis=-1).mean()),
+        float(np.median(weights.max(axis=-1))),
         float(np.median(norms)),
+        float(norms.mean()),
     )

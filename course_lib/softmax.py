@@ -4,7 +4,7 @@ import numpy as np
 
 
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Turn scores into positive weights that sum to 1 along one axis.
+    """Turn scores into weights between 0 and 1 that sum to 1 along one axis.
 
     x : (...), scores, of any size; integers are allowed
     axis : the axis along which the weights sum to 1
@@ -29,7 +29,7 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
 
     Returns the Jacobian (..., n, n): entry [i, j] is the derivative of weight i with
     respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere.
-    Source: Goodfellow, Bengio and Courville (2016), Deep Learning, section 6.2.2.3.
+    Source: Bishop (2006), Pattern Recognition and Machine Learning, equation 4.106.
 
     >>> softmax_jacobian(np.array([0.5, 0.5]))
     array([[ 0.25, -0.25],

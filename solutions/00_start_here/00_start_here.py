@@ -32,6 +32,11 @@ from course_lib.environment import check_environment
 # version of the lesson keeps your answers. After you edit a cell, run it again: a check
 # sees the last version that ran. If something looks odd, use the menu **Kernel → Restart
 # Kernel and Run up to Selected Cell**.
+
+# %% [markdown]
+# The heading of an exercise says how many minutes it takes, how hard it is (● to ●●●) and
+# how many points it is worth in a class. A line that begins with `assert` stops its cell if
+# what it says is false: the lesson's own claims check themselves.
 #
 # First: is everything installed?
 
@@ -116,7 +121,7 @@ print(sentences.shape, "→", sentences[0, 2], "is word 2 of sentence 0")
 
 # %% [markdown]
 # Summing over the last axis gives one number per word. **Predict** the two shapes that
-# the next cell prints. Which of them can be divided into `(2, 5, 4)` row by row?
+# the next cell prints. By which of them can `(2, 5, 4)` be divided, row by row?
 
 # %%
 print(sentences.sum(axis=-1).shape)
@@ -125,7 +130,7 @@ print(sentences.sum(axis=-1, keepdims=True).shape)
 # %% [markdown]
 # With `keepdims=True` the summed axis stays, with length 1, and NumPy stretches it along
 # the row. This is called **broadcasting**: axes are compared from the right; they fit if
-# they are equal or if one of them is 1.
+# they are equal or if one of them is 1, and a missing axis in front counts as 1.
 #
 # Without it, `(2, 5, 4) / (2, 5)` is an error, and that is the lucky case. **Predict**
 # what happens to a square table.
@@ -160,15 +165,15 @@ check(normalise_rows)
 # %% [markdown]
 # ## Every row with every row
 #
-# Attention compares each word of one sentence with each word of another. With 3 rows in
-# `a` and 2 rows in `b`, that is a table of 3 × 2 pairs. Broadcasting makes the table
-# without a loop: give `a` an axis of length 1 where `b` has its rows, and the other way
-# round. `np.newaxis` adds such an axis.
+# Attention compares each word of one sentence with each word of another. With 3 entries in
+# `a` and 2 in `b`, that is a table of 3 × 2 pairs. Broadcasting makes the table without a
+# loop: give `a` an axis of length 1 where `b` has its entries, and the other way round.
+# `np.newaxis` adds such an axis.
 
 # %%
-a = np.array([[1.0], [2.0], [3.0]])  # (3, 1): three rows of one number
-b = np.array([[10.0], [20.0]])  # (2, 1): two rows of one number
-table = (a[:, np.newaxis, :] * b[np.newaxis, :, :])[..., 0]  # (3, 2)
+a = np.array([1.0, 2.0, 3.0])  # (3,)
+b = np.array([10.0, 20.0])  # (2,)
+table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
 
 # %% [markdown]
@@ -178,6 +183,14 @@ print(table)
 # %%
 alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
 figures.signed_table(table, ["a 0", "a 1", "a 2"], ["b 0", "b 1"], alt=alt)
+
+# %% [markdown]
+# In an index, three dots stand for "all axes in front". With them a new axis finds its
+# place however many sentences come along. **Predict** the two shapes.
+
+# %%
+print(sentences[..., np.newaxis].shape)
+print(sentences[..., np.newaxis, :].shape)
 
 # %% [markdown]
 # ### Exercise: pairwise_sums
@@ -200,12 +213,12 @@ check(pairwise_sums)
 # %% [markdown]
 # ## The notation of all lessons
 #
-# Come back to this table whenever a letter looks strange.
+# Come back whenever a letter looks strange.
 #
 # | letter | meaning |
 # |---|---|
 # | `n`, `m` | number of queries, number of keys (rows) |
-# | `d_model` | numbers that describe one token |
+# | `d_model` | numbers that describe one token (a word, or a piece of one) |
 # | `d_k`, `d_v` | numbers in a query or key, numbers in a value |
 # | `q (..., n, d_k)` | queries, one per row: what is looked for |
 # | `k (..., m, d_k)` | keys, one per row: what can be found |
@@ -217,8 +230,8 @@ check(pairwise_sums)
 # %% [markdown]
 # | letter | meaning |
 # |---|---|
-# | `n_heads`, `n_layers` | number of attention heads, of layers |
-# | `d_ff`, `vocab_size` | width of the feed-forward layer, number of known tokens |
+# | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (08) |
+# | `d_ff`, `vocab_size` | width of a layer of lesson 08, number of known tokens (06) |
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
 # | `may_attend` | a mask of truth values: `True` means "may look" |
 #

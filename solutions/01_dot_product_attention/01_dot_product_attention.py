@@ -6,11 +6,12 @@
 # After this lesson you can
 #
 # - write softmax and attention so that they hold for any shapes and any scores;
-# - say what queries, keys and values do, and compute all six steps by hand;
+# - say what queries, keys and values do, and go through attention step by step;
 # - show with a number why scores are divided by the square root of d_k;
 # - name three ways of scoring a query against a key.
 #
-# **About 120 minutes.** You need lesson 00: softmax by hand, `keepdims`, broadcasting.
+# **About 150 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
+# for one section, partial derivatives.
 
 # %%
 import numpy as np
@@ -94,7 +95,8 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
-# the cat. Attention uses the dot product all the same: a learned key may *say* by its
+# the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
+# arrow tells them apart. Attention uses the dot product all the same: a learned key may *say* by its
 # length that it matters.
 
 # %% [markdown]
@@ -141,22 +143,23 @@ check(softmax)
 
 # %%
 weights = softmax(scores)
-print("weights:", weights.round(3), "legs:", (weights @ v).round(2))
+print("weights:", weights.round(4), "legs:", (weights @ v).round(2))
 
 # %% [markdown]
 # About three and a half legs. Not an answer that a biologist would give, and a better one
 # than `None`. Notice two things that a dictionary cannot do: every entry contributes a
-# little, and the answer changes *smoothly* when the query does. Smooth means that it has
-# a derivative, and what has a derivative can be trained.
+# little, even the car, and the answer changes *smoothly* when the query does. Smooth means
+# that it has a derivative, and what has a derivative can be trained: follow it downhill.
 #
-# > **Popular error: "attention is a weighted sum of the embeddings".** It is a weighted
+# > **Popular error: "attention is a weighted sum of the embeddings"** (of the vectors that
+# > describe the words). It is a weighted
 # > sum of the **values**. Here a value is one number and a key two: they need not even have
 # > the same size.
 
 # %% [markdown]
 # ## Looking from one sentence at another
 #
-# The oldest form of attention learns nothing for it: two sentences, one vector per word,
+# The simplest form of attention learns nothing for it: two sentences, one vector per word,
 # and each word of `x` looks at all words of `y`. The vectors of `y` are keys and values at
 # once:
 #
@@ -164,6 +167,15 @@ print("weights:", weights.round(3), "legs:", (weights @ v).round(2))
 # \qquad \text{output} = \text{weights}\; y.$$
 #
 # Row i of the result is word i of `x`, retold with words of `y`.
+#
+# One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
+# last two axes, sentence by sentence. `y.T`, however, turns *all* axes around:
+
+# %%
+batch = np.zeros((2, 7, 4))
+print(
+    "y.T:", batch.T.shape, "np.swapaxes(y, -1, -2):", np.swapaxes(batch, -1, -2).shape
+)
 
 # %% [markdown]
 # ### Exercise: similarity_attention
@@ -175,8 +187,8 @@ print("weights:", weights.round(3), "legs:", (weights @ v).round(2))
 # What is the shape of the scores for a sentence x of n words and y of m words? Along which
 # axis do the weights of one word of x lie?</details>
 # <details><summary>Hint 2</summary>
-# `y.T` turns *all* axes around. `np.swapaxes(y, -1, -2)` exchanges the last two and leaves
-# those in front alone.</details>
+# Three lines, one per formula. In the first, exchange the last two axes of y only: see the
+# cell above.</details>
 
 # %%
 from course_lib.attention import similarity_attention  # exercise
@@ -227,7 +239,7 @@ for size in (1.0, 4.0, 16.0):
     p = softmax(size * np.array([1.0, 0.5, 0.0]))
     pushed = softmax(size * np.array([1.0, 0.5, 0.0]) + np.array([0.0, 0.1, 0.0]))
     move = np.abs(pushed - p).max()
-    print(f"scores times {size:4}: weights {p.round(4)}, moved by {move:.5f}")
+    print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
 # %% [markdown]
 # The same push of 0.1 on one score moves a weight by 0.02, then by 0.01, then by almost
@@ -262,7 +274,8 @@ check(softmax_jacobian)
 # Now the experiment. Draw random queries and keys with d_k numbers, compute their scores,
 # once raw and once divided by $\sqrt{d_k}$, and measure three things: the variance of the
 # scores, the largest weight, and the size of the Jacobian (its Frobenius norm, the root of
-# the sum of all squared entries; median over 2,000 queries with 10 keys each).
+# the sum of all squared entries). The last two are medians over 2,000 queries with 10 keys
+# each: what a typical query sees.
 #
 # **Predict:** do gradients through the unscaled softmax *grow* or *shrink* with d_k?
 
@@ -273,17 +286,23 @@ scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
 for name, effects in {"raw": raw, "scaled": scaled}.items():
     print(f"{name}: d_k, variance, largest weight, size of the Jacobian")
     for e in effects:
-        numbers = f"{e.variance:6.1f} {e.largest_weight:6.2f} {e.jacobian_norm:8.4f}"
+        numbers = f"{e.variance:6.1f} {e.largest_weight:7.4f} {e.jacobian_norm:8.4f}"
         print(f"{e.d_k:5} {numbers}")
 
 # %% [markdown]
 # Raw, the variance follows d_k, the largest weight goes towards 1, and the Jacobian, after a
 # small rise up to d_k = 4, falls from 0.32 to 0.0002: more than a thousandfold. Divided by
-# $\sqrt{d_k}$, the variance stays 1 and the other two hardly move, at every size.
+# $\sqrt{d_k}$, the variance stays 1, the Jacobian hardly moves, and the largest weight stays
+# below 0.3, at every size.
+#
+# (The *mean* Jacobian falls less, about fivefold: now and then two keys are nearly equally
+# good, and then the softmax still hesitates. A typical query does not.)
 
 # %%
 assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
 assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
+assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
+assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
 norms = {
     "raw": [effect.jacobian_norm for effect in raw],
     "divided by √d_k": [effect.jacobian_norm for effect in scaled],
@@ -296,11 +315,11 @@ figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
 # > **Popular error: "the scaling avoids exploding gradients".** They do not explode without
-# > it: they **vanish**. The numbers above are the proof, and the paper says the same: the
-# > softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
+# > it: they **vanish**, as the numbers above show. *Attention Is All You Need* (Vaswani et
+# > al. 2017), "the paper" from here on, says the same: the softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
 #
 # > **Popular error: softmax(QKᵀ)V.** Many write-ups leave the root out. With d_k = 64 raw,
-# > 87 % of the weight sits on one of ten keys before anything was learned.
+# > 95 % of a typical query's weight sits on one of ten keys before anything was learned.
 #
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$:
 # dividing by it brings the *typical size* of a score back to 1.
@@ -377,7 +396,7 @@ print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4,
 # %% [markdown]
 # ## The six steps, one query at a time
 #
-# Papers often tell attention as six steps for a single word: **1** make query, key and
+# Tutorials often tell attention as six steps for a single word: **1** make query, key and
 # value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$; **4**
 # softmax; **5** multiply each value by its weight; **6** add these up. Step 1 is given
 # here.
@@ -438,7 +457,8 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 # %% [markdown]
 # ## Other ways to score
 #
-# A score can have parameters of its own. Two famous ones came before the Transformer:
+# A score can have parameters of its own. Two famous ones came before the Transformer, here
+# beside the plain dot product:
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
@@ -466,14 +486,16 @@ check(bilinear_scores)
 
 # %% [markdown]
 # With this score, *it* and *animal* can match: `w` may connect "is a pronoun" with "is a
-# living thing". Two matrices $W_q$ and $W_k$ do the same, since
-# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. That is the Transformer's choice.
+# living thing". Two matrices $W_q$ and $W_k$ do that too, since
+# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$; how much they can express depends on
+# their inner size. That is the Transformer's choice.
 
 # %% [markdown]
 # ### Exercise: additive_scores
 #
 # The additive score is a small network with one hidden layer, asked for every pair of a
-# query and a key.
+# query and a key. Its last vector of parameters is called `v`, as in the paper by Bahdanau
+# and others: it is not a value.
 #
 # <details><summary>Hint 1</summary>
 # You have solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with
@@ -534,6 +556,16 @@ print(yours.round(3))
 # place, a description? The query of *it* asks for a thing, and the last word adds what kind:
 # *tired* needs something alive, *wide* a place. These vectors were **chosen by hand**;
 # lesson 02 shows how they are learned.
+
+# %%
+for word in ("animal", "street", "tired"):
+    place = pronoun.sentence("tired").index(word)
+    print("key of", word, pronoun.keys("tired")[place])
+print("query of it (tired)", pronoun.query_of_it("tired")[0])
+print("query of it (wide) ", pronoun.query_of_it("wide")[0])
+
+# %% [markdown]
+# Four lines with your `attention` find the answer:
 
 # %%
 rows = []
