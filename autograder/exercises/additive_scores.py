@@ -85,9 +85,19 @@ def large_next_to_zero(student, rng):
     )
 
 
-@exercise.case("The queries, keys and parameters stay as they are", visible=False)
+@exercise.case("The queries, keys and parameters stay as they are")
 def arguments_stay(student, rng):
-    student.leaves_unchanged(*inputs(rng, leading=(2,)))
+    sizes = ((2, 3), (4, 2), (3, 5), (2, 5), 5)
+    drawn = (rng.integers(1, 9, size=size).astype(float) for size in sizes)
+    student.leaves_unchanged(*drawn)
+
+
+@exercise.case("With v times −3 each score is −3 times what it was", visible=False)
+def scores_follow_v(student, rng):
+    q, k, w_q, w_k, v = inputs(rng)
+    before = student(q, k, w_q, w_k, v)
+    after = student(q, k, w_q, w_k, -3.0 * v)
+    student.expect(after, -3.0 * before, what="the scores after the change")
 
 
 def projected(q, k, w_q, w_k):
@@ -254,6 +264,16 @@ def divided_by_root_of_d_hidden(q, k, w_q, w_k, v):
 def mean_over_hidden(q, k, w_q, w_k, v):
     mine, theirs = projected(q, k, w_q, w_k)
     return (np.tanh(mine + theirs) * v).mean(axis=-1)
+
+
+@exercise.misconception(
+    "Your numbers are plain sums over the hidden layer: v is not in them.",
+    "What would change in your scores if every entry of v were doubled?",
+    why="'Turn the hidden layer into one number' is read as summing it.",
+)
+def v_ignored(q, k, w_q, w_k, v):
+    mine, theirs = projected(q, k, w_q, w_k)
+    return np.tanh(mine + theirs).sum(axis=-1)
 
 
 @exercise.misconception(

@@ -65,12 +65,15 @@ def leading_axes(student, rng):
 
 @exercise.case("With as many keys as queries, row i still belongs to query i")
 def as_many_keys_as_queries(student, rng):
-    # A table of weights with as many rows as columns hides which is which.
+    # A table of weights with as many rows as columns hides which is which, and square
+    # values let `v @ weights` through.
     q, k = rng.normal(size=(5, 4)), rng.normal(size=(5, 4))
-    student.agrees(q, k, rng.normal(size=(5, 6)))
+    student.agrees(q, k, rng.normal(size=(5, 5)))
 
 
-@exercise.case("Keys that are all equal give the plain mean of the values")
+@exercise.case(
+    "Keys that are all equal give the plain mean of the values", visible=False
+)
 def equal_keys(student, rng):
     q, v = rng.normal(size=(5, 4)), rng.normal(size=(7, 6))
     k = np.tile(rng.normal(size=4), (7, 1))
@@ -96,10 +99,16 @@ def pairs_change_places(student, rng):
     student.expect(after, before, what="the output after the change")
 
 
-@exercise.case("The queries, keys and values stay as they are", visible=False)
+@exercise.case("Queries, keys and values of whole numbers are treated like any others")
+def whole_numbers(student, rng):
+    q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
+    student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)))
+
+
+@exercise.case("The queries, keys and values stay as they are")
 def arguments_stay(student, rng):
-    q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
-    student.leaves_unchanged(q, k, v)
+    q, k, v = (rng.integers(1, 9, size=size) for size in ((2, 4), (3, 4), (3, 2)))
+    student.leaves_unchanged(q.astype(float), k.astype(float), v.astype(float))
 
 
 @exercise.misconception(
@@ -131,6 +140,19 @@ def softmax_over_axis_one(q, k, v):
 def weights_transposed(q, k, v):
     weights = softmax(scaled_scores(q, k))
     return np.swapaxes(weights, -1, -2) @ v, weights
+
+
+@exercise.misconception(
+    "Your output is v @ weights; where that does not stop, each number of a value is "
+    "used as the weight of a row of weights.",
+    "Row i of a product A @ B mixes the rows of one of the two: of which, and what "
+    "should be mixed here?",
+    why="A product of numbers does not mind the order, and 'v times weights' sounds "
+    "the same.",
+)
+def values_times_weights(q, k, v):
+    weights = softmax(scaled_scores(q, k))
+    return v @ weights, weights
 
 
 @exercise.misconception(
@@ -266,3 +288,15 @@ def query_scaled_in_place(q, k, v):
     q /= np.sqrt(q.shape[-1])
     weights = softmax(q @ np.swapaxes(k, -1, -2))
     return weights @ v, weights
+
+
+@exercise.misconception(
+    "Your output loses what stands after the decimal point when v holds whole numbers.",
+    "Which dtype has the array that you write the output into?",
+    why="np.zeros(..., dtype=v.dtype) and np.zeros_like take over v's integers.",
+)
+def cut_to_whole_numbers(q, k, v):
+    weights = softmax(scaled_scores(q, k))
+    output = np.zeros((*q.shape[:-1], v.shape[-1]), dtype=v.dtype)
+    output[...] = weights @ v
+    return output, weights

@@ -81,7 +81,9 @@ def as_many_values_as_numbers(student, rng):
     student.agrees(q1, k, v)
 
 
-@exercise.case("Keys that are all equal give the plain mean of the values")
+@exercise.case(
+    "Keys that are all equal give the plain mean of the values", visible=False
+)
 def equal_keys(student, rng):
     q1, v = rng.normal(size=4), rng.normal(size=(7, 6))
     k = np.tile(rng.normal(size=4), (7, 1))
@@ -104,10 +106,10 @@ def whole_numbers(student, rng):
     student.agrees(q1, k, rng.integers(-9, 10, size=(7, 6)))
 
 
-@exercise.case("The query, keys and values stay as they are", visible=False)
+@exercise.case("The query, keys and values stay as they are")
 def arguments_stay(student, rng):
-    q1, k, v = (rng.normal(size=size) for size in (4, (7, 4), (7, 6)))
-    student.leaves_unchanged(q1, k, v)
+    q1, k, v = (rng.integers(1, 9, size=size) for size in (4, (3, 4), (3, 2)))
+    student.leaves_unchanged(q1.astype(float), k.astype(float), v.astype(float))
 
 
 def from_scores(scores, scaled, v):
@@ -126,7 +128,7 @@ def first_three_steps(q1, k):
 
 @exercise.misconception(
     "Your weights are the softmax of the plain scores: the scaled ones are not used.",
-    "Which result should the third step start from?",
+    "Which result should the softmax start from?",
     why="Two names of nearly the same meaning stand ready, and the older one is taken.",
 )
 def softmax_of_unscaled(q1, k, v):
@@ -135,9 +137,8 @@ def softmax_of_unscaled(q1, k, v):
 
 
 @exercise.misconception(
-    "Your first two steps hold the same numbers: the scores are scaled already.",
-    "What stands under the name scores at the moment the second step begins, "
-    "and what stands there when it ends?",
+    'Your "scores" and "scaled" hold the same numbers: the scores are scaled already.',
+    "Which of the two should hold the dot products as they were before the division?",
     why="`scores /= …` or `scaled = scores` gives one array two names; or "
     "scaled_scores is called for the first step.",
 )
@@ -182,7 +183,7 @@ def shares_of_the_scores(q1, k, v):
 
 @exercise.misconception(
     "Your values are multiplied by the scaled scores: the weights are not used.",
-    "Which step does the third one prepare the weights for?",
+    "What are the weights still needed for, after the softmax?",
     why="The weights are computed and kept, and the name before them is typed.",
 )
 def scores_times_values(q1, k, v):

@@ -55,13 +55,19 @@ def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
 
 
-@exercise.case("With as many rows in y as in x, the result is still a mix of y")
+@exercise.case(
+    "With as many rows in y as in x, each row of x still gets its own mix of y"
+)
 def as_many_rows_in_both(student, rng):
-    # Only here do x and y have one shape, so that one can stand for the other.
+    # Only here do x and y have one shape, so that one can stand for the other; with all
+    # sizes alike a wrong axis of the batch gives the right shape too.
     student.agrees(rng.normal(size=(5, 4)), rng.normal(size=(5, 4)))
+    student.agrees(rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3, 3)))
 
 
-@exercise.case("Of two rows of y in one direction, the longer gets more weight")
+@exercise.case(
+    "Of two rows of y in one direction, the longer gets more weight", visible=False
+)
 def longer_rows_weigh_more(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]])
     y = np.array([[1.0, 0.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 5.0]])
@@ -78,15 +84,21 @@ def one_row_wins(student, rng):
     student.expect(student(x, y), y[[2, 0]])
 
 
-@exercise.case("Rows of whole numbers give the same mix", visible=False)
+@exercise.case("Rows of whole numbers are mixed like any others")
 def whole_numbers(student, rng):
-    x, y = rng.integers(-2, 3, size=(5, 3)), rng.integers(-2, 3, size=(7, 3))
+    x, y = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(x, y)
 
 
-@exercise.case("The rows of x and y stay as they are", visible=False)
+@exercise.case("The rows of x and y stay as they are")
 def arguments_stay(student, rng):
-    student.leaves_unchanged(rng.normal(size=(5, 4)), rng.normal(size=(7, 4)))
+    x, y = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
+    student.leaves_unchanged(x.astype(float), y.astype(float))
+
+
+@exercise.case("A batch of one sequence is answered as a batch of one", visible=False)
+def batch_of_one(student, rng):
+    student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))
 
 
 def dot_products(x, y):
@@ -173,6 +185,35 @@ def softmax_over_axis_one(x, y):
 
 
 @exercise.misconception(
+    "Your y has all its axes turned round, so that with a batch the sequences are "
+    "turned as well.",
+    "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
+    why="`.T` is learned on matrices, where it swaps the only two axes there are.",
+)
+def all_axes_reversed(x, y):
+    return softmax(x @ y.T) @ y
+
+
+@exercise.misconception(
+    "Your y has its axes 0 and 1 swapped, which are rows and columns only in a single "
+    "matrix.",
+    "Which axes hold the rows and the columns when a batch stands in front?",
+    why="np.swapaxes(y, 0, 1) is a transpose until a batch comes.",
+)
+def first_two_axes_swapped(x, y):
+    return softmax(x @ np.swapaxes(y, 0, 1)) @ y
+
+
+@exercise.misconception(
+    "Your result is the table of weights: one number per row of x and row of y.",
+    "What are these weights for, and what should each row of the result consist of?",
+    why="The softmax is the step that takes work, and the mix after it is forgotten.",
+)
+def weights_returned(x, y):
+    return softmax(dot_products(x, y))
+
+
+@exercise.misconception(
     "Your rows of y are multiplied by the dot products and summed.",
     "What has to happen to the dot products before they can be the weights of a mean?",
     why="The scores are taken for weights; X Xᵀ X looks like a finished formula.",
@@ -214,3 +255,12 @@ def written_into_x(x, y):
         rows = y[place[:-1]]
         result[place] = softmax(rows @ x[place]) @ rows
     return result
+
+
+@exercise.misconception(
+    "Your result has lost its axes of length 1.",
+    "With x of shape (1, 5, 4), which shape should the result have?",
+    why="np.squeeze() tidies a result up, and takes the axis of a batch of one too.",
+)
+def axes_of_one_lost(x, y):
+    return np.squeeze(softmax(dot_products(x, y)) @ y)

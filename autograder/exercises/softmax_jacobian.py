@@ -154,8 +154,8 @@ def rule_for_equal_indices_everywhere(p):
 
 
 @exercise.misconception(
-    "Your numbers are δ_ij − p_i p_j: 1 stands where p_i should, on the diagonal.",
-    "What does p_i (δ_ij − p_j) give when the bracket is multiplied out?",
+    "Your numbers are 1 − p_i p_i on the diagonal: 1 stands where p_i should.",
+    "What does p_i (1 − p_i) give when the bracket is multiplied out?",
     why="The factor before the bracket reaches only one of its two terms.",
 )
 def identity_for_diagonal_of_p(p):
@@ -163,7 +163,7 @@ def identity_for_diagonal_of_p(p):
 
 
 @exercise.misconception(
-    "Your numbers are the derivatives of the logarithms of the weights: δ_ij − p_j.",
+    "Your numbers are the derivatives of the logarithms of the weights.",
     "By what do you multiply to come from the slope of log p_i to the slope of p_i?",
     why="The short formula for log-softmax and cross-entropy is remembered instead.",
 )

@@ -143,7 +143,8 @@ check(softmax)
 
 # %%
 weights = softmax(scores)
-print("weights:", weights.round(4), "legs:", (weights @ v).round(2))
+print("weights:", [f"{weight:.4f}" for weight in weights[0]])
+print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
 # About three and a half legs. Not an answer that a biologist would give, and a better one

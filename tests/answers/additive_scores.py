@@ -165,6 +165,11 @@ def sum_divided_by_units(q, k, w_q, w_k, v):
     return einsum(q, k, w_q, w_k, v) / w_k.shape[1]
 
 
+@answers.also("v_ignored")
+def each_unit_counts_the_same(q, k, w_q, w_k, v):
+    return one_hidden_unit_at_a_time(q, k, w_q, w_k, [1.0] * len(v))
+
+
 @answers.also("every_axis_of_one_dropped")
 def only_long_axes(q, k, w_q, w_k, v):
     table = einsum(q, k, w_q, w_k, v)
@@ -182,6 +187,13 @@ def arguments_resized(q, k, w_q, w_k, v):
     scores = einsum(q, k, w_q, w_k, v)
     q.resize((*q.shape[:-1], 1, q.shape[-1]), refcheck=False)
     k.resize((*k.shape[:-2], 1, *k.shape[-2:]), refcheck=False)
+    return scores
+
+
+@answers.stranger
+def one_added_to_v(q, k, w_q, w_k, v):
+    scores = einsum(q, k, w_q, w_k, v)
+    v += 1
     return scores
 
 

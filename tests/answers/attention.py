@@ -109,6 +109,12 @@ def sums_over_the_first_axis(q, k, v):
     return np.einsum("...ij,...id->...jd", weights, v), weights
 
 
+@answers.also("values_times_weights")
+def sums_over_the_numbers_of_a_value(q, k, v):
+    weights = loop_over_queries(q, k, v)[1]
+    return np.einsum("...jd,...di->...ji", v, weights), weights
+
+
 @answers.also("scores_returned")
 def loop_with_scores_kept(q, k, v):
     return loop_over_queries(q, k, v)[0], np.einsum("...ic,...jc->...ij", q, k) / (
@@ -190,6 +196,19 @@ def multiplied_into_itself(q, k, v):
     np.multiply(q, q.shape[-1] ** -0.5, out=q)
     weights = shares(np.einsum("...ic,...jc->...ij", q, k))
     return mix(weights, v), weights
+
+
+@answers.also("cut_to_whole_numbers")
+def cast_to_the_dtype_of_v(q, k, v):
+    output, weights = einsum_throughout(q, k, v)
+    return output.astype(v.dtype), weights
+
+
+@answers.stranger
+def query_set_to_zero(q, k, v):
+    result = einsum_throughout(q, k, v)
+    q *= 0
+    return result
 
 
 @answers.stranger

@@ -163,6 +163,13 @@ def multiplied_into_itself(q1, k, v):
 
 
 @answers.stranger
+def query_set_to_zero(q1, k, v):
+    result = walk(q1, k, v)
+    q1 *= 0
+    return result
+
+
+@answers.stranger
 def nothing_is_scaled(q1, k, v):
     return walk(q1, k, v, divisor=1)
 

@@ -155,6 +155,13 @@ def only_long_axes(q, k, w):
 
 
 @answers.stranger
+def query_set_to_zero(q, k, w):
+    scores = einsum(q, k, w)
+    q *= 0
+    return scores
+
+
+@answers.stranger
 def divided_by_root_of_d_q(q, k, w):
     return einsum(q, k, w) / np.sqrt(q.shape[-1])
 

@@ -112,6 +112,25 @@ def second_axis_moved_last(x, y):
     return np.matmul(np.moveaxis(shares(moved), -1, 1), y)
 
 
+@answers.also("all_axes_reversed")
+def transpose_without_axes(x, y):
+    return shares(np.einsum("...ic,...cj->...ij", x, np.transpose(y))) @ y
+
+
+@answers.also("first_two_axes_swapped")
+def second_axis_moved_to_the_front(x, y):
+    scores = np.einsum("...ic,...cj->...ij", x, np.moveaxis(y, 1, 0))
+    return np.einsum("...ij,...jd->...id", shares(scores), y)
+
+
+@answers.also("weights_returned")
+def row_of_weights_for_each_row(x, y):
+    weights = np.zeros((*x.shape[:-1], y.shape[-2]))
+    for place in np.ndindex(x.shape[:-1]):
+        weights[place] = shares(y[place[:-1]] @ x[place])
+    return weights
+
+
 @answers.also("softmax_missing")
 def products_of_y_first(x, y):
     return x @ np.einsum("...jc,...jd->...cd", y, y)
@@ -133,6 +152,18 @@ def cast_to_the_dtype_of_x(x, y):
 def whole_result_stored_in_x(x, y):
     x[:] = look(x, y, y)
     return x
+
+
+@answers.also("axes_of_one_lost")
+def shape_without_ones(x, y):
+    return look(x, y, y).reshape([size for size in x.shape if size > 1])
+
+
+@answers.stranger
+def x_set_to_zero(x, y):
+    result = look(x, y, y)
+    x *= 0
+    return result
 
 
 @answers.stranger
