@@ -57,7 +57,6 @@ class Difference:
 class _Terms:
     """How strict one comparison is, and how deep inside a value it stands."""
 
-    non_finite_equal: bool
     least: int
     depth: int = 0
 
@@ -67,23 +66,21 @@ def difference(
     expected: Any,
     *,
     values: bool = True,
-    non_finite_equal: bool = False,
     least: int = 8,
 ) -> Difference | None:
     """Give the first difference between a result and the expected one, or None.
 
     values : False stops after type, shape and finiteness
-    non_finite_equal : True lets NaN equal NaN and inf equal inf (for replays of wrong
-        answers); otherwise a number that is not finite differs from a finite one
     least : bytes per number of the least precise input; a result computed from
         float32 is not held to float64's digits, whatever dtype it is stored in
 
+    A number that is not finite equals its like, and differs from every finite one.
     Whatever the result is, this gives an answer and raises nothing.
 
     >>> difference(np.ones(3), np.ones((1, 3))).kind
     'shape'
     """
-    terms = _Terms(non_finite_equal, least)
+    terms = _Terms(least)
     with np.errstate(all="ignore"):
         found = _form(actual, expected, terms)
         if found is None and values:
@@ -133,7 +130,7 @@ def _form(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
         return Difference("keys", actual, expected)
     pairs = _parts(actual, expected, terms)
     if pairs is None:
-        return _broken_number(actual, expected, terms)
+        return _broken_number(actual, expected)
     return _first_inside(pairs, actual, expected, terms, _form)
 
 
@@ -176,13 +173,13 @@ def _has_parts(value: Any) -> bool:
     return is_array(value) or is_tensor(value) or is_one_of(value, CONTAINERS)
 
 
-def _broken_number(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
+def _broken_number(actual: Any, expected: Any) -> Difference | None:
     """Compare shapes; then find a number that is not finite where it should be."""
     array = is_array(expected) or is_tensor(expected)
     if array and tuple(actual.shape) != tuple(expected.shape):
         return Difference("shape", actual, expected)
     number = is_one_of(expected, INTEGERS + FLOATS + COMPLEX)
-    if terms.non_finite_equal or not (array or number):
+    if not (array or number):
         return None
     broken = ~_finite(actual) & _finite(expected)
     return _at(broken, "not_finite", actual, expected) if broken.any() else None

@@ -148,9 +148,12 @@ def sides(found: Difference) -> tuple[str, str]:
 
 
 def result(exercise: Exercise, answer: Any) -> str:
-    """Show a right result; of a tuple, the names of its parts."""
+    """Show a right result; of a tuple or a large dictionary, the names of its parts."""
     if isinstance(answer, tuple) and exercise.returns:
         parts = zip(exercise.returns, answer, strict=True)
         inside = " and ".join(f"`{name}` ({words.form(part)})" for name, part in parts)
         return f"the tuple of {inside}"
-    return words.value(answer)
+    shown = words.value(answer)
+    if type(answer) is dict and shown == words.form(answer):
+        return f"a dictionary with the keys {_keys(answer)}"
+    return shown

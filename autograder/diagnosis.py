@@ -45,7 +45,7 @@ def same(one: Outcome, other: Outcome, least: int = 8) -> bool:
     if one.raised and other.raised and one.raised.types != other.raised.types:
         return False
     return not any(
-        difference(mine, theirs, non_finite_equal=True, least=least)
+        difference(mine, theirs, least=least)
         for mine, theirs in (
             (one.value, other.value),
             (one.arguments, other.arguments),

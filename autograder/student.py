@@ -95,9 +95,7 @@ class Student:
         """Assert that a call leaves its arguments as they were."""
         self(*arguments)
         call = self.calls[-1]
-        found = difference(
-            call.outcome.arguments, call.arguments, non_finite_equal=True
-        )
+        found = difference(call.outcome.arguments, call.arguments)
         if found:
             raise Broken("changed", call, found)
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -15,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import CheckFailed, check
 from autograder import check as examine
-from autograder.check import make_runner_here
+from autograder.check import CheckStopped, make_runner_here
 from autograder.finding import NotAnExercise
 from autograder.judge import judge
 from autograder.registry import UnknownExercise, exercise_names, load
@@ -355,6 +356,31 @@ def test_an_alias_is_the_exercise_it_is_called(capsys):
         check(
             attention,
         )
+    with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
+        check(answer=attention)
+
+
+def test_numpys_errors_turned_on_by_a_learner_harm_no_case(capsys):
+    def softmax(x, axis=-1):
+        powers = np.exp(x - x.max(axis=axis, keepdims=True))
+        return powers / powers.sum(axis=axis, keepdims=True)
+
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        check(softmax)
+    assert headline(capsys).startswith("softmax: all ")
+
+
+def test_stopping_a_check_by_hand_is_one_line():
+    def scaled_scores(q, k):
+        raise KeyboardInterrupt
+
+    with pytest.raises(CheckStopped) as caught:
+        check(scaled_scores)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert caught.value._render_traceback_() == [
+        "CheckStopped: scaled_scores was being checked"
+    ]
 
 
 def test_two_checks_on_one_line_are_told_apart(capsys):
@@ -526,6 +552,13 @@ def test_the_page_says_what_the_plain_text_says(name):
     assert re.sub(r"\s", "", reader.said.replace("`", "")) == re.sub(
         r"\s", "", expected
     )
+
+
+def test_a_backtick_of_the_learners_turns_nothing_else_into_code():
+    page = ElementTree.fromstring(reports()["evil text"].html())
+    codes = [code.text for code in page.iter("code")]
+    assert codes == []
+    assert "your `scaled_scores` returned the text" in "".join(page.itertext())
 
 
 @pytest.mark.parametrize("name", reports())

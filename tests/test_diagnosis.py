@@ -155,19 +155,30 @@ def test_a_call_without_end_is_never_explained():
     assert diagnose(exercise(tripled=lambda x: 3 * x), [call]) is None
 
 
-def test_results_in_low_precision_are_recognised():
-    made = exercise(tripled=lambda x: 3 * x)
+def test_results_from_less_precise_inputs_are_recognised():
+    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made.spec(double)
 
     @made.case("Less precise numbers")
     def less_precise(student, rng):
         student.agrees(rng.normal(size=50).astype(np.float32))
 
-    def through_rounding(x):
-        return (
-            x * x.dtype.type(1.1) * x.dtype.type(3 / 1.1) if x.dtype == "f4" else 3 * x
-        )
+    @made.misconception("You triple.", "How often?", why="For the test.")
+    def tripled(x):
+        return (3 * x).astype(float)
 
-    assert judged(made, through_rounding).misconception.name == "tripled"
+    def rounded_on_the_way(x):
+        one, third = np.float32(1.1), np.float32(3 / 1.1)
+        return (x * one * third).astype(float)
+
+    assert judged(made, rounded_on_the_way).misconception.name == "tripled"
+
+
+def test_a_result_that_lost_precision_gets_no_name():
+    def in_low_precision(x):
+        return 3 * np.float16(x)
+
+    assert named(in_low_precision, low_precision=in_low_precision) is None
 
 
 def test_keywords_are_replayed():

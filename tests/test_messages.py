@@ -69,6 +69,14 @@ def steps(x):
     return {"scores": x * 2.0, "weights": x / x.sum()}
 
 
+def letters(text):
+    return {letter: text.count(letter) for letter in text}
+
+
+def letters(text):
+    return {letter: text.count(letter) for letter in text}
+
+
 def words(text):
     return text.split()
 
@@ -316,6 +324,34 @@ OTHER = {
         'For x = [1, -2], your `steps` returned [1, -2] as "weights". "weights" should '
         "be [-1, 2].",
     ),
+    "dictionary: none": (
+        about(steps, LARGE),
+        lambda x: None,
+        "For x (an array of shape (4, 5)), your `steps` returned None (is a `return` "
+        'missing?). It should return {"scores": an array of shape (4, 5), "weights": '
+        "an array of shape (4, 5)}.",
+    ),
+    "large dictionary: none": (
+        about(letters, "attention is all you need"),
+        lambda text: None,
+        "For text = 'attention is all you need', your `letters` returned None (is a "
+        '`return` missing?). It should return a dictionary with the keys "a", "t", '
+        '"e", "n", "i", and 7 more.',
+    ),
+    "dictionary: none": (
+        about(steps, LARGE),
+        lambda x: None,
+        "For x (an array of shape (4, 5)), your `steps` returned None (is a `return` "
+        'missing?). It should return {"scores": an array of shape (4, 5), "weights": '
+        "an array of shape (4, 5)}.",
+    ),
+    "large dictionary: none": (
+        about(letters, "attention is all you need"),
+        lambda text: None,
+        "For text = 'attention is all you need', your `letters` returned None (is a "
+        '`return` missing?). It should return a dictionary with the keys "a", "t", '
+        '"e", "n", "i", and 8 more.',
+    ),
     "dictionary: a special one": (
         about(steps, X),
         lambda x: collections.OrderedDict(steps(x)),
@@ -332,6 +368,12 @@ OTHER = {
         about(cube, 354),
         lambda x: 44361863,
         "For x = 354, your `cube` returned 44361863. It should return 44361864.",
+    ),
+    "truth value for a whole number": (
+        about(cube, 2),
+        lambda x: True,
+        "For x = 2, your `cube` returned the truth value True. It should return the "
+        "number 8.",
     ),
     "tensor": (
         about(as_tensor, torch.tensor([1.0, 2.0])),
@@ -402,6 +444,18 @@ def test_an_exception_without_text_or_line_is_told_without():
         f"{FED}stopped with TypeError: no_arguments() takes 0 positional arguments but "
         "1 was given. It should return [2, -4]."
     )
+
+
+def tiny_weight(x):
+    return np.exp(x)
+
+
+def test_numpys_errors_turned_on_by_a_learner_harm_no_message():
+    exercise = about(tiny_weight, np.array([-1e4]))
+    found = judged(exercise, lambda x: None)
+    with np.errstate(all="raise"):
+        said = messages.explain(exercise, found.verdicts[0])
+    assert said.endswith("It should return [0].")
 
 
 def test_a_long_text_of_an_exception_is_cut_and_put_in_one_line():

@@ -276,6 +276,18 @@ def test_an_interrupt_passes_through_and_names_are_put_back():
     assert "unheard_of" not in globals()
 
 
+def test_a_call_whose_time_is_up_shows_what_it_did_to_its_arguments():
+    def changes_and_hangs(x):
+        x.append(2)
+        while True:
+            pass
+
+    x = [1]
+    found = run_here(changes_and_hangs, seconds=0.05)((x,), {})
+    assert (found.kind, found.value, found.arguments) == ("timeout", None, ([1, 2],))
+    assert x == [1]
+
+
 def helper():
     return softmax
 

@@ -60,6 +60,7 @@ SHOWN = {
         "(an array of shape (5, 4), [1, 1])",
     ),
     "long list": ([0.5] * 500, "a list of length 500"),
+    "list of long texts": (["attention"] * 9, "a list of length 9"),
     "empty list": ([], "[]"),
     "dictionary": ({"a": 1, ("b", "c"): 0.5}, "{\"a\": 1, ('b', 'c'): 0.5}"),
     "long dictionary": ({str(i): i for i in range(60)}, "a dictionary of length 60"),

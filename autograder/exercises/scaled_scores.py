@@ -38,9 +38,12 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k), dot_products / 2.0)
 
 
-@exercise.case("Each score is a dot product divided by the square root of d_k")
+@exercise.case(
+    "Each score is a dot product over the square root of d_k, for whole numbers too"
+)
 def divided_by_root_of_d_k(student, rng):
     student.agrees(rng.normal(size=(5, 9)), rng.normal(size=(7, 9)))
+    student.agrees(np.array([[1, 2, 0], [3, 0, -1]]), np.array([[4, 1, 5]]))
 
 
 @exercise.case("A batch of sequences is scored sequence by sequence")
@@ -122,6 +125,15 @@ def divided_by_eight(q, k):
 
 
 @exercise.misconception(
+    "Your scores are whole numbers: each is rounded down.",
+    "What does 7 // 2 give in Python, and what does 7 / 2 give?",
+    why="// is typed for /, or taken for the division of arrays.",
+)
+def floor_division(q, k):
+    return q @ np.swapaxes(k, -1, -2) // np.sqrt(q.shape[-1])
+
+
+@exercise.misconception(
     "Your table has one row per key and one column per query.",
     "Whose scores should stand in row i?",
     why="k qᵀ instead of q kᵀ: the roles are swapped.",
@@ -199,7 +211,8 @@ def three_axes_only(q, k):
 
 
 @exercise.misconception(
-    "Your scores are right, but q is divided by √d_k in place and stays so.",
+    "Your code divides q by √d_k in place: the caller's floats stay divided, and an "
+    "array of whole numbers cannot take up the fractions.",
     "What does `q /= …` do to the array that the caller holds?",
     why="`q /= …` and `q *= …` look like a new q, and change the old one.",
 )

@@ -44,10 +44,13 @@ def along_the_axis(student, rng):
         student.agrees(x, axis=axis)
 
 
-@exercise.case("In a square table each row is divided by its own sum")
-def square_table(student, rng):
-    x = np.log([[1.0, 3.0], [1.0, 1.0]])
-    student.expect(student(x), np.array([[0.25, 0.75], [0.5, 0.5]]))
+@exercise.case("Without an axis each row of a table, a batch or a vector counts alone")
+def without_an_axis(student, rng):
+    # In a square table, sums laid along the wrong axis still have the right shape.
+    table = np.log([[1.0, 3.0], [1.0, 1.0]])
+    student.expect(student(table), np.array([[0.25, 0.75], [0.5, 0.5]]))
+    student.agrees(rng.normal(size=(2, 3, 5)))
+    student.expect(student(np.log([1.0, 3.0, 4.0])), np.array([0.125, 0.375, 0.5]))
 
 
 @exercise.case("Adding 1000 to every score changes no weight", visible=False)
@@ -57,11 +60,11 @@ def shift_changes_nothing(student, rng):
     student.expect(student(x + 1000.0), before)
 
 
-@exercise.case("A row of scores near 0 and a row near 10000 get the same weights")
+@exercise.case("Rows of scores near 0, 10000 and −10000 get the same weights")
 def small_and_huge_rows(student, rng):
-    x = np.array([[0.0, 1.0], [9999.0, 10000.0], [-10000.0, 10000.0]])
+    x = np.array([[0.0, 1.0], [9999.0, 10000.0], [-10000.0, -9999.0], [-1e4, 1e4]])
     pair = [1 / (1 + math.e), math.e / (1 + math.e)]
-    student.expect(student(x), np.array([pair, pair, [0.0, 1.0]]))
+    student.expect(student(x), np.array([pair, pair, pair, [0.0, 1.0]]))
 
 
 @exercise.case("Whole numbers as scores give fractions as weights")
@@ -78,6 +81,17 @@ def single_score(student, rng):
 @exercise.case("The scores x stay as they are")
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]))
+
+
+@exercise.misconception(
+    "Your rows of negative scores are 0 / 0: their largest distance from 0 is taken "
+    "off, not their largest score.",
+    "Which is the largest of the scores −10000 and −9999?",
+    why="np.abs(x).max() looks like the safe bound against overflow, and underflows.",
+)
+def largest_distance_from_zero(x, axis=-1):
+    exponentials = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
 
 
 @exercise.misconception(
@@ -125,6 +139,17 @@ def keepdims_missing_in_the_sum(x, axis=-1):
 
 
 @exercise.misconception(
+    "Your sums have lost the axis they were taken over, so broadcasting lays them "
+    "along the wrong axis; no row has its own largest score taken off, either.",
+    "Which shape must the sums have, so that there is one for each row?",
+    why="np.exp(x) / np.exp(x).sum(axis=axis) has the axis, but not yet keepdims.",
+)
+def keepdims_missing_and_no_row_max(x, axis=-1):
+    exponentials = np.exp(x)
+    return exponentials / exponentials.sum(axis=axis)
+
+
+@exercise.misconception(
     "Your weights always sum to 1 along the last axis.",
     "Where does your code use the argument axis?",
     why="The axis is fixed to −1 in the body, since that is where it is needed first.",
@@ -145,6 +170,49 @@ def summed_over_everything(x, axis=-1):
 
 
 @exercise.misconception(
+    "Your weights sum to 1 over the whole array, and where exp(x) is inf they are NaN.",
+    "How many sums does a table of two rows need?",
+    why="np.exp(x) / np.sum(np.exp(x)) is the formula as most pages print it.",
+)
+def summed_over_everything_without_max(x, axis=-1):
+    exponentials = np.exp(x)
+    return exponentials / np.sum(exponentials)
+
+
+@exercise.misconception(
+    "Your weights sum to 1 along the first axis, whatever axis is asked for: in a "
+    "table, down each column.",
+    "Which sum does a weight of a table need: its row's, or its column's?",
+    why="e / e.sum(axis=0) and e / sum(e) are right for one vector, and are copied "
+    "from there.",
+)
+def first_axis_fixed(x, axis=-1):
+    exponentials = np.exp(x - np.max(x))
+    return exponentials / exponentials.sum(axis=0)
+
+
+@exercise.misconception(
+    "Your weights sum to 1 along the first axis, whatever axis is asked for, and where "
+    "exp(x) is inf they are NaN.",
+    "Which sum does a weight of a table need: its row's, or its column's?",
+    why="np.exp(x) / sum(np.exp(x)): Python's sum adds up along the first axis.",
+)
+def first_axis_fixed_without_max(x, axis=-1):
+    return np.exp(x) / np.exp(x).sum(axis=0)
+
+
+@exercise.misconception(
+    "Your weights always sum to 1 along axis 1: in a table these are the rows, in a "
+    "batch they are not.",
+    "Where does your code use the argument axis?",
+    why="axis=1 with keepdims=True is right for the table that it was written for.",
+)
+def second_axis_fixed(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception(
     "Your weights sum to 1 along the first axis when no axis is asked for.",
     "Which axis does the docstring promise if none is given?",
     why="axis=0 is the default in many libraries.",
@@ -152,6 +220,39 @@ def summed_over_everything(x, axis=-1):
 def first_axis_by_default(x, axis=0):
     exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
     return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your weights sum to 1 along axis 1 when no axis is asked for: in a table these "
+    "are the rows, in a batch they are not.",
+    "Which axis does the docstring promise if none is given?",
+    why="axis=1 and axis=-1 are the same as long as every input is a table.",
+)
+def second_axis_by_default(x, axis=1):
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your code stops when the caller names no axis: in your first line, axis has no "
+    "default.",
+    "Which axis does the docstring promise if none is given, and how does a def line "
+    "say so?",
+    why="The first line is typed anew, and = -1 is left out.",
+)
+def axis_without_default(x, axis=None):
+    if axis is None:  # Python's own words for softmax(x, axis)
+        raise TypeError("softmax() missing 1 required positional argument: 'axis'")
+    return softmax(x, axis)
+
+
+@exercise.misconception(
+    "Your weights of a vector have an axis too many: their shape is (1, n), not (n,).",
+    "Which shape does the docstring promise, if x has a single axis?",
+    why="np.atleast_2d makes code for tables run on a vector, and is not undone.",
+)
+def vector_made_a_table(x, axis=-1):
+    return softmax(np.atleast_2d(x), axis)
 
 
 @exercise.misconception(
@@ -172,6 +273,28 @@ def eps_in_denominator(x, axis=-1):
 def max_subtracted_above_only(x, axis=-1):
     above = np.exp(x - x.max(axis=axis, keepdims=True))
     return above / np.exp(x).sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your rows are right unless a score lies far above the mean of its row, which is "
+    "what you take off: there exp becomes inf.",
+    "Which number must you take off, so that no score is left far above 0?",
+    why="Taking off the mean is how data are usually centred.",
+)
+def mean_subtracted(x, axis=-1):
+    exponentials = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception(
+    "Your numbers are NaN where a row lies far from the mean of the whole array, which "
+    "is what you take off.",
+    "How far above or below that mean can all the scores of one row lie?",
+    why="x - x.mean() is how data are usually centred.",
+)
+def mean_of_everything_subtracted(x, axis=-1):
+    exponentials = np.exp(x - x.mean())
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
 
 
 @exercise.misconception(
@@ -201,6 +324,25 @@ def max_minus_score(x, axis=-1):
 )
 def exponentials_not_divided(x, axis=-1):
     return np.exp(x - x.max(axis=axis, keepdims=True))
+
+
+@exercise.misconception(
+    "Your numbers are the logarithms of the weights: none of them is above 0.",
+    "Between which two numbers should every weight lie?",
+    why="Losses want log-softmax, and many libraries offer both side by side.",
+)
+def logarithms_returned(x, axis=-1):
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+@exercise.misconception(
+    "Your numbers are the scores divided by their sum: there is no exp in them.",
+    "What weight does a negative score get from you?",
+    why="To make numbers sum to 1, one usually divides them by their sum.",
+)
+def scores_divided_by_their_sum(x, axis=-1):
+    return x / x.sum(axis=axis, keepdims=True)
 
 
 @exercise.misconception(

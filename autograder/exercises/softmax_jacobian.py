@@ -67,8 +67,9 @@ def leading_axes(student, rng):
 
 @exercise.case("Each row sums to 0: adding the same to all scores moves no weight")
 def rows_sum_to_zero(student, rng):
-    jacobian = student(weights(rng.normal(size=(4, 6))))
-    student.expect(jacobian.sum(axis=-1), np.zeros((4, 6)), what="the sum of each row")
+    # As many rows as weights: a diagonal laid along the wrong axis has the right shape.
+    jacobian = student(weights(rng.normal(size=(4, 4))))
+    student.expect(jacobian.sum(axis=-1), np.zeros((4, 4)), what="the sum of each row")
 
 
 @exercise.case("Where one weight is 1, all slopes are 0")
@@ -200,6 +201,64 @@ def batch_mixed(p):
 def batch_as_one_long_row(p):
     column = p.reshape(-1, 1)
     return np.diagflat(column) - column @ column.T
+
+
+@exercise.misconception(
+    "Your slopes are right for one row of weights; with axes in front of that row, "
+    "your code stops.",
+    "What do np.diag and np.outer make of an array of shape (2, 5)?",
+    why="np.diag(p) - np.outer(p, p) is the usual recipe, and it is for a single row.",
+)
+def recipe_for_one_row(p):
+    return np.diag(p) - np.outer(p, p)
+
+
+@exercise.misconception(
+    "Your slopes are right for one row of weights; of a table np.diag takes the "
+    "diagonal, and with more axes it stops.",
+    "Which matrix belongs on the diagonals, if p has the shape (2, 5)?",
+    why="The product is laid out with np.newaxis, and np.diag stays from the recipe.",
+)
+def diag_of_a_batch(p):
+    return np.diag(p) - p[:, np.newaxis] * p[np.newaxis, :]
+
+
+@exercise.misconception(
+    "Your slopes are right for one row of weights; with axes in front of that row, "
+    "your loops find no single number to write into an entry.",
+    "If p has the shape (2, 5), what is p[0]: one weight, or more?",
+    why="Two loops over i and j are written for one row, as the formula has them.",
+)
+def loops_for_one_row(p):
+    n = len(p)
+    jacobian = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            jacobian[i, j] = p[i] * ((i == j) - p[j])
+    return jacobian
+
+
+@exercise.misconception(
+    "Your i and j count along the first axis of p: right for one row of weights, but "
+    "in a batch they count the rows.",
+    "If p has the shape (2, 5), what is p[0]: one weight, or more?",
+    why="p[i] and len(p) belong to the first axis, which is the only one of one row.",
+)
+def slopes_along_the_first_axis(p):
+    rules = [
+        [p_i * ((i == j) - p_j) for j, p_j in enumerate(p)] for i, p_i in enumerate(p)
+    ]
+    return np.array(rules)
+
+
+@exercise.misconception(
+    "Your diagonal is right for one row of weights; in a batch, entry [i, i] takes its "
+    "weight from row i of p, and where there is no row i, your code stops.",
+    "Along which axes of np.eye(n) does broadcasting lay a p of shape (n, n)?",
+    why="np.eye(n) * p puts one row on a diagonal, and looks as if it did so for all.",
+)
+def diagonal_shared_by_the_batch(p):
+    return np.eye(p.shape[-1]) * p - outer(p)
 
 
 @exercise.misconception(

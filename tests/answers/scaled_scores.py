@@ -79,6 +79,12 @@ def times_an_eighth(q, k):
     return np.einsum("...ic,...jc->...ij", q * 0.125, k)
 
 
+@answers.also("floor_division")
+def next_whole_number_below(q, k):
+    scores = np.einsum("...ic,...jc->...ij", q, k) / q.shape[-1] ** 0.5
+    return scores - scores % 1
+
+
 @answers.also("queries_and_keys_swapped")
 def transposed_table(q, k):
     return np.einsum("...ic,...jc->...ji", q, k) / np.sqrt(k.shape[-1])
@@ -167,6 +173,11 @@ def largest_score_subtracted(q, k):
 @answers.stranger
 def same_query_and_key_only(q, k):
     return (q * k).sum(axis=-1) / np.sqrt(q.shape[-1])
+
+
+@answers.stranger
+def float32_inside(q, k):
+    return einsum(q, k).astype(np.float32)
 
 
 @answers.stranger

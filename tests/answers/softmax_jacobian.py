@@ -150,6 +150,41 @@ def flattened(p):
     return factored(p.ravel())
 
 
+@answers.also("recipe_for_one_row")
+def diag_less_column_times_row(p):
+    return np.diag(p) - p.reshape(-1, 1) @ p.reshape(1, -1)
+
+
+@answers.also("diag_of_a_batch")
+def products_of_the_first_axis_on_diag(p):
+    return -np.einsum("i...,j...->ij...", p, p) + np.diag(p)
+
+
+@answers.also("loops_for_one_row")
+def two_rules_entry_by_entry(p):
+    table = np.empty((p.shape[-1], p.shape[-1]))
+    for i, j in np.ndindex(table.shape):
+        if i == j:
+            table[i, i] = p[i] * (1 - p[i])
+        else:
+            table[i, j] = -p[i] * p[j]
+    return table
+
+
+@answers.also("slopes_along_the_first_axis")
+def products_along_the_first_axis(p):
+    table = -np.einsum("i...,j...->ij...", p, p)
+    for i in range(len(p)):
+        table[i, i] += p[i]
+    return table
+
+
+@answers.also("diagonal_shared_by_the_batch")
+def identity_given_to_einsum(p):
+    same = np.arange(p.shape[-1])[:, None] == np.arange(p.shape[-1])
+    return np.where(same, p, 0.0) - np.einsum("...i,...j->...ij", p, p)
+
+
 @answers.also("softmax_applied_again")
 def exponentials_of_weights(p):
     powers = np.exp(p)
@@ -193,6 +228,16 @@ def divided_as_a_sample_covariance(p):
 @answers.stranger
 def log_softmax_turned(p):
     return np.eye(p.shape[-1]) - p[..., :, None]
+
+
+@answers.stranger
+def float32_inside(p):
+    return einsum(p.astype(np.float32)).astype(np.float32)
+
+
+@answers.stranger
+def float32_inside_and_back(p):
+    return einsum(p.astype(np.float32).astype(float))
 
 
 @answers.stranger
