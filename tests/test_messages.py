@@ -73,10 +73,6 @@ def letters(text):
     return {letter: text.count(letter) for letter in text}
 
 
-def letters(text):
-    return {letter: text.count(letter) for letter in text}
-
-
 def words(text):
     return text.split()
 
@@ -324,13 +320,6 @@ OTHER = {
         'For x = [1, -2], your `steps` returned [1, -2] as "weights". "weights" should '
         "be [-1, 2].",
     ),
-    "dictionary: none": (
-        about(steps, LARGE),
-        lambda x: None,
-        "For x (an array of shape (4, 5)), your `steps` returned None (is a `return` "
-        'missing?). It should return {"scores": an array of shape (4, 5), "weights": '
-        "an array of shape (4, 5)}.",
-    ),
     "large dictionary: none": (
         about(letters, "attention is all you need"),
         lambda text: None,
@@ -344,13 +333,6 @@ OTHER = {
         "For x (an array of shape (4, 5)), your `steps` returned None (is a `return` "
         'missing?). It should return {"scores": an array of shape (4, 5), "weights": '
         "an array of shape (4, 5)}.",
-    ),
-    "large dictionary: none": (
-        about(letters, "attention is all you need"),
-        lambda text: None,
-        "For text = 'attention is all you need', your `letters` returned None (is a "
-        '`return` missing?). It should return a dictionary with the keys "a", "t", '
-        '"e", "n", "i", and 8 more.',
     ),
     "dictionary: a special one": (
         about(steps, X),
