@@ -43,6 +43,11 @@ def run(page, cell):
     page.keyboard.press("Control+Enter")
 
 
+def output_of(cell):
+    """Give the text of a cell's output, also where the browser has not drawn it yet."""
+    return cell.locator(".jp-OutputArea").text_content()
+
+
 def picture(page, name):
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
@@ -63,7 +68,7 @@ def journey(tmp_path_factory):
         check = cell_with(page, "check(softmax)")
         check.get_by_text("CheckFailed").wait_for()
         check.get_by_text("is not written yet").first.wait_for()
-        seen["stub"] = check.locator(".jp-OutputArea").inner_text()
+        seen["stub"] = output_of(check)
         after = cell_with(page, "weights = softmax(scores)")
         seen["after the stub"] = after.locator(".jp-OutputArea-output").count()
         check.scroll_into_view_if_needed()
@@ -74,7 +79,7 @@ def journey(tmp_path_factory):
         run(page, answer)
         run(page, check)
         check.get_by_text("claims hold").first.wait_for()
-        seen["wrong"] = check.locator(".jp-OutputArea").inner_text()
+        seen["wrong"] = output_of(check)
         check.scroll_into_view_if_needed()
         picture(page, "3-wrong-answer")
 
@@ -83,9 +88,9 @@ def journey(tmp_path_factory):
         run(page, check)
         check.get_by_text("all").first.wait_for()
         page.wait_for_function(
-            "cell => !cell.innerText.includes('✗')", arg=check.element_handle()
+            "cell => !cell.textContent.includes('✗')", arg=check.element_handle()
         )
-        seen["right"] = check.locator(".jp-OutputArea").inner_text()
+        seen["right"] = output_of(check)
         picture(page, "4-right-answer")
 
         page.get_by_role("button", name="Validate", exact=False).first.click()
@@ -100,7 +105,7 @@ def journey(tmp_path_factory):
 
 
 def test_the_lesson_opens(journey):
-    assert LESSON in journey["title"] or "Jupyter" in journey["title"]
+    assert journey["title"].startswith(LESSON[:12])
 
 
 def test_run_all_stops_at_the_first_stub_with_the_right_message(journey):
@@ -111,7 +116,7 @@ def test_run_all_stops_at_the_first_stub_with_the_right_message(journey):
 
 def test_a_wrong_answer_is_named(journey):
     assert "✗" in journey["wrong"]
-    assert "?" in journey["wrong"].splitlines()[-1] or "→" in journey["wrong"]
+    assert "inf / inf is NaN. What may you do to all scores" in journey["wrong"]
 
 
 def test_a_right_answer_gets_its_ticks(journey):

@@ -600,7 +600,7 @@ def test_a_function_without_arguments():
     )
 
 
-SECRET = 271828.0
+SECRET = 2718.0  # four digits, as messages show them
 
 HIDDEN = {
     "None": (lambda x: None, "returned None for a hidden input."),

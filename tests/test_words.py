@@ -11,7 +11,13 @@ from hypothesis import given, settings
 
 from autograder import words
 from autograder.outcome import Call
-from tests.test_compare import Claims, Pair, Refuses, anything, list_that_holds_itself
+from tests.test_compare import (
+    Claims,
+    Pair,
+    Refuses,
+    anything,
+    list_that_holds_itself,
+)
 
 
 class Colour(enum.IntEnum):
