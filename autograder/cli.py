@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -103,6 +104,59 @@ def demo_command() -> None:
     from autograder.demo.run import demo  # nbformat: half a second of imports
 
     raise typer.Exit(demo(Course.here()))
+
+
+@app.command("grade")
+def grade_command(
+    lesson: Annotated[str, typer.Argument(help="A lesson's name or number")],
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Submissions at a time; 0: as many as fit")
+    ] = 0,
+    student: Annotated[str, typer.Option(help="Grade this one only")] = "",
+    sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--sandbox/--no-sandbox",
+            help="--no-sandbox lets submissions do whatever you can: only for "
+            "notebooks that you would run yourself",
+        ),
+    ] = True,
+    output: Annotated[
+        str, typer.Option(help="File for the results; build/grading/LESSON.jsonl")
+    ] = "",
+) -> None:
+    """Grade what students have submitted, each in a sandbox of its own.
+
+    Exit code 1 if the grader itself failed, 130 after Ctrl-C; a bad submission gets
+    its verdict and stops nothing.
+    """
+    from autograder.grading import classroom, commands  # rich and numpy: half a second
+
+    code = commands.grade(
+        Course.here(),
+        lesson,
+        jobs=jobs or classroom.default_jobs(),
+        student=student,
+        isolated=sandbox,
+        output=output,
+    )
+    raise typer.Exit(code)
+
+
+@app.command("judge")
+def judge_command(
+    file: Annotated[Path, typer.Argument(help="A submitted notebook")],
+    lesson: Annotated[
+        str, typer.Option(help="Its lesson, if its name does not say")
+    ] = "",
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox/--no-sandbox", help="As for grade")
+    ] = True,
+) -> None:
+    """Grade one notebook and say in words why it gets its points."""
+    from autograder.grading import commands
+
+    raise typer.Exit(commands.judge(Course.here(), file, lesson, sandbox))
 
 
 def run() -> None:

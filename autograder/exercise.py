@@ -65,6 +65,7 @@ class Exercise:
         difficulty: int,
         uses: tuple[str, ...] = (),
         returns: tuple[str, ...] = (),
+        library: tuple[str, ...] = (),
     ) -> None:
         """Start an exercise.
 
@@ -74,6 +75,8 @@ class Exercise:
         difficulty : 1, 2 or 3
         uses : names of earlier exercises that the reference calls
         returns : names of the parts of the result, where it is a tuple
+        library : functions and layers of libraries, with dotted names, that would
+            answer it: an answer that calls one is shown to the instructor
         """
         self.reference = reference
         self.name: str = reference.__name__
@@ -82,6 +85,7 @@ class Exercise:
         self.difficulty = difficulty
         self.uses = uses
         self.returns = returns
+        self.library = library
         self.parameters = tuple(inspect.signature(reference).parameters)
         self.cases: list[Case] = []
         self.misconceptions: list[Misconception] = []

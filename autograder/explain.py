@@ -12,6 +12,18 @@ from autograder.judge import Verdict
 from autograder.outcome import Call, Raised, copied, quiet
 from autograder.student import Broken
 
+# How a call ended that gave no value: in a sentence about one, and about several.
+NO_VALUE = {
+    "timeout": "was still running when its time was up (does a loop never end?)",
+    "crashed": "ended the whole Python process (is there an exit in it?)",
+    "output": "returned more data than can be graded",
+}
+ENDLESS = {
+    "timeout": "does not come to an end",
+    "crashed": "ends the whole Python process",
+    "output": "returns more data than can be graded",
+}
+
 
 def explain(exercise: Exercise, verdict: Verdict) -> str:
     """Say in two sentences why a claim does not hold; nothing if it does."""
@@ -46,8 +58,8 @@ def same_reason(verdict: Verdict) -> str:
         return f"stops with {raised.types[0]}{place}"
     if broken.reason == "none":
         return "returns None"
-    if broken.reason == "timeout":
-        return "does not come to an end"
+    if broken.reason in ENDLESS:
+        return ENDLESS[broken.reason]
     if broken.reason == "differs" and found and not found.path:
         if found.kind == "type":
             return f"returns {words.kind_of(found.actual).split(' of length ')[0]}"
@@ -67,6 +79,8 @@ def _hidden(broken: Broken) -> str:
     said = {
         "none": "returned None for a hidden input.",
         "timeout": "was still running on a hidden input when its time was up.",
+        "crashed": "ended the whole Python process on a hidden input.",
+        "output": "returned more data than can be graded for a hidden input.",
         "changed": "changed its arguments on a hidden input.",
         "no_error": "returned a value for a hidden input that calls for an error.",
     }
@@ -107,8 +121,8 @@ def _came_and_wanted(exercise: Exercise, broken: Broken, call: Call) -> tuple[st
     wanted = f"It should return {contrast.result(exercise, answer)}"
     if outcome.raised:
         return _stopped(outcome.raised, exercise), wanted
-    if outcome.kind == "timeout":
-        return "was still running when its time was up (does a loop never end?)", wanted
+    if outcome.kind in NO_VALUE:
+        return NO_VALUE[outcome.kind], wanted
     return "returned None (is a `return` missing?)", wanted
 
 

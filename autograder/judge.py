@@ -16,7 +16,8 @@ from autograder.exercise import Case, Exercise, Misconception
 from autograder.outcome import Call, Raised, Runner
 from autograder.student import Broken, Student
 
-Status = Literal["ok", "wrong", "error", "timeout", "missing"]
+Ending = Literal["timeout", "memory", "output", "crashed"]
+Status = Ending | Literal["ok", "wrong", "error", "missing"]
 
 NOTEBOOK_SEED = 2017  # public: in the notebook the same inputs come back at each run
 
@@ -148,9 +149,11 @@ def _verdict(case: Case, student: Student, seed: int) -> Verdict:
 
 def _status(broken: Broken) -> Status:
     raised = broken.call.outcome.raised if broken.call else None
-    if broken.reason == "timeout":
-        return "timeout"
+    if broken.reason in ("timeout", "crashed", "output"):
+        return broken.reason
     if broken.reason == "raised" and raised:
+        if "MemoryError" in raised.types:
+            return "memory"
         return "missing" if _is_stub(raised) else "error"
     return "wrong"
 

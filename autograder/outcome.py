@@ -50,12 +50,13 @@ class Raised:
 class Outcome:
     """The result of one call.
 
-    kind : "value", "raised" or "timeout"
+    kind : "value", "raised" or "timeout"; from a sandbox also "crashed", if the process
+        ended in the call, and "output", if the value is too big to be sent
     arguments : the arguments as they are after the call
     shares_memory : whether the value is, or looks into, the memory of an argument
     """
 
-    kind: Literal["value", "raised", "timeout"]
+    kind: Literal["value", "raised", "timeout", "crashed", "output"]
     value: Any = None
     raised: Raised | None = None
     arguments: tuple[Any, ...] = ()
@@ -119,7 +120,7 @@ def run_here(
             limit = (seconds or 0) / 10
             return Outcome("timeout", arguments=given)
         except BaseException as error:
-            return Outcome("raised", None, _as_text(error, function), given)
+            return Outcome("raised", None, described(error, namespace(function)), given)
         shares = _shares_memory(value, (given, named))
         return Outcome("value", copied(value), None, given, shares)
 
@@ -179,9 +180,11 @@ def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
         names.update(before)
 
 
-def _as_text(error: BaseException, function: Callable[..., Any]) -> Raised:
-    """Write an exception down, with the innermost place in the learner's own code."""
-    names = namespace(function)
+def described(error: BaseException, names: Mapping[str, Any]) -> Raised:
+    """Write an exception down, with the innermost place in the learner's own code.
+
+    names : the global names of that code, which tell it from libraries' code
+    """
     place = None
     trace = error.__traceback__
     while trace is not None:
@@ -189,6 +192,9 @@ def _as_text(error: BaseException, function: Callable[..., Any]) -> Raised:
             place = trace
         trace = trace.tb_next
     kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
+    if place is None and isinstance(error, SyntaxError):
+        line = str(error.text or "").strip()
+        return Raised(kinds, str(error.msg), "", error.lineno or 0, line)
     if place is None:
         return Raised(kinds, _message(error))
     code = place.tb_frame.f_code

@@ -13,9 +13,8 @@ from autograder.compare import Difference, difference
 from autograder.exercise import Exercise
 from autograder.outcome import Call, Outcome, Runner, copied
 
-Reason = Literal[
-    "raised", "timeout", "none", "differs", "changed", "no_error", "claim", "error"
-]
+Ending = Literal["raised", "timeout", "crashed", "output"]
+Reason = Ending | Literal["none", "differs", "changed", "no_error", "claim", "error"]
 
 
 class Broken(AssertionError):
@@ -60,10 +59,8 @@ class Student:
         """
         call = self._record(arguments, keywords)
         outcome = call.outcome
-        if outcome.kind == "raised":
-            raise Broken("raised", call)
-        if outcome.kind == "timeout":
-            raise Broken("timeout", call)
+        if outcome.kind != "value":
+            raise Broken(outcome.kind, call)
         expected = self.exercise.expected(copied(arguments), copied(keywords))
         if outcome.value is None and expected is not None:
             raise Broken("none", call)
@@ -102,9 +99,11 @@ class Student:
     def raises(self, error: type[Exception], *arguments: Any, **keywords: Any) -> None:
         """Assert that a call raises this kind of exception."""
         call = self._record(arguments, keywords)
-        raised = call.outcome.raised
-        if raised is None:
+        kind, raised = call.outcome.kind, call.outcome.raised
+        if kind == "value":
             raise Broken("no_error", call, what=error.__name__)
+        if raised is None:
+            raise Broken(kind, call)
         if error.__name__ not in raised.types:
             raise Broken("raised", call, what=error.__name__)
 

@@ -15,6 +15,11 @@ exercise = Exercise(
     difficulty=2,
     uses=("softmax", "scaled_scores"),
     returns=("output", "weights"),
+    library=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+    ),
 )
 
 

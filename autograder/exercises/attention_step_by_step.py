@@ -14,6 +14,11 @@ exercise = Exercise(
     minutes=15,
     difficulty=1,
     uses=("softmax",),
+    library=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+    ),
 )
 
 

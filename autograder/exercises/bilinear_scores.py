@@ -9,7 +9,14 @@ from course_lib.scores import bilinear_scores
 from course_lib.softmax import softmax
 
 exercise = Exercise(
-    bilinear_scores, lesson="01_dot_product_attention", minutes=8, difficulty=2
+    bilinear_scores,
+    lesson="01_dot_product_attention",
+    minutes=8,
+    difficulty=2,
+    library=(
+        "torch.nn.functional.bilinear",
+        "torch.nn.Bilinear",
+    ),
 )
 
 

@@ -8,7 +8,18 @@ from autograder.exercise import Exercise
 from course_lib.softmax import softmax
 
 exercise = Exercise(
-    softmax, lesson="01_dot_product_attention", minutes=10, difficulty=2
+    softmax,
+    lesson="01_dot_product_attention",
+    minutes=10,
+    difficulty=2,
+    library=(
+        "torch.softmax",
+        "torch.nn.functional.softmax",
+        "torch.Tensor.softmax",
+        "torch.special.softmax",
+        "torch.nn.Softmax",
+        "scipy.special.softmax",
+    ),
 )
 
 

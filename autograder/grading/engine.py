@@ -1,0 +1,155 @@
+"""Grade submissions of one lesson, one after another, each in a sandbox of its own.
+
+    with Engine(course, "01_dot_product_attention") as engine:
+        result, times = engine.grade(path, "amara")
+
+``path`` is the submission's file. Whatever it holds, the answer is a ``Result``; only a
+fault of this machine's raises. A whole class is ``classroom``'s work.
+"""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.exercise import Exercise
+from autograder.grading import course_copy
+from autograder.grading.inside.namespaces import Limits
+from autograder.grading.judging import Times, judge_exercise, no_answer
+from autograder.grading.master import Master, load_master
+from autograder.grading.reading import Unreadable, read_submission
+from autograder.grading.rebuild import Rebuilt, rebuild
+from autograder.grading.result import Result
+from autograder.grading.sandbox import Sandbox
+from autograder.grading.seed import course_seed
+from autograder.grading.session import Budget, Cell, Session, TooSlow, clean
+from autograder.judge import NOTEBOOK_SEED
+from autograder.registry import load
+
+__all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TooSlow"]
+
+
+class Engine:
+    """Grades submissions of one lesson; starts the sandbox once."""
+
+    def __init__(
+        self,
+        course: Course,
+        lesson: str,
+        *,
+        isolated: bool = True,
+        budget: Budget | None = None,
+        limits: Limits | None = None,
+        seed: int | None = None,
+        worker: int = 0,
+    ) -> None:
+        """Read the lesson; raises ``CourseError`` if it has no built notebook.
+
+        isolated : False is ``--no-sandbox``
+        seed : of the cases' inputs; the course's own if not given
+        worker : differs between engines that run at the same time
+        """
+        self.master: Master = load_master(course, lesson)
+        self.exercises = [load(name) for name in self.master.exercises]
+        self.budget = budget or Budget()
+        self.seed = course_seed(course) if seed is None else seed
+        self._folder = tempfile.TemporaryDirectory(prefix="grading-")
+        folder = Path(self._folder.name)
+        course_copy.make_copy(folder, self.exercises)
+        setup = [c.source for c in self.master.cells if c.role in ("setup", "demo")]
+        graded = {exercise.reference.__module__ for exercise in self.exercises}
+        self.sandbox = Sandbox(
+            folder,
+            sorted({*course_copy.modules_of(setup), *graded}),
+            course_copy.watched(self.exercises),
+            isolated=isolated,
+            limits=limits,
+            worker=worker,
+        )
+
+    def __enter__(self) -> "Engine":
+        """Start the sandbox; raises ``NoSandbox`` where that cannot be done."""
+        try:
+            self.sandbox.__enter__()
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """End the sandbox."""
+        self.sandbox.__exit__()
+        self._folder.cleanup()
+
+    def grade(self, path: Path, student: str = "") -> tuple[Result, Times]:
+        """Grade a submission's file; a timeout is tried once more before it counts."""
+        try:
+            return self.grade_once(path, student)
+        except TooSlow:
+            return self.grade_once(path, student, last_try=True)
+
+    def grade_once(
+        self, path: Path, student: str, *, last_try: bool = False
+    ) -> tuple[Result, Times]:
+        """Grade a submission's file.
+
+        last_try : False raises ``TooSlow`` at the first timeout
+        """
+        start = time.perf_counter()
+        lesson = self.master.lesson
+        try:
+            rebuilt = rebuild(self.master, read_submission(path))
+        except Unreadable as error:
+            nothing = tuple(no_answer(exercise) for exercise in self.exercises)
+            reason = clean(str(error))
+            return Result(student, lesson, "invalid", nothing, reason), {}
+        cells = _cells(rebuilt)
+        times: Times = {"reading": time.perf_counter() - start}
+        with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
+            times["cells"] = time.perf_counter() - start - times["reading"]
+            judged = tuple(
+                judge_exercise(session, exercise, self.seed, times)
+                for exercise in self.exercises
+            )
+        times["all"] = time.perf_counter() - start
+        repairs = tuple(clean(repair) for repair in rebuilt.repairs)
+        troubles = _troubles(session, self.exercises)
+        told = "", repairs, troubles
+        return Result(student, lesson, "graded", judged, *told), times
+
+
+def _cells(rebuilt: Rebuilt) -> list[Cell]:
+    return [
+        (cell.role, cell.source, cell.exercise) for cell in rebuilt.cells if cell.code
+    ]
+
+
+def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...]:
+    """Say in a sentence each which cells did not run through, and what is no answer."""
+    told = []
+    ways = {
+        "crashed": "ended the whole Python process and was left out",
+        "timeout": "did not come to an end and was left out",
+    }
+    for place in sorted({*session.troubles} | {*session.killed}):
+        if not 0 <= place < len(session.cells):
+            continue
+        role, text, exercise = session.cells[place]
+        first = clean(text.strip().split("\n")[0][:80])
+        name = (
+            f"the cell of {exercise}" if role == "solution" else f"the cell `{first}`"
+        )
+        if place in session.killed:
+            told.append(f"{name} {ways[session.killed[place]]}")
+        else:
+            raised = session.troubles[place]
+            told.append(
+                f"{name} stopped with {raised.types[0]}: {raised.message[:200]}"
+            )
+    for each in exercises:
+        what, _ = session.answers.get(each.name, ("", ""))
+        if what not in ("", "answer"):
+            told.append(f"{each.name} is no function at its check, but {what}")
+    return tuple(told)

@@ -1,0 +1,158 @@
+"""Shut a process in: namespaces of its own, no privileges, hard limits.
+
+Each function does one step for the calling process and raises ``OSError`` where the
+kernel refuses it. Their order is in ``parent``. Linux only.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+WITHOUT_RELEASE = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock
+
+CLONE = {"x86_64": 56, "aarch64": 220}
+ZEROS = (0, 0, 0, 0)  # the child's stack and threads stay as they are
+SIGCHLD = 17
+
+NEW_MOUNTS, NEW_IPC, NEW_USER = 0x00020000, 0x08000000, 0x10000000
+NEW_PIDS, NEW_NETWORK, NEW_NAMES = 0x20000000, 0x40000000, 0x04000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 16384, 1 << 18
+MS_RDONLY = 1
+SET_DEATH_SIGNAL, SET_NO_NEW_PRIVILEGES = 1, 38
+DROP_BOUND, SIGKILL = 24, 9
+HOME = "/tmp/home"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one child may use.
+
+    memory : bytes of address space beyond what the warm parent has
+    processes : processes and threads together
+    files : open files of a process
+    file_size : bytes of one file
+    disk : bytes of the private folder
+    disk_files : files in the private folder
+    cpu : seconds of processor time
+    """
+
+    memory: int = 1 << 30
+    processes: int = 8
+    files: int = 64
+    file_size: int = 32 << 20
+    disk: int = 64 << 20
+    disk_files: int = 4096
+    cpu: int = 300
+
+
+def fork() -> int:
+    """Fork into namespaces of one's own; give 0 to the child, as ``os.fork`` does.
+
+    One call of the kernel makes all of them, so that no process need stand between.
+    The child has no user of its own until ``map_user`` has been called.
+    """
+    spaces = NEW_USER | NEW_MOUNTS | NEW_IPC | NEW_NETWORK | NEW_PIDS | NEW_NAMES
+    ctypes.pythonapi.PyOS_BeforeFork()
+    process = WITHOUT_RELEASE.syscall(
+        CLONE[platform.machine()], spaces | SIGCHLD, *ZEROS
+    )
+    if process == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        return 0
+    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    _check(process < 0, "clone")
+    return process
+
+
+def map_user(process: int, user: int, group: int) -> None:
+    """Give a child's namespace its one user, which is ``user`` outside, too."""
+    if os.geteuid():  # who is not root may map only himself, and no further groups
+        Path(f"/proc/{process}/setgroups").write_text("deny")
+    Path(f"/proc/{process}/uid_map").write_text(f"{user} {user} 1")
+    Path(f"/proc/{process}/gid_map").write_text(f"{group} {group} 1")
+
+
+def become(user: int, group: int, alone: bool) -> None:
+    """Become a user of the namespace.
+
+    alone : whether to leave all further groups, as only root's children can
+    """
+    if alone:
+        os.setgroups([])
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends."""
+    _prctl(SET_DEATH_SIGNAL, SIGKILL)
+
+
+def hide_files(limits: Limits) -> None:
+    """Hide /proc and put an empty folder of limited size in the place of /tmp."""
+    _check(_mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
+    private = f"size={limits.disk},nr_inodes={limits.disk_files},mode=1777"
+    nowhere = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    for place in (b"/tmp", b"/dev/shm"):
+        options = private.encode()
+        _check(_mount(b"tmpfs", place, b"tmpfs", nowhere, options), "mount")
+    hidden = b"size=4k,nr_inodes=1,mode=0555"
+    readonly = nowhere | MS_RDONLY
+    _check(_mount(b"tmpfs", b"/proc", b"tmpfs", readonly, hidden), "mount")
+    Path(HOME).mkdir(mode=0o700)
+    os.chdir(HOME)
+
+
+def give_up_privileges() -> None:
+    """Drop every capability, for good."""
+    _prctl(SET_NO_NEW_PRIVILEGES, 1)
+    for capability in range(64):
+        if LIBC.prctl(DROP_BOUND, capability, 0, 0, 0):
+            break  # past the last one that this kernel knows
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    _check(LIBC.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+
+
+def limit(limits: Limits, address_space: int) -> None:
+    """Set the limits, so that they cannot be raised again.
+
+    address_space : bytes that the process has already
+    """
+    hard = {
+        resource.RLIMIT_AS: address_space + limits.memory,
+        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_NOFILE: limits.files,
+        resource.RLIMIT_FSIZE: limits.file_size,
+        resource.RLIMIT_CPU: limits.cpu,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    for which, most in hard.items():
+        resource.setrlimit(which, (most, most))
+
+
+def address_space() -> int:
+    """Give the bytes of address space of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _mount(
+    what: bytes, where: bytes, kind: bytes | None, flags: int, data: bytes | None
+) -> int:
+    return LIBC.mount(what, where, kind, ctypes.c_ulong(flags), data)
+
+
+def _prctl(option: int, value: int) -> None:
+    _check(LIBC.prctl(option, value, 0, 0, 0), "prctl")
+
+
+def _check(failed: int, call: str) -> None:
+    if failed:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{call}: {os.strerror(number)}")

@@ -1,0 +1,194 @@
+"""The learner's cells, run by IPython's own shell, so that magics work.
+
+What a cell prints and shows is kept, up to a limit; where it stops is written down in
+plain data. There is no kernel, no history file, and no thread.
+"""
+
+import builtins
+import contextlib
+import gc
+import importlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+LONGEST_TEXT = 10_000  # characters of what one cell prints
+LONGEST_PICTURE = 400_000  # characters of one picture, as text
+MOST_OUTPUTS = 20  # of one cell
+SHOWN = ("text/plain", "text/latex", "image/png")  # what is kept of what is displayed
+WARM_CELLS = (
+    "%matplotlib inline\nimport matplotlib.pyplot as _p\n_p.plot([0, 1])",
+    "%time 1 / 0",
+    "import asyncio",  # no await: its loop holds files, which a child closes
+    "def _f(x):\n    return x",
+    "(1, 'a')",
+)
+
+
+class Outputs:
+    """What one cell shows, up to a limit."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.shown: list[dict[str, Any]] = []
+
+    def text(self, name: str, text: str) -> None:
+        """Keep what is printed; stdout and stderr follow each other as they came."""
+        last = self.shown[-1] if self.shown else {}
+        if last.get("name") != name:
+            if len(self.shown) >= MOST_OUTPUTS:
+                return
+            last = {"name": name, "text": ""}
+            self.shown.append(last)
+        room = LONGEST_TEXT - len(last["text"])
+        last["text"] += text[: max(room, 0)]
+        if len(text) > room >= 0:
+            last["cut"] = True
+
+    def display(self, data: Any) -> None:
+        """Keep the harmless forms of a displayed object."""
+        if len(self.shown) >= MOST_OUTPUTS or type(data) is not dict:
+            return
+        kept = {}
+        for kind in SHOWN:
+            longest = LONGEST_PICTURE if kind == "image/png" else LONGEST_TEXT
+            if type(text := data.get(kind)) is str and len(text) <= longest:
+                kept[kind] = text
+        self.shown.append({"data": kept})
+
+
+class _Stream(io.TextIOBase):
+    """Stands for stdout or stderr while a cell runs."""
+
+    def __init__(self, name: str, outputs: Outputs) -> None:
+        self._name = name
+        self._outputs = outputs
+
+    encoding = "utf-8"
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._outputs.text(self._name, str.__str__(text))
+        return len(text)
+
+
+class _Publisher(DisplayPublisher):
+    def publish(self, data: Any, *_: Any, **__: Any) -> None:
+        """Keep what ``display`` shows."""
+        outputs().display(data)
+
+
+class _Hook(DisplayHook):
+    """Keeps what the last line of a cell gives."""
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        outputs().display(format_dict)
+
+    def log_output(self, format_dict: Any) -> None:
+        pass
+
+
+class Shell(InteractiveShell):
+    """IPython without a terminal, a history, and coloured tracebacks."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Make the shell, with nothing shown yet."""
+        self.outputs = Outputs()
+        super().__init__(**settings)
+
+    def showtraceback(self, *_: Any, **__: Any) -> None:
+        """Show nothing: where a cell stops is in its result."""
+
+    def showsyntaxerror(self, *_: Any, **__: Any) -> None:
+        """Show nothing, too."""
+
+    def enable_gui(self, gui: Any = None) -> None:
+        """Have no windows."""
+
+
+def outputs() -> Outputs:
+    """Give what the cell that runs has shown so far."""
+    shell = Shell.instance()
+    assert isinstance(shell, Shell)
+    return shell.outputs
+
+
+def make_shell() -> Shell:
+    """Give the process's shell, made on first use."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.cache_size = 0  # no Out[…]: it keeps every value alive
+    config.InteractiveShell.separate_in = ""
+    # Set up at their first use otherwise, in each child anew.
+    return Shell.instance(
+        config=config, displayhook_class=_Hook, display_pub_class=_Publisher
+    )
+
+
+def warm_up(modules: list[str]) -> None:
+    """Import what a lesson needs and use the shell once, before any fork."""
+    import torch
+
+    torch.set_num_threads(1)
+    for module in modules:
+        with contextlib.suppress(ImportError):  # some names are not modules
+            importlib.import_module(module)
+    shell = make_shell()
+    before = dict(shell.user_ns)
+    for cell in WARM_CELLS:
+        run_cell(shell, cell)
+    sys.modules["matplotlib.pyplot"].close("all")
+    shell.user_ns.clear()
+    shell.user_ns.update(before)
+    shell.execution_count = 1
+    shell.outputs = Outputs()
+    gc.collect()
+    gc.freeze()  # a collection in a child would copy every page that it looks at
+
+
+def run_cell(shell: Shell, source: str) -> tuple[BaseException | None, list[dict]]:
+    """Run one cell; give the exception that ended it, if any, and what it showed."""
+    shell.outputs = Outputs()
+    with _streams(shell.outputs):
+        result = shell.run_cell(source, store_history=False)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    return result.error_before_exec or result.error_in_exec, shell.outputs.shown
+
+
+@contextlib.contextmanager
+def _streams(kept: Outputs) -> Iterator[None]:
+    streams = _Stream("stdout", kept), _Stream("stderr", kept)
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        yield
+
+
+def forget_randomness() -> None:
+    """Start every child with the same random numbers, so that it ends the same way."""
+    import random
+
+    import numpy as np
+    import torch
+
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 - a learner may use the old generator
+    torch.default_generator.manual_seed(0)  # torch.manual_seed asks for GPUs first
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    builtins.input = _no_input
+
+
+def _no_input(prompt: object = "") -> str:
+    raise EOFError("there is nobody to answer input() while a notebook is graded")

@@ -1,0 +1,317 @@
+"""Plain data across the sandbox's border: a tagged tree in msgpack, no pickle.
+
+Only values of exactly these types cross: None, bool, int, float, complex, str, bytes,
+list, tuple, set, frozenset, dict, NumPy's arrays and numbers, torch's tensors. A
+function crosses as a number; anything else crosses as the name of its type and
+arrives as a ``Stranger``. What is read here may come from an attacker: sizes are
+checked before anything is made of them.
+
+A frame is two lengths, a tree, and the bytes of all arrays behind it.
+"""
+
+import math
+import re
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgpack
+import numpy as np
+
+LENGTHS = struct.Struct(">II")
+LONGEST_TREE = 4 << 20  # bytes: a tree of so many takes 250 MB at worst once it is read
+MOST_BYTES = 64 << 20  # of arrays in one frame
+DEEPEST = 60  # levels of nesting, a little more than a case looks into
+LONGEST_NUMBER = 14_000  # bits of an integer: Python prints no more than 4,300 digits
+DTYPE = re.compile(r"[<>|=]?([biufc]\d{1,2}|[US]\d{1,9})")
+MOST_AXES = 32
+
+CONTAINERS: dict[type, str] = {
+    list: "l",
+    tuple: "t",
+    set: "s",
+    frozenset: "z",
+    dict: "d",
+}
+PLAIN = (type(None), bool, float, str, bytes)
+
+
+class TooBig(ValueError):
+    """A value that is larger than the wire takes."""
+
+
+class Nonsense(ValueError):
+    """Bytes that are no frame of this wire, or end before it does."""
+
+
+class Stranger:
+    """Stands for a value of a type that does not cross; its class has that name."""
+
+
+class Callback:
+    """Stands for a function on the other side.
+
+    number : which one
+    """
+
+    def __init__(self, number: int) -> None:
+        """Keep the number."""
+        self.number = number
+
+
+Functions = Callable[[Any], int | None]  # the number under which a function crosses
+
+
+def pack(value: Any, functions: Functions = lambda function: None) -> bytes:
+    """Write a value as a frame; raises ``TooBig``.
+
+    functions : says under which number a function crosses, or None if it does not
+    """
+    blobs: list[bytes] = []
+    try:
+        tree = msgpack.packb(
+            _Writer(functions, blobs).tree(value, 0), unicode_errors="surrogatepass"
+        )
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise TooBig(str(error)) from None
+    data = b"".join(blobs)
+    if len(tree) > LONGEST_TREE or len(data) > MOST_BYTES:
+        raise TooBig(f"{len(tree) + len(data)} bytes")
+    return LENGTHS.pack(len(tree), len(data)) + tree + data
+
+
+def unpack(frame: bytes) -> Any:
+    """Read a frame; raises ``Nonsense``."""
+    try:
+        tree_length, _ = LENGTHS.unpack_from(frame)
+        start = LENGTHS.size + tree_length
+        tree = msgpack.unpackb(
+            frame[LENGTHS.size : start],
+            strict_map_key=False,
+            unicode_errors="surrogatepass",
+            max_map_len=0,  # the writer makes none
+            max_ext_len=0,
+        )
+        return _Reader(memoryview(frame)[start:]).value(tree, 0)
+    except Nonsense:
+        raise
+    except Exception as error:
+        raise Nonsense(f"{type(error).__name__}: {error}") from None
+
+
+class _Writer:
+    """Turns a value into a tree of lists, with the arrays' bytes put aside."""
+
+    def __init__(self, functions: Functions, blobs: list[bytes]) -> None:
+        self.functions = functions
+        self.blobs = blobs
+        self.filled = 0
+
+    def tree(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if depth > DEEPEST:
+            return ["?", "a value that is nested too deep"]
+        if any(kind is plain for plain in PLAIN):
+            return value
+        if kind is int:
+            return _whole(value)
+        if kind in CONTAINERS:
+            parts = value
+            if kind is dict:
+                parts = [part for pair in value.items() for part in pair]
+            return [CONTAINERS[kind], *[self.tree(part, depth + 1) for part in parts]]
+        return self.other(value, kind)
+
+    def other(self, value: Any, kind: type) -> Any:
+        if kind is complex:
+            return ["c", value.real, value.imag]
+        if kind is np.ndarray or issubclass(kind, np.generic):
+            return self.array(value, kind)
+        torch = sys.modules.get("torch")
+        if torch and (kind is torch.Tensor or kind is torch.nn.Parameter):
+            return self.tensor(value, torch)
+        number = self.functions(value) if callable(value) else None
+        return ["?", _name(kind)] if number is None else ["x", number]
+
+    def array(self, value: Any, kind: type) -> Any:
+        if kind is not np.ndarray and kind is not np.dtype(kind).type:
+            return ["?", _name(kind)]
+        dtype = value.dtype.str
+        if not DTYPE.fullmatch(dtype) or not value.dtype.itemsize:
+            return ["?", _numbers(value, kind)]
+        if kind is not np.ndarray:
+            return ["n", dtype, *self.blob(value.tobytes())]
+        columns = value.flags.f_contiguous and not value.flags.c_contiguous
+        place = self.blob(value.tobytes("F" if columns else "C"))
+        return ["a", dtype, list(value.shape), columns, *place]
+
+    def tensor(self, value: Any, torch: Any) -> Any:
+        if str(value.layout) != "torch.strided" or value.is_meta or value.is_quantized:
+            return ["?", "Tensor that is not dense"]
+        value = value.detach().cpu().contiguous().resolve_conj().resolve_neg()
+        name = str(value.dtype).removeprefix("torch.")
+        raw = value.reshape(-1).view(torch.uint8).numpy().tobytes()
+        return ["T", name, list(value.shape), *self.blob(raw)]
+
+    def blob(self, raw: bytes) -> tuple[int, int]:
+        self.filled += len(raw)
+        if self.filled > MOST_BYTES:
+            raise TooBig(f"more than {MOST_BYTES} bytes of arrays")
+        self.blobs.append(raw)
+        return self.filled - len(raw), len(raw)
+
+
+class _Reader:
+    """Turns a tree back into the value, believing nothing."""
+
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+
+    def value(self, tree: Any, depth: int) -> Any:
+        if type(tree) is not list:
+            return tree
+        if depth > DEEPEST + 1:
+            raise Nonsense("nested too deep")
+        tag, *parts = tree
+        if tag in ("l", "t", "s", "z", "d"):
+            inner = [self.value(part, depth + 1) for part in parts]
+            return _container(tag, inner)
+        return getattr(self, READERS[tag])(*parts)
+
+    def whole(self, text: str) -> int:
+        if len(text) > LONGEST_NUMBER // 4 + 1:
+            raise Nonsense("an integer without end")
+        return int(text, 16)
+
+    def complex(self, real: float, imaginary: float) -> complex:
+        return complex(real, imaginary)
+
+    def number(self, dtype: str, start: int, length: int) -> Any:
+        return self.array(dtype, [], False, start, length)[()]
+
+    def array(
+        self, dtype: str, shape: list[int], columns: bool, start: int, length: int
+    ) -> np.ndarray:
+        if not DTYPE.fullmatch(dtype):
+            raise Nonsense("a dtype that does not cross")
+        kind = np.dtype(dtype)
+        count = self.count(shape)
+        if not kind.itemsize or count * kind.itemsize != length:
+            raise Nonsense("an array whose size and bytes differ")
+        flat = np.frombuffer(self.bytes(start, length), kind, count)
+        return flat.reshape(shape, order="F" if columns else "C").copy(order="K")
+
+    def tensor(self, name: str, shape: list[int], start: int, length: int) -> Any:
+        import torch
+
+        kind = getattr(torch, name, None)
+        if not isinstance(kind, torch.dtype) or name.startswith("q"):
+            raise Nonsense("a tensor of unknown numbers")
+        count = self.count(shape)
+        if count * torch.empty(0, dtype=kind).element_size() != length:
+            raise Nonsense("a tensor whose size and bytes differ")
+        if not count:
+            return torch.empty(shape, dtype=kind)
+        raw = bytearray(self.bytes(start, length))
+        return torch.frombuffer(raw, dtype=kind).reshape(shape).clone()
+
+    def callback(self, number: int) -> Callback:
+        if type(number) is not int:
+            raise Nonsense("a function without a number")
+        return Callback(number)
+
+    def stranger(self, name: str) -> Stranger:
+        named = "".join(c if c.isprintable() else "?" for c in str(name)[:80])
+        return type(named or "?", (Stranger,), {})()
+
+    def count(self, shape: list[int]) -> int:
+        if type(shape) is not list or len(shape) > MOST_AXES:
+            raise Nonsense("a shape that is none")
+        if not all(type(size) is int and 0 <= size < 1 << 40 for size in shape):
+            raise Nonsense("a shape that is none")
+        return math.prod(shape)
+
+    def bytes(self, start: int, length: int) -> memoryview:
+        if start < 0 or length < 0 or start + length > len(self.data):
+            raise Nonsense("bytes that are not there")
+        return self.data[start : start + length]
+
+
+READERS = {
+    "i": "whole",
+    "c": "complex",
+    "n": "number",
+    "a": "array",
+    "T": "tensor",
+    "x": "callback",
+    "?": "stranger",
+}
+
+
+def _container(tag: str, parts: list[Any]) -> Any:
+    if tag == "d":
+        return dict(zip(parts[::2], parts[1::2], strict=True))
+    return {"l": list, "t": tuple, "s": set, "z": frozenset}[tag](parts)
+
+
+def _whole(value: int) -> Any:
+    if -(1 << 63) <= value < 1 << 63:
+        return value
+    if value.bit_length() > LONGEST_NUMBER:
+        return ["?", "int of too many digits"]
+    return ["i", format(value, "x")]
+
+
+def _name(kind: type) -> str:
+    """Give a type's own name; a metaclass may answer anything."""
+    try:
+        return str.__str__(type.__dict__["__name__"].__get__(kind))
+    except Exception:
+        return "something unknown"
+
+
+def _numbers(value: Any, kind: type) -> str:
+    return f"{_name(kind)} of {_name(value.dtype.type)}"
+
+
+def send(connection: socket.socket, frame: bytes) -> None:
+    """Send a frame whole; the socket's own time limit holds."""
+    connection.sendall(frame)
+
+
+def receive(connection: socket.socket, deadline: float | None = None) -> bytes:
+    """Receive a frame.
+
+    deadline : on ``time.monotonic``'s clock; None waits for ever
+
+    Raises ``TimeoutError`` at the deadline, ``EOFError`` if the other side is gone,
+    ``Nonsense`` if it announces more than a frame may hold.
+    """
+    head = _exactly(connection, LENGTHS.size, deadline)
+    tree, data = LENGTHS.unpack(head)
+    if tree > LONGEST_TREE or data > MOST_BYTES:
+        raise Nonsense("a frame that is too long")
+    return bytes(head + _exactly(connection, tree + data, deadline))
+
+
+def _exactly(
+    connection: socket.socket, length: int, deadline: float | None
+) -> bytearray:
+    got = bytearray()
+    while len(got) < length:
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            connection.settimeout(left)
+        try:
+            piece = connection.recv(min(length - len(got), 1 << 20))
+        except ConnectionError:
+            raise EOFError from None
+        if not piece:
+            raise EOFError
+        got += piece
+    return got

@@ -1,0 +1,113 @@
+"""Judge a submission's answers with the exercises' own cases, and write it down.
+
+The cases run here, in the trusted process; only calls and what they give cross to the
+sandbox. What a verdict means in words is ``messages``' and ``report``'s work.
+"""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder import messages
+from autograder.exercise import Case, Exercise
+from autograder.grading.result import CaseResult, ExerciseResult, Flag
+from autograder.grading.session import Session, When, clean
+from autograder.judge import Judgement, MakeRunner, Verdict, judge
+from autograder.outcome import Outcome, Runner
+from autograder.registry import load
+from autograder.report import Report
+
+Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
+
+
+def judge_exercise(
+    session: Session, exercise: Exercise, seed: int, times: Times
+) -> ExerciseResult:
+    """Judge one exercise.
+
+    seed : of the cases' inputs; the course's secret
+    times : gets the seconds of each case
+    """
+    cases = [_timed(exercise, case, times) for case in exercise.cases]
+    for when in session.places(exercise.name):
+        make_runner = _make_runner(session, exercise.name, when)
+        judgement = judge(exercise, make_runner, cases=cases, seed=seed)
+        if not messages.not_written(judgement):
+            break  # else the answer may stand below the check of its stub
+    return _result(judgement, tuple(sorted(_flags(session, exercise), key=str)))
+
+
+def no_answer(exercise: Exercise) -> ExerciseResult:
+    """Give the result of an exercise in a submission that could not be read."""
+    cases = tuple(
+        CaseResult(case.name, case.claim, "invalid", 0.0, case.points, case.visible)
+        for case in exercise.cases
+    )
+    return ExerciseResult(exercise.name, 0.0, exercise.points, cases)
+
+
+def _make_runner(session: Session, name: str, when: When) -> MakeRunner:
+    def make(bound: tuple[str, ...]) -> Runner:
+        functions = {used: load(used).reference for used in bound}
+
+        def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
+            return session.call(name, when, arguments, keywords, functions)
+
+        return run
+
+    return make
+
+
+def _timed(exercise: Exercise, case: Case, times: Times) -> Case:
+    """Give the case, with a clock on it."""
+    key = f"{exercise.name}.{case.name}"
+
+    def run(student: Any, rng: np.random.Generator) -> None:
+        start = time.perf_counter()
+        try:
+            case.run(student, rng)
+        finally:
+            times[key] = times.get(key, 0.0) + time.perf_counter() - start
+
+    return replace(case, run=run)
+
+
+def _result(judgement: Judgement, flags: tuple[Flag, ...]) -> ExerciseResult:
+    exercise = judgement.exercise
+    return ExerciseResult(
+        exercise.name,
+        judgement.points,
+        float(sum(verdict.case.points for verdict in judgement.verdicts)),
+        tuple(_case(exercise, verdict) for verdict in judgement.verdicts),
+        judgement.misconception.name if judgement.misconception else "",
+        judgement.blamed,
+        flags,
+        clean(str(Report(judgement))),
+    )
+
+
+def _case(exercise: Exercise, verdict: Verdict) -> CaseResult:
+    case, why = verdict.case, clean(messages.explain(exercise, verdict))
+    points = verdict.points, float(case.points)
+    return CaseResult(case.name, case.claim, verdict.status, *points, case.visible, why)
+
+
+def _flags(session: Session, exercise: Exercise) -> list[Flag]:
+    """Give the library calls seen in an exercise, each with a line that has it."""
+    found = []
+    for flag in session.flags:
+        if flag.exercise == exercise.name:
+            last = flag.what.rpartition(".")[2]
+            found.append(replace(flag, line=flag.line or _line(session, last)))
+    return found
+
+
+def _line(session: Session, name: str) -> str:
+    """Give the learner's line that brings a name in, where no frame shows it."""
+    for role, text, _ in session.cells:
+        for line in text.splitlines() if role in ("solution", "own") else ():
+            if name in line and ("import" in line or "=" in line):
+                return clean(line.strip())[:500]
+    return ""

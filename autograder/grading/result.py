@@ -1,0 +1,100 @@
+"""What grading one submission gives: verdicts, points and words, as data.
+
+Times are no part of it: the same submission gives the same bytes.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from autograder.judge import Status as Judged
+
+Status = Judged | Literal["invalid"]
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case: what it claims, how it ended, what it earned.
+
+    why : the explanation, in the learner's words; empty if the claim holds
+    """
+
+    case: str
+    claim: str
+    status: Status
+    points: float
+    max_points: float
+    visible: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something for the instructor's eyes: an answer that calls a library's function.
+
+    exercise : the exercise it concerns
+    what : the function that was called, with its dotted name
+    line : the learner's line that calls it, as far as known
+    """
+
+    exercise: str
+    what: str
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """All cases of one exercise, and what they say together.
+
+    diagnosis : name of the one known mistake that explains every call, if there is one
+    blamed : earlier exercises whose answers failed here; judged with the course's
+    report : what the learner reads, plain text
+    """
+
+    exercise: str
+    points: float
+    max_points: float
+    cases: tuple[CaseResult, ...]
+    diagnosis: str = ""
+    blamed: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    report: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One graded submission.
+
+    status : "graded", or "invalid" if nothing in the file could be graded
+    reason : for "invalid", why, in a sentence
+    repairs : what was put right in the notebook, a sentence each
+    troubles : cells of the learner's own that did not run through, a sentence each
+    """
+
+    student: str
+    lesson: str
+    status: Literal["graded", "invalid"]
+    exercises: tuple[ExerciseResult, ...]
+    reason: str = ""
+    repairs: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return float(sum(exercise.points for exercise in self.exercises))
+
+    @property
+    def max_points(self) -> float:
+        """Points that could be earned."""
+        return float(sum(exercise.max_points for exercise in self.exercises))
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """Everything that is to be reviewed."""
+        return tuple(flag for each in self.exercises for flag in each.flags)
+
+    def as_json(self) -> str:
+        """Give the result as one line of JSON, the same bytes for the same result."""
+        totals = {"points": self.points, "max_points": self.max_points}
+        return json.dumps(asdict(self) | totals, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,200 @@
+"""Processes that grade beside each other, each with an engine of its own.
+
+A worker that dies costs nothing: its submission is graded again by a new one. What took
+too long while others ran is tried once more at the end, alone.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, CourseError
+from autograder.grading.engine import Budget, Engine, Limits, TooSlow
+from autograder.grading.judging import Times
+from autograder.grading.result import Result
+
+MOST_DEATHS = 2  # of workers over one submission, until it is given up
+SPAWN = multiprocessing.get_context("spawn")  # a fork would copy torch's threads
+
+
+class GraderFault(RuntimeError):
+    """The engine itself failed over a submission."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a class is graded.
+
+    jobs : how many submissions at a time
+    isolated : False is ``--no-sandbox``
+    """
+
+    lesson: str
+    seed: int
+    jobs: int = 1
+    isolated: bool = True
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission to grade.
+
+    last_try : whether a timeout counts
+    deaths : how many workers have died over it
+    """
+
+    student: str
+    path: Path
+    last_try: bool = False
+    deaths: int = 0
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a task: a result, or why the grader itself failed."""
+
+    task: Task
+    result: Result | None
+    times: Times
+    fault: str = ""
+
+
+class Workers:
+    """Runs tasks in several processes; ends them however it is left."""
+
+    def __init__(self, course: Course, settings: Settings) -> None:
+        """Say what is graded, how; nothing starts yet."""
+        self.course = course
+        self.settings = settings
+        self._running: dict[Connection, tuple[BaseProcess, Task | None]] = {}
+        self._started = 0
+
+    def __enter__(self) -> "Workers":
+        """Have no process yet: each starts with its first task."""
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """End all processes; their sandboxes end with them."""
+        for process, _task in self._running.values():
+            process.terminate()
+        for connection, (process, _task) in self._running.items():
+            process.join(5)
+            process.kill()
+            connection.close()
+
+    def each(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        """Grade; give results as they come. Those that took too long come last."""
+        slow: deque[Task] = deque()
+        yield from self._batch(deque(tasks), slow, self.settings.jobs)
+        yield from self._batch(slow, deque(), 1)
+
+    def _batch(self, left: deque[Task], slow: deque[Task], most: int) -> Iterator[Done]:
+        busy = 0
+        while left or busy:
+            while left and busy < most:
+                self._give(left.popleft())
+                busy += 1
+            ready = wait([c for c, (_, task) in self._running.items() if task])
+            for connection in ready:
+                assert isinstance(connection, Connection)
+                busy -= 1
+                done = self._take(connection, left)
+                if done and done.fault == TooSlow.__name__:
+                    slow.append(Task(done.task.student, done.task.path, last_try=True))
+                elif done:
+                    yield done
+
+    def _give(self, task: Task) -> None:
+        idle = [c for c, (_, current) in self._running.items() if current is None]
+        connection = idle[0] if idle else self._start()
+        self._running[connection] = self._running[connection][0], task
+        with contextlib.suppress(OSError):  # a dead one is noticed when its answer ends
+            connection.send(task)
+
+    def _take(self, connection: Connection, left: deque[Task]) -> Done | None:
+        """Take a worker's answer; if it has died, put its task back."""
+        process, task = self._running[connection]
+        assert task is not None
+        try:
+            done = connection.recv()
+        except (EOFError, OSError):
+            del self._running[connection]
+            connection.close()
+            process.join()
+            if task.deaths < MOST_DEATHS:
+                left.appendleft(
+                    Task(task.student, task.path, task.last_try, task.deaths + 1)
+                )
+                return None
+            return Done(task, None, {}, f"the grader died ({process.exitcode})")
+        if isinstance(done, CourseError):
+            raise done
+        self._running[connection] = process, None
+        return done
+
+    def _start(self) -> Connection:
+        own, theirs = SPAWN.Pipe()
+        arguments = theirs, self.course.root, self.settings, self._started
+        process = SPAWN.Process(target=_work, args=arguments, daemon=True)
+        with _deaf():  # inherited: Ctrl-C is ours to answer
+            process.start()
+        theirs.close()
+        self._started += 1
+        self._running[own] = process, None
+        return own
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _work(connection: Connection, root: Path, settings: Settings, number: int) -> None:
+    """Grade what comes until nothing does: the body of a worker's process."""
+    try:
+        with _engine(root, settings, number) as engine:
+            while True:
+                task = connection.recv()
+                connection.send(_graded(engine, task))
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        return
+    except CourseError as error:
+        connection.send(type(error)(str(error)))
+
+
+def _engine(root: Path, settings: Settings, number: int) -> Engine:
+    return Engine(
+        Course(root),
+        settings.lesson,
+        isolated=settings.isolated,
+        budget=settings.budget,
+        limits=settings.limits,
+        seed=settings.seed,
+        worker=number,
+    )
+
+
+def _graded(engine: Engine, task: Task) -> Done:
+    try:
+        graded = engine.grade_once(task.path, task.student, last_try=task.last_try)
+    except TooSlow:
+        return Done(task, None, {}, TooSlow.__name__)
+    except CourseError:
+        raise
+    except Exception:
+        return Done(task, None, {}, traceback.format_exc())
+    return Done(task, *graded)

@@ -1,0 +1,38 @@
+"""Engines for tests: short limits, a fixed seed, and a look at what is left behind."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psutil
+
+from autograder.course import Course
+from autograder.grading.engine import Budget, Engine
+from tests.submissions import LESSON
+
+SHORT = Budget(call=1.0, cell=3.0)
+SEED = 20_170_612
+SANDBOX_USERS = range(60_001, 65_002)
+
+
+@contextmanager
+def engine_of(course: Course, **options) -> Iterator[Engine]:
+    options = {"budget": SHORT, "seed": SEED} | options
+    with Engine(course, LESSON, **options) as engine:
+        yield engine
+
+
+def processes_of(engine: Engine) -> list[psutil.Process]:
+    """Give the processes of an engine's sandbox, its children among them."""
+    parent = psutil.Process(engine.sandbox.process)
+    return [parent, *parent.children(recursive=True)]
+
+
+def strays(engine: Engine) -> list[str]:
+    """Give what runs and should not: any process but bubblewrap and the warm parent."""
+    kept = [process.pid for process in processes_of(engine)]
+    left = [f"process {pid} of the sandbox" for pid in kept[3:]]
+    for process in psutil.process_iter(["pid", "uids", "name"]):
+        uids = process.info["uids"]
+        if uids and uids.real in SANDBOX_USERS and process.pid not in kept[:3]:
+            left.append(f"{process.info['name']} of user {uids.real}")
+    return left

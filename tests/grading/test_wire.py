@@ -1,0 +1,227 @@
+"""What crosses the sandbox's border, and what an attacker's bytes can do: nothing."""
+
+import socket
+import struct
+import threading
+import time
+
+import msgpack
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.compare import difference
+from autograder.grading.inside import wire
+from autograder.grading.inside.wire import Nonsense, Stranger, TooBig, pack, unpack
+
+VALUES = [
+    *(None, True, 3, -(2**63), 2**63, -(2**200), 1.5, float("-inf"), 2 - 3j),
+    *("", "naïve", "\ud800", b"\x00\xff", [], (), {}, set(), frozenset({1})),
+    [1, (2.0, {"a": [None], (1, 2): "b"})],
+    *(np.float32(0.5), np.int64(-3), np.bool_(True), np.str_("x")),
+    *(np.zeros((2, 0, 3)), np.array(5), np.array(["a", "bcd"])),
+    *(np.arange(6, dtype=">i2"), np.ones(3, np.float16), np.ones(2, complex)),
+    *(torch.zeros(2, 0), torch.tensor(3), torch.ones(2, 3, dtype=torch.bfloat16)),
+    *(torch.tensor([True]), torch.tensor([1 + 2j]), torch.arange(6).reshape(2, 3).T),
+]
+
+
+def crossed(value):
+    return unpack(pack(value))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_value_arrives_as_it_was_sent(value):
+    found = crossed(value)
+    assert type(found) is type(value)
+    assert difference(found, value) is None
+    if isinstance(value, np.ndarray):
+        assert (found.dtype, found.shape) == (value.dtype, value.shape)
+    if isinstance(value, torch.Tensor):
+        assert (found.dtype, found.shape) == (value.dtype, value.shape)
+
+
+def test_nan_arrives_as_nan():
+    assert np.isnan(crossed([float("nan"), np.array([np.nan])])[1]).all()
+
+
+def test_an_array_keeps_the_order_of_its_columns_and_gets_memory_of_its_own():
+    columns = np.arange(6.0).reshape(2, 3).T
+    assert crossed(columns).flags.f_contiguous
+    found = crossed(columns)
+    found[0, 0] = 7.0
+    assert columns[0, 0] == 0.0
+
+
+class Lying(np.ndarray):
+    """Claims to equal everything."""
+
+    def __eq__(self, other):
+        return True
+
+
+class Metaclass(type):
+    def __hash__(cls):
+        raise RuntimeError
+
+    @property
+    def __name__(cls):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (np.zeros(3).view(Lying), "Lying"),
+        (np.ma.masked_array([1.0], [True]), "MaskedArray"),
+        (np.array([1, "a"], object), "ndarray of object_"),
+        (np.zeros(2, [("x", "f8")]), "ndarray of void"),
+        ((x for x in "ab"), "generator"),
+        (range(3), "range"),
+        (len, "builtin_function_or_method"),
+        (torch.zeros(2).to_sparse(), "Tensor that is not dense"),
+        (1 << (1 << 16), "int of too many digits"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_does_not_cross_arrives_as_a_stranger_with_the_name_of_its_type(
+    value, name
+):
+    (found,) = crossed([value])
+    assert isinstance(found, Stranger)
+    assert type(found).__name__ == name
+
+
+def test_a_value_that_holds_itself_ends_somewhere():
+    endless = [1]
+    endless.append(endless)
+    assert crossed(endless)[0] == 1
+
+
+def test_a_function_crosses_as_its_number():
+    found = unpack(pack([abs], lambda function: 4 if function is abs else None))
+    assert type(found[0]) is wire.Callback
+    assert found[0].number == 4
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.zeros(wire.MOST_BYTES), [np.zeros(wire.MOST_BYTES // 16)] * 3, "x" * (5 << 20)],
+    ids=["one array", "several", "a text"],
+)
+def test_a_value_that_is_too_big_is_refused_before_it_is_sent(value):
+    with pytest.raises(TooBig):
+        pack(value)
+
+
+def frame(tree, data=b""):
+    packed = msgpack.packb(tree)
+    return wire.LENGTHS.pack(len(packed), len(data)) + packed + data
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ["a", "<f8", [1 << 30], False, 0, 8],
+        ["a", "<f8", [-1], False, 0, 8],
+        ["a", "<f8", [1.0], False, 0, 8],
+        ["a", "<f8", [1], False, -8, 8],
+        ["a", "<f8", [1], False, 0, 1 << 40],
+        ["a", "|O", [1], False, 0, 8],
+        ["a", "|V8", [1], False, 0, 8],
+        ["a", "<f8,<f8", [1], False, 0, 16],
+        ["a", "<U0", [4], False, 0, 0],
+        ["T", "qint8", [8], 0, 8],
+        ["T", "load", [8], 0, 8],
+        ["T", "float64", [2], 0, 8],
+        ["i", "f" * (1 << 16)],
+        ["i", "__import__('os')"],
+        ["x", "1"],
+        ["d", 1],
+        ["d", ["l"], 1],
+        ["s", ["l"]],
+        ["__class__"],
+        ["nothing like it"],
+        [],
+        [[]],
+        [None],
+        {"a": 1},
+        ["l", {"a": 1}],
+        ["c", "1", None],
+        ["n", "<f8", 0],
+    ],
+    ids=repr,
+)
+def test_a_lying_frame_is_nonsense_and_no_other_error(tree):
+    with pytest.raises(Nonsense):
+        unpack(frame(tree, bytes(8)))
+
+
+def test_nesting_without_end_is_nonsense():
+    tree = 1
+    for _ in range(200):
+        tree = ["l", tree]
+    with pytest.raises(Nonsense):
+        unpack(frame(tree))
+    with pytest.raises(Nonsense):
+        unpack(wire.LENGTHS.pack(100_000, 0) + b"\x91" * 100_000)
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_value_or_nonsense(noise):
+    for text in (noise, wire.LENGTHS.pack(len(noise), 0) + noise):
+        try:
+            unpack(text)
+        except Nonsense:
+            pass
+
+
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(DATA)
+def test_any_data_arrives_as_it_was_sent(value):
+    assert crossed(value) == value
+
+
+def test_receiving_ends_at_the_deadline_at_the_end_and_at_a_length_without_end():
+    own, theirs = socket.socketpair()
+    with own, theirs:
+        start = time.monotonic()
+        with pytest.raises(TimeoutError):
+            wire.receive(own, start + 0.05)
+        theirs.sendall(struct.pack(">II", 1 << 31, 0))
+        with pytest.raises(Nonsense):
+            wire.receive(own, time.monotonic() + 5)
+        theirs.close()
+        with pytest.raises(EOFError):
+            wire.receive(own, time.monotonic() + 5)
+
+
+def test_a_drip_of_bytes_does_not_move_the_deadline():
+    own, theirs = socket.socketpair()
+
+    def drip():
+        for byte in pack("x" * 100):
+            time.sleep(0.02)
+            try:
+                theirs.send(bytes([byte]))
+            except OSError:
+                return
+
+    with own, theirs:
+        threading.Thread(target=drip, daemon=True).start()
+        with pytest.raises(TimeoutError):
+            wire.receive(own, time.monotonic() + 0.1)

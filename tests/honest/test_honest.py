@@ -1,0 +1,28 @@
+"""Grades the honest corpus: every submission gets full marks."""
+
+import pytest
+
+from tests.grading.engines import engine_of, strays
+from tests.honest import cases
+from tests.submissions import COURSE, Submission
+
+CASES = cases()
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with engine_of(COURSE) as started:
+        yield started
+
+
+@pytest.mark.parametrize("build", CASES.values(), ids=[*CASES])
+def test_an_honest_submission_gets_full_marks(build, engine, tmp_path):
+    submission = Submission()
+    build(submission)
+    result, _ = engine.grade(submission.write(tmp_path, "honest"), "honest")
+    assert result.status == "graded", result.reason
+    lost = [e.report for e in result.exercises if e.points < e.max_points]
+    assert not lost, "\n".join(lost)
+    assert result.points == result.max_points
+    assert result.flags == ()
+    assert strays(engine) == []

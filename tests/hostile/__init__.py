@@ -1,0 +1,80 @@
+"""The corpus of hostile and broken submissions: what each does, and what it must get.
+
+A case is a function that changes a right submission of lesson 01. ``hostile`` says what
+the engine must make of it: every exercise that is not named there must get full marks.
+``test_hostile`` grades them all and looks at what is left outside.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.submissions import Submission
+
+
+@dataclass(frozen=True)
+class World:
+    """What a hostile submission may want to reach, made anew for the test run.
+
+    folder : a course folder with submissions, a gradebook, a seed and solutions
+    secret : a text that stands in each file there that no submission may read
+    port : a TCP and UDP port on 127.0.0.1 where a server counts what it gets
+    socket : the path of a unix socket that counts what it gets
+    submission : where this submission's file will stand
+    """
+
+    folder: Path
+    secret: str
+    port: int
+    socket: Path
+    submission: Path
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One case.
+
+    name : the function's name, unique in the corpus
+    family : the row of the list it belongs to
+    build : changes the submission; may write other files into the world's folder
+    lost : exercise to the status that its failing verdicts have; it gets 0 points
+        unless ``points`` says otherwise. "any" if the status may be any but ok
+    points : exercise to the points that it keeps
+    invalid : a piece of the reason, if the whole file cannot be graded
+    flagged : exercises that must be flagged for review
+    seconds : the longest that grading may take, with the tests' short limits
+    """
+
+    name: str
+    family: str
+    build: Callable[[Submission, World], None]
+    lost: Mapping[str, str] = field(default_factory=dict)
+    points: Mapping[str, float] = field(default_factory=dict)
+    invalid: str = ""
+    flagged: tuple[str, ...] = ()
+    seconds: float = 20.0
+
+
+CASES: dict[str, Hostile] = {}
+
+
+def hostile(
+    family: str,
+    *,
+    lost: Mapping[str, str] | None = None,
+    points: Mapping[str, float] | None = None,
+    invalid: str = "",
+    flagged: tuple[str, ...] = (),
+    seconds: float = 20.0,
+) -> Callable[[Callable[[Submission, World], None]], Callable]:
+    """Add the decorated builder to the corpus."""
+
+    def add(build: Callable[[Submission, World], None]) -> Callable:
+        name = build.__name__
+        if name in CASES:
+            raise ValueError(f"two hostile cases are called {name}")
+        expected = lost or {}, points or {}, invalid, flagged, seconds
+        CASES[name] = Hostile(name, family, build, *expected)
+        return build
+
+    return add

@@ -1,0 +1,87 @@
+"""Grades the hostile corpus: nothing undeserved, nothing lost, nothing left outside."""
+
+import importlib
+import pkgutil
+import time
+
+import pytest
+
+import tests.hostile as corpus
+from autograder.grading import reading
+from autograder.registry import load
+from tests.grading.engines import engine_of, strays
+from tests.hostile.world import OTHER, Outside
+from tests.submissions import COURSE, EXERCISES, Submission
+
+for module in pkgutil.iter_modules(corpus.__path__):
+    if not module.name.startswith("test_"):
+        importlib.import_module(f"tests.hostile.{module.name}")
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    found = Outside(tmp_path_factory.mktemp("outside"), COURSE)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def engine(outside):
+    with engine_of(outside.course) as started:
+        yield started
+
+
+@pytest.mark.parametrize("case", corpus.CASES.values(), ids=[*corpus.CASES])
+def test_a_hostile_submission_gets_what_it_deserves_and_leaves_nothing(
+    case, outside, engine
+):
+    world = outside.world(case.name)
+    submission = Submission()
+    case.build(submission, world)
+    if not submission.absent:
+        submission.write(outside.folder, case.name)
+    before, start = outside.state(), time.monotonic()
+    result, _ = engine.grade(world.submission, case.name)
+    took = time.monotonic() - start
+    assert outside.got == []
+    assert strays(engine) == []
+    assert outside.state() == before
+    told = result.as_json()
+    assert world.secret not in told
+    assert took < case.seconds
+    expect(case, result)
+
+
+def expect(case, result):
+    if case.invalid:
+        assert result.status == "invalid"
+        assert case.invalid in result.reason
+        assert result.points == 0
+        return
+    assert result.status == "graded", result.reason
+    assert [exercise.exercise for exercise in result.exercises] == [*EXERCISES]
+    for exercise in result.exercises:
+        name = exercise.exercise
+        statuses = {kept.status for kept in exercise.cases} - {"ok"}
+        if name in case.lost:
+            assert exercise.points == case.points.get(name, 0.0), exercise.report
+            assert statuses == {case.lost[name]} or case.lost[name] == "any"
+            assert exercise.report
+        else:
+            assert exercise.points == load(name).points, exercise.report
+    flagged = {flag.exercise for flag in result.flags}
+    assert flagged == {*case.flagged}
+
+
+def test_no_hostile_submission_harms_the_next_students(outside, engine):
+    """Run last: the other student's own submission still gets full marks."""
+    path = outside.world(OTHER).submission
+    result, _ = engine.grade(path, OTHER)
+    assert result.points == result.max_points
+
+
+def test_the_corpus_has_every_family():
+    families = {case.family for case in corpus.CASES.values()}
+    assert len(families) == 9
+    assert len(corpus.CASES) >= 80
+    assert reading.MOST_BYTES  # the limits that broken files are built against

@@ -1,0 +1,78 @@
+"""Build submissions for the grading engine's tests: right ones, and changes to them.
+
+A submission starts as the learner's notebook of lesson 01 with every exercise answered
+rightly. What a test is about is the change that it makes.
+"""
+
+import copy
+import json
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from autograder.course import Course
+from autograder.demo.answers import right
+from autograder.registry import exercises_of
+
+LESSON = "01_dot_product_attention"
+COURSE = Course.here()
+EXERCISES = tuple(exercise.name for exercise in exercises_of(LESSON))
+LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
+
+
+class Submission:
+    """A notebook that answers every exercise rightly, to be changed and written.
+
+    notebook : the notebook, free to change; ``write`` writes it unless ``raw`` is set
+    raw : the file's bytes, if they are not a notebook's
+    """
+
+    def __init__(self) -> None:
+        self.notebook: NotebookNode = copy.deepcopy(LEARNER)
+        self.raw: bytes | None = None
+        for name in EXERCISES:
+            self.answer(name, right(name))
+
+    def cell(self, name: str) -> NotebookNode:
+        """Give the cell of an id: ``softmax``, ``check-softmax``, ``attention-4``."""
+        return self.notebook.cells[self.place(name)]
+
+    def place(self, name: str) -> int:
+        """Give where the cell of an id stands."""
+        return [cell.get("id") for cell in self.notebook.cells].index(name)
+
+    def answer(self, name: str, text: str) -> None:
+        """Write an answer into an exercise's cell."""
+        self.cell(name).source = text
+
+    def own(self, text: str, *, above: str = "", below: str = "") -> NotebookNode:
+        """Add a code cell of the learner's own: at the end, or beside a cell."""
+        cell = new_code_cell(text, id=f"own-{len(self.notebook.cells)}")
+        self._insert(cell, above, below)
+        return cell
+
+    def note(self, text: str, *, above: str = "", below: str = "") -> NotebookNode:
+        """Add a prose cell of the learner's own."""
+        cell = new_markdown_cell(text, id=f"note-{len(self.notebook.cells)}")
+        self._insert(cell, above, below)
+        return cell
+
+    def text(self) -> str:
+        """Give the notebook as it stands in a file, without any validation."""
+        return json.dumps(self.notebook, indent=1, ensure_ascii=False) + "\n"
+
+    def write(self, folder: Path, student: str) -> Path:
+        """Write the file where nbgrader collects it; give its path."""
+        path = folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        raw = self.text().encode("utf-8", "surrogatepass")
+        path.write_bytes(raw if self.raw is None else self.raw)
+        return path
+
+    def _insert(self, cell: NotebookNode, above: str, below: str) -> None:
+        place = len(self.notebook.cells)
+        if above or below:
+            place = self.place(above) if above else self.place(below) + 1
+        self.notebook.cells.insert(place, cell)
