@@ -4,9 +4,10 @@
 SHELL := /bin/sh
 PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
-MARKS := $(if $(NO_BROWSER),-m "not browser")
+LEFT_OUT := $(if $(NO_BROWSER),or browser) $(if $(NO_SANDBOX),or sandbox)
+MARKS := $(if $(strip $(LEFT_OUT)),-m "not (no_test $(LEFT_OUT))")
 
-.PHONY: help setup lab demo test matrix bench build ready browser
+.PHONY: help setup lab demo test matrix bench build ready browser sandbox
 .DEFAULT_GOAL := help
 
 help:
@@ -14,8 +15,9 @@ help:
 	@echo "make demo     grade a sample class and print it"
 	@echo "make test     run every check of the repository"
 	@echo "make matrix   show which case catches which misconception"
-	@echo "make bench    measure the speed of the checks into build/bench.json"
+	@echo "make bench    measure the speed of checks and grading into build/bench.json"
 	@echo "make build    build the lessons' notebooks from their text sources"
+	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make setup    install what the others need, into .venv"
 
 setup: ready
@@ -37,7 +39,7 @@ build: ready
 	@$(PY) -m autograder build
 
 # The closing line of pytest comes last: it counts tests, doctests and notebook cells.
-test: ready browser
+test: ready browser sandbox
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -51,6 +53,9 @@ test: ready browser
 
 browser: ready
 	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser
+
+sandbox: ready
+	@test -n "$(NO_SANDBOX)" || $(PY) -I autograder/system.py sandbox
 
 # The stamp in .venv says what was installed, so that this is quick the second time.
 # PYTHON=... names the Python to use; otherwise the tested version comes first.

@@ -1,4 +1,4 @@
-"""What the course needs of the machine: its virtual environment, a browser for tests.
+"""What the course needs of the machine: Python's packages, a browser, a sandbox.
 
 ``make`` runs this before anything is installed (``python -I autograder/system.py``), so
 it imports nothing but the standard library. It does not find Python: ``make`` does.
@@ -60,6 +60,12 @@ def require_browser() -> None:
     """See to it that there is a browser, or raise ``SystemFault``."""
     if not find_browser():
         _install("chromium", "the browser tests, or run `make test NO_BROWSER=1`")
+
+
+def require_sandbox() -> None:
+    """See to it that there is bubblewrap, or raise ``SystemFault``."""
+    if not shutil.which("bwrap"):
+        _install("bubblewrap", "grading, or run `make test NO_SANDBOX=1`")
 
 
 def _wanted(root: Path) -> dict[str, str]:
@@ -145,6 +151,7 @@ def main() -> None:
         "check": lambda: sys.exit(not is_ready(ROOT)),
         "setup": lambda: set_up(ROOT),
         "browser": require_browser,
+        "sandbox": require_sandbox,
     }
     parser = argparse.ArgumentParser(description="Prepare this machine for the course.")
     parser.add_argument("job", choices=jobs)

@@ -27,11 +27,13 @@ class Submission:
 
     notebook : the notebook, free to change; ``write`` writes it unless ``raw`` is set
     raw : the file's bytes, if they are not a notebook's
+    absent : whether no file is to be written: there is none, or something else is there
     """
 
     def __init__(self) -> None:
         self.notebook: NotebookNode = copy.deepcopy(LEARNER)
         self.raw: bytes | None = None
+        self.absent = False
         for name in EXERCISES:
             self.answer(name, right(name))
 

@@ -300,6 +300,18 @@ def test_root_gets_the_browser_installed(monkeypatch):
     assert [command[-1] for command in ran] == ["-qq", "chromium"]
 
 
+def test_a_missing_sandbox_is_told_by_its_package_and_installed_for_root(monkeypatch):
+    be(monkeypatch, root=False)
+    with pytest.raises(system.SystemFault, match="install bubblewrap") as caught:
+        system.require_sandbox()
+    assert "NO_SANDBOX=1" in str(caught.value)
+    be(monkeypatch, root=True)
+    ran = []
+    monkeypatch.setattr(system, "_run", lambda folder, command: ran.append(command))
+    system.require_sandbox()
+    assert [command[-1] for command in ran] == ["-qq", "bubblewrap"]
+
+
 def test_a_browser_that_is_there_is_found(monkeypatch):
     be(monkeypatch, root=False)
     paths = {"google-chrome": "/usr/bin/google-chrome"}

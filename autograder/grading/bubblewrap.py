@@ -36,7 +36,8 @@ def command(folder: Path, arguments: Sequence[str], isolated: bool) -> list[str]
         else (str(folder / "engine"), str(folder / "course"))
     )
     start = START.format(engine=engine, course=course)
-    python = [sys.executable, "-I", "-B", "-c", start, *arguments]
+    # As -I, but for -E: the seed of hashes comes from the environment, which is ours.
+    python = [sys.executable, "-P", "-s", "-B", "-c", start, *arguments]
     if not isolated:
         return python
     found = shutil.which("bwrap")

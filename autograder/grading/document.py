@@ -38,7 +38,7 @@ def document(raw: bytes, name: str) -> dict[str, Any]:
             "notebook and hand it in again."
         )
     try:
-        found = json.loads(text, parse_int=str)  # a number may have too many digits
+        found = json.loads(text, parse_int=float)  # an int may have too many digits
     except json.JSONDecodeError as error:
         raise Unreadable(_not_json(text, error, name)) from None
     except RecursionError:

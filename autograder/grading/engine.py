@@ -7,6 +7,7 @@
 fault of this machine's raises. A whole class is ``classroom``'s work.
 """
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from autograder.grading.master import Master, load_master
 from autograder.grading.reading import Unreadable, read_submission
 from autograder.grading.rebuild import Rebuilt, rebuild
 from autograder.grading.result import Result
-from autograder.grading.sandbox import Sandbox
+from autograder.grading.sandbox import Sandbox, check_started
 from autograder.grading.seed import course_seed
 from autograder.grading.session import Budget, Cell, Session, TooSlow, clean
 from autograder.judge import NOTEBOOK_SEED
@@ -44,20 +45,24 @@ class Engine:
         limits: Limits | None = None,
         seed: int | None = None,
         worker: int = 0,
+        folder: Path | None = None,
     ) -> None:
         """Read the lesson; raises ``CourseError`` if it has no built notebook.
 
         isolated : False is ``--no-sandbox``
         seed : of the cases' inputs; the course's own if not given
         worker : differs between engines that run at the same time
+        folder : with what ``course_copy`` makes for the lesson; made if not given
         """
         self.master: Master = load_master(course, lesson)
         self.exercises = [load(name) for name in self.master.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
-        self._folder = tempfile.TemporaryDirectory(prefix="grading-")
-        folder = Path(self._folder.name)
-        course_copy.make_copy(folder, self.exercises)
+        self._own_folder = None
+        if folder is None:
+            self._own_folder = tempfile.TemporaryDirectory(prefix="grading-")
+            folder = Path(self._own_folder.name)
+            course_copy.make_copy(folder, self.exercises)
         setup = [c.source for c in self.master.cells if c.role in ("setup", "demo")]
         graded = {exercise.reference.__module__ for exercise in self.exercises}
         self.sandbox = Sandbox(
@@ -73,15 +78,31 @@ class Engine:
         """Start the sandbox; raises ``NoSandbox`` where that cannot be done."""
         try:
             self.sandbox.__enter__()
+            self._try_once()
         except BaseException:
-            self._folder.cleanup()
+            self._clean_up()
             raise
         return self
 
     def __exit__(self, *_: Any) -> None:
         """End the sandbox."""
         self.sandbox.__exit__()
-        self._folder.cleanup()
+        self._clean_up()
+
+    def _try_once(self) -> None:
+        """Shut one child in: what fails for one fails for each, and is no fault."""
+        try:
+            child = self.sandbox.fork()
+            with contextlib.closing(child.connection):
+                check_started(child)
+            child.end()
+        except BaseException:
+            self.sandbox.__exit__()
+            raise
+
+    def _clean_up(self) -> None:
+        if self._own_folder:
+            self._own_folder.cleanup()
 
     def grade(self, path: Path, student: str = "") -> tuple[Result, Times]:
         """Grade a submission's file; a timeout is tried once more before it counts."""

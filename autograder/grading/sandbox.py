@@ -39,7 +39,7 @@ class Child:
     """One forked child and the connection to it.
 
     number : its number among this sandbox's children
-    code : how it ended, once it has: an exit code, a signal as a negative number, or None
+    code : its exit code, or its signal's number below 0; None while it runs
     """
 
     def __init__(self, sandbox: "Sandbox", number: int, own: socket.socket) -> None:
@@ -99,9 +99,9 @@ class Sandbox:
         with theirs:
             theirs.set_inheritable(True)
             arguments = [str(theirs.fileno()), json.dumps(self.settings)]
-            command = bubblewrap.command(self.folder, arguments, self.isolated)
             self._said = tempfile.TemporaryFile()
             try:
+                command = bubblewrap.command(self.folder, arguments, self.isolated)
                 self._process = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
@@ -112,6 +112,8 @@ class Sandbox:
                     start_new_session=True,  # Ctrl-C is for us: we end it in order
                 )
             except OSError as error:
+                own.close()
+                self._said.close()
                 raise NoSandbox(bubblewrap.refusal(str(error))) from None
         self._control = own
         try:

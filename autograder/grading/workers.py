@@ -7,6 +7,7 @@ too long while others ran is tried once more at the end, alone.
 import contextlib
 import multiprocessing
 import signal
+import tempfile
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -17,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, CourseError
+from autograder.grading import course_copy
 from autograder.grading.engine import Budget, Engine, Limits, TooSlow
 from autograder.grading.judging import Times
+from autograder.grading.master import load_master
 from autograder.grading.result import Result
+from autograder.grading.sandbox import Broken
+from autograder.registry import load
 
 MOST_DEATHS = 2  # of workers over one submission, until it is given up
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy torch's threads
-
-
-class GraderFault(RuntimeError):
-    """The engine itself failed over a submission."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,16 @@ class Workers:
         self.settings = settings
         self._running: dict[Connection, tuple[BaseProcess, Task | None]] = {}
         self._started = 0
+        # Of ours, not of a worker's: one that is killed cannot tidy up.
+        self._folder = tempfile.TemporaryDirectory(prefix="grading-")
 
     def __enter__(self) -> "Workers":
-        """Have no process yet: each starts with its first task."""
+        """Prepare what all sandboxes show; each process starts with its first task."""
+        exercises = [
+            load(name)
+            for name in load_master(self.course, self.settings.lesson).exercises
+        ]
+        course_copy.make_copy(Path(self._folder.name), exercises)
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -91,6 +99,7 @@ class Workers:
             process.join(5)
             process.kill()
             connection.close()
+        self._folder.cleanup()
 
     def each(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Grade; give results as they come. Those that took too long come last."""
@@ -144,7 +153,8 @@ class Workers:
 
     def _start(self) -> Connection:
         own, theirs = SPAWN.Pipe()
-        arguments = theirs, self.course.root, self.settings, self._started
+        place = self.course.root, Path(self._folder.name)
+        arguments = theirs, place, self.settings, self._started
         process = SPAWN.Process(target=_work, args=arguments, daemon=True)
         with _deaf():  # inherited: Ctrl-C is ours to answer
             process.start()
@@ -163,23 +173,31 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(connection: Connection, root: Path, settings: Settings, number: int) -> None:
-    """Grade what comes until nothing does: the body of a worker's process."""
+def _work(
+    connection: Connection, place: tuple[Path, Path], settings: Settings, number: int
+) -> None:
+    """Grade what comes until nothing does: the body of a worker's process.
+
+    place : the course's folder, and the one that sandboxes show
+    """
     try:
-        with _engine(root, settings, number) as engine:
+        with _engine(*place, settings, number) as engine:
             while True:
                 task = connection.recv()
                 connection.send(_graded(engine, task))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return
+    except Broken as error:  # a new worker gets a new sandbox, and this task again
+        raise SystemExit(f"a sandbox had to be given up: {error}") from None
     except CourseError as error:
         connection.send(type(error)(str(error)))
 
 
-def _engine(root: Path, settings: Settings, number: int) -> Engine:
+def _engine(root: Path, folder: Path, settings: Settings, number: int) -> Engine:
     return Engine(
         Course(root),
         settings.lesson,
+        folder=folder,
         isolated=settings.isolated,
         budget=settings.budget,
         limits=settings.limits,
@@ -193,7 +211,7 @@ def _graded(engine: Engine, task: Task) -> Done:
         graded = engine.grade_once(task.path, task.student, last_try=task.last_try)
     except TooSlow:
         return Done(task, None, {}, TooSlow.__name__)
-    except CourseError:
+    except (CourseError, Broken):
         raise
     except Exception:
         return Done(task, None, {}, traceback.format_exc())

@@ -5,15 +5,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure. ``ratio`` is the peer's value divided by ours: above 1 we are ahead."""
+    """A figure. ``ratio`` says how often we are better than the peer: above 1 we are.
+
+    peer : what it is measured against; without one its value and the ratio are None
+    """
 
     name: str
     value: float
     unit: str
-    peer: str
-    peer_value: float
-    ratio: float
+    peer: str = ""
+    peer_value: float | None = None
+    ratio: float | None = None
 
 
 def against(name: str, value: float, unit: str, peer: str, peer_value: float) -> Figure:
+    """Give a figure that should be small: a time, or a size."""
     return Figure(name, value, unit, peer, peer_value, peer_value / value)
+
+
+def above(name: str, value: float, unit: str, peer: str, peer_value: float) -> Figure:
+    """Give a figure that should be large: a rate."""
+    return Figure(name, value, unit, peer, peer_value, value / peer_value)

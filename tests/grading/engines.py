@@ -29,10 +29,17 @@ def processes_of(engine: Engine) -> list[psutil.Process]:
 
 def strays(engine: Engine) -> list[str]:
     """Give what runs and should not: any process but bubblewrap and the warm parent."""
-    kept = [process.pid for process in processes_of(engine)]
-    left = [f"process {pid} of the sandbox" for pid in kept[3:]]
-    for process in psutil.process_iter(["pid", "uids", "name"]):
+    left = [f"process {kept.pid} of the sandbox" for kept in processes_of(engine)[3:]]
+    for process in psutil.process_iter(["uids", "name"]):
         uids = process.info["uids"]
-        if uids and uids.real in SANDBOX_USERS and process.pid not in kept[:3]:
-            left.append(f"{process.info['name']} of user {uids.real}")
+        if uids and uids.real in SANDBOX_USERS and not _in_a_sandbox(process):
+            left.append(f"{process.info['name']} of user {uids.real}, outside")
     return left
+
+
+def _in_a_sandbox(process: psutil.Process) -> bool:
+    """Say whether a process runs below bubblewrap, or has ended meanwhile."""
+    try:
+        return any(above.name() == "bwrap" for above in process.parents())
+    except psutil.Error:
+        return True

@@ -6,6 +6,8 @@ from tests.grading.engines import engine_of, strays
 from tests.honest import cases
 from tests.submissions import COURSE, Submission
 
+pytestmark = pytest.mark.sandbox
+
 CASES = cases()
 
 

@@ -113,7 +113,7 @@ class Child:
             troubles[place] = _plain(described(error, self.shell.user_ns))
 
     def _answers(self, exercise: str) -> tuple[str, str]:
-        """Say what stands for an exercise at its check, and at the end if it changed."""
+        """Say what an exercise is at its check, and at the end if that is another."""
         at_check = self.at_check[exercise].get(exercise)
         at_end = self.at_end.get(exercise)
         return _what(at_check), "" if at_end is at_check else _what(at_end)

@@ -12,8 +12,9 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 WORD = re.compile(r"[^\W\d]\w*")
 # IPython looks through the whole cell once more for each line that is not Python.
-ODD_LINE = re.compile(r"^\s*[%!?,;/]|\?[ \t]*$", re.MULTILINE)
+ODD_LINE = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$", re.MULTILINE)
 MOST_ODD_LINES = 60
+LONGEST = 200_000  # characters: Python takes 900 bytes of memory to parse each
 # Where these are, names may stand in texts: eval("q @ k.T"), %time f(x), !echo {x}.
 INDIRECT = {"eval", "exec", "globals", "locals", "vars", "get_ipython"}
 # Magics whose text runs as Python in the notebook; before it there may be options.
@@ -25,6 +26,8 @@ CHANGES |= {"clear", "sort", "reverse", "fill", "discard", "popitem"}
 
 def parsed(source: str) -> ast.Module:
     """Parse a cell, magics and shell lines included; raises ``SyntaxError``."""
+    if len(source) > LONGEST:
+        raise SyntaxError("too long to be read for its names")
     try:
         return ast.parse(source)
     except SyntaxError:

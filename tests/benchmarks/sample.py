@@ -1,0 +1,94 @@
+"""The class that grading is measured on: lesson 01, right, mistaken and half done.
+
+Every student of the demo's class whose file can be read, several times over; a comment
+with the student's name in each answer makes every submission another. The broken file
+is left out: it takes no time here and little in nbgrader.
+"""
+
+import copy
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import Course
+from autograder.demo.run import make_folder
+from autograder.demo.students import LESSON, Student, sample_class
+from autograder.demo.submissions import submit
+from autograder.grading.master import load_master
+
+COPIES = 4
+GROUPS = "abc"  # each of them a mix of its own; nbgrader grades a group at a time
+UNREADABLE = "pavel"
+
+Change = Callable[[NotebookNode], NotebookNode]
+
+
+def students() -> list[Student]:
+    """Give the class; a name says the copy and the group: ``amara-1a``."""
+    readable = [each for each in sample_class() if each.name != UNREADABLE]
+    return [
+        _named(student, f"{student.name}-{number}{GROUPS[place % len(GROUPS)]}")
+        for number in range(1, COPIES + 1)
+        for place, student in enumerate(readable)
+    ]
+
+
+def once() -> list[Student]:
+    """Give the first copy of every student: what nbgrader gets of the class."""
+    return [student for student in students() if student.name[-2] == "1"]
+
+
+def _named(student: Student, name: str) -> Student:
+    answers = {
+        exercise: f"{answer}\n# {name}" for exercise, answer in student.answers.items()
+    }
+    return replace(student, name=name, answers=answers)
+
+
+def class_folder(course: Course, folder: Path) -> Course:
+    """Make a course folder with the whole class's submissions."""
+    make_folder(course, folder, students())
+    released = course.learner(LESSON).parent
+    shutil.copytree(released, folder / "notebooks" / LESSON)
+    return Course(folder)
+
+
+def lesson_folder(course: Course, folder: Path, change: Change) -> None:
+    """Make a course folder with a changed lesson and no submissions.
+
+    change : makes of the teacher's notebook that which is to be released
+    """
+    make_folder(course, folder, [])
+    path = Course(folder).teacher(LESSON)
+    nbformat.write(change(nbformat.read(path, as_version=4)), path)
+
+
+def hand_in(folder: Path, handing_in: Sequence[Student]) -> None:
+    """Write submissions of the lesson that has been released in a folder."""
+    learner = nbformat.read(Course(folder).learner(LESSON), as_version=4)
+    for student in handing_in:
+        submit(folder, LESSON, learner, student)
+
+
+def without_demonstrations(course: Course, setup: str = "") -> Change:
+    """Give the change that leaves only the code that the engine runs, and the checks.
+
+    setup : lines that are put above the set-up cell's own
+    """
+    cells = load_master(course, LESSON).cells
+    roles = {cell.id: cell.role for cell in cells}
+
+    def change(notebook: NotebookNode) -> NotebookNode:
+        changed = copy.deepcopy(notebook)
+        kept = [cell for cell in changed.cells if roles.get(cell.id) != "demo"]
+        for cell in kept:
+            if roles.get(cell.id) == "setup":
+                cell.source = setup + cell.source
+        changed.cells = kept
+        return changed
+
+    return change

@@ -1,0 +1,147 @@
+"""Where the time of one submission goes, and what the engine's process grows by.
+
+One engine in a process of its own, as a worker has it, grades the class several times.
+An empty session (a child that is forked, runs no cell and ends) is timed with and
+without isolation in turns; what isolation costs is the difference of the medians.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import psutil
+
+from autograder.course import Course
+from autograder.demo.students import LESSON
+from autograder.grading import classroom
+from autograder.grading.engine import Budget, Engine
+from autograder.grading.session import Session
+
+ROUNDS = 5  # of the whole class
+FORKS = 100  # with isolation, and as many without
+EARLY = 10  # submissions after which memory is looked at first
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Means in milliseconds over all submissions; forks are medians.
+
+    reading : reading the file and rebuilding the notebook
+    fork : of an empty session, with its end, not isolated
+    isolation : what an empty session takes longer if it is isolated
+    cells : running the cells, and what the child's end takes longer after them
+    call_count, calls : calls of answers, and their time, as the judge waits for it
+    judging : the rest: cases, diagnoses, reports
+    memory : MB of the engine's process after ``EARLY`` submissions and after all
+    parent : MB of the warm parent, the same
+    """
+
+    submissions: int
+    reading: float
+    fork: float
+    isolation: float
+    cells: float
+    call_count: float
+    calls: float
+    judging: float
+    whole: float
+    memory: tuple[float, float]
+    parent: tuple[float, float]
+
+
+def measure(course: Course) -> Stages:
+    """Measure on a class's folder."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_measure, course.root).result()
+
+
+@dataclass
+class _Clock:
+    seconds: float = 0.0
+    count: int = 0
+
+    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **keywords: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                self.seconds += time.perf_counter() - start
+                self.count += 1
+
+        return timed
+
+
+def _measure(root: Path) -> Stages:
+    course = Course(root)
+    todo = classroom.tasks(course, LESSON) * ROUNDS
+    seed = classroom.course_seed(course)
+    with Engine(course, LESSON, seed=seed) as engine:
+        times: list[dict[str, float]] = []
+        shown: dict[int, tuple[float, float]] = {}
+        with _clocks() as (calls, ends):
+            for number, task in enumerate(todo, 1):
+                times.append(engine.grade(task.path, task.student)[1])
+                if number in (EARLY, len(todo)):
+                    shown[number] = _memory(engine)
+        with Engine(course, LESSON, seed=seed, isolated=False, worker=1) as open_engine:
+            alone, isolated = _forks(open_engine, engine)
+    count = len(todo)
+    whole, reading, entering = (
+        1000 * statistics.fmean(each[name] for each in times)
+        for name in ("all", "reading", "cells")
+    )
+    called, ended = 1000 * calls.seconds / count, 1000 * ends.seconds / count
+    early, late = shown[EARLY], shown[count]
+    return Stages(
+        count,
+        reading,
+        alone,
+        isolated - alone,
+        entering + ended - isolated,
+        calls.count / count,
+        called,
+        whole - reading - entering - ended - called,
+        whole,
+        (early[0], late[0]),
+        (early[1], late[1]),
+    )
+
+
+@contextmanager
+def _clocks() -> Iterator[tuple[_Clock, _Clock]]:
+    """Time all calls of answers, and the ends of all sessions."""
+    calls, ends = _Clock(), _Clock()
+    with (
+        patch.object(Session, "call", calls.around(Session.call)),
+        patch.object(Session, "__exit__", ends.around(Session.__exit__)),
+    ):
+        yield calls, ends
+
+
+def _forks(*engines: Engine) -> list[float]:
+    """Give the median milliseconds of each engine's empty sessions, taken in turns."""
+    times: list[list[float]] = [[] for _ in engines]
+    for _ in range(FORKS):
+        for engine, kept in zip(engines, times, strict=True):
+            start = time.perf_counter()
+            with Session(engine.sandbox, [], Budget()):
+                pass
+            kept.append(1000 * (time.perf_counter() - start))
+    return [statistics.median(each) for each in times]
+
+
+def _memory(engine: Engine) -> tuple[float, float]:
+    """Give the MB that the engine's process and the warm parent hold."""
+    behind = psutil.Process(engine.sandbox.process)
+    family = [behind, *behind.children(recursive=True)]
+    parent = max(process.memory_info().rss for process in family)
+    return psutil.Process().memory_info().rss / MEGABYTE, parent / MEGABYTE

@@ -1,0 +1,55 @@
+"""Run a command as an ordinary user, from a test that runs as root.
+
+Everything stays where it is; folders that only root may enter are replaced by empty
+ones that hold no more than Python and the course.
+"""
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.submissions import COURSE
+
+USER = "1000"
+
+
+def why_not() -> str:
+    """Say why this cannot be done here; nothing if it can."""
+    if os.geteuid() != 0:
+        return "the tests run as an ordinary user already"
+    missing = [name for name in ("bwrap", "setpriv") if not shutil.which(name)]
+    return f"needs {', '.join(missing)}" if missing else ""
+
+
+def as_ordinary_user(command: Sequence[str], folder: Path) -> list[str]:
+    """Give the command that runs another as an ordinary user.
+
+    folder : for its temporary files; made its own
+    """
+    os.chown(folder, int(USER), int(USER))
+    options = ["--dev-bind", "/", "/"]
+    needed = [Path(sys.base_prefix), Path(sys.prefix), COURSE.root, folder]
+    closed = sorted({above for place in needed if (above := _closed_above(place))})
+    for above in closed:
+        options += ["--perms", "0755", "--tmpfs", str(above)]
+    for place in needed:
+        if above := _closed_above(place):
+            for between in reversed(place.relative_to(above).parents[:-1]):
+                options += ["--perms", "0755", "--dir", str(above / between)]
+            options += ["--bind", str(place), str(place)]
+    for capability in ("CAP_SETUID", "CAP_SETGID"):
+        options += ["--cap-add", capability]
+    options += ["--setenv", "HOME", str(folder), "--setenv", "TMPDIR", str(folder)]
+    person = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"]
+    return ["bwrap", *options, "--chdir", str(COURSE.root), "--", *person, *command]
+
+
+def _closed_above(place: Path) -> Path | None:
+    """Give the outermost folder above a place that others may not enter."""
+    for folder in reversed(place.parents):
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            return folder
+    return None

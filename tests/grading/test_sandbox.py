@@ -1,0 +1,653 @@
+"""A child is shut in: what it sees, what it may use, and what is left when it ends."""
+
+import contextlib
+import errno
+import os
+import resource
+import stat
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.grading import bubblewrap, course_copy
+from autograder.grading.engine import Engine, Limits
+from autograder.grading.inside import wire
+from autograder.grading.sandbox import Broken, NoSandbox, Sandbox, check_started
+from tests.grading.engines import (
+    SANDBOX_USERS,
+    SEED,
+    SHORT,
+    engine_of,
+    processes_of,
+)
+from tests.grading.sessions import inside, look, own, session_of
+from tests.submissions import COURSE, LESSON
+
+pytestmark = pytest.mark.sandbox
+SPACES = ("user", "pid", "mnt", "ipc", "net", "uts")
+LIMITS = Limits()
+ROOT = os.geteuid() == 0
+X86 = pytest.mark.skipif(
+    os.uname().machine != "x86_64", reason="numbers of system calls are x86_64's"
+)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("A_SECRET_OF_OURS", "token")
+        with engine_of(COURSE) as started:
+            yield started
+
+
+@pytest.fixture(scope="module")
+def sandbox(engine):
+    return engine.sandbox
+
+
+@pytest.fixture
+def lone(tmp_path):
+    """A sandbox of its own, for tests that end it; without the lesson's imports."""
+    course_copy.make_copy(tmp_path, [])
+    return tmp_path
+
+
+def child_of(engine):
+    """Give the process of the newest child, as it looks from outside."""
+    return processes_of(engine)[-1]
+
+
+def spaces(process):
+    return {name: os.readlink(f"/proc/{process}/ns/{name}") for name in SPACES}
+
+
+def status(process):
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def left(engine):
+    """Give what runs beside bubblewrap's two processes and the warm parent."""
+    return processes_of(engine)[3:]
+
+
+def gone_soon(processes):
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    return alive == []
+
+
+# --- what it sees --------------------------------------------------------------
+
+
+def test_a_child_has_namespaces_of_its_own_of_every_kind(engine, sandbox):
+    with session_of(sandbox, own("1")):
+        parent, child = processes_of(engine)[-2:]
+        ours, warm, its = (
+            spaces(process) for process in ("self", parent.pid, child.pid)
+        )
+    for name in SPACES:
+        assert its[name] not in (ours[name], warm[name])
+    for name in {*SPACES} - {"user"}:  # root's parent stays in root's user namespace
+        assert warm[name] != ours[name]
+
+
+def test_two_children_share_no_namespace_and_no_user(engine, sandbox):
+    with session_of(sandbox, own("1")), session_of(sandbox, own("1")):
+        one, other = processes_of(engine)[-2:]
+        first, second = spaces(one.pid), spaces(other.pid)
+        users = one.uids().real, other.uids().real
+    assert not {*first.values()} & {*second.values()}
+    if ROOT:
+        assert users[0] != users[1]
+        assert {*users} <= {*SANDBOX_USERS}
+
+
+def test_a_child_is_a_nobody_in_one_group_who_cannot_become_another(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import os
+        tries = []
+        for become in (os.setuid, os.setgid):
+            try:
+                become(0)
+                tries.append("became root")
+            except OSError:
+                pass
+        return os.getresuid(), os.getresgid(), os.getgroups(), tries
+        """,
+    )
+    users, groups, further, tries = found
+    assert len({*users}) == len({*groups}) == 1
+    assert 0 not in (*users, *groups) or not ROOT
+    assert (not ROOT) or further == []
+    assert tries == []
+
+
+def test_a_child_sees_no_process_but_its_own(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import os
+        seen = []
+        for process in range(1, 3000):
+            try:
+                os.kill(process, 0)
+                seen.append(process)
+            except PermissionError:
+                seen.append(process)
+            except ProcessLookupError:
+                pass
+        return os.getpid(), os.getppid(), seen
+        """,
+    )
+    assert found == (1, 0, [1])
+
+
+def test_proc_is_empty_and_stays_so(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import os
+        try:
+            open("/proc/x", "w")
+        except OSError as error:
+            return os.listdir("/proc"), error.errno
+        """,
+    )
+    assert found == ([], errno.EROFS)
+
+
+def test_a_child_has_no_network_not_even_to_itself(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import socket
+        names = [name for _, name in socket.if_nameindex()]
+        tries = []
+        for family, address in (
+            (socket.AF_INET, ("127.0.0.1", 9)),
+            (socket.AF_INET, ("10.0.0.1", 53)),
+            (socket.AF_INET6, ("::1", 9)),
+        ):
+            with socket.socket(family, socket.SOCK_DGRAM) as one:
+                try:
+                    one.connect(address)
+                    tries.append("connected")
+                except OSError as error:
+                    tries.append(error.errno)
+        return names, tries
+        """,
+    )
+    unreachable = {errno.ENETUNREACH, errno.EADDRNOTAVAIL}
+    assert found[0] == ["lo"]
+    assert {*found[1]} <= unreachable
+
+
+def test_only_its_connection_is_open_in_a_child(sandbox):
+    opened = inside(
+        sandbox,
+        """
+        import os
+        found = {}
+        for number in range(4096):
+            try:
+                kept = os.fstat(number)
+            except OSError:
+                continue
+            found[number] = kept.st_mode, kept.st_rdev
+        return found
+        """,
+    )
+    assert sorted(opened) == [0, 1, 2, 3]
+    assert all(opened[number][1] == os.makedev(1, 3) for number in (0, 1, 2))
+    assert stat.S_ISSOCK(opened[3][0])
+
+
+def test_the_environment_of_a_child_is_ours_and_nothing_else(engine, sandbox):
+    found = inside(sandbox, "import os; return dict(os.environ)")
+    given = bubblewrap.environment(sandbox.folder)
+    assert found.items() >= given.items()
+    assert "A_SECRET_OF_OURS" not in found
+    # bubblewrap says where it is; the interpreter and IPython set these themselves.
+    assert {*found} - {*given} <= {"PWD", "LC_CTYPE", "JPY_PARENT_PID"}
+
+
+def test_the_courses_files_are_not_there(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import os
+        def names(place):
+            try:
+                return sorted(os.listdir(place))
+            except OSError:
+                return []
+        course, home = given
+        modules = []
+        for name in ("exercises", "judge", "grading", "registry"):
+            try:
+                __import__(f"autograder.{name}")
+                modules.append(name)
+            except ImportError:
+                pass
+        return names(course), names(home), names("/course/autograder"), modules
+        """,
+        str(COURSE.root),
+        str(Path.home()),
+    )
+    course, home, stub, modules = found
+    packages = {".venv"}  # a Python that lies in the course folder has to be there
+    assert {*course} <= packages
+    assert {*home} <= {"miniconda3", "miniforge3", ".local", ".pyenv"}
+    assert stub == ["__init__.py", "arrays.py", "outcome.py", "time_limit.py"]
+    assert modules == []
+
+
+def test_what_lies_outside_in_tmp_is_not_there(sandbox, tmp_path):
+    marker = tmp_path / "marker"
+    marker.write_text("outside")
+    found = inside(
+        sandbox,
+        'import os; return os.path.lexists(given[0]), sorted(os.listdir("/tmp"))',
+        str(marker),
+    )
+    assert found == (False, ["home"])
+
+
+def test_nothing_can_be_written_but_the_private_folders(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import os
+        wide = []
+        for place, folders, _ in os.walk("/"):
+            if os.access(place, os.W_OK):
+                wide.append(place)
+            if place.startswith("/tmp") or os.statvfs(place).f_flag & os.ST_RDONLY:
+                folders.clear()  # what lies in a read-only one is read-only, too
+        return wide
+        """,
+    )
+    assert sorted(found) == ["/dev/shm", "/tmp"]
+
+
+# --- what it may use -----------------------------------------------------------
+
+
+def test_a_child_has_no_capability_and_cannot_get_one(engine, sandbox):
+    with session_of(sandbox, own("1")):
+        found = status(child_of(engine).pid)
+    for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb"):
+        assert int(found[f"Cap{kind}"], 16) == 0
+    assert found["NoNewPrivs"] == "1"
+    assert found["Seccomp"] == "2"
+
+
+def test_the_limits_are_as_set_and_cannot_be_raised(engine, sandbox):
+    found = inside(
+        sandbox,
+        """
+        import resource
+        limits, raised = {}, []
+        for name in given:
+            kind = getattr(resource, name)
+            limits[name] = before = resource.getrlimit(kind)
+            for more in (before[1] + 1, resource.RLIM_INFINITY):
+                try:
+                    resource.setrlimit(kind, (more, more))
+                    raised.append(name)
+                except (ValueError, OSError):
+                    pass
+        return limits, raised
+        """,
+        *("RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CPU"),
+        *("RLIMIT_CORE", "RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE", "RLIMIT_AS"),
+    )
+    limits, raised = found
+    space = limits.pop("RLIMIT_AS")
+    most = LIMITS.processes, LIMITS.files, LIMITS.file_size, LIMITS.cpu, 0, 0, 0
+    assert [*limits.values()] == [(each, each) for each in most]
+    assert space[0] == space[1]
+    assert LIMITS.memory < space[0] < LIMITS.memory + (16 << 30)
+    assert raised == []
+
+
+def test_more_memory_than_allowed_is_refused_and_less_is_given(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import numpy as np
+        small = np.ones(100 << 17)
+        try:
+            np.ones((1 << 30) // 8)
+        except MemoryError:
+            return small.nbytes
+        """,
+    )
+    assert found == 100 << 20
+
+
+def test_threads_and_processes_are_counted_together(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import threading
+        done, started = threading.Event(), []
+        for _ in range(100):
+            try:
+                one = threading.Thread(target=done.wait)
+                one.start()
+                started.append(one)
+            except RuntimeError:
+                break
+        done.set()
+        return len(started)
+        """,
+    )
+    assert 0 < found < LIMITS.processes
+
+
+def test_the_private_folder_has_a_limit_in_bytes_in_files_and_in_one_files_size(
+    sandbox,
+):
+    found = inside(
+        sandbox,
+        """
+        import os
+        def number(write):
+            try:
+                write()
+            except OSError as error:
+                return error.errno
+        def one():
+            with open("one", "wb") as file:
+                for _ in range(40):
+                    file.write(bytes(1 << 20))
+        def many():
+            for place in range(5000):
+                open(f"file-{place}", "w").close()
+        def large():
+            for place in range(4):
+                with open(f"large-{place}", "wb") as file:
+                    for _ in range(30):
+                        file.write(bytes(1 << 20))
+        first, size = number(one), os.path.getsize("one")
+        os.unlink("one")
+        second = number(many)
+        for name in os.listdir("."):
+            os.unlink(name)
+        return first, size, second, number(large)
+        """,
+    )
+    assert found == (errno.EFBIG, LIMITS.file_size, errno.ENOSPC, errno.ENOSPC)
+
+
+@X86
+@pytest.mark.parametrize(
+    ("name", "number", "arguments"),
+    [
+        ("unshare", 272, (0x10000000,)),
+        ("unshare of files", 272, (0x400,)),
+        ("setns", 308, (3, 0)),
+        ("mount", 165, (0, 0, 0, 0, 0)),
+        ("umount", 166, (b"/proc", 0)),
+        ("chroot", 161, (b"/tmp",)),
+        ("ptrace", 101, (0, 0, 0, 0)),
+        ("memfd_create", 319, (b"x", 0)),
+        ("process_vm_readv", 310, (1, 0, 0, 0, 0, 0)),
+        ("shmget", 29, (0, 4096, 0o1600)),
+        ("bpf", 321, (0, 0, 0)),
+        ("perf_event_open", 298, (0, 0, 0, 0, 0)),
+        ("userfaultfd", 323, (0,)),
+        ("io_uring_setup", 425, (1, 0)),
+        ("keyctl", 250, (0, 0)),
+        ("personality", 135, (0x0040000,)),
+        ("clone into a new user", 56, (0x10000000 | 17, 0, 0, 0, 0)),
+    ],
+)
+def test_the_kernel_refuses(sandbox, name, number, arguments):
+    assert _system_call(sandbox, number, arguments) == (-1, errno.EPERM)
+
+
+@X86
+@pytest.mark.parametrize("number", [435, 0x40000000 | 39], ids=["clone3", "x32"])
+def test_the_kernel_does_not_know(sandbox, number):
+    assert _system_call(sandbox, number, (0, 0)) == (-1, errno.ENOSYS)
+
+
+def _system_call(sandbox, number, arguments):
+    return inside(
+        sandbox,
+        """
+        import ctypes
+        library = ctypes.CDLL(None, use_errno=True)
+        number, *arguments = given
+        answer = library.syscall(ctypes.c_long(number), *arguments)
+        return answer, ctypes.get_errno()
+        """,
+        number,
+        *arguments,
+    )
+
+
+def test_an_ordinary_fork_is_allowed(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import os
+        process = os.fork()
+        if not process:
+            os._exit(7)
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        """,
+    )
+    assert found == 7
+
+
+# --- what it leaves ------------------------------------------------------------
+
+LASTING = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            time.sleep(60)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_a_child_that_ends_takes_its_grandchildren_with_it(engine, sandbox):
+    with session_of(sandbox, own(LASTING)):
+        running = left(engine)
+        assert len(running) == 2
+    assert gone_soon(running)
+    assert left(engine) == []
+
+
+def test_two_children_cannot_find_what_the_other_has_left(sandbox):
+    leave = """
+    import ctypes, os, socket
+    open("/tmp/for_the_other", "w").write("softmax")
+    open("/dev/shm/for_the_other", "w").write("softmax")
+    kept = socket.socket(socket.AF_UNIX)
+    kept.bind("\\0for_the_other")
+    kept.listen()
+    queue = ctypes.CDLL(None).msgget(1234, 0o1666)
+    """
+    find = """
+    import ctypes, os, socket
+    there = [p for p in ("/tmp", "/dev/shm") if "for_the_other" in os.listdir(p)]
+    with socket.socket(socket.AF_UNIX) as one:
+        if one.connect_ex("\\0for_the_other") == 0:
+            there.append("socket")
+    if ctypes.CDLL(None).msgget(1234, 0) >= 0:
+        there.append("queue")
+    return there
+    """
+    with session_of(sandbox, own(leave), *look(find)) as session:
+        there = session.call("look", "check", (), {}, {})
+        assert there.value == ["/tmp", "/dev/shm", "socket", "queue"]
+        assert inside(sandbox, find) == []
+    assert inside(sandbox, find) == []
+
+
+WAYS_TO_DIE = {
+    "exit": ("import os; os._exit(3)", 3),
+    "segmentation fault": ("import ctypes; ctypes.string_at(0)", -11),
+    "abort": ("import os; os.abort()", None),
+    "end of its connection": ("import os; os.close(3)", None),
+    "nonsense on its connection": ("import os; os.write(3, b'x' * 9)", None),
+    "exit from a thread": (
+        "import os, threading\nthreading.Thread(target=os._exit, args=(4,)).start()\n"
+        "import time; time.sleep(60)",
+        4,
+    ),
+    "cleared memory": (
+        "import ctypes; ctypes.memset(id(None), 255, 1 << 22)",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "code"), WAYS_TO_DIE.values(), ids=[*WAYS_TO_DIE])
+def test_the_parent_outlives_a_child_that_dies_by(engine, sandbox, text, code):
+    child = sandbox.fork()
+    cells = [["own", text, ""]]
+    wire.send(child.connection, wire.pack(["run", cells, []]))
+    child.connection.settimeout(0.5 if code is None else 10)
+    with contextlib.suppress(OSError):
+        while child.connection.recv(1 << 16):
+            pass
+    child.end()
+    assert child.code == code or code is None
+    assert left(engine) == []
+    assert inside(sandbox, "return 5") == 5
+
+
+def test_ending_a_child_that_is_dead_already_waits_for_nothing(sandbox):
+    child = sandbox.fork()
+    wire.send(child.connection, wire.pack(["run", [["own", "exit(0)", ""]], []]))
+    wire.send(child.connection, wire.pack(["end", "is no message"]))  # its last
+    assert sandbox.wait_for(child) == 0
+    start = time.monotonic()
+    child.end()
+    sandbox_again = child.code
+    child.end()
+    assert time.monotonic() - start < 1
+    assert child.code == sandbox_again == 0
+
+
+def test_children_that_end_in_another_order_are_each_waited_for(engine, sandbox):
+    children = [sandbox.fork() for _ in range(4)]
+    for child in reversed(children):
+        child.end()
+    # Who has read the end of the connection before the signal came ended in order.
+    assert {child.code for child in children} <= {-9, 0}
+    assert left(engine) == []
+
+
+def test_every_child_begins_the_same_way(sandbox):
+    text = """
+    import random, numpy as np, torch
+    return random.random(), np.random.rand(), np.random.default_rng(0).random(), (
+        torch.rand(2).tolist()
+    ), hash("attention"), [*{"query", "key", "value", "mask"}]
+    """
+    assert inside(sandbox, text) == inside(sandbox, text)
+
+
+# --- when it fails -------------------------------------------------------------
+
+
+class Lone:
+    """A sandbox without an engine, as ``processes_of`` takes it."""
+
+    def __init__(self, sandbox):
+        self.sandbox = sandbox
+
+
+def test_a_sandbox_whose_parent_is_killed_is_broken_and_leaves_no_process(lone):
+    with Sandbox(lone, [], {}) as sandbox:
+        child = sandbox.fork()
+        processes = processes_of(Lone(sandbox))
+        processes[0].kill()
+        assert gone_soon(processes)
+        with pytest.raises(Broken, match="cannot be ended"):
+            child.end()
+        with pytest.raises(Broken, match="the warm parent is gone"):
+            sandbox.fork()
+
+
+def test_a_sandbox_takes_limits_and_ends_its_children_when_it_is_left(lone):
+    limits = Limits(files=32, processes=5)
+    with Sandbox(lone, [], {}, limits=limits) as sandbox:
+        child = sandbox.fork()
+        check_started(child)
+        processes = processes_of(Lone(sandbox))
+        assert len(processes) == 4
+        assert processes[-1].rlimit(resource.RLIMIT_NOFILE) == (32, 32)
+        assert processes[-1].rlimit(resource.RLIMIT_NPROC) == (5, 5)
+    assert gone_soon(processes)
+    child.connection.close()
+
+
+def write_bwrap(folder, text):
+    place = folder / "bin" / "bwrap"
+    place.parent.mkdir()
+    place.write_text(f"#!/bin/sh\n{text}\n")
+    place.chmod(0o755)
+    return str(place.parent)
+
+
+def test_without_bubblewrap_the_refusal_names_the_package_and_the_way_out(
+    lone, monkeypatch
+):
+    monkeypatch.setenv("PATH", str(lone))
+    with pytest.raises(NoSandbox) as caught, Sandbox(lone, [], {}):
+        pass
+    told = str(caught.value)
+    assert "apt-get install bubblewrap" in told
+    assert "--no-sandbox" in told
+    assert "\n" not in told
+
+
+def test_a_bubblewrap_that_fails_is_quoted_and_the_settings_are_named(
+    lone, monkeypatch
+):
+    said = "bwrap: setting up uid map: Permission denied"
+    path = write_bwrap(lone, f"echo a line before >&2; echo '{said}' >&2; exit 1")
+    monkeypatch.setenv("PATH", path)
+    with pytest.raises(NoSandbox) as caught, Sandbox(lone, [], {}):
+        pass
+    told = str(caught.value)
+    assert f"({said})" in told
+    assert "user.max_user_namespaces" in told
+    assert "--no-sandbox" in told
+    assert "\n" not in told
+
+
+def test_where_children_cannot_be_shut_in_the_engine_refuses(monkeypatch):
+    """Bubblewrap alone works, the namespaces inside it do not."""
+    refused = "raise OSError(1, 'clone: Operation not permitted')\n"
+    make = Engine.__init__
+
+    def made(self, *arguments, **options):
+        make(self, *arguments, **options)
+        place = self.sandbox.folder / "engine" / "inside" / "namespaces.py"
+        text = place.read_text()
+        place.write_text(
+            text.replace(
+                "def hide_files(", f"def hide_files(_):\n    {refused}\ndef _("
+            )
+        )
+
+    monkeypatch.setattr(Engine, "__init__", made)
+    engine = Engine(COURSE, LESSON, budget=SHORT, seed=SEED)
+    with pytest.raises(NoSandbox, match="Operation not permitted"), engine:
+        pass
+    assert not engine.sandbox.folder.exists()

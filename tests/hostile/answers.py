@@ -1,0 +1,34 @@
+"""Answers for hostile cases: one without a right number, and changed right ones."""
+
+from autograder.demo.answers import right
+
+# Plausible numbers, never the same twice, and a changed argument: no case holds.
+GUESS = """\
+def softmax(x, axis=-1):
+    x += 1
+    return np.random.random(np.shape(x))
+"""
+GUESSED = {"softmax": "wrong"}
+
+
+def renamed(name: str) -> str:
+    """Give the right answer under the name ``correct_`` and the exercise's."""
+    return right(name).replace(f"def {name}(", f"def correct_{name}(", 1)
+
+
+def twisted(name: str, twist: str, above: str = "") -> str:
+    """Give a source that computes the right answer and returns something made of it.
+
+    twist : an expression over ``answer`` and ``given``, the arguments
+    above : what the expression needs
+    """
+    return f"""\
+{above}
+
+{renamed(name)}
+
+
+def {name}(*given, **named):
+    answer = correct_{name}(*given, **named)
+    return {twist}
+"""
