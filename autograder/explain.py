@@ -5,6 +5,8 @@ sides of a difference are shown is in ``contrast``, what is said about all claim
 together in ``messages``.
 """
 
+import builtins
+
 from autograder import contrast, words
 from autograder.compare import Difference
 from autograder.exercise import Exercise
@@ -75,7 +77,7 @@ def _hidden(broken: Broken) -> str:
     raised = broken.call.outcome.raised if broken.call else None
     if broken.reason == "raised" and raised:
         line = f" (line {raised.line_number})" if raised.line_number else ""
-        return f"Your function stopped with {raised.types[0]}{line} on a hidden input."
+        return f"Your function stopped with {_known(raised)}{line} on a hidden input."
     said = {
         "none": "returned None for a hidden input.",
         "timeout": "was still running on a hidden input when its time was up.",
@@ -97,6 +99,12 @@ def _hidden(broken: Broken) -> str:
         said["differs"] = f"gave a result with {kind} for a hidden input."
     otherwise = "gave a wrong answer for a hidden input."
     return f"Your function {said.get(broken.reason, otherwise)}"
+
+
+def _known(raised: Raised) -> str:
+    """Name Python's own kind of an exception: a learner's kind may spell an input."""
+    kinds = (name for name in raised.types if hasattr(builtins, name))
+    return next(kinds, "an exception")
 
 
 def _came_and_wanted(exercise: Exercise, broken: Broken, call: Call) -> tuple[str, str]:

@@ -110,7 +110,8 @@ class Report:
             way = messages.same_reason(verdict)
             why = messages.explain(self.judgement.exercise, verdict)
             rows.append((verdict, f"Here it {way} too." if way in told else why))
-            told |= {way} - {""}
+            # What a hidden claim ends in may spell its input: it is no longer short.
+            told |= {way} - {""} if verdict.case.visible else set()
         return rows
 
 

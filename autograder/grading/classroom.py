@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autograder.course import Course, CourseError, write_atomically
+from autograder.grading.engine import SUBMITTED
 from autograder.grading.inside.namespaces import Limits
 from autograder.grading.master import load_master
 from autograder.grading.result import Result
 from autograder.grading.seed import course_seed
 from autograder.grading.workers import Done, Settings, Task, Workers
-
-SUBMITTED = "submitted"
 
 
 def students_of(course: Course, lesson: str) -> list[str]:

@@ -97,7 +97,7 @@ def _short(exercise: ExerciseResult) -> str:
     told = []
     if exercise.points < exercise.max_points:
         failed = [case.status for case in exercise.cases if case.status != "ok"]
-        told.append(exercise.diagnosis or max(set(failed), key=failed.count))
+        told.append(exercise.diagnosis or max(failed, key=failed.count))
     if exercise.flags:
         told.append("review")
     return ", ".join(told)

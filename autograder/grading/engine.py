@@ -18,7 +18,7 @@ from autograder.course import Course
 from autograder.exercise import Exercise
 from autograder.grading import course_copy
 from autograder.grading.inside.namespaces import Limits
-from autograder.grading.judging import Times, judge_exercise, no_answer
+from autograder.grading.judging import Times, judge_all, no_answer
 from autograder.grading.master import Master, load_master
 from autograder.grading.reading import Unreadable, read_submission
 from autograder.grading.rebuild import Rebuilt, rebuild
@@ -28,6 +28,8 @@ from autograder.grading.seed import course_seed
 from autograder.grading.session import Budget, Cell, Session, TooSlow, clean
 from autograder.judge import NOTEBOOK_SEED
 from autograder.registry import load
+
+SUBMITTED = "submitted"  # where nbgrader collects
 
 __all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TooSlow"]
 
@@ -121,7 +123,7 @@ class Engine:
         start = time.perf_counter()
         lesson = self.master.lesson
         try:
-            rebuilt = rebuild(self.master, read_submission(path))
+            rebuilt = rebuild(self.master, read_submission(path, _collected(path)))
         except Unreadable as error:
             nothing = tuple(no_answer(exercise) for exercise in self.exercises)
             reason = clean(str(error))
@@ -130,15 +132,18 @@ class Engine:
         times: Times = {"reading": time.perf_counter() - start}
         with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
             times["cells"] = time.perf_counter() - start - times["reading"]
-            judged = tuple(
-                judge_exercise(session, exercise, self.seed, times)
-                for exercise in self.exercises
-            )
+            judged = judge_all(session, self.exercises, self.seed, times)
         times["all"] = time.perf_counter() - start
         repairs = tuple(clean(repair) for repair in rebuilt.repairs)
         troubles = _troubles(session, self.exercises)
         told = "", repairs, troubles
         return Result(student, lesson, "graded", judged, *told), times
+
+
+def _collected(path: Path) -> Path | None:
+    """Give the folder of all submissions, below which nothing may be a link."""
+    above = path.parents[2] if len(path.parents) > 2 else path
+    return above if above.name == SUBMITTED else None
 
 
 def _cells(rebuilt: Rebuilt) -> list[Cell]:

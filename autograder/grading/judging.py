@@ -5,6 +5,7 @@ sandbox. What a verdict means in words is ``messages``' and ``report``'s work.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,21 +23,44 @@ from autograder.report import Report
 Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
 
 
-def judge_exercise(
-    session: Session, exercise: Exercise, seed: int, times: Times
-) -> ExerciseResult:
-    """Judge one exercise.
+def judge_all(
+    session: Session, exercises: Sequence[Exercise], seed: int, times: Times
+) -> tuple[ExerciseResult, ...]:
+    """Judge a submission's exercises.
 
     seed : of the cases' inputs; the course's secret
     times : gets the seconds of each case
+
+    What fails is looked at once more by itself if something else may have made it fail:
+    a cell below its check, or another exercise's answer that ran in the same process.
     """
+    found: dict[str, Judgement] = {}
+    doubtful = []
+    for exercise in exercises:
+        judgement = _judged(session, exercise, seed, times)
+        touched = not all(before.passed for before in found.values())
+        if not judgement.passed and (touched or session.goes_on_below(exercise.name)):
+            doubtful.append(exercise)
+        found[exercise.name] = judgement
+    for exercise in doubtful:
+        with session.alone(exercise.name):
+            again = _judged(session, exercise, seed, times)
+        if again.points > found[exercise.name].points:
+            found[exercise.name] = again
+    return tuple(
+        _result(found[each.name], _flags(session, each.name)) for each in exercises
+    )
+
+
+def _judged(session: Session, exercise: Exercise, seed: int, times: Times) -> Judgement:
+    """Judge the answer at the check; if it is the stub, the one at the end."""
     cases = [_timed(exercise, case, times) for case in exercise.cases]
     for when in session.places(exercise.name):
         make_runner = _make_runner(session, exercise.name, when)
         judgement = judge(exercise, make_runner, cases=cases, seed=seed)
         if not messages.not_written(judgement):
-            break  # else the answer may stand below the check of its stub
-    return _result(judgement, tuple(sorted(_flags(session, exercise), key=str)))
+            break
+    return judgement
 
 
 def no_answer(exercise: Exercise) -> ExerciseResult:
@@ -94,14 +118,14 @@ def _case(exercise: Exercise, verdict: Verdict) -> CaseResult:
     return CaseResult(case.name, case.claim, verdict.status, *points, case.visible, why)
 
 
-def _flags(session: Session, exercise: Exercise) -> list[Flag]:
+def _flags(session: Session, exercise: str) -> tuple[Flag, ...]:
     """Give the library calls seen in an exercise, each with a line that has it."""
-    found = []
+    found = set()
     for flag in session.flags:
-        if flag.exercise == exercise.name:
+        if flag.exercise == exercise:
             last = flag.what.rpartition(".")[2]
-            found.append(replace(flag, line=flag.line or _line(session, last)))
-    return found
+            found.add(replace(flag, line=flag.line or _line(session, last)))
+    return tuple(sorted(found, key=str))
 
 
 def _line(session: Session, name: str) -> str:

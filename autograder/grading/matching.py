@@ -80,7 +80,6 @@ class _Match:
             lambda at, to: self.text(at, to) and not self.is_solution(to),
             lambda at, to: self.id(at, to) and self.kind(at, to),
             lambda at, to: self.id(at, to) and bool(self.cells[to].exercise),
-            self.text,
             lambda at, to: self.defines(at, to) and self.kind(at, to),
         ):
             self.ask(evidence)

@@ -92,9 +92,8 @@ def _written(found: list[Any]) -> Iterator[Written]:
         source = _text(cell.get("source")) or _text(cell.get("input"))
         if kind != "code" and len(source) > LONGEST_PROSE:
             source = source[:LONGEST_PROSE] + "…"
-        mark = _mark(cell.get("id")) or _mark(
-            metadata.get("id")
-        )  # Colab keeps it there
+        # Colab keeps a cell's id in its metadata.
+        mark = _mark(cell.get("id")) or _mark(metadata.get("id"))
         grade_id = _mark(_mapping(metadata.get("nbgrader")).get("grade_id"))
         yield Written(KINDS[kind], source, mark, grade_id)
 

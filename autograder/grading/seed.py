@@ -6,6 +6,7 @@ and the same submission gets the same verdicts for ever.
 
 import contextlib
 import os
+import re
 import secrets
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ from autograder.course import Course, CourseError
 
 NAME = "gradebook.seed"
 BITS = 128
+WRITTEN = re.compile(f"[0-9a-f]{{{BITS // 4}}}")  # int() would take "-5" and "ab"
 
 
 def course_seed(course: Course) -> int:
@@ -26,6 +28,8 @@ def course_seed(course: Course) -> int:
         _make(path)
     try:
         text = path.read_text(encoding="ascii").strip()
+        if not WRITTEN.fullmatch(text):
+            raise ValueError
         return int(text, 16)
     except OSError as error:
         raise CourseError(f"{NAME} cannot be read ({error.strerror})") from None
@@ -42,7 +46,7 @@ def _make(path: Path) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{NAME}.")
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(f"{secrets.randbits(BITS):032x}\n")
+                file.write(f"{secrets.randbits(BITS):0{BITS // 4}x}\n")
             with contextlib.suppress(FileExistsError):
                 os.link(name, path)
         finally:

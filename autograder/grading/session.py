@@ -1,27 +1,32 @@
 """One submission in the sandbox: its cells are run, then its answers can be called.
 
 A crash or an endless loop costs the cell or the call it happens in: a fresh child is
-forked from the same cells, without those that end a process. Times are kept out here.
-What a child says is looked at as a stranger's word: it can only be wrong, not harm.
+forked from the same cells, without those that end a process. What is said to a child,
+and what it says, is in ``dialogue``.
 """
 
 import contextlib
-import re
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from autograder.grading.inside import wire
+from autograder.grading.dialogue import (
+    Cell,
+    Dialogue,
+    End,
+    Functions,
+    Lost,
+    Report,
+    When,
+    clean,
+)
 from autograder.grading.result import Flag
-from autograder.grading.sandbox import Broken, Child, Sandbox
-from autograder.outcome import Outcome, Raised, copied, quiet
+from autograder.grading.sandbox import Child, Sandbox
+from autograder.outcome import Outcome, Raised, copied
 
-Cell = tuple[str, str, str]  # role, text, exercise
-When = Literal["check", "end"]
-Functions = Mapping[str, Callable[..., Any]]
+__all__ = ["Budget", "Cell", "Session", "TooSlow", "When", "clean"]
 
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 NOT_WRITTEN = Raised(("NotImplementedError", "RuntimeError", "Exception"))
 
 
@@ -32,41 +37,27 @@ class Budget:
     call : seconds of one call; once an exercise has used them up, its later calls get
         a tenth
     cell : seconds of one cell
-    callbacks : functions of ours that one call may call
     deadly : cells that may end the process before all of the learner's own are left out
-    timeouts : calls that may not end before the rest is given up
-    children : processes for one submission
+    timeouts, crashes : of calls of one exercise, judged in one way, until its other
+        calls are not tried
     """
 
     call: float = 5.0
     cell: float = 20.0
-    callbacks: int = 10_000
-    deadly: int = 6
-    timeouts: int = 12
-    children: int = 60
+    deadly: int = 4
+    timeouts: int = 4
+    crashes: int = 8
 
 
 class TooSlow(BaseException):
     """Something took too long while other submissions ran: it is tried once more."""
 
 
-class _Lost(Exception):
-    """The child is gone, or has to go.
-
-    kind : "crashed" or "timeout"
-    """
-
-    def __init__(self, kind: Literal["crashed", "timeout"]) -> None:
-        super().__init__(kind)
-        self.kind = kind
-
-
 class Session:
     """One submission's cells and answers.
 
-    troubles : place of a cell to the exception that ended it
+    report : what became of the cells
     killed : place of a cell to "crashed" or "timeout", if it ended the child
-    outputs : place of a cell to what it showed
     flags : calls of library functions in place of an answer
     """
 
@@ -87,21 +78,21 @@ class Session:
         self.cells = list(cells)
         self.budget = budget
         self.last_try = last_try
-        self.troubles: dict[int, Raised] = {}
-        self.killed: dict[int, Literal["crashed", "timeout"]] = {}
-        self.outputs: dict[int, list[Any]] = {}
+        self.report = Report()
+        self.killed: dict[int, End] = {}
         self.flags: set[Flag] = set()
-        self.answers: dict[str, tuple[str, str]] = {}
         self._child: Child | None = None
-        self._children = 0
-        self._timeouts = 0
-        self._slow: set[str] = set()
-        self._at = -1
+        self._run = self.cells  # those above a check, while it is looked at alone
+        self._own = {place for place, cell in enumerate(cells) if cell[0] == "own"}
         self._without_own = False
+        self._hopeless: End | None = None
+        self._alone = False
+        self._slow: set[str] = set()
+        self._ends: Counter[tuple[Any, ...]] = Counter()  # by way of judging, and kind
 
     def __enter__(self) -> "Session":
         """Run the cells."""
-        with contextlib.suppress(_Lost):
+        with contextlib.suppress(Lost):
             self._ready()
         return self
 
@@ -109,13 +100,55 @@ class Session:
         """End the child."""
         self._drop()
 
+    @property
+    def troubles(self) -> dict[int, Raised]:
+        """Place of a cell to the exception that ended it."""
+        return self.report.troubles
+
+    @property
+    def outputs(self) -> dict[int, list[Any]]:
+        """Place of a cell to what it showed."""
+        return self.report.outputs
+
+    @property
+    def answers(self) -> dict[str, tuple[str, str]]:
+        """Exercise to what stands under its name, at its check and at the end."""
+        return self.report.answers
+
     def places(self, exercise: str) -> tuple[When, ...]:
         """Say where there are answers: at the check, at the end if that is another."""
-        both: tuple[tuple[When, str], ...] = (
-            ("check", self.answers.get(exercise, ("", ""))[0]),
-            ("end", self.answers.get(exercise, ("", ""))[1]),
-        )
+        at_check, at_end = self.answers.get(exercise, ("", ""))
+        both: tuple[tuple[When, str], ...] = (("check", at_check), ("end", at_end))
         return tuple(when for when, what in both if what == "answer") or ("check",)
+
+    def place(self, role: str, exercise: str) -> int | None:
+        """Give the place of an exercise's solution or check."""
+        for place, (kind, _, name) in enumerate(self.cells):
+            if kind == role and name == exercise:
+                return place
+        return None
+
+    def goes_on_below(self, exercise: str) -> bool:
+        """Say whether cells of the learner's own stand below an exercise's check."""
+        check = self.place("check", exercise)
+        return check is not None and any(place > check for place in self._own)
+
+    @contextlib.contextmanager
+    def alone(self, exercise: str) -> Iterator[None]:
+        """Have a fresh child that has run no cell below an exercise's check.
+
+        Neither those cells nor the answers to other exercises have touched it.
+        """
+        before, check = self.report, self.place("check", exercise)
+        self._drop()
+        self._run = self.cells if check is None else self.cells[: check + 1]
+        self._alone = True
+        try:
+            yield
+        finally:
+            self._drop()
+            self._alone = False
+            self._run, self.report = self.cells, before
 
     def call(
         self,
@@ -128,225 +161,94 @@ class Session:
         """Call an answer; give what came of it.
 
         bound : names that the answer finds bound to functions of ours
+
+        A crash counts when it comes again in a fresh child: what an earlier call has
+        left behind may strike in a later one.
         """
         given = copied(arguments)
-        try:
-            child = self._ready()
-            if "answer" not in self.answers.get(exercise, ()):
-                return self._no_answer(exercise, given)
-            return self._call(child, exercise, when, (given, keywords), bound)
-        except _Lost as lost:
-            self._drop()
-            if lost.kind == "timeout":
-                self._slow.add(exercise)
-                self._timeouts += 1
-            return Outcome(lost.kind, arguments=given)
-
-    def solution(self, exercise: str) -> int | None:
-        """Give the place of an exercise's solution cell."""
-        for place, (role, _, name) in enumerate(self.cells):
-            if role == "solution" and name == exercise:
-                return place
-        return None
-
-    def _no_answer(self, exercise: str, given: tuple[Any, ...]) -> Outcome:
-        place = self.solution(exercise)
-        if place in self.killed:
-            return Outcome(self.killed[place], arguments=given)
-        raised = self.troubles.get(place, NOT_WRITTEN) if place is not None else None
-        return Outcome("raised", None, raised or NOT_WRITTEN, given)
-
-    def _ready(self) -> Child:
-        """Give a child that has run the cells; raises ``_Lost`` if none does."""
-        while self._child is None:
-            if self._children >= self.budget.children:
-                raise _Lost("crashed")
-            if self._timeouts >= self.budget.timeouts:
-                raise _Lost("timeout")
-            self._children += 1
-            self._child = self.sandbox.fork()
+        way = exercise, tuple(bound), self._alone
+        kind = self._given_up(way)
+        for _ in range(0 if kind else 2):
             try:
-                self._run_cells(self._child)
-            except _Lost as lost:
+                return self._call(exercise, when, (given, keywords), bound)
+            except Lost as lost:
                 self._drop()
-                self._leave_out(self._at, lost)
-        return self._child
+                kind = lost.kind
+                self._ends[*way, kind] += 1
+            if kind == "timeout":
+                if not self.last_try:
+                    raise TooSlow
+                self._slow.add(exercise)
+                break
+        return Outcome(kind or "crashed", arguments=given)
 
-    def _leave_out(self, place: int, lost: _Lost) -> None:
-        """Leave a cell out that ended the child, for good."""
-        if place < 0 or place in self.killed:  # it is no cell that ends it
-            self._children = self.budget.children
-            raise lost
-        self.killed[place] = lost.kind
-        if len(self.killed) == self.budget.deadly:  # own cells may strike later
-            self._without_own = True
-            own = {place for place, cell in enumerate(self.cells) if cell[0] == "own"}
-            for innocent in {*self.killed} - own:
-                del self.killed[innocent]
-
-    def _run_cells(self, child: Child) -> None:
-        """Run the cells; raises ``_Lost`` if the child ends, and leaves where."""
-        self._at = -1
-        seconds = self.budget.cell * (2 if self.last_try else 1)
-        own = {place for place, cell in enumerate(self.cells) if cell[0] == "own"}
-        left_out = {*self.killed} | (own if self._without_own else set())
-        self._send(child, "run", self.cells, sorted(left_out))
-        for _ in range(2 * len(self.cells) + 1):  # each cell runs twice at most
-            what, *rest = self._receive(child, time.monotonic() + seconds)
-            with _nonsense_is_a_crash():
-                if what == "ran":
-                    return self._take_report(rest)
-                self._at = _checked(rest[0], int)
-        raise _Lost("crashed")
-
-    def _take_report(self, report: list[Any]) -> None:
-        with _nonsense_is_a_crash():
-            troubles, outputs, answers = report
-            self.troubles = {
-                _checked(place, int): _raised(raised)
-                for place, raised in _checked(troubles, dict).items()
-            }
-            self.outputs = _checked(outputs, dict)
-            self.answers = {
-                _checked(name, str): (_checked(one, str), _checked(other, str))
-                for name, (one, other) in _checked(answers, dict).items()
-            }
+    def _given_up(self, way: tuple[Any, ...]) -> End | None:
+        """Say how calls end of an exercise judged in a way, once none is tried."""
+        if self._hopeless:
+            return self._hopeless
+        if self._ends[*way, "timeout"] >= self.budget.timeouts:
+            return "timeout"
+        crashes = self._ends[*way, "crashed"]
+        return "crashed" if crashes >= self.budget.crashes else None
 
     def _call(
         self,
-        child: Child,
         exercise: str,
         when: When,
         call: tuple[tuple[Any, ...], dict[str, Any]],
         bound: Functions,
     ) -> Outcome:
-        functions: list[Callable[..., Any]] = [*bound.values()]
-        numbers = {name: place for place, name in enumerate(bound)}
-
-        def number(function: Any) -> int:
-            functions.append(function)
-            return len(functions) - 1
-
-        frame = wire.pack(["call", exercise, when, *call, numbers], number)
-        self._send_frame(child, frame)
-        deadline = time.monotonic() + self._seconds(exercise)
-        for _ in range(self.budget.callbacks + 1):
-            what, *rest = self._receive(child, deadline)
-            if what == "outcome":
-                with _nonsense_is_a_crash():
-                    return self._outcome(exercise, call[0], *rest)
-            start = time.monotonic()
-            self._answer(child, functions, rest)
-            deadline += time.monotonic() - start
-        raise _Lost("timeout")
-
-    def _seconds(self, exercise: str) -> float:
+        child = self._ready()
+        if "answer" not in self.answers.get(exercise, ()):
+            return self._no_answer(exercise, call[0])
+        seconds = self.budget.call * (2 if self.last_try else 1)
         if exercise in self._slow:
-            return self.budget.call / 10
-        return self.budget.call * (2 if self.last_try else 1)
-
-    def _answer(
-        self, child: Child, functions: list[Callable[..., Any]], asked: list[Any]
-    ) -> None:
-        """Answer a call of one of our functions."""
-        with _nonsense_is_a_crash():
-            number, arguments, keywords = asked
-            function = functions[_checked(number, int)]
-            arguments, keywords = _checked(arguments, tuple), _checked(keywords, dict)
-        try:
-            with quiet():
-                value = function(*arguments, **keywords)
-            frame = wire.pack(["answer", "value", value])
-        except Exception as error:
-            kinds = [kind.__name__ for kind in type(error).__mro__]
-            frame = wire.pack(["answer", "raised", kinds, str(error)])
-        self._send_frame(child, frame)
-
-    def _outcome(
-        self,
-        exercise: str,
-        given: tuple[Any, ...],
-        kind: Any,
-        value: Any,
-        raised: Any,
-        changed: Any,
-        shares: Any,
-        seen: Any,
-    ) -> Outcome:
-        if kind not in ("value", "raised", "output"):
-            raise wire.Nonsense("an outcome of no kind")
-        after = given if changed is None else _checked(changed, tuple)
-        if len(after) != len(given) or (kind == "raised") != (raised is not None):
-            raise wire.Nonsense("an outcome that does not fit its call")
-        for function, line in _checked(seen, list):
-            self._flag(exercise, _checked(function, str), _checked(line, str))
-        told = None if raised is None else _raised(raised)
-        return Outcome(kind, value, told, after, shares is True)
-
-    def _flag(self, exercise: str, function: str, line: str) -> None:
+            seconds = self.budget.call / 10
+        told = Dialogue(child).call(exercise, when, call, bound, seconds)
         known = {name for names in self.sandbox.library.values() for name in names}
-        if function in known:
-            self.flags.add(Flag(exercise, function, clean(line)))
+        self.flags |= {Flag(exercise, *seen) for seen in told.seen if seen[0] in known}
+        return told.outcome
 
-    def _send(self, child: Child, *words: Any) -> None:
-        self._send_frame(child, wire.pack(list(words)))
+    def _no_answer(self, exercise: str, given: tuple[Any, ...]) -> Outcome:
+        place = self.place("solution", exercise)
+        if place in self.killed:
+            return Outcome(self.killed[place], arguments=given)
+        raised = self.troubles.get(place) if place is not None else None
+        return Outcome("raised", None, raised or NOT_WRITTEN, given)
 
-    def _send_frame(self, child: Child, frame: bytes) -> None:
-        """Send; a child that does not read, or is gone, is lost."""
-        try:
-            child.connection.settimeout(self.budget.cell)
-            wire.send(child.connection, frame)
-        except OSError:  # what it said before it went is still to be read
-            pass
-
-    def _receive(self, child: Child, deadline: float) -> list[Any]:
-        """Give the child's next message, a list that begins with a word."""
-        try:
-            message = wire.unpack(wire.receive(child.connection, deadline))
-        except TimeoutError:
-            if not self.last_try:
+    def _ready(self) -> Child:
+        """Give a child that has run the cells; raises ``Lost`` if none does."""
+        while self._child is None:
+            if self._hopeless:
+                raise Lost(self._hopeless)
+            self._child = self.sandbox.fork()
+            left_out = {*self.killed} | (self._own if self._without_own else set())
+            seconds = self.budget.cell * (2 if self.last_try else 1)
+            try:
+                dialogue = Dialogue(self._child)
+                self.report = dialogue.run(self._run, sorted(left_out), seconds)
+            except Lost as lost:
                 self._drop()
-                raise TooSlow from None
-            raise _Lost("timeout") from None
-        except (EOFError, OSError, wire.Nonsense):
-            raise _Lost("crashed") from None
-        if type(message) is not list or not message or type(message[0]) is not str:
-            raise _Lost("crashed")
-        if message[0] == "failed":
-            raise Broken(f"a child could not be shut in: {message[-1]}")
-        return message
+                if lost.kind == "timeout" and not self.last_try:
+                    raise TooSlow from None
+                self._leave_out(lost)
+        return self._child
+
+    def _leave_out(self, lost: Lost) -> None:
+        """Leave a cell out that ended the child, for good."""
+        if lost.at < 0 and not self._without_own:  # choosing what runs has ended it
+            self._without_own = True
+            return
+        if lost.at < 0 or lost.at in self.killed:  # it is no cell that ends it
+            self._hopeless = lost.kind
+            return
+        self.killed[lost.at] = lost.kind
+        if len(self.killed) == self.budget.deadly:  # own cells may strike later
+            self._without_own = True
+            for innocent in {*self.killed} - self._own:
+                del self.killed[innocent]
 
     def _drop(self) -> None:
         if self._child is not None:
             child, self._child = self._child, None
             child.end()
-
-
-@contextlib.contextmanager
-def _nonsense_is_a_crash() -> Any:
-    try:
-        yield
-    except (wire.Nonsense, TypeError, ValueError, LookupError):
-        raise _Lost("crashed") from None
-
-
-def _checked(value: Any, kind: type) -> Any:
-    if type(value) is not kind:
-        raise wire.Nonsense(f"no {kind.__name__}")
-    return value
-
-
-def _raised(told: Any) -> Raised:
-    """Read an exception that a child tells of."""
-    kinds, message, function, number, line = _checked(told, tuple)
-    names = tuple(clean(_checked(kind, str))[:100] for kind in _checked(kinds, tuple))
-    if not names:
-        raise wire.Nonsense("an exception without a type")
-    texts = [clean(_checked(text, str)) for text in (message, function, line)]
-    return Raised(names[:20], texts[0], texts[1], _checked(number, int), texts[2])
-
-
-def clean(text: str) -> str:
-    """Give a text that any file takes and that is the same at every run."""
-    whole = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
-    return ADDRESS.sub("0x…", whole)

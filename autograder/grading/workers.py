@@ -11,7 +11,7 @@ import tempfile
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,7 +23,7 @@ from autograder.grading.engine import Budget, Engine, Limits, TooSlow
 from autograder.grading.judging import Times
 from autograder.grading.master import load_master
 from autograder.grading.result import Result
-from autograder.grading.sandbox import Broken
+from autograder.grading.sandbox import Broken, NoSandbox
 from autograder.registry import load
 
 MOST_DEATHS = 2  # of workers over one submission, until it is given up
@@ -79,6 +79,7 @@ class Workers:
         self.settings = settings
         self._running: dict[Connection, tuple[BaseProcess, Task | None]] = {}
         self._started = 0
+        self._worked = False
         # Of ours, not of a worker's: one that is killed cannot tidy up.
         self._folder = tempfile.TemporaryDirectory(prefix="grading-")
 
@@ -137,19 +138,21 @@ class Workers:
         try:
             done = connection.recv()
         except (EOFError, OSError):
-            del self._running[connection]
-            connection.close()
-            process.join()
-            if task.deaths < MOST_DEATHS:
-                left.appendleft(
-                    Task(task.student, task.path, task.last_try, task.deaths + 1)
-                )
-                return None
-            return Done(task, None, {}, f"the grader died ({process.exitcode})")
-        if isinstance(done, CourseError):
+            done = None
+        if isinstance(done, Done):
+            self._worked = True
+            self._running[connection] = process, None
+            return done
+        # Where others have worked, what fails is this one: memory may be short.
+        if done and not (self._worked and isinstance(done, NoSandbox)):
             raise done
-        self._running[connection] = process, None
-        return done
+        del self._running[connection]
+        connection.close()
+        process.join()
+        if task.deaths < MOST_DEATHS:
+            left.appendleft(replace(task, deaths=task.deaths + 1))
+            return None
+        return Done(task, None, {}, f"the grader died ({done or process.exitcode})")
 
     def _start(self) -> Connection:
         own, theirs = SPAWN.Pipe()
@@ -185,7 +188,7 @@ def _work(
             while True:
                 task = connection.recv()
                 connection.send(_graded(engine, task))
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+    except (EOFError, ConnectionError, KeyboardInterrupt):  # nobody listens any more
         return
     except Broken as error:  # a new worker gets a new sandbox, and this task again
         raise SystemExit(f"a sandbox had to be given up: {error}") from None

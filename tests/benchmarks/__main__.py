@@ -1,27 +1,59 @@
-"""``make bench``: run all benchmarks, print the table, write build/bench.json."""
+"""``make bench``: run the benchmarks, print their tables, write build/bench.json.
+
+``python -m tests.benchmarks grading`` runs one of them alone. The file holds the
+figures of one run, whatever was run.
+"""
 
 import json
+import os
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from rich.console import Console
 from rich.table import Table
 
 from autograder.course import Course, write_atomically
-from tests.benchmarks import bench_check
+from tests.benchmarks import bench_check, bench_grading
+from tests.benchmarks.figure import Figure
+
+BENCHMARKS: dict[str, Callable[[Course], list[Figure]]] = {
+    "check": bench_check.measure,
+    "grading": bench_grading.measure,
+}
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
+    if unknown := {*names} - {*BENCHMARKS}:
+        known = ", ".join(BENCHMARKS)
+        raise SystemExit(f"no benchmark {min(unknown)!r}; there are {known}")
     course = Course.here()
-    figures = bench_check.measure(course)
     path = course.root / "build" / "bench.json"
-    write_atomically(path, json.dumps([asdict(f) for f in figures], indent=1) + "\n")
-    table = Table("figure", "value", "unit", "beside", "its value", "ratio")
-    for f in figures:
-        numbers = f"{f.value:.3g}", f.unit, f.peer, f"{f.peer_value:.4g}"
-        table.add_row(f.name, *numbers, f"{f.ratio:.3g}")
-    Console().print(table)
+    written = []
+    for name in names or BENCHMARKS:
+        before = Figure("load of the machine before", _load(), "")
+        figures = [before, *BENCHMARKS[name](course)]
+        Console().print(_table(name, figures))
+        written += [{"benchmark": name} | asdict(figure) for figure in figures]
+        write_atomically(path, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     print(f"written: {course.relative(path)}")
 
 
+def _load() -> float:
+    return os.getloadavg()[0]
+
+
+def _table(name: str, figures: Sequence[Figure]) -> Table:
+    table = Table("figure", "value", "unit", "beside", "its value", "ratio", title=name)
+    for f in figures:
+        numbers = _short(f.value), f.unit, f.peer, _short(f.peer_value)
+        table.add_row(f.name, *numbers, _short(f.ratio))
+    return table
+
+
+def _short(number: float | None) -> str:
+    return "" if number is None else f"{number:.3g}"
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

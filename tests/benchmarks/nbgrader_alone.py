@@ -1,8 +1,8 @@
 """How long ``nbgrader autograde`` takes by itself, in a process that is warm already.
 
 nbgrader grades one student after another. A process of its own does so here, which has
-imported nbgrader and graded a student before any second is counted, so neither its start
-nor its first steps are held against it. What is counted is the converter that
+imported nbgrader and graded a student before any second is counted, so neither its
+start nor its first steps are held against it. What is counted is the converter that
 ``nbgrader autograde`` runs, on several students in one call.
 """
 
@@ -43,8 +43,8 @@ class Nbgrader:
         sample.hand_in(folder, [first, *students])
         self.autograde(folder, FIRST)
 
-    def autograde(self, folder: Path, names: str) -> tuple[int, float]:
-        """Grade the students whose names match; say how many they were, in what time.
+    def autograde(self, folder: Path, names: str) -> float:
+        """Grade the students whose names match; give how many that is per second.
 
         Raises ``RuntimeError`` if nbgrader could not grade one of them.
         """
@@ -54,7 +54,7 @@ class Nbgrader:
         if not given or given - graded:
             lost = ", ".join(sorted(given - graded)) or names
             raise RuntimeError(f"nbgrader graded no {lost}: {self._log} says why")
-        return len(given), seconds
+        return len(given) / seconds
 
 
 @contextmanager

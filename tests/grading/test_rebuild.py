@@ -92,6 +92,19 @@ def test_blanks_and_line_ends_are_no_change(tmp_path: Path) -> None:
     assert found.repairs == () and own(found) == []
 
 
+def test_a_stub_with_blanks_is_the_stub() -> None:
+    submission = Submission()
+    submission.answer("softmax", f"\n{STUB}  \n\n")
+    assert answer(rebuilt(submission)) == STUB
+
+
+def test_blank_cells_vanish() -> None:
+    submission = Submission()
+    submission.own(" \n", above="softmax")
+    submission.note("", above="softmax")
+    assert own(rebuilt(submission)) == []
+
+
 def test_own_cells_stay_where_they_stand() -> None:
     submission = Submission()
     submission.own("top = 1", above="dot-product-attention-1")
@@ -124,6 +137,7 @@ def test_deleted_cells_come_back_and_the_answer_with_them_as_a_stub() -> None:
 def test_long_lists_in_a_repair_are_cut() -> None:
     (repair,) = rebuild(MASTER, [Written("code", "x = 1")]).repairs
     assert repair.endswith(f" and {len(MASTER.cells) - 6} more.")
+    assert repair.count(",") == 5
 
 
 @pytest.mark.parametrize("name", [DEMO, IMPORTS])
@@ -145,7 +159,10 @@ def test_notes_in_the_courses_text_are_kept_and_are_no_repair() -> None:
     assert found.repairs == () and not own(found)[0].code
 
 
-@pytest.mark.parametrize("lost", ["ids", "grade_ids", "both", "repeated", "renamed"])
+LOST = ["ids", "grade_ids", "both", "softmax repeated", f"{DEMO} repeated", "renamed"]
+
+
+@pytest.mark.parametrize("lost", LOST)
 def test_answers_are_found_whatever_happens_to_the_marks(lost: str) -> None:
     submission = Submission()
     for number, cell in enumerate(submission.notebook.cells):
@@ -153,8 +170,8 @@ def test_answers_are_found_whatever_happens_to_the_marks(lost: str) -> None:
             del cell["id"]
         if lost in ("grade_ids", "both"):
             cell.metadata = {}
-        if lost == "repeated":
-            cell.id = "softmax"
+        if "repeated" in lost:
+            cell.id = lost.split()[0]
         if lost == "renamed" and "nbgrader" in cell.metadata:
             cell.id = f"renamed-{number}"
             cell.metadata.nbgrader.grade_id = f"other-{number}"
@@ -164,6 +181,21 @@ def test_answers_are_found_whatever_happens_to_the_marks(lost: str) -> None:
         assert answer(found, name) == Submission().cell(name).source
     marks = [repair for repair in found.repairs if "grade_id" in repair]
     assert bool(marks) == (lost in ("grade_ids", "both", "renamed"))
+
+
+def test_a_grade_id_alone_is_enough() -> None:
+    submission = Submission()
+    submission.answer("softmax", "from my_answers import *")
+    submission.cell("softmax").id = "another"
+    found = rebuilt(submission)
+    assert answer(found) == "from my_answers import *" and own(found) == []
+
+
+def test_a_copied_demonstration_is_an_own_cell_and_the_original_is_not_moved() -> None:
+    submission = Submission()
+    submission.own(submission.cell(DEMO).source, above="dot-product-attention-1")
+    found = rebuilt(submission)
+    assert found.repairs == () and found.cells[0].role == "own"
 
 
 def test_exchanged_grade_ids_do_not_exchange_the_answers() -> None:
@@ -284,6 +316,13 @@ def test_an_answer_without_marks_in_a_text_cell_is_only_text() -> None:
     assert [placed.code for placed in own(found)] == [False]
 
 
+def test_a_check_in_a_text_cell_is_known_by_its_id_alone() -> None:
+    submission = Submission()
+    cell = submission.cell("check-softmax")
+    cell.cell_type, cell.metadata = "markdown", {}
+    assert "missing are back" not in " ".join(rebuilt(submission).repairs)
+
+
 def _reversed(submission: Submission) -> None:
     submission.notebook.cells.reverse()
 
@@ -377,6 +416,13 @@ def test_own_cells_have_ids_that_a_notebook_allows_once(name: str) -> None:
     assert " " not in "".join(ids)
 
 
+def test_a_note_that_reads_like_a_check_is_kept() -> None:
+    submission = Submission()
+    submission.note("check(softmax)", above="softmax")
+    found = rebuilt(submission)
+    assert found.repairs == () and not own(found)[0].code
+
+
 def test_an_id_that_is_free_is_kept() -> None:
     (cell,) = own(rebuild(MASTER, [Written("code", "x = 1", "LQ6Jm3w_ZqeX")]))
     assert cell.id == "LQ6Jm3w_ZqeX"
@@ -391,9 +437,9 @@ def test_a_notebook_of_another_lesson_has_no_answers() -> None:
 
 
 def test_each_learners_cell_is_used_once() -> None:
-    cells = [Written("code", "def softmax(x): ...\ndef attention(q, k, v): ...")] * 3
-    found = match(MASTER.cells, cells)
-    assert len({*found.values()}) == len(found) == 2
+    both = Written("code", "def softmax(x): ...\ndef attention(q, k, v): ...")
+    assert rebuilt_ids(match(MASTER.cells, [both])) == ["softmax"]
+    assert rebuilt_ids(match(MASTER.cells, [both] * 3)) == ["softmax", "attention"]
 
 
 @pytest.mark.parametrize(
@@ -402,6 +448,11 @@ def test_each_learners_cell_is_used_once() -> None:
 )
 def test_the_fewest_cells_count_as_moved(places: list[int], out: list[int]) -> None:
     assert moved(places) == out
+
+
+def rebuilt_ids(found: dict[int, int]) -> list[str]:
+    """Give the ids of the lesson's cells that were found."""
+    return [MASTER.cells[to].id for to in sorted(found.values())]
 
 
 def _course(folder: Path, change: Callable[[dict], None] | str) -> Course:
@@ -425,6 +476,15 @@ def test_the_master_knows_what_each_cell_is_for() -> None:
     assert {*MASTER.exercises} == {*EXERCISES}
     places = [list(roles).index(name) for name in MASTER.exercises]
     assert places == sorted(places)
+
+
+def test_imports_below_the_first_exercise_are_a_demonstration(tmp_path: Path) -> None:
+    def add(notebook: dict) -> None:
+        more = {"cell_type": "code", "id": "late", "source": "import os"}
+        notebook["cells"].append(more | {"metadata": {}})
+
+    master = load_master(_course(tmp_path, add), LESSON)
+    assert master.cells[-1].role == "demo"
 
 
 def _unknown(notebook: dict) -> None:

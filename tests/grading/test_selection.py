@@ -97,6 +97,9 @@ def test_cells_without_code_do_not_run(text: str) -> None:
         "return w",
         "w ==",
         "x = (y := w)",
+        "for w in w: ...",
+        "def f():\n    global w\n    w += 1",
+        "[(w := w + x) for x in (1, 2)]",
     ],
 )
 def test_a_demonstration_runs_if_its_name_is_needed(text: str) -> None:
@@ -110,6 +113,7 @@ def test_a_demonstration_runs_if_its_name_is_needed(text: str) -> None:
         "w: int = 1\nprint(w)",
         "import w",
         "import w.inner as other, w\nw.f()",
+        "import w.inner\nw.inner.f()",
         "from a import b as w\nw()",
         "for w in (1, 2): print(w)",
         "with open('x') as w: w.read()",
@@ -142,6 +146,7 @@ def test_a_demonstration_runs_if_its_name_is_needed(text: str) -> None:
         "# w",
         "%%time\nw = 1\nprint(w)",
         "%time w = 1\nw",
+        "%timeit -n1 -r1 [w for w in (1, 2)]",
         "%%bash\necho w",
         "%%writefile rows.py\nw",
         "from numpy import *",
@@ -177,6 +182,29 @@ def test_the_last_demonstration_above_is_asked_first() -> None:
 def test_a_demonstration_below_is_asked_last() -> None:
     assert demos("own: n", "demo: n = 1", "demo: n = 2") == ["n = 1"]
     assert demos("own: n", "demo: n = 1", "own: n = 2") == []
+
+
+def test_a_cell_that_needs_what_it_binds_itself_looks_elsewhere() -> None:
+    assert demos("own: n = n + 1", "demo: n = 1") == ["n = 1"]
+
+
+def test_a_function_that_binds_a_global_name_gives_it_to_others() -> None:
+    cell = "def f():\n    global n\n    n = 2\nf()"
+    assert demos("demo: n = 1", f"own: {cell}", "own: n") == []
+
+
+def test_a_star_import_gives_no_name_that_is_known() -> None:
+    assert names_of("from numpy import *").binds == frozenset()
+
+
+def test_odd_escapes_are_read_without_a_warning() -> None:
+    assert names_of("n = '\\d'").binds == {"n"}
+
+
+@pytest.mark.parametrize("text", ["n = 1  # long\n" * 30_000, "%time n = 1\n" * 90])
+def test_of_a_text_that_takes_too_long_only_the_words_are_read(text: str) -> None:
+    names = names_of(text)
+    assert names.binds == frozenset() and "n" in names.needs
 
 
 def test_the_learners_own_cell_above_is_preferred_to_what_stood_above_it() -> None:

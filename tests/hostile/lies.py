@@ -112,6 +112,20 @@ class Odd(type):
     twist(submission, "Odd('Odd', (), {})()", above)
 
 
+@hostile(FAMILY, lost={"attention": "wrong"})
+def type_that_passes_for_a_tuple_in_a_dictionary(submission, world):
+    above = """
+class Kind(type):
+    __eq__ = lambda cls, other: True
+    __hash__ = lambda cls: hash(tuple)
+
+
+class Pair(list, metaclass=Kind):
+    pass
+"""
+    twist(submission, "Pair(answer)", above, "attention")
+
+
 @hostile(FAMILY, lost={STEPS: "wrong"})
 def keys_that_equal_every_key(submission, world):
     above = """
@@ -373,8 +387,8 @@ def nested():
 
 
 @hostile(FAMILY, lost=WRONG)
-def list_of_three_hundred_thousand_numbers(submission, world):
-    twist(submission, "[0] * 300_000")
+def list_of_thirty_thousand_numbers(submission, world):
+    twist(submission, "[0] * 30_000")
 
 
 @hostile(FAMILY, lost={NAME: "any"}, seconds=25)

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import shutil
 import time
 
 import pytest
@@ -48,6 +49,7 @@ def test_a_hostile_submission_gets_what_it_deserves_and_leaves_nothing(
     assert outside.got == []
     assert strays(engine) == []
     assert outside.state() == before
+    shutil.rmtree(world.submission.parents[1], ignore_errors=True)
     told = result.as_json()
     assert world.secret not in told
     assert took < case.seconds

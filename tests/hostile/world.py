@@ -42,9 +42,7 @@ class Outside:
     def state(self) -> dict[str, str]:
         """Give a mark of each file outside, to compare later."""
         found = {}
-        for place in sorted(
-            [*self.folder.parent.rglob("*"), *Path("/dev/shm").glob("*")]
-        ):
+        for place in sorted(self.folder.parent.rglob("*")):
             mark = "folder"
             if place.is_symlink():
                 mark = f"link to {place.readlink()}"

@@ -5,15 +5,16 @@ that it could give away is here.
 
 Messages to the child:
     ["run", cells, left_out]: each cell is (role, text, exercise)
-    ["call", exercise, when, arguments, keywords, {name: function's number}]
+    ["call", token, exercise, when, arguments, keywords, {name: function's number}]
     ["answer", "value", value] or ["answer", "raised", types, text]
 Messages from it:
     ["at", place] before each cell, ["ran", troubles, outputs, answers]
-    ["callback", number, arguments, keywords]
-    ["outcome", kind, value, raised, arguments if changed, shares memory, calls seen]
+    ["callback", token, number, arguments, keywords]
+    ["outcome", token, kind, value, raised, changed, shares memory, calls seen]
 """
 
 import builtins
+import os
 import socket
 import sys
 import threading
@@ -26,6 +27,7 @@ from . import library, shell, wire
 from .selection import chosen
 
 LONGEST_MESSAGE = 2000  # characters of an exception's text
+MOST_SHOWN = 3 << 20  # bytes of all that the cells show: one message holds 4 MiB
 Cell = tuple[str, str, str]
 
 
@@ -55,28 +57,37 @@ class Child:
         self.shell = shell.make_shell()
         self.at_check: dict[str, dict[str, Any]] = {}
         self.at_end: dict[str, Any] = {}
+        self.names = self.shell.user_ns  # a cell may give the shell another dictionary
+        self.process = os.getpid()
+        self.token = b""
         self.restored = ("", "")
+        self.room = MOST_SHOWN
         self.talking = threading.Lock()
 
     def run(self, cells: Sequence[Cell], left_out: Sequence[int]) -> None:
         """Run the cells that are to run, in order, and say how that went."""
-        places = {*chosen([(role, text) for role, text, _ in cells])} - {*left_out}
+        left = [place for place in range(len(cells)) if place not in left_out]
+        places = {left[at] for at in chosen([cells[place][:2] for place in left])}
         troubles: dict[int, Any] = {}
         shown: dict[int, Any] = {}
         for place, (role, text, exercise) in enumerate(cells):
             if role == "check":
-                self.at_check[exercise] = dict(self.shell.user_ns)
+                self.at_check[exercise] = dict(self.names)
             elif place in places:
                 self._run_cell(place, text, troubles, shown)
         for place in [p for p, raised in troubles.items() if "NameError" in raised[0]]:
             del troubles[place]  # what it needed may stand further below
             self._run_cell(place, cells[place][1], troubles, shown)
-        self.at_end = dict(self.shell.user_ns)
+        self.at_end = dict(self.names)
         answers = {exercise: self._answers(exercise) for exercise in self.at_check}
-        self._say("ran", troubles, shown, answers)
+        try:
+            self._say("ran", troubles, shown, answers)
+        except wire.TooBig:  # of so many troubles none is worth an answer
+            self._say("ran", {}, {}, answers)
 
     def call(
         self,
+        token: bytes,
         exercise: str,
         when: str,
         arguments: tuple[Any, ...],
@@ -88,29 +99,44 @@ class Child:
         named = {name: self._taken(value) for name, value in keywords.items()}
         names = {name: self._function(number) for name, number in bound.items()}
         self._restore(exercise, when)
+        self.token = token
         before = self._packed(given)
-        self.seen.begin(exercise, self.shell.user_ns)
+        self.seen.begin(exercise, self.names)
         try:
-            answer = self._names(exercise, when)[exercise]
+            answer = self._names_then(exercise, when)[exercise]
             outcome = run_here(answer, names)(given, named)
         except BaseException as error:
-            outcome = Outcome("raised", None, described(error, self.shell.user_ns))
+            raised = described(error, self.names)
+            outcome = Outcome("raised", None, raised, given)
+        if os.getpid() != self.process:
+            os._exit(0)  # the answer has forked: one of the two has to speak
         calls = self.seen.end()
         after = outcome.arguments
         changed = after if self._packed(after) != before else None
-        raised = outcome.raised and _plain(outcome.raised)
-        rest = raised, changed, outcome.shares_memory, calls
+        told = outcome.raised and _plain(outcome.raised)
+        rest = told, changed, outcome.shares_memory, calls
         try:
-            self._say("outcome", outcome.kind, outcome.value, *rest)
+            self._say("outcome", token, outcome.kind, outcome.value, *rest)
         except wire.TooBig:
-            self._say("outcome", "output", None, None, None, False, calls)
+            self._say("outcome", token, "output", None, None, None, False, calls)
 
     def _run_cell(self, place: int, text: str, troubles: dict, shown: dict) -> None:
         self._say("at", place)
         error, outputs = shell.run_cell(self.shell, text)
-        shown[place] = outputs
+        shown[place] = self._that_fit(outputs)
         if error is not None:
-            troubles[place] = _plain(described(error, self.shell.user_ns))
+            troubles[place] = _plain(described(error, self.names))
+
+    def _that_fit(self, outputs: list[dict]) -> list[dict]:
+        """Give what a cell showed, as long as the report has room for it."""
+        try:
+            size = len(wire.pack(outputs))
+        except wire.TooBig:
+            size = self.room + 1
+        if size > self.room:
+            return [{"name": "stdout", "text": "", "cut": True}]
+        self.room -= size
+        return outputs
 
     def _answers(self, exercise: str) -> tuple[str, str]:
         """Say what an exercise is at its check, and at the end if that is another."""
@@ -118,15 +144,15 @@ class Child:
         at_end = self.at_end.get(exercise)
         return _what(at_check), "" if at_end is at_check else _what(at_end)
 
-    def _names(self, exercise: str, when: str) -> dict[str, Any]:
+    def _names_then(self, exercise: str, when: str) -> dict[str, Any]:
         return self.at_check[exercise] if when == "check" else self.at_end
 
     def _restore(self, exercise: str, when: str) -> None:
         """Bring the names back as they were, where a later cell changed them."""
         if self.restored != (exercise, when):
             self.restored = exercise, when
-            self.shell.user_ns.update(self.at_end)
-            self.shell.user_ns.update(self._names(exercise, when))
+            self.names.update(self.at_end)
+            self.names.update(self._names_then(exercise, when))
 
     def _taken(self, value: Any) -> Any:
         return self._function(value.number) if type(value) is wire.Callback else value
@@ -136,7 +162,7 @@ class Child:
 
         def ask(*arguments: Any, **keywords: Any) -> Any:
             with self.talking:
-                self._say("callback", number, arguments, keywords)
+                self._say("callback", self.token, number, arguments, keywords)
                 _, kind, *rest = wire.unpack(wire.receive(self.connection))
             if kind == "raised":
                 raise _exception(*rest)

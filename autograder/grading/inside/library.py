@@ -67,7 +67,18 @@ def _watch(name: str, exercises: set[str] | None, seen: Seen) -> None:
         holder, last = target, "forward"
         target = getattr(holder, last, None)
     if target is not None:
-        setattr(holder, last, _watched(name, target, exercises, seen))
+        watched = _watched(name, target, exercises, seen)
+        setattr(holder, last, watched)
+        if name.startswith(COURSE):
+            _replace_where_imported(target, watched)
+
+
+def _replace_where_imported(function: Any, watched: Any) -> None:
+    """Put the watch into modules of the course that have imported the function, too."""
+    for module in [m for name, m in sys.modules.items() if name.startswith(COURSE)]:
+        for name, value in list(vars(module).items()):
+            if value is function:
+                setattr(module, name, watched)
 
 
 def _holder(name: str) -> tuple[Any, str]:

@@ -41,7 +41,7 @@ def names_of(source: str) -> Names:
         n.name for n in tree.body if isinstance(n, ast.FunctionDef) and _is_stub(n)
     ]
     return Names(
-        frozenset(scope.bound),
+        frozenset(scope.bound | scope.lent),
         frozenset(scope.needs),
         frozenset(stubs) if len(stubs) == len(tree.body) else frozenset(),
         empty=not tree.body,

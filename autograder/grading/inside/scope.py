@@ -40,6 +40,7 @@ class Scope(ast.NodeVisitor):
     """Follows one scope in the order in which it runs.
 
     bound : names bound so far
+    lent : names that functions defined here bind when they are called
     now : names looked up before they were bound
     later : names that functions defined here look up when they are called
     """
@@ -48,6 +49,7 @@ class Scope(ast.NodeVisitor):
         self.bound: set[str] = set()
         self.now: set[str] = set()
         self.later: set[str] = set()
+        self.lent: set[str] = set()
         self.outer: set[str] = set()  # declared ``global``
 
     @property
@@ -79,7 +81,6 @@ class Scope(ast.NodeVisitor):
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         if isinstance(node, ast.Name):
-            self.look_up(node.id)
             self.bind(node.id)
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> None:
@@ -145,6 +146,7 @@ class Scope(ast.NodeVisitor):
         inner.visit_all(node.body)
         for name in inner.now:
             self.look_up(name)
+        self.lent |= inner.lent
         self.later |= inner.later  # methods do not see the names of their class
         self.bind(node.name)
 
@@ -167,8 +169,7 @@ class Scope(ast.NodeVisitor):
         inner.visit_all(body)
         own = inner.bound - inner.outer
         self.later |= (inner.now | inner.later) - own
-        for name in inner.bound & inner.outer:
-            self.bind(name)
+        self.lent |= inner.lent | (inner.bound & inner.outer)
 
     def visit_comprehension_of(self, node: Any) -> None:
         inner = _Function(set())
@@ -180,6 +181,7 @@ class Scope(ast.NodeVisitor):
         own = inner.bound - walrus
         for name in sorted(inner.now - own):
             self.look_up(name)
+        self.lent |= inner.lent
         self.later |= inner.later - own
         for name in walrus:
             self.bind(name)

@@ -41,6 +41,8 @@ class Outputs:
 
     def text(self, name: str, text: str) -> None:
         """Keep what is printed; stdout and stderr follow each other as they came."""
+        if not text:
+            return
         last = self.shown[-1] if self.shown else {}
         if last.get("name") != name:
             if len(self.shown) >= MOST_OUTPUTS:
@@ -113,6 +115,10 @@ class Shell(InteractiveShell):
 
     def showsyntaxerror(self, *_: Any, **__: Any) -> None:
         """Show nothing, too."""
+
+    def ask_exit(self) -> None:
+        """Stop what runs: the body of ``quit()``."""
+        raise SystemExit
 
     def enable_gui(self, gui: Any = None) -> None:
         """Have no windows."""

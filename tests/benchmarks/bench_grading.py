@@ -1,0 +1,135 @@
+"""How fast a class is graded, where the time goes, and plain nbgrader beside it.
+
+The class is in ``sample``: 60 different submissions of lesson 01. Rates come from
+rounds in which the engine, as the command ``autograder grade``, and nbgrader take
+turns, so that whatever else the machine does hits both; what is told is the median of
+the rounds. The engine grades the whole class each time, nbgrader a third of the class's
+first copy: together these are the same mix. "With start-up" counts from the command's start to its end; "under way" from
+as many results on as there are jobs.
+
+Who imports torch: the engine's warm parent, once before any submission, whatever the
+notebook does. In nbgrader's kernels the notebook does it: in the lesson as it is, a
+demonstration; in the lesson with the engine's cells only, a line ``import torch`` above
+the set-up cell's own. The last variant is without that line: nothing imports torch,
+which is less than the engine offers and more than nbgrader may leave out.
+"""
+
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from autograder.course import Course
+from autograder.demo.students import LESSON
+from tests.benchmarks import sample, stages
+from tests.benchmarks.figure import Figure, above, against
+from tests.benchmarks.nbgrader_alone import nbgrader
+
+ISOLATION_LIMIT = 15.0  # ms
+SECOND = 1.8  # what two workers are to do of one's work
+JOBS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Submissions per second of ``autograder grade``, round by round.
+
+    whole : with start-up
+    steady : under way
+    """
+
+    whole: list[float]
+    steady: list[float]
+
+
+def measure(course: Course) -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        graded = sample.class_folder(course, folder / "class")
+        found = stages.measure(graded)
+        ours, theirs = _rates(course, graded, folder)
+    return [*_of_stages(found), *_of_rates(ours, theirs)]
+
+
+def _of_stages(found: stages.Stages) -> list[Figure]:
+    calls = f"its {found.call_count:.0f} calls of answers"
+    early, last = f"after {stages.EARLY}", f"after {found.submissions}"
+    return [
+        Figure("a submission: reading, rebuilding", found.reading, "ms"),
+        Figure("its child, forked and ended", found.fork, "ms"),
+        against("its isolation", found.isolation, "ms", "limit", ISOLATION_LIMIT),
+        Figure("its cells", found.cells, "ms"),
+        Figure(calls, found.calls, "ms"),
+        Figure("judging", found.judging, "ms"),
+        Figure("all of that", found.whole, "ms"),
+        against(
+            f"engine's memory {last}", found.memory[1], "MB", early, found.memory[0]
+        ),
+        against(f"warm parent's {last}", found.parent[1], "MB", early, found.parent[0]),
+    ]
+
+
+def _of_rates(
+    ours: Mapping[int, Graded], theirs: Mapping[str, list[float]]
+) -> list[Figure]:
+    figures = []
+    for (variant, rates), jobs in itertools.product(theirs.items(), ours):
+        beside = f"nbgrader, {variant}", median(rates)
+        whole, steady = median(ours[jobs].whole), median(ours[jobs].steady)
+        figures += [
+            above(f"--jobs {jobs}, with start-up", whole, "/s", *beside),
+            above(f"--jobs {jobs}, under way", steady, "/s", *beside),
+        ]
+    first, second = (median(ours[jobs].steady) for jobs in JOBS)
+    return [*figures, above("a second worker", second / first, "×", "target", SECOND)]
+
+
+def _rates(
+    course: Course, graded: Course, folder: Path
+) -> tuple[dict[int, Graded], dict[str, list[float]]]:
+    """Measure in turns; the first time that anything runs is not counted."""
+    variants = {
+        "all cells": lambda notebook: notebook,
+        "the engine's cells": sample.without_demonstrations(course, "import torch\n"),
+        "those without torch": sample.without_demonstrations(course),
+    }
+    folders = {name: folder / f"nbgrader-{n}" for n, name in enumerate(variants)}
+    ours = {jobs: Graded([], []) for jobs in JOBS}
+    theirs: dict[str, list[float]] = {name: [] for name in variants}
+    with nbgrader(folder / "nbgrader.log") as peer:
+        for name, change in variants.items():
+            peer.prepare(course, folders[name], change)
+        _grade(graded, 1)
+        for group in sample.GROUPS:
+            for jobs, rates in ours.items():
+                whole, steady = _grade(graded, jobs)
+                rates.whole.append(whole)
+                rates.steady.append(steady)
+            for name, place in folders.items():
+                theirs[name].append(peer.autograde(place, f"*-1{group}"))
+    return ours, theirs
+
+
+def _grade(graded: Course, jobs: int) -> tuple[float, float]:
+    """Grade the class with the command; give its rates with start-up and under way."""
+    shutil.rmtree(graded.root / "build", ignore_errors=True)  # nothing is remembered
+    program = Path(sys.executable).with_name("autograder")
+    command = [str(program), "grade", LESSON, "--jobs", str(jobs)]
+    count = len(sample.students())
+    start = time.perf_counter()
+    with subprocess.Popen(
+        command, cwd=graded.root, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        seen = [time.perf_counter() for _ in process.stdout]
+    seconds = time.perf_counter() - start
+    # A row for each student and a line at the end.
+    if process.returncode or len(seen) != count + 1:
+        raise RuntimeError(f"autograder grade ended with {process.returncode}")
+    return count / seconds, (count - jobs) / (seen[count - 1] - seen[jobs - 1])

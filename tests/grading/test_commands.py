@@ -1,0 +1,508 @@
+"""``autograder grade`` and ``autograder judge`` as an instructor meets them."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder import cli
+from autograder.course import Course
+from autograder.grading import classroom, commands
+from autograder.grading import workers as workers_module
+from autograder.grading.inside.namespaces import Limits
+from tests.grading import fake_workers
+from tests.submissions import COURSE, LESSON, Submission
+
+FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
+RESULTS = f"build/grading/{LESSON}.jsonl"
+TIMES = f"build/grading/{LESSON}.times.jsonl"
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A course folder without submissions."""
+    root = tmp_path_factory.mktemp("original") / "course"
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(COURSE.root / part, root / part)
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    return root
+
+
+@pytest.fixture
+def root(original, tmp_path, monkeypatch):
+    place = tmp_path / "course"
+    shutil.copytree(original, place)
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Grade without a sandbox: what a student gets is in the name."""
+    monkeypatch.setattr(workers_module, "_work", fake_workers.work)
+
+
+def hand_in(root, *students):
+    for student in students:
+        Submission().write(root, student)
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Call the command line here; give exit code, output and errors."""
+
+    def called(*arguments):
+        monkeypatch.setattr(sys, "argv", ["autograder", *arguments])
+        try:
+            cli.run()
+            code = 0
+        except SystemExit as end:
+            code = end.code
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return called
+
+
+def refusal(called):
+    """Give the one sentence of a call that was refused."""
+    code, out, err = called
+    assert code == 1
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.count("\n") == 1
+    return err
+
+
+def lines(root, path=RESULTS):
+    return (root / path).read_text(encoding="utf-8").splitlines()
+
+
+def students(root, path=RESULTS):
+    return [json.loads(line)["student"] for line in lines(root, path)]
+
+
+# --- files and sentences, without a sandbox --------------------------------------
+
+
+def test_every_students_line_stands_in_the_order_of_their_names(root, fake, call):
+    hand_in(root, "ben", "slow-one", "amara")
+    code, out, _ = call("grade", "01", "--jobs", "2")
+    assert code == 0
+    assert students(root) == students(root, TIMES) == ["amara", "ben", "slow-one"]
+    assert "seconds" not in "".join(lines(root))
+    assert "amara                    1 of 2  softmax: wrong" in out
+    assert "3 submissions in" in out
+    assert RESULTS in out
+
+
+def test_a_fault_of_the_grader_is_told_written_down_and_exit_code_1(root, fake, call):
+    hand_in(root, "amara", "fault", "zoe")
+    code, out, err = call("grade", "01", "--jobs", "1")
+    assert code == 1
+    assert "KeyError: 'softmax'" in err
+    assert students(root) == ["amara", "fault", "zoe"]
+    bad = json.loads(lines(root)[1])
+    assert bad["status"] == "invalid"
+    assert bad["reason"] == (
+        "the grader itself failed, please report this: KeyError: 'softmax'"
+    )
+    assert "1 invalid" in out
+
+
+def test_a_worker_over_which_three_die_is_a_fault_and_exit_code_1(root, fake, call):
+    hand_in(root, "amara", "dies", "zoe")
+    code, _, err = call("grade", "01", "--jobs", "1")
+    assert code == 1
+    assert "the grader died (-9)" in err
+    assert students(root) == ["amara", "dies", "zoe"]
+
+
+def test_one_student_replaces_only_his_own_line(root, fake, call):
+    hand_in(root, "amara", "ben", "zoe")
+    call("grade", "01", "--jobs", "1")
+    before = lines(root)
+    code, out, _ = call("grade", "01", "--student", "ben")
+    after = lines(root)
+    assert code == 0
+    assert "1 submissions" in out
+    assert (after[0], after[2]) == (before[0], before[2])
+    assert after[1] != before[1]  # another worker's number
+    assert students(root) == ["amara", "ben", "zoe"]
+
+
+def test_one_student_of_a_class_never_graded_is_the_only_line(root, fake, call):
+    hand_in(root, "amara", "ben")
+    call("grade", "01", "--student", "ben")
+    assert students(root) == ["ben"]
+
+
+def test_who_has_left_the_class_leaves_the_results(root, fake, call):
+    hand_in(root, "amara", "ben")
+    call("grade", "01")
+    shutil.rmtree(root / "submitted" / "ben")
+    call("grade", "01")
+    assert students(root) == students(root, TIMES) == ["amara"]
+
+
+def test_broken_earlier_results_are_done_anew(root, fake, call):
+    hand_in(root, "amara")
+    (root / RESULTS).parent.mkdir(parents=True)
+    (root / RESULTS).write_bytes(b"\xff\xfe")
+    broken = 'no json\n{}\n[]\n3\n{"student": "ben", "po\n{"student": ["a"]}\n'
+    (root / TIMES).write_text(broken)
+    assert call("grade", "01")[0] == 0
+    assert students(root) == students(root, TIMES) == ["amara"]
+
+
+def test_one_student_keeps_the_whole_lines_of_a_broken_file(root, fake, call):
+    hand_in(root, "amara", "ben", "zoe")
+    call("grade", "01", "--jobs", "1")
+    kept = lines(root)
+    (root / RESULTS).write_text(f"{kept[0]}\nbroken\n3\n{kept[2]}")
+    call("grade", "01", "--student", "ben")
+    assert students(root) == ["amara", "ben", "zoe"]
+    assert (lines(root)[0], lines(root)[2]) == (kept[0], kept[2])
+
+
+def test_a_line_of_nobody_who_can_be_is_dropped(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"student": 3}\n{"student": null}\n{"student": "amara"}\n')
+    results = classroom.Results(path)
+    results.keep(["amara"])
+    results.write()
+    assert path.read_text() == '{"student": "amara"}\n'
+
+
+def test_results_can_be_written_elsewhere(root, fake, call, tmp_path):
+    hand_in(root, "amara")
+    place = tmp_path / "new" / "folder" / "out.jsonl"
+    assert call("grade", "01", "--output", str(place))[0] == 0
+    assert {path.name for path in place.parent.iterdir()} == {
+        "out.jsonl",
+        "out.times.jsonl",
+    }
+    assert not (root / "build").exists()
+
+
+def test_a_full_disk_is_one_sentence_and_what_stood_there_stands(
+    root, fake, call, monkeypatch
+):
+    hand_in(root, "amara")
+    call("grade", "01")
+    before = lines(root)
+
+    def full(*_):
+        raise FULL_DISK
+
+    monkeypatch.setattr(os, "fsync", full)
+    hand_in(root, "ben")
+    code, out, err = call("grade", "01")
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "could not be written" in err
+    assert "No space left on device" in err
+    assert "ben" in out
+    assert lines(root) == before
+    kept = {path.name for path in (root / "build" / "grading").iterdir()}
+    assert kept == {Path(RESULTS).name, Path(TIMES).name}
+
+
+@pytest.mark.parametrize("place", ["nbgrader_config.py/out.jsonl", "solutions"])
+def test_a_place_that_takes_no_file_is_one_sentence(root, fake, call, place):
+    """Below a file, and where a folder stands."""
+    hand_in(root, "amara")
+    code, _, err = call("grade", "01", "--output", str(root / place))
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "could not be written" in err
+
+
+def test_a_refusal_while_grading_is_one_sentence(root, fake, call):
+    hand_in(root, "refused")
+    assert "cannot be shut in" in refusal(call("grade", "01"))
+    assert not (root / RESULTS).exists()
+
+
+def test_without_a_sandbox_one_is_warned_of_what_submissions_can_do(root, fake, call):
+    hand_in(root, "amara")
+    code, _, err = call("grade", "01", "--no-sandbox")
+    assert code == 0
+    assert "submissions run with your rights" in " ".join(err.split())
+
+
+def test_nobody_has_submitted(root, call):
+    told = refusal(call("grade", "01"))
+    assert f"nobody has submitted {LESSON}" in told
+    (root / "submitted").mkdir()
+    assert refusal(call("grade", "01")) == told
+    (root / "submitted" / "amara").mkdir()
+    assert refusal(call("grade", "01")) == told
+    (root / "submitted" / ".DS_Store").write_text("")
+    assert refusal(call("grade", "01")) == told
+
+
+def test_an_unknown_student_is_told_who_there_is(root, call):
+    hand_in(root, "amara", "ben")
+    told = refusal(call("grade", "01", "--student", "amra"))
+    assert told == f"amra has submitted nothing for {LESSON}; there are: amara, ben\n"
+
+
+def test_an_unknown_lesson_is_told_which_there_are(root, call):
+    told = refusal(call("grade", "77"))
+    assert "no lesson named '77'; there are: " in told
+    assert LESSON in told
+
+
+def test_a_course_without_built_notebooks_says_how_to_build_them(root, call):
+    hand_in(root, "amara")
+    shutil.rmtree(root / "notebooks")
+    assert "run `make build`" in refusal(call("grade", "01"))
+
+
+def test_a_lesson_whose_notebook_is_broken_says_how_to_make_it_anew(root, call):
+    hand_in(root, "amara")
+    (root / "notebooks" / LESSON / f"{LESSON}.ipynb").write_text("{}")
+    assert "run `make build` to make it anew" in refusal(call("grade", "01"))
+
+
+def test_a_damaged_seed_stops_before_anything_starts(root, call):
+    hand_in(root, "amara")
+    (root / "gradebook.seed").write_text("short")
+    assert "gradebook.seed holds no seed" in refusal(call("grade", "01"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_that_may_not_be_read_is_one_sentence(root, call):
+    hand_in(root, "amara")
+    (root / "submitted").chmod(0)
+    try:
+        assert "submitted/ cannot be read" in refusal(call("grade", "01"))
+    finally:
+        (root / "submitted").chmod(0o755)
+
+
+def test_a_file_in_place_of_the_submissions_is_one_sentence(root, call):
+    (root / "submitted").write_text("")
+    assert "submitted/ cannot be read (Not a directory)" in refusal(call("grade", "01"))
+
+
+def test_outside_of_a_course_is_one_sentence(tmp_path, call, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "not inside a course folder" in refusal(call("grade", "01"))
+
+
+def test_fewer_jobs_than_none_are_refused(call):
+    code, _, err = call("grade", "01", "--jobs", "-1")
+    assert code == 2
+    assert "jobs" in err
+
+
+def test_as_many_jobs_as_there_are_processors_and_their_memory_fits(monkeypatch):
+    limits = Limits()
+    one = limits.memory * limits.processes + 2 * limits.disk
+    sizes = {"SC_PAGE_SIZE": 1}
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(64)})
+    monkeypatch.setattr(os, "sysconf", lambda name: sizes[name])
+    for memory, jobs in ((one // 2, 1), (3 * one, 3), (1000 * one, 64)):
+        sizes["SC_PHYS_PAGES"] = memory
+        assert classroom.default_jobs() == jobs
+
+
+# --- which file is a student's ---------------------------------------------------
+
+
+def test_a_renamed_notebook_is_found_if_it_is_alone(root):
+    hand_in(root, "amara")
+    folder = root / "submitted" / "amara" / LESSON
+    renamed = folder / "01 (1).IPYNB"
+    (folder / f"{LESSON}.ipynb").rename(renamed)
+    (folder / ".hidden.ipynb").write_text("")
+    (folder / "notes.txt").write_text("")
+    course = Course(root)
+    assert classroom.submission(course, LESSON, "amara") == renamed
+    (folder / "second.ipynb").write_text("{}")
+    path = classroom.submission(course, LESSON, "amara")
+    assert path == folder / f"{LESSON}.ipynb"
+
+
+def test_its_own_name_comes_first(root):
+    hand_in(root, "amara")
+    folder = root / "submitted" / "amara" / LESSON
+    (folder / "other.ipynb").write_text("{}")
+    found = classroom.submission(Course(root), LESSON, "amara")
+    assert found == folder / f"{LESSON}.ipynb"
+
+
+def test_a_link_in_place_of_the_folder_is_not_looked_through(root):
+    elsewhere = root / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "solution.ipynb").write_text("{}")
+    place = root / "submitted" / "amara" / LESSON
+    place.parent.mkdir(parents=True)
+    place.symlink_to(elsewhere)
+    found = classroom.submission(Course(root), LESSON, "amara")
+    assert found == place / f"{LESSON}.ipynb"
+
+
+# --- judge -----------------------------------------------------------------------
+
+
+def test_a_notebook_that_names_no_lesson_is_asked_for_it(root, call):
+    path = root / "homework.ipynb"
+    path.write_text("{}")
+    told = refusal(call("judge", str(path)))
+    assert "name it with --lesson" in told
+    assert LESSON in told
+
+
+def test_an_unknown_lesson_of_a_notebook_is_one_sentence(root, call):
+    assert "no lesson named" in refusal(call("judge", "x.ipynb", "--lesson", "77"))
+
+
+@pytest.mark.sandbox
+def test_judge_says_in_words_why_a_notebook_gets_its_points(root, call):
+    submission = Submission()
+    submission.answer(
+        "softmax",
+        "import torch\ndef softmax(x, axis=-1):\n"
+        "    torch.softmax(torch.ones(2), -1)\n    return x",
+    )
+    submission.own("1 / 0")
+    path = submission.write(root, "amara")
+    code, out, err = call("judge", str(path))
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{LESSON}: ")
+    assert "Cells: the cell `1 / 0` stopped with ZeroDivisionError" in out
+    assert "[wrong]" in out
+    assert "For your review: the answer calls torch.softmax" in out
+    assert "Graded in " in out
+
+
+@pytest.mark.sandbox
+def test_judge_of_a_missing_file_and_of_a_folder_says_so(root, call):
+    folder = root / "elsewhere" / f"{LESSON}.ipynb"
+    for told in ("There is no", "is a folder, not a file"):
+        code, out, err = call("judge", str(folder), "--no-sandbox")
+        assert code == 0
+        assert "Nothing could be graded: " in out
+        assert told in out
+        assert "Traceback" not in out + err
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+# --- as a process of its own -----------------------------------------------------
+
+
+def start(root, *arguments, path=""):
+    """Start the command line in a process of its own."""
+    command = [sys.executable, "-m", "autograder", *arguments]
+    scratch = root.parent / "scratch"
+    scratch.mkdir(exist_ok=True)
+    environment = os.environ | {"TMPDIR": str(scratch)}
+    environment |= {"PATH": path} if path else {}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=root, env=environment, **pipes)
+
+
+def gone_soon(processes, seconds=15):
+    return psutil.wait_procs(processes, timeout=seconds)[1] == []
+
+
+def slow_class(root, count):
+    for place in range(count):
+        submission = Submission()
+        submission.own("import time; time.sleep(0.7)")
+        submission.write(root, f"student-{place}")
+
+
+@pytest.mark.sandbox
+def test_one_job_two_jobs_and_no_sandbox_give_the_same_bytes(root, call):
+    hand_in(root, "amara")
+    ben = Submission()
+    ben.answer(
+        "softmax",
+        "def softmax(x, axis=-1):\n    raise ValueError(str({*'attention'}) + str(x))",
+    )
+    ben.answer("attention", "import os\ndef attention(q, k, v):\n    os._exit(0)")
+    ben.own("print(object())\nraise KeyError(str({*'attention'}))")
+    ben.write(root, "ben")
+    (root / "submitted" / "cem" / LESSON).mkdir(parents=True)
+    told = []
+    for options in (("--jobs", "1"), ("--jobs", "2"), ("--no-sandbox",)):
+        code, out, _ = call("grade", "01", *options)
+        assert code == 0
+        assert "1 invalid" in out
+        told.append((root / RESULTS).read_bytes())
+    assert told[0] == told[1]
+    assert told[1] == told[2]
+
+
+@pytest.mark.sandbox
+def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
+    slow_class(root, 8)
+    process = start(root, "grade", "01", "--jobs", "2")
+    first = process.stdout.readline()
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 8
+    assert process.returncode == commands.INTERRUPTED == 130
+    assert "Stopped." in err
+    assert "Traceback" not in err
+    assert gone_soon(family)
+    graded = students(root)
+    assert first.split()[0] in graded
+    assert 1 <= len(graded) < 8
+    assert f"{len(graded)} submissions in" in out
+    assert len(lines(root, TIMES)) == len(graded)
+    assert os.listdir(root.parent / "scratch") == []
+    assert len(os.listdir(root / "build" / "grading")) == 2
+
+
+@pytest.mark.sandbox
+def test_killing_it_leaves_no_process(root):
+    slow_class(root, 4)
+    process = start(root, "grade", "01", "--jobs", "2")
+    process.stdout.readline()
+    family = psutil.Process(process.pid).children(recursive=True)
+    assert len(family) > 6
+    process.kill()
+    process.communicate()
+    assert gone_soon(family, 30)
+    assert not (root / RESULTS).exists()
+
+
+@pytest.mark.parametrize("command", ["grade", "judge"])
+@pytest.mark.parametrize("bwrap", ["none", "fails"])
+def test_where_there_is_no_sandbox_it_refuses_in_one_sentence(
+    root, tmp_path, command, bwrap
+):
+    hand_in(root, "amara")
+    place = tmp_path / "bin"
+    place.mkdir()
+    if bwrap == "fails":
+        text = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\n"
+        (place / "bwrap").write_text(f"{text}exit 1\n")
+        (place / "bwrap").chmod(0o755)
+    file = f"submitted/amara/{LESSON}/{LESSON}.ipynb"
+    what = {"grade": "01", "judge": file}[command]
+    process = start(root, command, what, path=str(place))
+    out, err = process.communicate(timeout=60)
+    told = refusal((process.returncode, out, err))
+    assert "--no-sandbox" in told
+    reasons = {
+        "none": ("apt-get install bubblewrap",),
+        "fails": ("No permissions to create new namespace", "max_user_namespaces"),
+    }
+    assert all(reason in told for reason in reasons[bwrap])
+    assert not (root / RESULTS).exists()

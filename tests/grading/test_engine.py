@@ -1,0 +1,321 @@
+"""A whole submission through the engine: verdicts, words, and nothing left behind."""
+
+import dataclasses
+import json
+import re
+
+import psutil
+import pytest
+
+from autograder.course import Course, CourseError
+from autograder.demo.answers import right
+from autograder.grading.engine import Budget, Engine, TooSlow
+from autograder.registry import load
+from tests.grading.engines import SEED, SHORT, engine_of, processes_of
+from tests.submissions import COURSE, EXERCISES, LESSON, Submission
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with engine_of(COURSE) as started:
+        yield started
+
+
+@pytest.fixture
+def grade(engine, tmp_path):
+    """Grade a submission that a function has changed."""
+
+    def graded(change=lambda submission: None, **options):
+        submission = Submission()
+        change(submission)
+        path = submission.write(tmp_path, "amara")
+        if options:
+            return engine.grade_once(path, "amara", **options)[0]
+        return engine.grade(path, "amara")[0]
+
+    return graded
+
+
+def exercise(result, name):
+    (found,) = (each for each in result.exercises if each.exercise == name)
+    return found
+
+
+def statuses(result, name):
+    return {case.status for case in exercise(result, name).cases}
+
+
+def full(result, *but):
+    """Say which exercises have lost points though they should have none lost."""
+    return [
+        e.exercise
+        for e in result.exercises
+        if e.points < e.max_points and e.exercise not in but
+    ]
+
+
+def test_right_answers_get_full_marks_and_no_remarks(grade):
+    result = grade()
+    assert (result.status, result.points) == ("graded", result.max_points)
+    assert (result.reason, result.repairs, result.troubles) == ("", (), ())
+    assert result.flags == ()
+    assert {each.exercise for each in result.exercises} == {*EXERCISES}
+
+
+def test_the_points_are_those_of_the_exercises(grade):
+    result = grade()
+    for each in result.exercises:
+        assert each.max_points == load(each.exercise).points
+        assert sum(case.max_points for case in each.cases) == each.max_points
+        assert sum(case.points for case in each.cases) == each.points
+
+
+def test_the_released_notebook_itself_is_missing_everywhere_and_in_kind_words(
+    engine, tmp_path
+):
+    path = COURSE.learner(LESSON)
+    result, _ = engine.grade(path, "nobody")
+    assert result.points == 0
+    for name in EXERCISES:
+        assert statuses(result, name) == {"missing"}
+        told = exercise(result, name).report
+        assert "is not written yet" in told or "cannot be checked yet" in told
+    assert result.troubles == ()
+
+
+def test_a_known_mistake_is_named(grade):
+    from autograder.demo.answers import mistaken
+
+    wrong = load("softmax").misconceptions[0].name
+    result = grade(lambda s: s.answer("softmax", mistaken("softmax", wrong)))
+    assert exercise(result, "softmax").diagnosis == wrong
+    assert statuses(result, "softmax") >= {"wrong"}
+    assert full(result, "softmax") == []
+
+
+def test_a_hostile_softmax_costs_softmax_alone(grade):
+    bad = "import os\ndef softmax(x, axis=-1):\n    os._exit(0)"
+    result = grade(lambda s: s.answer("softmax", bad))
+    assert statuses(result, "softmax") == {"crashed"}
+    assert full(result, "softmax") == []
+    assert exercise(result, "attention").blamed == ("softmax",)
+    assert "Your own `softmax` is what failed" in exercise(result, "attention").report
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("while True: pass", "timeout"),
+        ("return np.ones(1 << 40)", "memory"),
+        ("return 'x' * (5 << 20)", "output"),
+        ("import os; os._exit(1)", "crashed"),
+        ("raise ValueError('0x7f0123456789')", "error"),
+        ("return None", "wrong"),
+        ("return [w]", "wrong"),
+        ("raise NotImplementedError", "missing"),
+    ],
+)
+def test_an_answer_that_ends_badly_gets_its_status_and_words(grade, body, status):
+    text = f"def softmax_jacobian(w):\n    {body}"
+    result = grade(lambda s: s.answer("softmax_jacobian", text))
+    assert statuses(result, "softmax_jacobian") == {status}
+    assert exercise(result, "softmax_jacobian").points == 0
+    assert full(result, "softmax_jacobian") == []
+    assert "0x7f" not in result.as_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("softmax_jacobian = 3", "no function at its check, but int"),
+        ("class softmax_jacobian: pass", "no function at its check, but class"),
+        ("def softmax_jacobian(w:", "stopped with SyntaxError"),
+        ("1 / 0\ndef softmax_jacobian(w): pass", "ZeroDivisionError: division by zero"),
+        ("import os; os._exit(0)", "ended the whole Python process and was left out"),
+    ],
+)
+def test_an_answers_cell_that_gives_no_function_is_told(grade, text, told):
+    result = grade(lambda s: s.answer("softmax_jacobian", text))
+    assert exercise(result, "softmax_jacobian").points == 0
+    assert full(result, "softmax_jacobian") == []
+    assert any(told in trouble for trouble in result.troubles), result.troubles
+
+
+def test_a_cell_of_ones_own_that_ends_the_process_costs_nothing(grade):
+    def change(submission):
+        submission.own("import os\nos._exit(0)", above="softmax")
+        submission.own("raise SystemExit", below="softmax")
+        submission.own("1 / 0")
+
+    result = grade(change)
+    assert full(result) == []
+    assert len(result.troubles) == 3
+    assert "the cell `import os` ended the whole Python process" in result.troubles[0]
+
+
+def test_an_answer_below_the_check_of_its_stub_counts(grade):
+    stub = "def softmax(x, axis=-1):\n    raise NotImplementedError"
+
+    def change(submission):
+        submission.answer("softmax", stub)
+        submission.own(right("softmax"))
+
+    assert full(grade(change)) == []
+
+
+def test_a_name_bound_again_after_its_check_costs_nothing(grade):
+    result = grade(lambda s: s.own("softmax = scaled_scores = None"))
+    assert full(result) == []
+
+
+def test_library_answers_keep_their_points_and_are_flagged_with_the_line(grade):
+    text = (
+        "import torch\ndef softmax(x, axis=-1):\n"
+        "    y = torch.as_tensor(np.asarray(x, dtype=float))\n"
+        "    return torch.softmax(y, axis).numpy()"
+    )
+    result = grade(lambda s: s.answer("softmax", text))
+    assert full(result) == []
+    assert [(f.exercise, f.what, f.line) for f in result.flags] == [
+        ("softmax", "torch.softmax", "return torch.softmax(y, axis).numpy()")
+    ]
+
+
+def test_the_courses_own_answer_is_an_error_and_flagged_where_it_comes_in(grade):
+    text = "from course_lib.attention import softmax"
+    result = grade(lambda s: s.answer("softmax", text))
+    assert statuses(result, "softmax") == {"error"}
+    (flag,) = (f for f in result.flags if f.exercise == "softmax")
+    assert flag.line == text
+    assert flag.what == f"{load('softmax').reference.__module__}.softmax"
+    assert full(result, "softmax") == []
+
+
+def test_the_same_submission_gives_the_same_bytes(grade):
+    def change(submission):
+        submission.answer(
+            "softmax",
+            "import numpy as np, random\n"
+            "print(object(), id(np))\n"
+            "def softmax(x, axis=-1):\n"
+            "    raise ValueError(f'{object()} {random.random()} {hash(\"a\")} '\n"
+            "                     f'{set(\"attention\")} {id(x)}' [:90])",
+        )
+        submission.own("raise KeyError(object())")
+
+    first, second = grade(change).as_json(), grade(change).as_json()
+    assert first == second
+    assert not re.search(r"0x[0-9a-f]{8}", first)
+
+
+def test_another_engine_gives_the_same_bytes(engine, tmp_path):
+    submission = Submission()
+    submission.answer(
+        "softmax",
+        "def softmax(x, axis=-1):\n"
+        "    words = [*{'query', 'key', 'value', 'mask', 'score', 'weight'}]\n"
+        "    raise ValueError(str(words) + str(np.random.rand()))",
+    )
+    path = submission.write(tmp_path, "amara")
+    with engine_of(COURSE, worker=3) as another:
+        assert another.grade(path)[0].as_json() == engine.grade(path)[0].as_json()
+
+
+def test_another_seed_gives_other_inputs_and_the_same_marks(
+    engine, tmp_path, monkeypatch
+):
+    text = "def softmax(x, axis=-1):\n    raise ValueError(str(x))"
+    submission = Submission()
+    submission.answer("softmax", text)
+    path = submission.write(tmp_path, "amara")
+    one = engine.grade(path)[0]
+    monkeypatch.setattr(engine, "seed", SEED + 1)
+    other = engine.grade(path)[0]
+    assert one.as_json() != other.as_json()
+    assert one.points == other.points
+
+
+def test_results_are_plain_json_without_times(grade):
+    told = json.loads(grade().as_json())
+    assert told["points"] == told["max_points"] > 0
+    assert "seconds" not in grade().as_json()
+
+
+def test_the_first_try_says_too_slow_and_the_last_one_counts(grade):
+    text = "import time\ndef softmax_jacobian(w):\n    time.sleep(60)"
+
+    def change(submission):
+        submission.answer("softmax_jacobian", text)
+
+    with pytest.raises(TooSlow):
+        grade(change, last_try=False)
+    result = grade(change, last_try=True)
+    assert statuses(result, "softmax_jacobian") == {"timeout"}
+    assert full(result, "softmax_jacobian") == []
+
+
+def test_a_submission_that_is_slow_at_the_first_try_only_loses_nothing(
+    engine, grade, monkeypatch
+):
+    tried = []
+    once = Engine.grade_once
+
+    def slow_at_first(self, path, student, *, last_try=False):
+        tried.append(last_try)
+        if not last_try:
+            monkeypatch.setattr(self, "budget", Budget(call=1.0, cell=0.0001))
+        else:
+            monkeypatch.setattr(self, "budget", SHORT)
+        return once(self, path, student, last_try=last_try)
+
+    monkeypatch.setattr(Engine, "grade_once", slow_at_first)
+    assert full(grade()) == []
+    assert tried == [False, True]
+
+
+def test_a_submission_that_holds_nothing_is_invalid_and_zero(engine, tmp_path):
+    result, times = engine.grade(tmp_path / "nothing.ipynb", "amara")
+    assert (result.status, result.points, times) == ("invalid", 0.0, {})
+    assert result.reason
+    assert {c.status for e in result.exercises for c in e.cases} == {"invalid"}
+
+
+def test_every_case_is_timed(engine, tmp_path):
+    _, times = engine.grade(Submission().write(tmp_path, "amara"))
+    cases = {f"{e.name}.{c.name}" for e in engine.exercises for c in e.cases}
+    assert {*times} == cases | {"reading", "cells", "all"}
+    assert all(seconds >= 0 for seconds in times.values())
+
+
+def test_no_process_and_no_file_is_left(engine, grade):
+    before = psutil.Process().num_fds()
+    lasting = "import os, time\nif os.fork() == 0:\n    time.sleep(60)\n    os._exit(0)"
+    for _ in range(3):
+        grade(lambda s: s.own(lasting))
+    assert len(processes_of(engine)) == 3
+    assert psutil.Process().num_fds() == before
+
+
+def test_a_result_cannot_be_changed(grade):
+    result = grade()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.status = "invalid"
+
+
+def test_a_lesson_without_a_built_notebook_is_refused_at_once(tmp_path):
+    with pytest.raises(CourseError, match="run `make build`"):
+        Engine(Course(tmp_path), LESSON, seed=SEED)
+
+
+def test_without_isolation_the_verdicts_are_the_same(engine, tmp_path):
+    submission = Submission()
+    submission.answer("softmax", "def softmax(x, axis=-1):\n    return x")
+    submission.answer("softmax_jacobian", "import os\ndef softmax_jacobian(w):"
+                      "\n    os._exit(0)")  # fmt: skip
+    submission.own("raise KeyError(3)\n")
+    path = submission.write(tmp_path, "amara")
+    with engine_of(COURSE, isolated=False) as open_to_all:
+        told = open_to_all.grade(path)[0].as_json()
+    assert told == engine.grade(path)[0].as_json()

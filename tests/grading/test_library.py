@@ -1,0 +1,161 @@
+"""A library's function that answers an exercise works, and is written down."""
+
+import pytest
+import torch
+
+from autograder.registry import load
+from tests.grading.engines import engine_of
+from tests.grading.sessions import call, check, own, session_of, solution
+from tests.submissions import COURSE
+
+pytestmark = pytest.mark.sandbox
+OWN = f"{load('softmax').reference.__module__}.softmax"
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with engine_of(COURSE) as started:
+        yield started.sandbox
+
+
+def flags(sandbox, name, text, *arguments):
+    """Call an answer once; give its outcome and what was flagged."""
+    with session_of(sandbox, solution(name, text), check(name)) as session:
+        outcome = call(session, name, *arguments)
+        found = {(flag.exercise, flag.what, flag.line) for flag in session.flags}
+    return outcome, found
+
+
+SOFTMAX = "import torch\ndef softmax(x):\n    y = torch.as_tensor(x)\n    return {}"
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("torch.softmax(y, -1).tolist()", "torch.softmax"),
+        ("y.softmax(-1).tolist()", "torch.Tensor.softmax"),
+        ("torch.nn.functional.softmax(y, -1).tolist()", "torch.nn.functional.softmax"),
+        ("torch.nn.Softmax(-1)(y).tolist()", "torch.nn.Softmax"),
+        ("torch.special.softmax(y, -1).tolist()", "torch.special.softmax"),
+    ],
+)
+def test_a_library_function_answers_and_is_flagged_with_the_learners_line(
+    sandbox, line, what
+):
+    outcome, found = flags(sandbox, "softmax", SOFTMAX.format(line), [0.0, 0.0])
+    assert outcome.value == [0.5, 0.5]
+    assert ("softmax", what, f"return {line}") in found
+
+
+def test_a_function_under_another_name_is_flagged_all_the_same(sandbox):
+    text = (
+        "from torch.nn.functional import softmax as exponentials\nimport torch\n"
+        "def softmax(x):\n    return exponentials(torch.as_tensor(x), -1).tolist()"
+    )
+    _, found = flags(sandbox, "softmax", text, [0.0])
+    assert "torch.nn.functional.softmax" in {what for _, what, _ in found}
+
+
+def test_a_call_in_another_cells_function_gives_that_functions_line(sandbox):
+    cells = (
+        own("import torch\ndef mine(x):\n    return torch.softmax(x, -1)"),
+        solution("softmax", "def softmax(x):\n    return mine(torch.tensor(x))"),
+        check("softmax"),
+    )
+    with session_of(sandbox, *cells) as session:
+        call(session, "softmax", [0.0])
+        assert {flag.line for flag in session.flags} == {"return torch.softmax(x, -1)"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\ndef softmax(x):\n    return x\ntorch.softmax(torch.ones(2), -1)",
+        "def softmax(x):\n    'like torch.softmax(x)'\n    return x  # torch.softmax",
+        "import numpy as np\ndef softmax(x):\n    return np.exp(x) / np.exp(x).sum()",
+        "import torch\ndef softmax(x):\n    return torch.exp(torch.as_tensor(x))",
+    ],
+    ids=["called in the cell alone", "named in a text", "NumPy", "another function"],
+)
+def test_what_is_no_answer_from_a_library_is_not_flagged(sandbox, text):
+    outcome, found = flags(sandbox, "softmax", text, [0.0])
+    assert outcome.kind == "value"
+    assert found == set()
+
+
+def test_what_answers_one_exercise_may_be_used_in_another(sandbox):
+    text = "import torch\ndef attention(q):\n    return torch.softmax(q, -1).tolist()"
+    outcome, found = flags(sandbox, "attention", text, torch.zeros(2))
+    assert outcome.value == [0.5, 0.5]
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from course_lib.attention import softmax",
+        "import course_lib.attention as c\ndef softmax(x):\n    return c.softmax(x)",
+        "from course_lib import attention\nsoftmax = lambda x: attention.softmax(x)",
+        "import functools, course_lib.attention\n"
+        "softmax = functools.partial(course_lib.attention.softmax)",
+        f"from {OWN.removesuffix('.softmax')} import softmax",
+    ],
+    ids=["imported elsewhere", "wrapped", "lambda", "partial", "imported"],
+)
+def test_the_courses_own_function_raises_and_is_flagged(sandbox, text):
+    outcome, found = flags(sandbox, "softmax", text, [0.0])
+    assert outcome.raised.types[0] == "RuntimeError"
+    assert "cannot be called while softmax is graded" in outcome.raised.message
+    assert {what for _, what, _ in found} == {OWN}
+
+
+def test_the_courses_own_function_is_flagged_in_other_exercises_too(sandbox):
+    text = (
+        "import course_lib.attention as c\ndef attention(q):\n    return c.softmax(q)"
+    )
+    outcome, found = flags(sandbox, "attention", text, [0.0])
+    assert outcome.kind == "raised"
+    assert found == {("attention", OWN, "return c.softmax(q)")}
+
+
+def test_its_source_is_not_there_either(sandbox):
+    text = (
+        "import inspect, course_lib.attention as c\n"
+        "def softmax(x):\n    return inspect.getsource(inspect.unwrap(c.softmax))"
+    )
+    outcome, _ = flags(sandbox, "softmax", text, [0.0])
+    assert "exp" not in outcome.value.split('"""')[-1]
+    assert "raise RuntimeError" in outcome.value
+
+
+def test_layers_go_on_working_for_what_is_not_judged(sandbox):
+    text = """
+    import torch
+    layer = torch.nn.MultiheadAttention(4, 2)
+    x = torch.zeros(3, 1, 4)
+    def f():
+        return list(layer(x, x, x)[0].shape), torch.nn.Softmax(0)(x).sum().round().item()
+    """
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert call(session, "f").value == ([3, 1, 4], 4.0)
+        assert session.flags == set()
+
+
+def test_a_flag_is_written_down_though_the_call_does_not_end_well(sandbox):
+    text = (
+        "import torch\ndef softmax(x):\n    torch.softmax(torch.zeros(2), -1)\n"
+        "    raise ValueError"
+    )
+    outcome, found = flags(sandbox, "softmax", text, [0.0])
+    assert outcome.raised.types[0] == "ValueError"
+    assert {what for _, what, _ in found} == {"torch.softmax"}
+
+
+def test_a_flag_is_written_down_though_the_result_is_too_big(sandbox):
+    text = (
+        "import torch\ndef softmax(x):\n    torch.softmax(torch.zeros(2), -1)\n"
+        "    return 'x' * (5 << 20)"
+    )
+    outcome, found = flags(sandbox, "softmax", text, [0.0])
+    assert outcome.kind == "output"
+    assert {what for _, what, _ in found} == {"torch.softmax"}

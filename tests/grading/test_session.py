@@ -1,0 +1,615 @@
+"""A submission's cells and answers: what counts, what is left out, and what lies do."""
+
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from autograder.grading.inside import wire
+from autograder.grading.session import Budget, TooSlow
+from tests.grading.engines import SHORT, engine_of, processes_of
+from tests.grading.sessions import call, check, own, session_of, solution
+from tests.submissions import COURSE
+
+pytestmark = pytest.mark.sandbox
+QUICK = Budget(call=0.4, cell=0.6, callbacks=20)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with engine_of(COURSE) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def sandbox(engine):
+    return engine.sandbox
+
+
+def value(session, name, *arguments, **more):
+    outcome = call(session, name, *arguments, **more)
+    assert outcome.kind == "value", outcome
+    return outcome.value
+
+
+# --- which answer counts -------------------------------------------------------
+
+
+def test_the_answer_at_the_check_counts_even_if_a_later_cell_binds_the_name_again(
+    sandbox,
+):
+    cells = (
+        own("def f():\n    return 'at the check'"),
+        check("f"),
+        own("def f():\n    return 'later'"),
+    )
+    with session_of(sandbox, *cells) as session:
+        assert session.places("f") == ("check", "end")
+        assert value(session, "f") == "at the check"
+        assert value(session, "f", when="end") == "later"
+
+
+def test_a_stub_at_the_check_leaves_the_answer_at_the_end(sandbox):
+    stub = "def f():\n    raise NotImplementedError"
+    cells = solution("f", stub), check("f"), own("def f():\n    return 'later'")
+    with session_of(sandbox, *cells) as session:
+        assert call(session, "f").raised.types[0] == "NotImplementedError"
+        assert value(session, "f", when="end") == "later"
+
+
+def test_an_answer_that_only_stands_below_its_check_is_found(sandbox):
+    cells = check("f"), own("def f():\n    return 'later'")
+    with session_of(sandbox, *cells) as session:
+        assert session.places("f") == ("end",)
+        assert value(session, "f", when="end") == "later"
+
+
+def test_each_answer_finds_the_names_as_they_were_at_its_own_check(sandbox):
+    cells = (
+        own("scale = 1\ndef f():\n    return scale\ndef g():\n    return scale, late"),
+        check("f"),
+        own("scale = 2"),
+        check("g"),
+        own("scale = 3\nlate = 'below'"),
+    )
+    with session_of(sandbox, *cells) as session:
+        assert value(session, "f") == 1
+        assert value(session, "g") == (2, "below")
+        assert value(session, "f") == 1
+        assert value(session, "g", when="end") == (3, "below")
+        assert value(session, "f") == 1
+
+
+def test_a_cell_that_needs_a_name_from_further_below_runs_again(sandbox):
+    cells = (
+        own("table = [width] * 2"),
+        check("f"),
+        own("width = 3\ndef f():\n    return table"),
+    )
+    with session_of(sandbox, *cells) as session:
+        assert value(session, "f", when="end") == [3, 3]
+        assert session.troubles == {}
+
+
+def test_a_name_that_is_nowhere_stays_the_trouble_of_its_cell_alone(sandbox):
+    cells = own("nowhere + 1"), own("def f():\n    return 1"), check("f")
+    with session_of(sandbox, *cells) as session:
+        assert {p: r.types[0] for p, r in session.troubles.items()} == {0: "NameError"}
+        assert session.troubles[0].line == "nowhere + 1"
+        assert value(session, "f") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("f = 3", "int"),
+        ("f = 'softmax'", "str"),
+        ("class f:\n    pass", "class"),
+        ("pass", ""),
+    ],
+)
+def test_what_is_no_function_is_no_answer(sandbox, text, kind):
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert session.answers["f"][0] == kind
+        outcome = call(session, "f", 1)
+        assert outcome.raised.types[0] == "NotImplementedError"
+        assert outcome.arguments == (1,)
+
+
+def test_of_an_answer_whose_cell_stopped_the_reason_is_told(sandbox):
+    cells = solution("f", "import no_such_module\ndef f():\n    return 1"), check("f")
+    with session_of(sandbox, *cells) as session:
+        raised = call(session, "f").raised
+        assert raised.types[0] == "ModuleNotFoundError"
+        assert raised.line == "import no_such_module"
+
+
+def test_a_solution_that_is_no_python_tells_its_line(sandbox):
+    cells = solution("f", "x = 1\ndef f(:\n    pass"), check("f"), own("y = 2")
+    with session_of(sandbox, *cells) as session:
+        raised = call(session, "f").raised
+        assert (raised.types[0], raised.line_number) == ("SyntaxError", 2)
+
+
+# --- what crosses --------------------------------------------------------------
+
+
+def test_changed_arguments_come_back_and_unchanged_ones_are_ours(sandbox):
+    cells = own("def f(x, change):\n    x[0] = change\n    return x"), check("f")
+    with session_of(sandbox, *cells) as session:
+        x = np.zeros(2)
+        changed = call(session, "f", x, 1.0)
+        same = call(session, "f", x, 0.0)
+    assert changed.arguments[0].tolist() == [1.0, 0.0]
+    assert changed.shares_memory is True
+    assert same.arguments[0].tolist() == [0.0, 0.0]
+    assert x.tolist() == [0.0, 0.0]
+
+
+def test_an_exception_comes_with_its_bases_and_the_learners_line(sandbox):
+    text = "def f(x):\n    y = x\n    return inner(y)\ndef inner(y):\n    return {}[y]"
+    with session_of(sandbox, own(text), check("f")) as session:
+        outcome = call(session, "f", 5)
+    raised = outcome.raised
+    assert outcome.kind == "raised"
+    assert raised.types == ("KeyError", "LookupError", "Exception", "BaseException")
+    assert (raised.message, raised.function) == ("5", "inner")
+    assert (raised.line_number, raised.line) == (5, "return {}[y]")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("import numpy as np\nreturn np.zeros(9 << 20)", "output"),
+        ("return 'x' * (5 << 20)", "output"),
+        ("import numpy as np\nreturn np.ones((1 << 40,))", "MemoryError"),
+        ("raise SystemExit", "SystemExit"),
+        ("quit()", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("return f()", "RecursionError"),
+        ("return input()", "EOFError"),
+        ("import os\nos._exit(0)", "crashed"),
+        ("import ctypes\nctypes.string_at(0)", "crashed"),
+        ("while True: pass", "timeout"),
+        ("import time\ntime.sleep(60)", "timeout"),
+        ("import threading\nthreading.Lock().acquire()\nlock = threading.Lock()\n"
+         "lock.acquire()\nlock.acquire()", "timeout"),
+        (
+            "while True:\n    try:\n        while True: pass\n"
+            "    except BaseException: pass",
+            "timeout",
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_that_gives_no_value_ends_as(sandbox, text, kind):
+    body = textwrap.indent(text, "    ")
+    cells = own(f"def f():\n{body}\ndef g():\n    return 'still here'"), check("f")
+    with session_of(sandbox, *cells, check("g"), budget=QUICK) as session:
+        outcome = call(session, "f")
+        found = outcome.raised.types[0] if outcome.raised else outcome.kind
+        assert found == kind
+        assert value(session, "g") == "still here"
+
+
+def test_what_is_no_plain_data_arrives_as_a_stranger_of_its_type(sandbox):
+    text = """
+    import numpy as np
+    class Sly(np.ndarray):
+        pass
+    def f(which):
+        return {
+            "subclass": np.zeros(2).view(Sly),
+            "objects": np.array([object()]),
+            "generator": (x for x in [1]),
+            "inside": [np.zeros(2).view(Sly)],
+        }[which]
+    """
+    with session_of(sandbox, own(text), check("f")) as session:
+        found = [
+            value(session, "f", which) for which in ("subclass", "objects", "generator")
+        ]
+        within = value(session, "f", "inside")
+    assert all(isinstance(each, wire.Stranger) for each in [*found, *within])
+    names = [type(each).__name__ for each in found]
+    assert names == ["Sly", "ndarray of object_", "generator"]
+
+
+def test_what_a_call_prints_and_warns_is_no_part_of_it(sandbox):
+    text = """
+    import os, sys, warnings
+    def f():
+        warnings.warn("careful")
+        print("x" * 100_000)
+        print("y", file=sys.stderr)
+        os.write(1, b"z" * 1000)
+        return 1
+    """
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert value(session, "f") == 1
+        assert session.outputs[0] == []
+
+
+# --- functions of ours ---------------------------------------------------------
+
+
+def test_a_function_as_argument_is_answered_here(sandbox):
+    asked = []
+
+    def twice(x, *, plus=0):
+        asked.append(x)
+        return 2 * x + plus
+
+    cells = own("def f(g, x):\n    return g(x) + g(x, plus=1)"), check("f")
+    with session_of(sandbox, *cells) as session:
+        found = value(session, "f", twice, np.ones(2))
+    assert found.tolist() == [5.0, 5.0]
+    assert [x.tolist() for x in asked] == [[1.0, 1.0]] * 2
+
+
+def test_a_function_among_the_keywords_and_inside_a_list_is_answered_too(sandbox):
+    cells = own("def f(*, g):\n    return g(3)"), check("f")
+    with session_of(sandbox, *cells) as session:
+        assert value(session, "f", g=lambda x: x + 1) == 4
+
+
+def test_an_exception_of_ours_reaches_the_learners_code_as_what_it_is(sandbox):
+    def refuse(x):
+        raise ZeroDivisionError("no zero, please")
+
+    text = """
+    def f(g):
+        try:
+            g(0)
+        except ArithmeticError as error:
+            return type(error).__name__, str(error)
+    """
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert value(session, "f", refuse) == ("ZeroDivisionError", "no zero, please")
+
+
+def test_an_exception_of_ours_that_nobody_catches_is_the_calls_outcome(sandbox):
+    class Own(ValueError):
+        pass
+
+    def refuse():
+        raise Own("not so")
+
+    cells = own("def f(g):\n    return g()"), check("f")
+    with session_of(sandbox, *cells) as session:
+        raised = call(session, "f", refuse).raised
+    assert raised.types[0] == "ValueError"
+    assert (raised.message, raised.line) == ("not so", "return g()")
+
+
+def test_names_that_an_exercise_uses_are_bound_to_ours_for_one_call_only(sandbox):
+    text = "def softmax(x):\n    return 'mine'\ndef f(x):\n    return softmax(x)"
+    with session_of(sandbox, own(text), check("f")) as session:
+        bound = {"softmax": lambda x: f"the course's {x}"}
+        assert value(session, "f", 1, bound=bound) == "the course's 1"
+        assert value(session, "f", 1) == "mine"
+
+
+def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox):
+    text = "def f(g, times):\n    return sum(g() for _ in range(times))"
+    with session_of(sandbox, own(text), check("f"), budget=QUICK) as session:
+        assert value(session, "f", lambda: 1, QUICK.callbacks) == QUICK.callbacks
+        assert call(session, "f", lambda: 1, QUICK.callbacks + 1).kind == "timeout"
+
+
+def test_the_time_that_a_function_of_ours_takes_is_not_the_learners(sandbox):
+    def slow():
+        time.sleep(2.5 * QUICK.call)
+        return 1
+
+    cells = own("def f(g):\n    return g()"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK) as session:
+        assert value(session, "f", slow) == 1
+
+
+# --- cells that end the process ------------------------------------------------
+
+
+def test_a_cell_that_ends_the_process_is_left_out(sandbox):
+    cells = (
+        own("def f():\n    return 1"),
+        own("import os\nos._exit(0)"),
+        check("f"),
+        own("def g():\n    return 2"),
+        check("g"),
+    )
+    with session_of(sandbox, *cells) as session:
+        assert session.killed == {1: "crashed"}
+        assert value(session, "f") + value(session, "g") == 3
+
+
+def test_a_cell_that_never_ends_is_left_out(sandbox):
+    cells = own("while True: pass"), own("def f():\n    return 1"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK) as session:
+        assert session.killed == {0: "timeout"}
+        assert value(session, "f") == 1
+
+
+@pytest.mark.parametrize("how", ["crashed", "timeout"])
+def test_an_answer_whose_cell_is_left_out_ends_as_its_cell_did(sandbox, how):
+    ending = {"crashed": "import os; os._exit(1)", "timeout": "while True: pass"}[how]
+    cells = solution("f", f"{ending}\ndef f():\n    return 1"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK) as session:
+        assert call(session, "f").kind == how
+
+
+def test_more_deadly_cells_than_allowed_leave_all_of_the_learners_own_out(sandbox):
+    deadly = [own(f"import os; os._exit({place})") for place in range(9)]
+    answers = solution("f", "def f():\n    return 1"), check("f")
+    with session_of(sandbox, *deadly, *answers) as session:
+        assert len(session.killed) == SHORT.deadly
+        assert value(session, "f") == 1
+
+
+def test_an_own_cell_that_strikes_later_costs_no_answer(sandbox):
+    """A thread ends the process in whatever cell runs then, in each child anew."""
+    strike = """
+    import os, threading, time
+    def strike():
+        time.sleep(0.05)
+        os._exit(1)
+    threading.Thread(target=strike).start()
+    """
+    names = [f"f{place}" for place in range(SHORT.deadly)]
+    cells = [own(strike)]
+    for name in names:
+        answer = f"import time; time.sleep(0.2)\ndef {name}():\n    return 1"
+        cells += [solution(name, answer), check(name)]
+    with session_of(sandbox, *cells) as session:
+        assert [value(session, name) for name in names] == [1] * len(names)
+        assert session.killed.keys() <= {0}
+
+
+def test_after_a_crash_the_other_calls_go_on_in_a_fresh_child(sandbox):
+    text = """
+    import os
+    count = []
+    def f(x):
+        if x == 1:
+            os._exit(1)
+        count.append(x)
+        return count
+    """
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert value(session, "f", 0) == [0]
+        assert call(session, "f", 1).kind == "crashed"
+        assert value(session, "f", 2) == [2]
+
+
+def test_a_submission_gets_no_more_children_than_allowed(engine, sandbox):
+    budget = Budget(call=1, cell=1, children=3)
+    cells = own("import os\ndef f():\n    os._exit(1)"), check("f")
+    with session_of(sandbox, *cells, budget=budget) as session:
+        before = sandbox._forked
+        kinds = [call(session, "f").kind for _ in range(6)]
+        assert kinds == ["crashed"] * 6
+        assert sandbox._forked - before == budget.children - 1
+    assert len(processes_of(engine)) == 3
+
+
+def test_a_submission_gets_no_more_timeouts_than_allowed(sandbox):
+    budget = Budget(call=0.2, cell=1, timeouts=3)
+    cells = own("def f():\n    while True: pass"), check("f")
+    with session_of(sandbox, *cells, budget=budget) as session:
+        start = time.monotonic()
+        assert [call(session, "f").kind for _ in range(30)] == ["timeout"] * 30
+        assert time.monotonic() - start < 3
+
+
+# --- timeouts ------------------------------------------------------------------
+
+
+def test_the_first_try_stops_at_the_first_timeout_and_leaves_no_child(engine, sandbox):
+    cells = own("def f():\n    while True: pass"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK, last_try=False) as session:
+        with pytest.raises(TooSlow):
+            call(session, "f")
+        assert len(processes_of(engine)) == 3
+
+
+def test_the_first_try_stops_at_a_cell_that_does_not_end(engine, sandbox):
+    cells = [own("while True: pass")]
+    with pytest.raises(TooSlow):
+        with session_of(sandbox, *cells, budget=QUICK, last_try=False):
+            pass
+    assert len(processes_of(engine)) == 3
+
+
+def test_the_last_try_gives_twice_the_time_and_then_counts(sandbox):
+    text = "import time\ndef f(x):\n    time.sleep(x)\n    return 1"
+    with session_of(sandbox, own(text), check("f"), budget=QUICK) as session:
+        assert value(session, "f", 1.4 * QUICK.call) == 1
+        assert call(session, "f", 3 * QUICK.call).kind == "timeout"
+        assert call(session, "f", 0.5 * QUICK.call).kind == "timeout"
+        assert value(session, "f", 0) == 1
+
+
+# --- lies ----------------------------------------------------------------------
+
+FRAME = """
+import msgpack, os, struct
+def say(tree, data=b""):
+    packed = tree if type(tree) is bytes else msgpack.packb(tree)
+    frame = struct.pack(">II", len(packed), len(data)) + packed + data
+    while frame:
+        frame = frame[os.write(3, frame):]
+"""
+EMPTY = ["d"]
+# Trees as the wire writes them: ["l", …] is a list, ["t", …] a tuple, ["d", …] a dict.
+OUTCOME = ["l", "outcome", "value", 7, None, None, False, ["l"]]
+RAN = ["l", "ran", EMPTY, EMPTY, ["d", "f", ["t", "answer", ""]]]
+LIES = {
+    "an outcome before it was asked for": [OUTCOME],
+    "a report before the end": [RAN],
+    "a report of nothing": [["l", "ran"]],
+    "a report of too much": [[*RAN, 1, 2, 3]],
+    "a report of numbers": [["l", "ran", 1, 2, 3]],
+    "a report of odd troubles": [["l", "ran", ["d", 0, ["t", 1]], EMPTY, EMPTY]],
+    "a trouble of no cell": [
+        ["l", "ran", ["d", 99, ["t", ["t", "E"], "", "", 0, ""]], EMPTY, EMPTY]
+    ],
+    "odd answers": [["l", "ran", EMPTY, EMPTY, ["d", "f", 3]]],
+    "answers of odd names": [["l", "ran", EMPTY, EMPTY, ["d", 3, ["t", "a", "b"]]]],
+    "a cell that is none": [["l", "at", 10**6]],
+    "a cell below the first": [["l", "at", -1], ["l", "failed", "no sandbox"]],
+    "a cell without a place": [["l", "at"]],
+    "a word alone": [["l", "ran", "off"], ["l"]],
+    "no list": [7, "at", None],
+    "no word": [["l", 1, 2]],
+    "that it could not be shut in": [["l", "failed", "no sandbox"]],
+    "a question nobody asked": [["l", "callback", 0, ["t"], EMPTY]],
+    "bytes that are no tree": [b"\xc1\xc1\xc1"],
+    "a list that is a key": [["l", "ran", ["d", ["l"], 1], EMPTY, EMPTY]],
+    "a tensor of a wrong size": [["l", "ran", ["T", "float32", ["l", 9], 0, 4], 1, 2]],
+}
+
+
+@pytest.mark.parametrize("frames", LIES.values(), ids=[*LIES])
+def test_a_cell_that_says_what_is_a_lie_gets_no_further_than_its_own_word(
+    sandbox, frames
+):
+    lie = f"{FRAME}\nfor tree in {frames!r}:\n    say(tree)"
+    right = solution("f", "def f():\n    return 'honest'")
+    cells = right, own(lie), own("x = 1"), check("f")
+    with session_of(sandbox, *cells) as session:
+        for _ in range(3):
+            outcome = call(session, "f")
+            assert (outcome.kind, outcome.value) in [
+                ("value", "honest"),
+                ("value", 7),  # its own word for what it returns
+                ("crashed", None),
+                ("raised", None),
+            ]
+
+
+def lying(lie):
+    body = textwrap.indent(lie, "    ")
+    return own(f"{FRAME}\ndef f(*given):\n{body}\n    return 'honest'"), check("f")
+
+
+LIES_IN_A_CALL = {
+    "an outcome of no kind": ["l", "outcome", "ok", 7, None, None, False, ["l"]],
+    "a timeout": ["l", "outcome", "timeout", 7, None, None, False, ["l"]],
+    "an outcome that is too short": ["l", "outcome", "value"],
+    "an outcome that is too long": [*OUTCOME, 1],
+    "other arguments than were given": [*OUTCOME[:5], ["t", 1, 2, 3], False, ["l"]],
+    "arguments that are no tuple": [*OUTCOME[:5], 3, False, ["l"]],
+    "an exception with a value": ["l", "outcome", "raised", 7, None, None, 0, ["l"]],
+    "an exception without types": [
+        *["l", "outcome", "raised", None, ["t", ["t"], "", "", 0, ""], None, 0, ["l"]]
+    ],
+    "an exception of the wrong shape": [
+        *["l", "outcome", "raised", None, ["t", "ValueError"], None, 0, ["l"]]
+    ],
+    "flags that are none": [*OUTCOME[:7], ["l", 3]],
+    "a flag without a line": [*OUTCOME[:7], ["l", ["t", "torch.softmax"]]],
+    "flags that are no list": [*OUTCOME[:7], 3],
+    "a function that is none": ["l", "callback", 99, ["t"], EMPTY],
+    "a function below zero": ["l", "callback", -99, ["t"], EMPTY],
+    "a function by name": ["l", "callback", "eval", ["t"], EMPTY],
+    "arguments that are none": ["l", "callback", 0, 3, EMPTY],
+    "another report": RAN,
+    "that it could not be shut in": ["l", "failed", "no sandbox"],
+    "a word of its own": ["l", "points", 60],
+}
+
+
+@pytest.mark.parametrize("tree", LIES_IN_A_CALL.values(), ids=[*LIES_IN_A_CALL])
+def test_a_call_that_says_what_is_a_lie_is_a_crash_and_the_next_one_is_judged(
+    sandbox, tree
+):
+    lie = f"if given[0]:\n    say({tree!r})"
+    with session_of(sandbox, *lying(lie)) as session:
+        assert call(session, "f", True, len).kind == "crashed"
+        assert value(session, "f", False, len) == "honest"
+
+
+def test_a_question_that_our_function_refuses_is_answered_with_its_exception(sandbox):
+    """Keywords that are no names reach nothing but Python's own check of them."""
+    lie = "if given[0]:\n    say(['l', 'callback', 0, ['t'], ['d', 3, 4]])"
+    with session_of(sandbox, *lying(lie)) as session:
+        assert value(session, "f", True, len) == "honest"
+
+
+def test_a_call_cannot_reach_functions_of_an_earlier_one(sandbox):
+    secret = "say(['l', 'callback', 1, ['t'], ['d']])"
+    with session_of(sandbox, *lying(f"if given[0]:\n    {secret}")) as session:
+        assert value(session, "f", False, len, lambda: "secret") == "honest"
+        assert call(session, "f", True, len).kind == "crashed"
+
+
+@pytest.mark.parametrize("frame", [["l", "at", 0], ["l", "callback", 0, ["t"], EMPTY]])
+def test_messages_without_end_come_to_an_end(sandbox, frame):
+    lie = own(f"{FRAME}\nwhile True:\n    say({frame!r})")
+    start = time.monotonic()
+    cells = lie, own("def f():\n    return 1"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK) as session:
+        assert value(session, "f") == 1
+        assert session.killed == {0: "crashed"}
+    assert time.monotonic() - start < 5
+
+
+def test_a_message_now_and_then_buys_no_time(sandbox):
+    lie = own(
+        f"{FRAME}\nimport time\nwhile True:\n    say(['l', 'at', 0])\n"
+        "    time.sleep(0.3)"
+    )
+    start = time.monotonic()
+    cells = lie, own("def f():\n    return 1"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK) as session:
+        assert value(session, "f") == 1
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "os.write(3, b'\\xff' * 8)",  # announces 4 GiB
+        "os.write(3, b'\\x00\\x00\\x00\\x05\\x00\\x00\\x00\\x00ab')\nos._exit(0)",
+        "os.write(3, bytes(range(256)))",
+    ],
+    ids=["too long a frame", "half a frame", "any bytes"],
+)
+def test_bytes_that_are_no_frame_are_a_crash(sandbox, text):
+    lie = "if given:\n" + textwrap.indent(text, "    ")
+    with session_of(sandbox, *lying(lie)) as session:
+        assert call(session, "f", 1).kind == "crashed"
+        assert value(session, "f") == "honest"
+
+
+def test_half_a_frame_and_then_silence_is_a_timeout(sandbox):
+    lie = "if given:\n    os.write(3, b'abc')\n    import time\n    time.sleep(60)"
+    with session_of(sandbox, *lying(lie), budget=QUICK) as session:
+        assert call(session, "f", 1).kind == "timeout"
+
+
+def test_a_child_that_does_not_read_is_a_timeout(sandbox):
+    """The message is larger than what the connection holds."""
+    lie = own("import time\ndef f(x):\n    return 1\n"), check("f")
+    with session_of(sandbox, *lie, budget=QUICK) as session:
+        child = session._child
+        process = processes_of(_Has(sandbox))[-1]
+        process.suspend()
+        assert call(session, "f", np.zeros(1 << 20)).kind == "timeout"
+        assert session._child is not child
+
+
+class _Has:
+    def __init__(self, sandbox):
+        self.sandbox = sandbox
+
+
+def test_only_known_functions_can_be_flagged_and_lines_are_cleaned(sandbox):
+    known = sandbox.library["softmax"][0]
+    flags = ["l", ["t", known, "x at 0x7fffdeadbeef"], ["t", "os.system", "rm"]]
+    tree = [*OUTCOME[:7], flags]
+    with session_of(sandbox, *lying(f"say({tree!r})")) as session:
+        call(session, "f")
+        assert {(each.what, each.line) for each in session.flags} == {
+            (known, "x at 0x…")
+        }

@@ -1,0 +1,210 @@
+"""The learner's cells run as in a notebook: magics, displays, and limits on output."""
+
+import pytest
+
+from autograder.grading.inside import shell
+from tests.grading.engines import engine_of
+from tests.grading.sessions import call, check, inside, own, session_of
+from tests.submissions import COURSE
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with engine_of(COURSE) as started:
+        yield started.sandbox
+
+
+def shown(sandbox, text):
+    """Give what one cell shows."""
+    with session_of(sandbox, own(text)) as session:
+        return session.outputs[0]
+
+
+def text_of(outputs):
+    return "".join(output.get("text", "") for output in outputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("%time x = 1", "x"),
+        ("%%time\nx = 1", "x"),
+        ("%%capture kept\nx = 1\nprint(2)", "x"),
+        ("%matplotlib inline\nx = 1", "x"),
+        ("x = 1\nx?", "x"),
+        ("import asyncio\nawait asyncio.sleep(0)\nx = 1", "x"),
+        ("x = 1;", "x"),
+        ("!true\nx = 1", "x"),
+        ("%load_ext autoreload\n%autoreload 2\nx = 1", "x"),
+        ("%config InlineBackend.figure_format = 'svg'\nx = 1", "x"),
+    ],
+)
+def test_a_cell_means_what_it_means_in_a_notebook(sandbox, text, name):
+    cells = own(text), own(f"def f():\n    return {name}"), check("f")
+    with session_of(sandbox, *cells) as session:
+        assert session.troubles == {}
+        assert call(session, "f").value == 1
+
+
+def test_prints_are_kept_in_order_and_apart_by_stream(sandbox):
+    text = """
+    import sys
+    print("one")
+    print("two", file=sys.stderr)
+    print("three")
+    """
+    assert shown(sandbox, text) == [
+        {"name": "stdout", "text": "one\n"},
+        {"name": "stderr", "text": "two\n"},
+        {"name": "stdout", "text": "three\n"},
+    ]
+
+
+def test_the_last_line_and_displays_are_kept_as_text(sandbox):
+    text = "from IPython.display import display, Math\ndisplay(Math('x^2'))\n[1, 2]"
+    math, last = shown(sandbox, text)
+    assert math["data"]["text/latex"] == r"$\displaystyle x^2$"
+    assert last == {"data": {"text/plain": "[1, 2]"}}
+
+
+def test_a_figure_is_kept_as_a_picture(sandbox):
+    (figure,) = shown(
+        sandbox, "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+    )
+    assert figure["data"]["image/png"].startswith("iVBOR")
+    assert {*figure["data"]} <= {*shell.SHOWN}
+
+
+def test_active_forms_are_not_kept(sandbox):
+    text = """
+    from IPython.display import HTML, Javascript, SVG, display
+    display(HTML("<script>alert(1)</script>"))
+    display(Javascript("alert(1)"))
+    display(SVG("<svg xmlns='http://www.w3.org/2000/svg'/>"))
+    display({"text/html": "<b>", "application/json": "{}", "text/plain": "x"}, raw=True)
+    """
+    for output in shown(sandbox, text):
+        assert {*output["data"]} <= {*shell.SHOWN}
+
+
+def test_what_a_cell_prints_is_cut(sandbox):
+    (kept,) = shown(sandbox, "for _ in range(100):\n    print('x' * 100_000)")
+    assert len(kept["text"]) == shell.LONGEST_TEXT
+    assert kept["cut"] is True
+
+
+def test_a_quarter_of_a_gigabyte_on_one_line_is_cut_and_costs_nothing_else(sandbox):
+    cells = (
+        own("for _ in range(16):\n    print('x' * (1 << 24), end='')"),
+        own("def f():\n    return 1"),
+        check("f"),
+    )
+    with session_of(sandbox, *cells) as session:
+        assert len(text_of(session.outputs[0])) == shell.LONGEST_TEXT
+        assert call(session, "f").value == 1
+
+
+def test_no_cell_shows_more_than_so_many_things(sandbox):
+    text = """
+    import sys
+    for place in range(100):
+        print(place)
+        display(place)
+        print(place, file=sys.stderr)
+    """
+    assert len(shown(sandbox, text)) == shell.MOST_OUTPUTS
+
+
+def test_a_display_too_long_to_keep_is_dropped_and_the_cell_goes_on(sandbox):
+    outputs = shown(sandbox, "display('x' * 1_000_000)\nprint('after')")
+    assert outputs == [{"data": {}}, {"name": "stdout", "text": "after\n"}]
+
+
+def test_outputs_without_end_in_many_cells_do_not_cost_the_answer(sandbox):
+    many = [own("print('y' * 100_000)\n'z' * 9_000")] * 150
+    with session_of(sandbox, *many, own("def f():\n    return 1"), check("f")) as one:
+        assert call(one, "f").value == 1
+
+
+def test_pictures_without_end_in_many_cells_do_not_cost_the_answer(sandbox):
+    picture = "display({'image/png': 'A' * 399_000, 'text/plain': ''}, raw=True)"
+    many = [own("\n".join([picture] * 18))] * 3
+    with session_of(sandbox, *many, own("def f():\n    return 1"), check("f")) as one:
+        assert call(one, "f").value == 1
+
+
+def test_a_traceback_is_no_output(sandbox):
+    assert shown(sandbox, "1 / 0") == []
+    assert shown(sandbox, "def f(:") == []
+
+
+def test_nobody_answers_input_and_the_debugger(sandbox):
+    cells = own("input()"), own("breakpoint()"), own("x = 1")
+    with session_of(sandbox, *cells) as session:
+        assert session.troubles[0].types[0] == "EOFError"
+        assert "nobody to answer" in session.troubles[0].message
+        assert session.killed == {}
+
+
+@pytest.mark.parametrize("text", ["quit()", "exit", "exit()", "import sys; sys.exit()"])
+def test_leaving_ends_the_cell_and_no_more(sandbox, text):
+    cells = own(f"{text}\nx = 1"), own("def f():\n    return 2"), check("f")
+    with session_of(sandbox, *cells) as session:
+        assert session.killed == {}
+        assert call(session, "f").value == 2
+
+
+def test_an_exception_that_cannot_be_shown_ends_the_cell_and_no_more(sandbox):
+    text = """
+    class Silent(Exception):
+        def __str__(self):
+            raise RuntimeError
+        __repr__ = __str__
+    raise Silent
+    """
+    cells = own(text), own("def f():\n    return 2"), check("f")
+    with session_of(sandbox, *cells) as session:
+        assert session.troubles[0].types[0] == "Silent"
+        assert call(session, "f").value == 2
+
+
+def test_streams_that_a_cell_replaces_are_put_back(sandbox):
+    cells = own("import sys\nsys.stdout = sys.stderr = None"), own("print('here')")
+    with session_of(sandbox, *cells) as session:
+        assert session.outputs[1] == [{"name": "stdout", "text": "here\n"}]
+
+
+def test_there_is_no_history_and_no_thread(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import threading
+        history = get_ipython().history_manager
+        return threading.active_count(), history.enabled, "Out" in globals() and Out
+        """,
+    )
+    assert found == (1, False, {})
+
+
+def test_nothing_of_warming_up_is_left_in_the_names(sandbox):
+    found = inside(
+        sandbox,
+        """
+        import matplotlib.pyplot as plt
+        ours = [n for n in globals() if n in ("_p", "_f", "asyncio", "ZeroDivision")]
+        return ours, plt.get_fignums(), get_ipython().execution_count
+        """,
+    )
+    assert found == ([], [], 1)
+
+
+def test_a_module_that_a_cell_writes_can_be_imported(sandbox):
+    cells = (
+        own("%%writefile mine.py\nvalue = 3"),
+        own("import mine\ndef f():\n    return mine.value"),
+        check("f"),
+    )
+    with session_of(sandbox, *cells) as session:
+        assert call(session, "f").value == 3

@@ -1,0 +1,424 @@
+"""Submissions that use up time, memory, files, processes, and the grader itself."""
+
+from autograder.demo.answers import right
+from tests.hostile import hostile
+from tests.hostile.attacks import NAME, inside
+from tests.hostile.outside import SAYS
+
+FAMILY = "uses everything up"
+SOFTMAX, SCALED, ATTENTION = "softmax", "scaled_scores", "attention"
+JACOBIAN, ADDITIVE = "softmax_jacobian", "additive_scores"
+TIMEOUT, MEMORY = {NAME: "timeout"}, {NAME: "memory"}
+ENDLESS = "while True:\n    pass"
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def loops_without_end(submission, world):
+    inside(submission, ENDLESS)
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def loops_without_end_and_catches_every_exception(submission, world):
+    deed = """\
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        continue"""
+    inside(submission, deed)
+
+
+BLOCKED_SIGNALS = """
+import signal
+import time
+
+for number in range(1, 65):
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError):
+        continue
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+while True:
+    time.sleep(1000)"""
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def sleeps_and_ignores_every_signal(submission, world):
+    inside(submission, BLOCKED_SIGNALS)
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def multiplies_huge_matrices(submission, world):
+    deed = """\
+large = np.ones((3000, 3000))
+for _ in range(1000):
+    large = large @ large"""
+    inside(submission, deed)
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def counts_to_a_trillion_in_one_call(submission, world):
+    inside(submission, "sum(range(10**12))")
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def computes_a_number_of_a_billion_digits(submission, world):
+    inside(submission, "3 ** 10**9")
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def matches_a_pattern_that_backtracks(submission, world):
+    inside(submission, 'import re\nre.match("(a+)+$", "a" * 60 + "b")')
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def waits_for_a_lock_that_it_holds(submission, world):
+    deed = "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()"
+    inside(submission, deed)
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def waits_for_a_thread_that_waits_for_it(submission, world):
+    deed = """\
+import threading
+door = threading.Event()
+thread = threading.Thread(target=door.wait)
+thread.start()
+thread.join()"""
+    inside(submission, deed)
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+def waits_for_a_program_that_does_not_end(submission, world):
+    inside(submission, 'import subprocess\nsubprocess.run(["sleep", "1000"])')
+
+
+@hostile(FAMILY, lost={ADDITIVE: "timeout"}, points={ADDITIVE: 7.0}, seconds=15)
+def loops_without_end_for_one_hidden_input(submission, world):
+    deed = "if np.max(np.abs(given[0])) > 1e3:\n    while True:\n        pass"
+    inside(submission, deed, name=ADDITIVE)
+
+
+@hostile(FAMILY, seconds=15)
+def answers_slowly_but_in_time(submission, world):
+    inside(submission, "import time\ntime.sleep(0.3)")
+
+
+@hostile(FAMILY, lost={SOFTMAX: "timeout"}, seconds=20)
+def loops_without_end_where_other_exercises_call_it(submission, world):
+    inside(submission, ENDLESS, name=SOFTMAX)
+    cell = submission.cell(SOFTMAX)  # the others call it with a keyword
+    cell.source = cell.source.replace("*given)", "*given, **named)")
+
+
+@hostile(FAMILY, lost={ATTENTION: "timeout"}, seconds=20)
+def loops_without_end_and_is_judged_again_for_what_it_uses(submission, world):
+    inside(submission, ENDLESS, name=ATTENTION)
+
+
+@hostile(
+    FAMILY,
+    lost={name: "timeout" for name in (JACOBIAN, SCALED, NAME)},
+    seconds=30,
+)
+def loops_without_end_in_three_exercises(submission, world):
+    for name in (JACOBIAN, SCALED, NAME):
+        inside(submission, ENDLESS, name=name)
+
+
+@hostile(FAMILY, seconds=20)
+def loops_without_end_in_an_own_cell(submission, world):
+    submission.own(ENDLESS, above=SOFTMAX)
+
+
+@hostile(FAMILY, seconds=20)
+def awaits_what_never_comes_in_an_own_cell(submission, world):
+    submission.own("import asyncio\nawait asyncio.Event().wait()")
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=20)
+def loops_without_end_before_its_answer_is_defined(submission, world):
+    submission.answer(NAME, f"{ENDLESS}\n\n\n{right(NAME)}")
+
+
+@hostile(FAMILY, lost=MEMORY, seconds=10)
+def asks_for_fifty_gigabytes_at_once(submission, world):
+    inside(submission, "np.ones(50 << 27)")
+
+
+@hostile(FAMILY, lost=MEMORY, seconds=10)
+def fills_the_memory_piece_by_piece(submission, world):
+    deed = """\
+pieces = []
+while True:
+    pieces.append(np.empty(16 << 20))"""
+    inside(submission, deed)
+
+
+@hostile(FAMILY, lost=MEMORY, seconds=10)
+def fills_the_memory_with_tensors(submission, world):
+    deed = """\
+import torch
+try:
+    pieces = [torch.empty(1 << 24) for _ in range(10**6)]
+except RuntimeError as error:
+    raise MemoryError from error"""
+    inside(submission, deed)
+
+
+@hostile(FAMILY, lost={NAME: "any"}, seconds=15)
+def fills_the_memory_with_tiny_objects(submission, world):
+    inside(submission, "whole = []\nwhile True:\n    whole = [whole, {}]")
+
+
+@hostile(FAMILY, seconds=10)
+def fills_the_memory_in_an_own_cell(submission, world):
+    submission.own(
+        """\
+def fill():
+    pieces = []
+    while True:
+        pieces.append(np.empty(16 << 20))
+
+
+fill()""",
+        above=SOFTMAX,
+    )
+
+
+@hostile(FAMILY, seconds=10)
+def fills_the_memory_outside_the_limit_of_a_process(submission, world):
+    deed = """\
+import ctypes
+import mmap
+
+LIBC = ctypes.CDLL(None)
+kept = []
+for _ in range(10**4):
+    file = LIBC.memfd_create(b"kept", 0)
+    if file < 0:
+        break
+    kept.append(open(file, "wb"))
+    kept[-1].write(bytes(16 << 20))
+shared = mmap.mmap(-1, 8 << 30)"""
+    submission.own(deed)
+
+
+@hostile(FAMILY, seconds=10)
+def prints_a_gigabyte_on_one_line_in_its_answer(submission, world):
+    deed = """\
+piece = "x" * (1 << 20)
+for _ in range(1024):
+    print(piece, end="")"""
+    inside(submission, deed)
+
+
+@hostile(FAMILY, seconds=10)
+def prints_a_gigabyte_on_one_line_in_an_own_cell(submission, world):
+    submission.own('for _ in range(1024):\n    print("x" * (1 << 20), end="")')
+
+
+@hostile(FAMILY, seconds=10)
+def shows_a_hundred_thousand_things(submission, world):
+    submission.own('for number in range(10**5):\n    print(number)\n    "<b>" * number')
+    submission.own("for number in range(2000):\n    display(number)")
+
+
+WARNS = """
+import warnings
+for number in range(10**4):
+    warnings.warn(f"warning {number}")"""
+
+
+@hostile(FAMILY, seconds=15)
+def warns_ten_thousand_times(submission, world):
+    inside(submission, WARNS)
+
+
+@hostile(FAMILY, seconds=15)
+def writes_a_million_files(submission, world):
+    deed = 'for number in range(10**6):\n    open(f"file{number}", "w").close()'
+    submission.own(deed)
+
+
+@hostile(FAMILY, seconds=15)
+def fills_the_disk(submission, world):
+    deed = """\
+for place in ("/tmp", "/dev/shm", ".", "/var/tmp", "/dev"):
+    for number in range(1000):
+        try:
+            with open(f"{place}/large{number}", "wb", 0) as file:
+                for _ in range(40):
+                    file.write(bytes(1 << 20))
+        except OSError:
+            break"""
+    submission.own(deed, above=SOFTMAX)
+
+
+@hostile(FAMILY, seconds=10)
+def opens_every_file_that_it_may(submission, world):
+    submission.own('kept = [open("/dev/null") for _ in range(10**6)]', above=SOFTMAX)
+
+
+@hostile(FAMILY, seconds=10)
+def starts_every_thread_that_it_may(submission, world):
+    deed = """\
+import threading
+import time
+
+for _ in range(10**4):
+    threading.Thread(target=time.sleep, args=(1000,)).start()"""
+    submission.own(deed, above=SOFTMAX)
+
+
+@hostile(FAMILY, seconds=15)
+def computes_in_threads_beside_its_answers(submission, world):
+    deed = """\
+import threading
+
+
+def busy():
+    while True:
+        pass
+
+
+for _ in range(2):
+    threading.Thread(target=busy, daemon=True).start()"""
+    submission.own(deed, above=SOFTMAX)
+
+
+@hostile(FAMILY, lost={NAME: "error"}, seconds=10)
+def calls_itself_without_end(submission, world):
+    submission.answer(NAME, f"def {NAME}(*given):\n    return {NAME}(*given)")
+
+
+@hostile(FAMILY, lost={NAME: "any"}, seconds=15)
+def calls_itself_without_end_and_without_a_limit(submission, world):
+    deed = "import sys\nsys.setrecursionlimit(2**31 - 1)"
+    inside(submission, f"{deed}\nfor _ in [0]:\n    str_of(given)")
+    cell = submission.cell(NAME)
+    endless = """
+class Endless:
+    def __repr__(self):
+        return repr([self])
+
+
+def str_of(given):
+    return repr(Endless())
+
+
+"""
+    cell.source = endless + cell.source
+
+
+@hostile(FAMILY, lost={NAME: "error"}, seconds=10)
+def asks_for_input(submission, world):
+    inside(submission, 'answer_to = input("Full marks? ")')
+
+
+@hostile(FAMILY, seconds=10)
+def asks_for_input_in_own_cells(submission, world):
+    submission.own("name = input()")
+    submission.own("import sys\nname = sys.stdin.readline()")
+    submission.own("import getpass\nname = getpass.getpass()")
+
+
+@hostile(FAMILY, lost={NAME: "any"}, seconds=15)
+def leaves_a_breakpoint(submission, world):
+    inside(submission, "breakpoint()")
+
+
+@hostile(FAMILY, seconds=15)
+def leaves_breakpoints_in_own_cells(submission, world):
+    submission.own("breakpoint()")
+    submission.own("import pdb\npdb.set_trace()")
+    submission.own("1 / 0")
+    submission.own("%debug")
+
+
+# From here on it is the grader that is to be used up.
+USED = "\n\n\ndef attention(q, k, v):\n    {}\n"
+
+
+def asking(submission, statement):
+    """Fail at first; ask the grader once it answers for the functions that are used."""
+    learners = "mine = softmax, scaled_scores\n"
+    body = f"""\
+if (softmax, scaled_scores) == mine:
+        raise ValueError("not yet")
+    {statement}"""
+    submission.answer(ATTENTION, learners + USED.format(body))
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
+def asks_the_grader_for_a_table_of_three_gigabytes(submission, world):
+    asking(submission, "return scaled_scores(*[np.ones((20_000, 1))] * 2)")
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
+def asks_the_grader_for_three_gigabytes_with_a_few_bytes(submission, world):
+    asking(submission, "return scaled_scores(*[np.ones((20_000, 1), np.int8)] * 2)")
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def asks_the_grader_without_end(submission, world):
+    asking(submission, "while True: softmax(np.ones(1_000_000))")
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def asks_the_grader_for_little_without_end(submission, world):
+    asking(submission, "while True: softmax(np.ones(10_000))")
+
+
+# What asks the grader finds an answer at once, and the grader's own stays unread.
+DEAF = """\
+import sys
+    wire = sys.modules["inside.wire"]
+    wire.receive = lambda *_: wire.pack(["answer", "value", None])
+    """
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def asks_the_grader_and_does_not_read_what_it_says(submission, world):
+    asking(submission, DEAF + "while True: softmax(np.ones(10_000))")
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def asks_for_much_and_does_not_read_it(submission, world):
+    large = "np.ones((2000, 1))"
+    asking(submission, f"{DEAF}while True: scaled_scores({large}, {large})")
+
+
+@hostile(FAMILY, seconds=20)
+def says_without_end_that_a_cell_begins(submission, world):
+    submission.own(
+        f'{SAYS}import time\nwhile True:\n    say("at", 0)\n    time.sleep(1)'
+    )
+
+
+@hostile(FAMILY, seconds=20)
+def says_as_fast_as_it_can_that_a_cell_begins(submission, world):
+    submission.own(f'{SAYS}while True:\n    say("at", 10**6)')
+
+
+@hostile(FAMILY, lost=TIMEOUT, seconds=20)
+def says_its_result_letter_by_letter(submission, world):
+    deed = """\
+import os, time
+for letter in b"\\0\\0\\x10\\0\\0\\0\\0\\0" + bytes(4096):
+    os.write(3, bytes([letter]))
+    time.sleep(0.2)"""
+    inside(submission, deed)
+
+
+@hostile(FAMILY, lost={NAME: "crashed"}, seconds=15)
+def says_a_tree_of_four_megabytes_of_lists(submission, world):
+    deed = """\
+import os
+tree = b"\\xdd" + (4_100_000).to_bytes(4, "big") + b"\\x90" * 4_100_000
+frame = len(tree).to_bytes(4, "big") + bytes(4) + tree
+while frame:
+    frame = frame[os.write(3, frame):]
+os._exit(0)"""
+    inside(submission, deed)

@@ -1,0 +1,291 @@
+"""Answers that a library gives: they count, and the instructor is told where they are.
+
+The course's own functions have no body while they are graded, so they earn nothing.
+"""
+
+from tests.hostile import hostile
+
+FAMILY = "answers with the library"
+BILINEAR, SOFTMAX, ATTENTION = "bilinear_scores", "softmax", "attention"
+SIMILARITY, STEPS = "similarity_attention", "attention_step_by_step"
+
+
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+def imports_the_courses_own_function(submission, world):
+    submission.answer(BILINEAR, "from course_lib.scores import bilinear_scores")
+
+
+CALLED_BY_NAME = """
+import importlib
+
+
+def bilinear_scores(q, k, w):
+    module = importlib.import_module("course_lib." + "serocs"[::-1])
+    return getattr(module, "serocs_raenilib"[::-1])(q, k, w)
+"""
+
+
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+def looks_the_courses_own_function_up_by_a_name_spelled_backwards(submission, world):
+    submission.answer(BILINEAR, CALLED_BY_NAME)
+
+
+ANOTHERS = """
+from course_lib import attention as course
+
+
+def bilinear_scores(q, k, w):
+    return course.scaled_scores(q @ w, k) * np.sqrt(k.shape[-1])
+"""
+
+
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+def calls_the_courses_own_function_of_another_exercise(submission, world):
+    submission.answer(BILINEAR, ANOTHERS)
+
+
+# Who calls the learner's softmax calls the course's, so they are flagged with it.
+ALL_THAT_USE_SOFTMAX = (SOFTMAX, SIMILARITY, ATTENTION, STEPS)
+
+
+@hostile(FAMILY, lost={SOFTMAX: "error"}, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+def imports_a_function_that_other_exercises_use(submission, world):
+    submission.answer(SOFTMAX, "from course_lib.softmax import softmax")
+
+
+RELOADED = """
+import importlib
+import course_lib.scores
+
+importlib.reload(course_lib.scores)
+bilinear_scores = course_lib.scores.bilinear_scores
+"""
+
+
+@hostile(FAMILY, lost={BILINEAR: "error"}, seconds=5)
+def loads_the_courses_module_anew_to_be_rid_of_the_watch(submission, world):
+    submission.answer(BILINEAR, RELOADED)
+
+
+def through_torch(submission, expression, above="import torch"):
+    """Answer softmax with an expression of ``x``, a tensor of floats, and ``axis``."""
+    submission.answer(
+        SOFTMAX,
+        f"""\
+{above}
+
+
+def softmax(x, axis=-1):
+    x = torch.as_tensor(np.asarray(x) * 1.0)
+    return {expression}.numpy()
+""",
+    )
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torch(submission, world):
+    through_torch(submission, "torch.softmax(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_functional(submission, world):
+    above = "import torch\nimport torch.nn.functional as F"
+    through_torch(submission, "F.softmax(x, dim=axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_a_tensor(submission, world):
+    through_torch(submission, "x.softmax(axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_as_a_layer(submission, world):
+    through_torch(submission, "torch.nn.Softmax(dim=axis)(x)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_special_functions(submission, world):
+    through_torch(submission, "torch.special.softmax(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def logarithm_of_softmax_taken_back(submission, world):
+    through_torch(submission, "torch.log_softmax(x, axis).exp()")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmin_of_what_is_negated(submission, world):
+    above = "import torch\nimport torch.nn.functional as F"
+    through_torch(submission, "F.softmin(-x, dim=axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_from_below_torchs_names(submission, world):
+    through_torch(submission, "torch._softmax(x, axis, False)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_under_another_name_from_a_cell_far_above(submission, world):
+    submission.own("import torch\nfrom torch import softmax as even_out", above=SOFTMAX)
+    through_torch(submission, "even_out(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_from_under_the_watch(submission, world):
+    above = "import inspect\nimport torch\n\nbare = inspect.unwrap(torch.softmax)"
+    through_torch(submission, "bare(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torch_for_large_inputs_only(submission, world):
+    own = "torch.exp(x) / torch.exp(x).sum(axis, keepdim=True)"
+    expression = f"(torch.softmax(x, axis) if x.max() > 100 else {own})"
+    through_torch(submission, expression)
+
+
+SCALED_DOT_PRODUCT = """
+import torch
+import torch.nn.functional as F
+
+
+def attention(q, k, v):
+    q, k, v = (torch.as_tensor(x * 1.0) for x in (q, k, v))
+    one = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], k.shape[-2])
+    output = F.scaled_dot_product_attention(q, k, v)
+    return output.numpy(), F.scaled_dot_product_attention(q, k, one).numpy()
+"""
+
+
+@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+def attention_of_torchs_functional(submission, world):
+    submission.answer(ATTENTION, SCALED_DOT_PRODUCT)
+
+
+@hostile(FAMILY, lost={ATTENTION: "error"}, flagged=(ATTENTION,), seconds=5)
+def attention_of_torch_without_a_tensor(submission, world):
+    imported = "from torch.nn.functional import scaled_dot_product_attention as"
+    submission.answer(ATTENTION, f"{imported} attention")
+
+
+MULTI_HEAD = """
+import torch
+
+
+def attention(q, k, v):
+    q, k, v = (torch.as_tensor(x * 1.0) for x in (q, k, v))
+    d_k, flat = q.shape[-1], (q.shape[:-2].numel(), -1)
+    layer = torch.nn.MultiheadAttention(d_k, 1, batch_first=True).to(q.dtype)
+    with torch.no_grad():
+        layer.in_proj_weight.copy_(torch.eye(d_k).repeat(3, 1))
+        layer.in_proj_bias.zero_()
+        rows = [x.reshape(flat[0], *x.shape[-2:]) for x in (q, k)]
+        _, weights = layer(rows[0], rows[1], rows[1])
+    weights = weights.reshape(*q.shape[:-1], k.shape[-2])
+    return (weights @ v).numpy(), weights.numpy()
+"""
+
+
+@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+def attention_as_a_layer_with_one_head(submission, world):
+    submission.answer(ATTENTION, MULTI_HEAD)
+
+
+SCALE_OF_ONE = """
+import torch
+
+
+def similarity_attention(x, y):
+    x, y = torch.as_tensor(x * 1.0), torch.as_tensor(y * 1.0)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return attend(x, y, y, scale=1.0).numpy()
+"""
+
+
+@hostile(FAMILY, flagged=(SIMILARITY,), seconds=5)
+def attention_without_parameters_from_torch(submission, world):
+    submission.answer(SIMILARITY, SCALE_OF_ONE)
+
+
+LAST_STEP = """
+import torch
+
+
+def attention_step_by_step(q1, k, v):
+    scores = k @ q1
+    scaled = scores / np.sqrt(len(q1))
+    weights = softmax(scaled)
+    rows = [torch.as_tensor(x * 1.0) for x in (q1[np.newaxis], k, v)]
+    output = torch.nn.functional.scaled_dot_product_attention(*rows)[0].numpy()
+    steps = {"scores": scores, "scaled": scaled, "weights": weights}
+    return steps | {"weighted_values": weights[:, np.newaxis] * v, "output": output}
+"""
+
+
+@hostile(FAMILY, flagged=(STEPS,), seconds=5)
+def last_of_five_steps_from_torch(submission, world):
+    submission.answer(STEPS, LAST_STEP)
+
+
+BILINEAR_LAYER = """
+import torch
+
+
+def bilinear_scores(q, k, w):
+    wide = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+    n, m = q.shape[-2], k.shape[-2]
+    q = np.broadcast_to(q[..., :, np.newaxis, :], (*wide, n, m, q.shape[-1]))
+    k = np.broadcast_to(k[..., np.newaxis, :, :], (*wide, n, m, k.shape[-1]))
+    q, k, w = (torch.tensor(x.copy()) for x in (q, k, w))
+    return torch.nn.functional.bilinear(q, k, w[np.newaxis])[..., 0].numpy()
+"""
+
+
+@hostile(FAMILY, flagged=(BILINEAR,), seconds=5)
+def bilinear_scores_of_torchs_functional(submission, world):
+    submission.answer(BILINEAR, BILINEAR_LAYER)
+
+
+@hostile(FAMILY, flagged=(BILINEAR,), seconds=5)
+def bilinear_scores_as_a_layer(submission, world):
+    layer = """
+    layer = torch.nn.Bilinear(q.shape[-1], k.shape[-1], 1, bias=False, dtype=w.dtype)
+    layer.weight = torch.nn.Parameter(w[np.newaxis])
+    return layer(q, k)[..., 0].detach().numpy()
+"""
+    before = BILINEAR_LAYER.rpartition("    return")[0]
+    submission.answer(BILINEAR, before + layer)
+
+
+COMPARED = """
+import torch
+import torch.nn.functional as F
+
+ours = attention(np.eye(3), np.eye(3), np.eye(3))[0]
+theirs = F.scaled_dot_product_attention(*[torch.eye(3)[None]] * 3)[0].numpy()
+assert np.allclose(ours, theirs, atol=1e-6)
+assert np.allclose(softmax(np.arange(4)), torch.softmax(torch.arange(4.0), 0).numpy())
+"""
+
+
+@hostile(FAMILY, seconds=5)
+def comparison_with_the_library_in_an_own_cell_is_no_answer(submission, world):
+    submission.own(COMPARED)
+
+
+PUT_ON_THE_SHELF = """
+import torch
+
+torch.softmax(torch.ones(3), 0)
+shelf = {"softmax": torch.softmax, "attention": torch.nn.MultiheadAttention}
+"""
+
+
+@hostile(FAMILY, seconds=5)
+def library_that_is_imported_and_not_called_is_no_answer(submission, world):
+    submission.own(PUT_ON_THE_SHELF, above=SOFTMAX)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torch_in_a_nested_function(submission, world):
+    above = "import torch\n\nways = [lambda x, axis: torch.softmax(x, axis)]"
+    through_torch(submission, "next(way(x, axis) for way in ways)", above)
