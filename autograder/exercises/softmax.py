@@ -18,7 +18,15 @@ exercise = Exercise(
         "torch.Tensor.softmax",
         "torch.special.softmax",
         "torch.nn.Softmax",
+        "torch.log_softmax",
+        "torch.nn.functional.log_softmax",
+        "torch.Tensor.log_softmax",
+        "torch.special.log_softmax",
+        "torch.nn.LogSoftmax",
+        "torch._softmax",
+        "torch._log_softmax",
         "scipy.special.softmax",
+        "scipy.special.log_softmax",
     ),
 )
 

@@ -94,7 +94,9 @@ def _options(folder: Path) -> list[str]:
     for name, value in environment(folder).items():
         options += ["--setenv", name, value]
     options += _tree(folder)
-    options += ["--proc", "/proc", "--dev", "/dev", "--chdir", "/tmp"]
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    # For an ordinary user's children: what one of them wrote another could read.
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
     return options
 
 

@@ -7,10 +7,12 @@ How often a submission may fail, and what then, is ``session``'s work.
 
 import contextlib
 import re
+import resource
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from autograder.grading.inside import wire
@@ -24,7 +26,8 @@ End = Literal["crashed", "timeout"]
 
 MOST_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
-LONGEST_CALLBACK = 1 << 17  # bytes of arguments: so much cannot fill our memory
+LONGEST_CALLBACK = 1 << 17  # bytes of arguments
+MOST_MEMORY = 512 << 20  # bytes that one of them may take
 LONGEST_MESSAGE = 2000  # characters of an exception's text
 SEND_SECONDS = 3.0  # until a child has read what it is told: it waits for nothing else
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
@@ -75,23 +78,29 @@ class Dialogue:
         self.child = child
 
     def run(
-        self, cells: Sequence[Cell], left_out: Sequence[int], seconds: float
+        self,
+        cells: Sequence[Cell],
+        left_out: Sequence[int],
+        seconds: float,
+        in_all: float,
     ) -> Report:
         """Have the cells run; raises ``Lost`` if the child ends, saying where.
 
-        seconds : of each cell
+        seconds, in_all : of each cell, and of all of them; over the latter the place is
+            not said, for it may be any cell that takes too long
         """
-        at = -1
+        at, end = -1, time.monotonic() + in_all
         try:
             self._send("run", list(cells), list(left_out))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
-                what, *rest = self._receive(time.monotonic() + seconds, starting=at < 0)
+                deadline = min(time.monotonic() + seconds, end)
+                what, *rest = self._receive(deadline, starting=at < 0)
                 with _nonsense_is_a_crash():
                     if what == "ran":
                         return _report(rest, len(cells))
                     at = _place(rest[0], len(cells))
         except Lost as lost:
-            raise Lost(lost.kind, at) from None
+            raise Lost(lost.kind, at if time.monotonic() < end else -1) from None
         raise Lost("crashed", at)
 
     def call(
@@ -138,7 +147,7 @@ class Dialogue:
             if len(wire.pack([arguments, keywords])) > LONGEST_CALLBACK:
                 raise wire.Nonsense("too much to work on")
         try:
-            with quiet():
+            with quiet(), _little_memory():
                 value = function(*arguments, **keywords)
             frame = wire.pack(["answer", "value", value])
         except Exception as error:
@@ -166,7 +175,9 @@ class Dialogue:
         starting : before its first cell; only then can it say that it was not shut in
         """
         try:
-            message = wire.unpack(wire.receive(self.child.connection, deadline))
+            longest = wire.LONGEST_TOLD
+            frame = wire.receive(self.child.connection, deadline, longest)
+            message = wire.unpack(frame)
         except TimeoutError:
             raise Lost("timeout") from None
         except (EOFError, OSError, wire.Nonsense):
@@ -176,6 +187,20 @@ class Dialogue:
         if message[0] == "failed" and starting:
             raise Broken(f"a child could not be shut in: {message[-1]}")
         return message
+
+
+@contextlib.contextmanager
+def _little_memory() -> Iterator[None]:
+    """Bound what a function of ours may take for a stranger's arguments."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    used = pages * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    least = min(limit for limit in (soft, hard, used + MOST_MEMORY) if limit >= 0)
+    resource.setrlimit(resource.RLIMIT_AS, (least, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 @contextlib.contextmanager

@@ -31,8 +31,11 @@ class NoSandbox(CourseError):
     """Submissions cannot be shut in on this machine."""
 
 
-class Broken(RuntimeError):
-    """The sandbox itself failed, through no fault of a submission."""
+class Broken(BaseException):
+    """The sandbox itself failed, through no fault of a submission.
+
+    No ``except Exception`` on the way may take it for an answer's mistake.
+    """
 
 
 class Child:
@@ -185,18 +188,11 @@ class Sandbox:
                 return
 
 
-def probe(folder: Path) -> None:
-    """Try the whole nesting once, without imports; raises ``NoSandbox``."""
-    with Sandbox(folder, [], {}) as sandbox:
-        child = sandbox.fork()
-        try:
-            check_started(child)
-        finally:
-            child.end()
-
-
 def check_started(child: Child) -> None:
-    """Have a child run nothing; raises ``NoSandbox`` if it could not be shut in."""
+    """Have a child run nothing; raises ``NoSandbox`` if it could not be shut in.
+
+    That there is a ``bwrap`` says little: the child's own namespaces are tried, too.
+    """
     try:
         wire.send(child.connection, wire.pack(["run", [], []]))
         answer = wire.receive(child.connection, time.monotonic() + START_SECONDS)

@@ -36,7 +36,7 @@ class Budget:
 
     call : seconds of one call; once an exercise has used them up, its later calls get
         a tenth
-    cell : seconds of one cell
+    cell, cells : seconds of one cell, and of all of them
     deadly : cells that may end the process before all of the learner's own are left out
     timeouts, crashes : of calls of one exercise, judged in one way, until its other
         calls are not tried
@@ -44,6 +44,7 @@ class Budget:
 
     call: float = 5.0
     cell: float = 20.0
+    cells: float = 60.0
     deadly: int = 4
     timeouts: int = 4
     crashes: int = 8
@@ -223,10 +224,11 @@ class Session:
                 raise Lost(self._hopeless)
             self._child = self.sandbox.fork()
             left_out = {*self.killed} | (self._own if self._without_own else set())
-            seconds = self.budget.cell * (2 if self.last_try else 1)
+            times = 2 if self.last_try else 1
+            seconds = self.budget.cell * times, self.budget.cells * times
             try:
                 dialogue = Dialogue(self._child)
-                self.report = dialogue.run(self._run, sorted(left_out), seconds)
+                self.report = dialogue.run(self._run, sorted(left_out), *seconds)
             except Lost as lost:
                 self._drop()
                 if lost.kind == "timeout" and not self.last_try:
@@ -236,7 +238,7 @@ class Session:
 
     def _leave_out(self, lost: Lost) -> None:
         """Leave a cell out that ended the child, for good."""
-        if lost.at < 0 and not self._without_own:  # choosing what runs has ended it
+        if lost.at < 0 and not self._without_own:  # no one cell takes too long
             self._without_own = True
             return
         if lost.at < 0 or lost.at in self.killed:  # it is no cell that ends it

@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, Callable[[Course], list[Figure]]] = {
     "check": bench_check.measure,
     "grading": bench_grading.measure,
 }
+WIDTH = 110  # of the tables where no terminal says it
 
 
 def main(names: Sequence[str]) -> None:
@@ -29,11 +30,12 @@ def main(names: Sequence[str]) -> None:
         raise SystemExit(f"no benchmark {min(unknown)!r}; there are {known}")
     course = Course.here()
     path = course.root / "build" / "bench.json"
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     written = []
     for name in names or BENCHMARKS:
         before = Figure("load of the machine before", _load(), "")
         figures = [before, *BENCHMARKS[name](course)]
-        Console().print(_table(name, figures))
+        console.print(_table(name, figures))
         written += [{"benchmark": name} | asdict(figure) for figure in figures]
         write_atomically(path, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     print(f"written: {course.relative(path)}")

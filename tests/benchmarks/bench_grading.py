@@ -4,8 +4,8 @@ The class is in ``sample``: 60 different submissions of lesson 01. Rates come fr
 rounds in which the engine, as the command ``autograder grade``, and nbgrader take
 turns, so that whatever else the machine does hits both; what is told is the median of
 the rounds. The engine grades the whole class each time, nbgrader a third of the class's
-first copy: together these are the same mix. "With start-up" counts from the command's start to its end; "under way" from
-as many results on as there are jobs.
+first copy: together these are the same mix. "With start-up" counts from the command's
+start to its end; "under way" from as many results on as there are jobs.
 
 Who imports torch: the engine's warm parent, once before any submission, whatever the
 notebook does. In nbgrader's kernels the notebook does it: in the lesson as it is, a

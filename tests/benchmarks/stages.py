@@ -1,8 +1,9 @@
 """Where the time of one submission goes, and what the engine's process grows by.
 
 One engine in a process of its own, as a worker has it, grades the class several times;
-of these rounds the one with the median time is told. An empty session (a child that is forked, runs no cell and ends) is timed with and
-without isolation in turns; what isolation costs is the difference of the medians.
+of these rounds the one with the median time is told. An empty session (a child that is
+forked, runs no cell and ends) is timed with and without isolation in turns; what
+isolation costs is the difference of the medians.
 """
 
 import statistics
@@ -26,7 +27,7 @@ from autograder.grading.session import Session
 from autograder.grading.workers import Task
 
 ROUNDS = 5  # of the whole class
-FORKS = 100  # with isolation, and as many without
+FORKS = 20  # after each round, with isolation and as many without
 EARLY = 10  # submissions after which memory is looked at first
 MEGABYTE = 1 << 20
 
@@ -104,9 +105,12 @@ def _measure(root: Path) -> Stages:
         for task in todo[:EARLY]:
             engine.grade(task.path, task.student)
         early = _memory(engine)
-        rounds = [_round(engine, todo) for _ in range(ROUNDS)]
+        rounds, forks = [], []
+        for _ in range(ROUNDS):
+            rounds.append(_round(engine, todo))
+            forks += [(_empty(bare), _empty(engine)) for _ in range(FORKS)]
         late = _memory(engine)
-        alone, isolated = _forks(bare, engine)
+    alone, isolated = (statistics.median(times) for times in zip(*forks, strict=True))
     rounds.sort(key=lambda each: each.whole)
     usual = rounds[ROUNDS // 2]  # a machine that is stopped for a while spoils one
     known = usual.reading + usual.entering + usual.ends + usual.calls
@@ -148,16 +152,12 @@ def _clocks() -> Iterator[tuple[_Clock, _Clock]]:
         yield calls, ends
 
 
-def _forks(*engines: Engine) -> list[float]:
-    """Give the median milliseconds of each engine's empty sessions, taken in turns."""
-    times: list[list[float]] = [[] for _ in engines]
-    for _ in range(FORKS):
-        for engine, kept in zip(engines, times, strict=True):
-            start = time.perf_counter()
-            with Session(engine.sandbox, [], Budget()):
-                pass
-            kept.append(1000 * (time.perf_counter() - start))
-    return [statistics.median(each) for each in times]
+def _empty(engine: Engine) -> float:
+    """Give the milliseconds of an empty session."""
+    start = time.perf_counter()
+    with Session(engine.sandbox, [], Budget()):
+        pass
+    return 1000 * (time.perf_counter() - start)
 
 
 def _memory(engine: Engine) -> tuple[float, float]:

@@ -465,8 +465,8 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     assert 1 <= len(graded) < 8
     assert f"{len(graded)} submissions in" in out
     assert len(lines(root, TIMES)) == len(graded)
-    assert os.listdir(root.parent / "scratch") == []
-    assert len(os.listdir(root / "build" / "grading")) == 2
+    assert [*(root.parent / "scratch").iterdir()] == []
+    assert len([*(root / "build" / "grading").iterdir()]) == 2
 
 
 @pytest.mark.sandbox

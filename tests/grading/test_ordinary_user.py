@@ -10,13 +10,20 @@ from tests.grading.ordinary import as_ordinary_user, why_not
 
 pytestmark = pytest.mark.sandbox
 
+# Those that the sandbox has to withstand; all of them with ORDINARY=all.
+CORPORA = {
+    "hostile/test_hostile.py": "peeks- or breaks- or dies- or memory",
+    "honest/test_honest.py": "torch or colab or await or thread or file",
+}
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short")
 
 
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
-@pytest.mark.parametrize("corpus", ["hostile/test_hostile.py", "honest/test_honest.py"])
+@pytest.mark.parametrize("corpus", CORPORA)
 def test_the_corpora_end_the_same_for_an_ordinary_user(corpus, tmp_path):
-    command = [sys.executable, *PYTEST, f"tests/{corpus}", f"--basetemp={tmp_path}/t"]
+    chosen = [] if os.environ.get("ORDINARY") == "all" else ["-k", CORPORA[corpus]]
+    options = [*PYTEST, f"tests/{corpus}", f"--basetemp={tmp_path}/t", *chosen]
+    command = [sys.executable, *options]
     tmp_path.chmod(0o755)
     for above in tmp_path.parents[:2]:
         above.chmod(0o755)

@@ -60,7 +60,7 @@ def child_of(engine):
 
 
 def spaces(process):
-    return {name: os.readlink(f"/proc/{process}/ns/{name}") for name in SPACES}
+    return {name: str(Path(f"/proc/{process}/ns/{name}").readlink()) for name in SPACES}
 
 
 def status(process):

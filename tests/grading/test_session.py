@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from autograder.grading import dialogue
 from autograder.grading.inside import wire
 from autograder.grading.session import Budget, TooSlow
 from tests.grading.engines import SHORT, engine_of, processes_of
@@ -13,7 +14,7 @@ from tests.grading.sessions import call, check, own, session_of, solution
 from tests.submissions import COURSE
 
 pytestmark = pytest.mark.sandbox
-QUICK = Budget(call=0.4, cell=0.6, callbacks=20)
+QUICK = Budget(call=0.4, cell=0.6)
 
 
 @pytest.fixture(scope="module")
@@ -290,11 +291,27 @@ def test_names_that_an_exercise_uses_are_bound_to_ours_for_one_call_only(sandbox
         assert value(session, "f", 1) == "mine"
 
 
-def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox):
+def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox, monkeypatch):
+    monkeypatch.setattr(dialogue, "MOST_CALLBACKS", 20)
     text = "def f(g, times):\n    return sum(g() for _ in range(times))"
-    with session_of(sandbox, own(text), check("f"), budget=QUICK) as session:
-        assert value(session, "f", lambda: 1, QUICK.callbacks) == QUICK.callbacks
-        assert call(session, "f", lambda: 1, QUICK.callbacks + 1).kind == "timeout"
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert value(session, "f", lambda: 1, 19) == 19
+        assert call(session, "f", lambda: 1, 20).kind == "timeout"
+
+
+def test_our_functions_work_for_so_long_and_no_longer(sandbox, monkeypatch):
+    monkeypatch.setattr(dialogue, "CALLBACK_SECONDS", 0.2)
+    text = "def f(g, times):\n    return sum(g() for _ in range(times))"
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert value(session, "f", lambda: time.sleep(0.01) or 1, 5) == 5
+        assert call(session, "f", lambda: time.sleep(0.1), 50).kind == "timeout"
+
+
+def test_our_functions_are_not_fed_more_than_they_can_hold(sandbox):
+    text = "def f(g, count):\n    return g(bytes(count))"
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert value(session, "f", len, 1000) == 1000
+        assert call(session, "f", len, 1 << 20).kind == "crashed"
 
 
 def test_the_time_that_a_function_of_ours_takes_is_not_the_learners(sandbox):
@@ -381,18 +398,34 @@ def test_after_a_crash_the_other_calls_go_on_in_a_fresh_child(sandbox):
         assert value(session, "f", 2) == [2]
 
 
-def test_a_submission_gets_no_more_children_than_allowed(engine, sandbox):
-    budget = Budget(call=1, cell=1, children=3)
-    cells = own("import os\ndef f():\n    os._exit(1)"), check("f")
+def test_a_crash_counts_when_it_comes_again_in_a_fresh_child(sandbox):
+    """What an earlier call has left behind strikes in a later one."""
+    text = """
+    import os, threading, time
+    calls = []
+    def f(x):
+        calls.append(x)
+        if len(calls) > 1:
+            os._exit(1)
+        return x
+    """
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert [value(session, "f", x) for x in range(4)] == [0, 1, 2, 3]
+
+
+def test_an_exercise_gets_no_more_children_than_allowed(engine, sandbox):
+    budget = Budget(call=1, cell=1, crashes=4)
+    text = "import os\ndef f():\n    os._exit(1)\ndef g():\n    return 2"
+    cells = own(text), check("f"), check("g")
     with session_of(sandbox, *cells, budget=budget) as session:
         before = sandbox._forked
-        kinds = [call(session, "f").kind for _ in range(6)]
-        assert kinds == ["crashed"] * 6
-        assert sandbox._forked - before == budget.children - 1
+        assert [call(session, "f").kind for _ in range(9)] == ["crashed"] * 9
+        assert sandbox._forked - before == budget.crashes - 1
+        assert value(session, "g") == 2
     assert len(processes_of(engine)) == 3
 
 
-def test_a_submission_gets_no_more_timeouts_than_allowed(sandbox):
+def test_an_exercise_gets_no_more_timeouts_than_allowed(sandbox):
     budget = Budget(call=0.2, cell=1, timeouts=3)
     cells = own("def f():\n    while True: pass"), check("f")
     with session_of(sandbox, *cells, budget=budget) as session:
@@ -432,8 +465,16 @@ def test_the_last_try_gives_twice_the_time_and_then_counts(sandbox):
 # --- lies ----------------------------------------------------------------------
 
 FRAME = """
-import msgpack, os, struct
+import msgpack, os, struct, sys
+def token():
+    # as an attacker can: in the frames above
+    frame = sys._getframe()
+    while type(frame.f_locals.get("token")) is not bytes:
+        frame = frame.f_back
+    return frame.f_locals["token"]
 def say(tree, data=b""):
+    if type(tree) is list:
+        tree = [token() if part == "TOKEN" else part for part in tree]
     packed = tree if type(tree) is bytes else msgpack.packb(tree)
     frame = struct.pack(">II", len(packed), len(data)) + packed + data
     while frame:
@@ -441,10 +482,10 @@ def say(tree, data=b""):
 """
 EMPTY = ["d"]
 # Trees as the wire writes them: ["l", …] is a list, ["t", …] a tuple, ["d", …] a dict.
-OUTCOME = ["l", "outcome", "value", 7, None, None, False, ["l"]]
+OUTCOME = ["l", "outcome", "TOKEN", "value", 7, None, None, False, ["l"]]
 RAN = ["l", "ran", EMPTY, EMPTY, ["d", "f", ["t", "answer", ""]]]
 LIES = {
-    "an outcome before it was asked for": [OUTCOME],
+    "an outcome before it was asked for": [["l", "outcome", b"token", *OUTCOME[3:]]],
     "a report before the end": [RAN],
     "a report of nothing": [["l", "ran"]],
     "a report of too much": [[*RAN, 1, 2, 3]],
@@ -492,27 +533,32 @@ def lying(lie):
     return own(f"{FRAME}\ndef f(*given):\n{body}\n    return 'honest'"), check("f")
 
 
+RAISED = ["l", "outcome", "TOKEN", "raised", None]
+ASKED = ["l", "callback", "TOKEN"]
 LIES_IN_A_CALL = {
-    "an outcome of no kind": ["l", "outcome", "ok", 7, None, None, False, ["l"]],
-    "a timeout": ["l", "outcome", "timeout", 7, None, None, False, ["l"]],
-    "an outcome that is too short": ["l", "outcome", "value"],
+    "an outcome of no kind": [*OUTCOME[:3], "ok", *OUTCOME[4:]],
+    "a timeout": [*OUTCOME[:3], "timeout", *OUTCOME[4:]],
+    "an outcome that is too short": OUTCOME[:4],
     "an outcome that is too long": [*OUTCOME, 1],
-    "other arguments than were given": [*OUTCOME[:5], ["t", 1, 2, 3], False, ["l"]],
-    "arguments that are no tuple": [*OUTCOME[:5], 3, False, ["l"]],
-    "an exception with a value": ["l", "outcome", "raised", 7, None, None, 0, ["l"]],
+    "an outcome without a token": ["l", "outcome"],
+    "an outcome of an odd token": ["l", "outcome", 3, *OUTCOME[3:]],
+    "other arguments than were given": [*OUTCOME[:6], ["t", 1, 2, 3], False, ["l"]],
+    "arguments that are no tuple": [*OUTCOME[:6], 3, False, ["l"]],
+    "an exception with a value": [*RAISED[:4], 7, None, None, False, ["l"]],
     "an exception without types": [
-        *["l", "outcome", "raised", None, ["t", ["t"], "", "", 0, ""], None, 0, ["l"]]
+        *[*RAISED, ["t", ["t"], "", "", 0, ""], None, False, ["l"]]
     ],
     "an exception of the wrong shape": [
-        *["l", "outcome", "raised", None, ["t", "ValueError"], None, 0, ["l"]]
+        *[*RAISED, ["t", "ValueError"], None, False, ["l"]]
     ],
-    "flags that are none": [*OUTCOME[:7], ["l", 3]],
-    "a flag without a line": [*OUTCOME[:7], ["l", ["t", "torch.softmax"]]],
-    "flags that are no list": [*OUTCOME[:7], 3],
-    "a function that is none": ["l", "callback", 99, ["t"], EMPTY],
-    "a function below zero": ["l", "callback", -99, ["t"], EMPTY],
-    "a function by name": ["l", "callback", "eval", ["t"], EMPTY],
-    "arguments that are none": ["l", "callback", 0, 3, EMPTY],
+    "flags that are none": [*OUTCOME[:8], ["l", 3]],
+    "a flag without a line": [*OUTCOME[:8], ["l", ["t", "torch.softmax"]]],
+    "flags that are no list": [*OUTCOME[:8], 3],
+    "a function that is none": [*ASKED, 99, ["t"], EMPTY],
+    "a function below zero": [*ASKED, -99, ["t"], EMPTY],
+    "a function by name": [*ASKED, "eval", ["t"], EMPTY],
+    "arguments that are none": [*ASKED, 0, 3, EMPTY],
+    "a question without arguments": ASKED,
     "another report": RAN,
     "that it could not be shut in": ["l", "failed", "no sandbox"],
     "a word of its own": ["l", "points", 60],
@@ -531,16 +577,38 @@ def test_a_call_that_says_what_is_a_lie_is_a_crash_and_the_next_one_is_judged(
 
 def test_a_question_that_our_function_refuses_is_answered_with_its_exception(sandbox):
     """Keywords that are no names reach nothing but Python's own check of them."""
-    lie = "if given[0]:\n    say(['l', 'callback', 0, ['t'], ['d', 3, 4]])"
+    lie = "if given[0]:\n    say(['l', 'callback', 'TOKEN', 0, ['t'], ['d', 3, 4]])"
     with session_of(sandbox, *lying(lie)) as session:
         assert value(session, "f", True, len) == "honest"
 
 
 def test_a_call_cannot_reach_functions_of_an_earlier_one(sandbox):
-    secret = "say(['l', 'callback', 1, ['t'], ['d']])"
+    secret = "say(['l', 'callback', 'TOKEN', 1, ['t'], ['d']])"
     with session_of(sandbox, *lying(f"if given[0]:\n    {secret}")) as session:
         assert value(session, "f", False, len, lambda: "secret") == "honest"
         assert call(session, "f", True, len).kind == "crashed"
+
+
+def test_an_answer_to_an_earlier_call_answers_no_later_one(sandbox):
+    lie = "say(['l', 'outcome', b'earlier!', 'value', 'forged', None, None, 0, ['l']])"
+    with session_of(sandbox, *lying(lie)) as session:
+        assert [value(session, "f") for _ in range(3)] == ["honest"] * 3
+
+
+def test_an_outcome_told_twice_counts_once(sandbox):
+    """The second one, still on its way, is none of the next call's."""
+    lie = f"if given[0]:\n    say({OUTCOME!r})"
+    with session_of(sandbox, *lying(lie)) as session:
+        assert value(session, "f", True) == 7
+        assert value(session, "f", False) == "honest"
+
+
+def test_outcomes_of_other_calls_without_end_come_to_an_end(sandbox, monkeypatch):
+    monkeypatch.setattr(dialogue, "MOST_CALLBACKS", 50)
+    lie = "while given[0]:\n    say(['l', 'outcome', b'other', 1])"
+    with session_of(sandbox, *lying(lie)) as session:
+        assert call(session, "f", True).kind == "timeout"
+        assert value(session, "f", False) == "honest"
 
 
 @pytest.mark.parametrize("frame", [["l", "at", 0], ["l", "callback", 0, ["t"], EMPTY]])
@@ -588,8 +656,9 @@ def test_half_a_frame_and_then_silence_is_a_timeout(sandbox):
         assert call(session, "f", 1).kind == "timeout"
 
 
-def test_a_child_that_does_not_read_is_a_timeout(sandbox):
+def test_a_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
     """The message is larger than what the connection holds."""
+    monkeypatch.setattr(dialogue, "SEND_SECONDS", 0.5)
     lie = own("import time\ndef f(x):\n    return 1\n"), check("f")
     with session_of(sandbox, *lie, budget=QUICK) as session:
         child = session._child
@@ -607,7 +676,7 @@ class _Has:
 def test_only_known_functions_can_be_flagged_and_lines_are_cleaned(sandbox):
     known = sandbox.library["softmax"][0]
     flags = ["l", ["t", known, "x at 0x7fffdeadbeef"], ["t", "os.system", "rm"]]
-    tree = [*OUTCOME[:7], flags]
+    tree = [*OUTCOME[:8], flags]
     with session_of(sandbox, *lying(f"say({tree!r})")) as session:
         call(session, "f")
         assert {(each.what, each.line) for each in session.flags} == {

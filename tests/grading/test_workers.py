@@ -1,7 +1,6 @@
 """Processes that grade beside each other: one that dies costs no submission."""
 
 import contextlib
-import os
 import shutil
 import signal
 import tempfile
@@ -56,7 +55,7 @@ def test_each_submission_comes_back_once_and_no_process_is_left(fake, scratch):
     assert sorted(each.task.student for each in done) == [*"abcdefg"]
     assert all(each.result for each in done)
     assert left() == []
-    assert os.listdir(scratch) == []
+    assert [*scratch.iterdir()] == []
 
 
 def test_there_are_no_more_processes_than_jobs_and_no_more_than_submissions(fake):
@@ -87,7 +86,7 @@ def test_a_submission_over_which_three_die_is_a_fault_and_the_class_goes_on(fake
 
 
 def test_a_worker_that_gives_up_is_replaced_like_one_that_dies(fake):
-    done, workers = done_of(1, "exits", "b")
+    done, _ = done_of(1, "exits", "b")
     assert [each.fault for each in done] == ["the grader died (1)", ""]
 
 
@@ -110,7 +109,7 @@ def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
     with pytest.raises(CourseError, match="cannot be shut in"):
         done_of(2, "refused", "a")
     assert left() == []
-    assert os.listdir(scratch) == []
+    assert [*scratch.iterdir()] == []
 
 
 def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
@@ -119,7 +118,7 @@ def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
         next(workers.each(tasks))
         assert len(left()) == 2
     assert left() == []
-    assert os.listdir(scratch) == []
+    assert [*scratch.iterdir()] == []
 
 
 def test_an_interrupt_from_the_keyboard_is_not_for_the_workers(fake):
@@ -158,7 +157,7 @@ def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
     assert [each.fault for each in done] == [""] * 6
     assert all(each.result.points == each.result.max_points for each in done)
     assert left() == []
-    assert os.listdir(scratch) == []
+    assert [*scratch.iterdir()] == []
 
 
 def kill_twice(workers, killed):

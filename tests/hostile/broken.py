@@ -249,7 +249,7 @@ def folder_without_the_notebook(submission, world):
     place(submission, world)
 
 
-@hostile(FAMILY, invalid="There is no submission")
+@hostile(FAMILY, invalid="is not in the submission")
 def nothing_handed_in(submission, world):
     submission.absent = True
 

@@ -34,7 +34,11 @@ def engine(outside):
         yield started
 
 
-@pytest.mark.parametrize("case", corpus.CASES.values(), ids=[*corpus.CASES])
+@pytest.mark.parametrize(
+    "case",
+    corpus.CASES.values(),
+    ids=[f"{case.family.split()[0]}-{case.name}" for case in corpus.CASES.values()],
+)
 def test_a_hostile_submission_gets_what_it_deserves_and_leaves_nothing(
     case, outside, engine
 ):

@@ -27,7 +27,7 @@ from . import library, shell, wire
 from .selection import chosen
 
 LONGEST_MESSAGE = 2000  # characters of an exception's text
-MOST_SHOWN = 3 << 20  # bytes of all that the cells show: one message holds 4 MiB
+MOST_SHOWN = wire.LONGEST_TOLD * 3 // 4  # bytes of all that the cells show
 Cell = tuple[str, str, str]
 
 
@@ -39,12 +39,13 @@ def serve(connection: socket.socket, watched: dict[str, list[str]]) -> None:
     shell.forget_randomness()
     sys.path.insert(0, "")  # as in Jupyter: a cell may write a module and import it
     child = Child(connection, library.watch(watched))
+    answers: dict[str, Callable[..., None]] = {"run": child.run, "call": child.call}
     while True:
         try:
             what, *rest = wire.unpack(wire.receive(connection))
         except EOFError:
             return
-        {"run": child.run, "call": child.call}[what](*rest)
+        answers[what](*rest)
 
 
 class Child:
@@ -178,7 +179,8 @@ class Child:
             return b"too big"
 
     def _say(self, *words: Any) -> None:
-        wire.send(self.connection, wire.pack(list(words)))
+        frame = wire.pack(list(words), longest=wire.LONGEST_TOLD)
+        wire.send(self.connection, frame)
 
 
 def _what(value: Any) -> str:

@@ -102,4 +102,5 @@ def _watched(
             seen.note(name)
         return function(*arguments, **keywords)
 
+    del watched.__wrapped__  # it would lead round the watch
     return watched

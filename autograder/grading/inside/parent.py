@@ -110,6 +110,7 @@ class Parent:
         """Be shut in, step by step, then serve the submission; never returns."""
         try:
             namespaces.die_with_parent()
+            os.setsid()  # a signal to its group must not reach the parent
             self.waiting.close()
             connection = _alone(connection, wait)
             if self.isolated:

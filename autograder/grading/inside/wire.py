@@ -9,6 +9,7 @@ checked before anything is made of them.
 A frame is two lengths, a tree, and the bytes of all arrays behind it.
 """
 
+import gc
 import math
 import re
 import socket
@@ -22,7 +23,8 @@ import msgpack
 import numpy as np
 
 LENGTHS = struct.Struct(">II")
-LONGEST_TREE = 4 << 20  # bytes: a tree of so many takes 250 MB at worst once it is read
+LONGEST_TREE = 4 << 20  # bytes, of what the trusted side says: all the cells at once
+LONGEST_TOLD = 1 << 20  # of what a child says: reading so much takes a second at worst
 MOST_BYTES = 64 << 20  # of arrays in one frame
 DEEPEST = 60  # levels of nesting, a little more than a case looks into
 LONGEST_NUMBER = 14_000  # bits of an integer: Python prints no more than 4,300 digits
@@ -66,10 +68,15 @@ class Callback:
 Functions = Callable[[Any], int | None]  # the number under which a function crosses
 
 
-def pack(value: Any, functions: Functions = lambda function: None) -> bytes:
+def pack(
+    value: Any,
+    functions: Functions = lambda function: None,
+    longest: int = LONGEST_TREE,
+) -> bytes:
     """Write a value as a frame; raises ``TooBig``.
 
     functions : says under which number a function crosses, or None if it does not
+    longest : bytes of the tree
     """
     blobs: list[bytes] = []
     try:
@@ -79,13 +86,15 @@ def pack(value: Any, functions: Functions = lambda function: None) -> bytes:
     except (ValueError, OverflowError, RecursionError) as error:
         raise TooBig(str(error)) from None
     data = b"".join(blobs)
-    if len(tree) > LONGEST_TREE or len(data) > MOST_BYTES:
+    if len(tree) > longest or len(data) > MOST_BYTES:
         raise TooBig(f"{len(tree) + len(data)} bytes")
     return LENGTHS.pack(len(tree), len(data)) + tree + data
 
 
 def unpack(frame: bytes) -> Any:
     """Read a frame; raises ``Nonsense``."""
+    collects = gc.isenabled()
+    gc.disable()  # it would look at each part again and again, and find no garbage
     try:
         tree_length, _ = LENGTHS.unpack_from(frame)
         start = LENGTHS.size + tree_length
@@ -101,6 +110,9 @@ def unpack(frame: bytes) -> Any:
         raise
     except Exception as error:
         raise Nonsense(f"{type(error).__name__}: {error}") from None
+    finally:
+        if collects:
+            gc.enable()
 
 
 class _Writer:
@@ -302,17 +314,22 @@ def send(connection: socket.socket, frame: bytes) -> None:
     connection.sendall(frame)
 
 
-def receive(connection: socket.socket, deadline: float | None = None) -> bytes:
+def receive(
+    connection: socket.socket,
+    deadline: float | None = None,
+    longest: int = LONGEST_TREE,
+) -> bytes:
     """Receive a frame.
 
     deadline : on ``time.monotonic``'s clock; None waits for ever
+    longest : bytes of its tree
 
     Raises ``TimeoutError`` at the deadline, ``EOFError`` if the other side is gone,
     ``Nonsense`` if it announces more than a frame may hold.
     """
     head = _exactly(connection, LENGTHS.size, deadline)
     tree, data = LENGTHS.unpack(head)
-    if tree > LONGEST_TREE or data > MOST_BYTES:
+    if tree > longest or data > MOST_BYTES:
         raise Nonsense("a frame that is too long")
     return bytes(head + _exactly(connection, tree + data, deadline))
 
