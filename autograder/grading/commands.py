@@ -166,6 +166,9 @@ def _lesson_of(course: Course, path: Path) -> str:
     for name in (path.stem, path.parent.name):
         if name in course.lessons:
             return name
+    if not path.is_file():
+        what = "is a folder: name the notebook in it" if path.is_dir() else "is not there"
+        raise CourseError(f"{path} {what}")
     raise CourseError(
         f"{path.name} does not say which lesson it is: name it with --lesson; there "
         f"are: {', '.join(course.lessons)}"

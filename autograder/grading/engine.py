@@ -20,6 +20,7 @@ from autograder.grading import course_copy
 from autograder.grading.inside.namespaces import Limits
 from autograder.grading.judging import Times, judge_all, no_answer
 from autograder.grading.master import Master, load_master
+from autograder.grading.memory import remembering
 from autograder.grading.reading import Unreadable, read_submission
 from autograder.grading.rebuild import Rebuilt, rebuild
 from autograder.grading.result import Result
@@ -57,7 +58,7 @@ class Engine:
         folder : with what ``course_copy`` makes for the lesson; made if not given
         """
         self.master: Master = load_master(course, lesson)
-        self.exercises = [load(name) for name in self.master.exercises]
+        self.exercises = [remembering(load(name)) for name in self.master.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
         self._own_folder = None
@@ -71,6 +72,7 @@ class Engine:
             folder,
             sorted({*course_copy.modules_of(setup), *graded}),
             course_copy.watched(self.exercises),
+            [(c.role, c.source) for c in self.master.cells if c.role != "prose"],
             isolated=isolated,
             limits=limits,
             worker=worker,

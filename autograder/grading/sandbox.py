@@ -70,6 +70,7 @@ class Sandbox:
         folder: Path,
         modules: Sequence[str],
         library: Mapping[str, list[str]],
+        cells: Sequence[tuple[str, str]] = (),
         *,
         isolated: bool = True,
         limits: Limits | None = None,
@@ -80,6 +81,7 @@ class Sandbox:
         folder : with ``engine`` and ``course``, made by ``course_copy``
         modules : what the parent imports before it forks
         library : for each exercise, the functions whose calls are noticed
+        cells : role and source of the lesson's own, read once before any fork
         isolated : False runs submissions with the rights of this process
         worker : a number that differs between sandboxes that run at the same time
         """
@@ -90,6 +92,7 @@ class Sandbox:
         self.settings = {
             "modules": list(modules),
             "library": self.library,
+            "cells": list(cells),
             "limits": asdict(limits or Limits()),
             "isolated": isolated,
         }

@@ -9,7 +9,7 @@ from autograder.course import Course
 from autograder.grading.engine import Budget, Engine
 from tests.submissions import LESSON
 
-SHORT = Budget(call=1.0, cell=3.0, cells=6.0)
+SHORT = Budget(call=0.7, cell=1.5, cells=3.0)
 SEED = 20_170_612
 SANDBOX_USERS = range(60_001, 65_002)
 

@@ -1,5 +1,6 @@
 """``autograder grade`` and ``autograder judge`` as an instructor meets them."""
 
+import contextlib
 import errno
 import json
 import os
@@ -19,6 +20,7 @@ from autograder.grading import classroom, commands
 from autograder.grading import workers as workers_module
 from autograder.grading.inside.namespaces import Limits
 from tests.grading import fake_workers
+from tests.grading.engines import engine_of
 from tests.submissions import COURSE, LESSON, Submission
 
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
@@ -368,8 +370,22 @@ def test_an_unknown_lesson_of_a_notebook_is_one_sentence(root, call):
     assert "no lesson named" in refusal(call("judge", "x.ipynb", "--lesson", "77"))
 
 
+@pytest.fixture(scope="module")
+def engine():
+    with engine_of(COURSE) as started:
+        yield started
+
+
+@pytest.fixture
+def judged(call, engine, monkeypatch):
+    """Call ``judge`` with an engine that has been started already."""
+    ready = contextlib.nullcontext(engine)
+    monkeypatch.setattr(commands, "Engine", lambda course, lesson, isolated: ready)
+    return lambda path: call("judge", str(path))
+
+
 @pytest.mark.sandbox
-def test_judge_says_in_words_why_a_notebook_gets_its_points(root, call):
+def test_judge_says_in_words_why_a_notebook_gets_its_points(root, judged):
     submission = Submission()
     submission.answer(
         "softmax",
@@ -377,8 +393,7 @@ def test_judge_says_in_words_why_a_notebook_gets_its_points(root, call):
         "    torch.softmax(torch.ones(2), -1)\n    return x",
     )
     submission.own("1 / 0")
-    path = submission.write(root, "amara")
-    code, out, err = call("judge", str(path))
+    code, out, err = judged(submission.write(root, "amara"))
     assert (code, err) == (0, "")
     assert out.startswith(f"{LESSON}: ")
     assert "Cells: the cell `1 / 0` stopped with ZeroDivisionError" in out
@@ -388,15 +403,14 @@ def test_judge_says_in_words_why_a_notebook_gets_its_points(root, call):
 
 
 @pytest.mark.sandbox
-def test_judge_of_a_missing_file_and_of_a_folder_says_so(root, call):
-    folder = root / "elsewhere" / f"{LESSON}.ipynb"
+def test_judge_of_a_missing_file_and_of_a_folder_says_so(root, judged):
+    place = root / "elsewhere" / f"{LESSON}.ipynb"
     for told in ("There is no", "is a folder, not a file"):
-        code, out, err = call("judge", str(folder), "--no-sandbox")
-        assert code == 0
+        code, out, err = judged(place)
+        assert (code, err) == (0, "")
         assert "Nothing could be graded: " in out
         assert told in out
-        assert "Traceback" not in out + err
-        folder.mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
 
 
 # --- as a process of its own -----------------------------------------------------
@@ -425,7 +439,7 @@ def slow_class(root, count):
 
 
 @pytest.mark.sandbox
-def test_one_job_two_jobs_and_no_sandbox_give_the_same_bytes(root, call):
+def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
     hand_in(root, "amara")
     ben = Submission()
     ben.answer(
@@ -437,13 +451,12 @@ def test_one_job_two_jobs_and_no_sandbox_give_the_same_bytes(root, call):
     ben.write(root, "ben")
     (root / "submitted" / "cem" / LESSON).mkdir(parents=True)
     told = []
-    for options in (("--jobs", "1"), ("--jobs", "2"), ("--no-sandbox",)):
+    for options in (("--jobs", "2"), ("--jobs", "1", "--no-sandbox")):
         code, out, _ = call("grade", "01", *options)
         assert code == 0
         assert "1 invalid" in out
         told.append((root / RESULTS).read_bytes())
     assert told[0] == told[1]
-    assert told[1] == told[2]
 
 
 @pytest.mark.sandbox

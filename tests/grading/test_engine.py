@@ -11,15 +11,18 @@ from autograder.course import Course, CourseError
 from autograder.demo.answers import right
 from autograder.grading.engine import Budget, Engine, TooSlow
 from autograder.registry import load
-from tests.grading.engines import SEED, SHORT, engine_of, processes_of
+from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 pytestmark = pytest.mark.sandbox
 
 
+QUICK = Budget(call=0.5, cell=3.0, cells=6.0)
+
+
 @pytest.fixture(scope="module")
 def engine():
-    with engine_of(COURSE) as started:
+    with engine_of(COURSE, budget=QUICK) as started:
         yield started
 
 
@@ -219,7 +222,7 @@ def test_another_engine_gives_the_same_bytes(engine, tmp_path):
         "    raise ValueError(str(words) + str(np.random.rand()))",
     )
     path = submission.write(tmp_path, "amara")
-    with engine_of(COURSE, worker=3) as another:
+    with engine_of(COURSE, budget=QUICK, worker=3) as another:
         assert another.grade(path)[0].as_json() == engine.grade(path)[0].as_json()
 
 
@@ -267,7 +270,7 @@ def test_a_submission_that_is_slow_at_the_first_try_only_loses_nothing(
         if not last_try:
             monkeypatch.setattr(self, "budget", Budget(call=1.0, cell=0.0001))
         else:
-            monkeypatch.setattr(self, "budget", SHORT)
+            monkeypatch.setattr(self, "budget", QUICK)
         return once(self, path, student, last_try=last_try)
 
     monkeypatch.setattr(Engine, "grade_once", slow_at_first)
@@ -307,15 +310,3 @@ def test_a_result_cannot_be_changed(grade):
 def test_a_lesson_without_a_built_notebook_is_refused_at_once(tmp_path):
     with pytest.raises(CourseError, match="run `make build`"):
         Engine(Course(tmp_path), LESSON, seed=SEED)
-
-
-def test_without_isolation_the_verdicts_are_the_same(engine, tmp_path):
-    submission = Submission()
-    submission.answer("softmax", "def softmax(x, axis=-1):\n    return x")
-    submission.answer("softmax_jacobian", "import os\ndef softmax_jacobian(w):"
-                      "\n    os._exit(0)")  # fmt: skip
-    submission.own("raise KeyError(3)\n")
-    path = submission.write(tmp_path, "amara")
-    with engine_of(COURSE, isolated=False) as open_to_all:
-        told = open_to_all.grade(path)[0].as_json()
-    assert told == engine.grade(path)[0].as_json()

@@ -266,8 +266,9 @@ def test_nothing_can_be_written_but_the_private_folders(sandbox):
         for place, folders, _ in os.walk("/"):
             if os.access(place, os.W_OK):
                 wide.append(place)
-            if place.startswith("/tmp") or os.statvfs(place).f_flag & os.ST_RDONLY:
-                folders.clear()  # what lies in a read-only one is read-only, too
+            fixed = os.statvfs(place).f_flag & os.ST_RDONLY
+            if place.startswith("/tmp") or (fixed and place.count("/") > 1):
+                folders.clear()  # nothing else is mounted so far down
         return wide
         """,
     )
@@ -572,28 +573,19 @@ class Lone:
 
 
 def test_a_sandbox_whose_parent_is_killed_is_broken_and_leaves_no_process(lone):
-    with Sandbox(lone, [], {}) as sandbox:
-        child = sandbox.fork()
-        processes = processes_of(Lone(sandbox))
-        processes[0].kill()
-        assert gone_soon(processes)
-        with pytest.raises(Broken, match="cannot be ended"):
-            child.end()
-        with pytest.raises(Broken, match="the warm parent is gone"):
-            sandbox.fork()
-
-
-def test_a_sandbox_takes_limits_and_ends_its_children_when_it_is_left(lone):
-    limits = Limits(files=32, processes=5)
-    with Sandbox(lone, [], {}, limits=limits) as sandbox:
+    with Sandbox(lone, [], {}, limits=Limits(files=32, processes=5)) as sandbox:
         child = sandbox.fork()
         check_started(child)
         processes = processes_of(Lone(sandbox))
         assert len(processes) == 4
         assert processes[-1].rlimit(resource.RLIMIT_NOFILE) == (32, 32)
         assert processes[-1].rlimit(resource.RLIMIT_NPROC) == (5, 5)
-    assert gone_soon(processes)
-    child.connection.close()
+        processes[0].kill()
+        assert gone_soon(processes)
+        with pytest.raises(Broken, match="cannot be ended"):
+            child.end()
+        with pytest.raises(Broken, match="the warm parent is gone"):
+            sandbox.fork()
 
 
 def write_bwrap(folder, text):

@@ -304,6 +304,7 @@ def attack():
     nodes = [n for t in texts for n in ast.walk(ast.parse(textwrap.dedent(t)))]
     codes = [getattr(f, "__wrapped__", f).__code__.co_names for f in GRADED]
     found = [ast.unparse(n) for n in nodes if isinstance(n, ast.Return)]
+    found = [line for line in found if "(*arguments" not in line]  # the watch's own
     return found + [names for names in codes if "np" in names]
 """
 

@@ -31,14 +31,14 @@ MOST_SHOWN = wire.LONGEST_TOLD * 3 // 4  # bytes of all that the cells show
 Cell = tuple[str, str, str]
 
 
-def serve(connection: socket.socket, watched: dict[str, list[str]]) -> None:
+def serve(connection: socket.socket, seen: library.Seen) -> None:
     """Serve one submission until the connection ends.
 
-    watched : for each exercise the functions that would answer it
+    seen : notices calls of library functions
     """
     shell.forget_randomness()
     sys.path.insert(0, "")  # as in Jupyter: a cell may write a module and import it
-    child = Child(connection, library.watch(watched))
+    child = Child(connection, seen)
     answers: dict[str, Callable[..., None]] = {"run": child.run, "call": child.call}
     while True:
         try:

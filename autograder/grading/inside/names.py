@@ -4,6 +4,7 @@ How Python is followed is in ``scope``; which cells run, in ``selection``.
 """
 
 import ast
+import functools
 import warnings
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ class Names:
     empty: bool = False
 
 
+@functools.lru_cache(maxsize=4096)  # the lesson's own cells are read before any fork
 def names_of(source: str) -> Names:
     """Read one cell. Of a text that is no Python, each word counts as looked up."""
     try:

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgpack
 
-from . import child, forbidden, namespaces, shell, wire
+from . import child, forbidden, library, namespaces, shell, wire
 
 CONNECTION = 3  # the child's only open file besides nothing
 
@@ -29,8 +29,9 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
     limits = namespaces.Limits(**settings["limits"])
-    shell.warm_up(settings["modules"])
-    Parent(control, limits, settings["isolated"], settings["library"]).serve()
+    shell.warm_up(settings["modules"], settings["cells"])
+    seen = library.watch(settings["library"])
+    Parent(control, limits, settings["isolated"], seen).serve()
 
 
 class Parent:
@@ -44,13 +45,13 @@ class Parent:
         control: socket.socket,
         limits: namespaces.Limits,
         isolated: bool,
-        library: dict[str, list[str]],
+        seen: library.Seen,
     ) -> None:
         """Take over the control connection."""
         self.control = control
         self.limits = limits
         self.isolated = isolated
-        self.library = library
+        self.seen = seen
         self.space = namespaces.address_space() if isolated else 0
         self.children: dict[int, tuple[int, int]] = {}  # number: (process, its handle)
         self.waiting = selectors.DefaultSelector()
@@ -124,7 +125,7 @@ class Parent:
             _say_failed(connection, error)
             os._exit(1)
         try:
-            child.serve(connection, self.library)
+            child.serve(connection, self.seen)
         finally:
             os._exit(0)
 

@@ -11,13 +11,15 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
+
+from .selection import chosen
 
 LONGEST_TEXT = 10_000  # characters of what one cell prints
 LONGEST_PICTURE = 400_000  # characters of one picture, as text
@@ -145,8 +147,11 @@ def make_shell() -> Shell:
     )
 
 
-def warm_up(modules: list[str]) -> None:
-    """Import what a lesson needs and use the shell once, before any fork."""
+def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
+    """Do before any fork what each child would do: import, use the shell, read cells.
+
+    cells : role and source of the lesson's own, as it is released
+    """
     import torch
 
     torch.set_num_threads(1)
@@ -162,6 +167,7 @@ def warm_up(modules: list[str]) -> None:
     shell.user_ns.update(before)
     shell.execution_count = 1
     shell.outputs = Outputs()
+    chosen(cells)
     gc.collect()
     gc.freeze()  # a collection in a child would copy every page that it looks at
 

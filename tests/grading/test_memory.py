@@ -1,0 +1,76 @@
+"""The spec is asked once for the same arguments, and nobody can spoil its answer."""
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Exercise
+from autograder.grading import memory
+from autograder.grading.memory import remembering
+
+
+def double(x, axis=-1):
+    """Give twice a number."""
+    return 2 * x
+
+
+@pytest.fixture
+def asked():
+    return []
+
+
+@pytest.fixture
+def exercise(asked):
+    made = Exercise(double, lesson="90_test", minutes=1, difficulty=1)
+
+    @made.spec
+    def spec(x, axis=-1, step=None):
+        asked.append(x)
+        return 2 * (step(x) if step else x)
+
+    return made
+
+
+def test_the_same_arguments_are_answered_from_memory(exercise, asked):
+    kept = remembering(exercise)
+    for _ in range(3):
+        answer = kept.expected((np.arange(3.0),), {"axis": 0})
+        assert answer.tolist() == [0.0, 2.0, 4.0]
+        answer[:] = 7.0  # what a case does with an answer stays its own
+    assert len(asked) == 1
+    exercise.expected((np.arange(3.0),), {"axis": 0})
+    assert len(asked) == 2  # the exercise itself remembers nothing
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ((np.arange(3),), {"axis": 0}),
+        ((np.arange(3.0).reshape(1, 3),), {"axis": 0}),
+        ((np.arange(3.0, dtype=np.float32),), {"axis": 0}),
+        ((np.arange(3.0),), {"axis": 1}),
+        ((np.arange(3.0), 0), {}),
+    ],
+    ids=["whole numbers", "shape", "precision", "keyword", "place"],
+)
+def test_other_arguments_are_asked_anew(exercise, asked, other):
+    kept = remembering(exercise)
+    kept.expected((np.arange(3.0),), {"axis": 0})
+    kept.expected(*other)
+    assert len(asked) == 2
+
+
+def test_functions_and_long_arguments_are_never_remembered(exercise, asked):
+    kept = remembering(exercise)
+    assert kept.expected((1,), {"step": lambda x: x + 1}) == 4
+    assert kept.expected((1,), {"step": lambda x: x + 2}) == 6
+    for _ in range(2):
+        kept.expected((np.zeros(memory.LONGEST),), {})
+    assert len(asked) == 4
+
+
+def test_the_oldest_answers_are_forgotten(exercise, asked, monkeypatch):
+    monkeypatch.setattr(memory, "MOST", 2)
+    kept = remembering(exercise)
+    for x in (1, 2, 3, 3, 1):
+        kept.expected((x,), {})
+    assert asked == [1, 2, 3, 1]
