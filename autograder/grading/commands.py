@@ -167,7 +167,7 @@ def _lesson_of(course: Course, path: Path) -> str:
         if name in course.lessons:
             return name
     if not path.is_file():
-        what = "is a folder: name the notebook in it" if path.is_dir() else "is not there"
+        what = "is a folder: name its notebook" if path.is_dir() else "is not there"
         raise CourseError(f"{path} {what}")
     raise CourseError(
         f"{path.name} does not say which lesson it is: name it with --lesson; there "
