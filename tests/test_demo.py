@@ -32,7 +32,8 @@ from autograder.demo.run import grade_class, make_folder
 from autograder.demo.students import LESSON, Student, sample_class
 from autograder.demo.submissions import answered, submit
 from autograder.demo.table import print_class, rows_of
-from autograder.judge import judge
+from autograder.grading.engine import Engine
+from autograder.judge import NOTEBOOK_SEED, judge
 from autograder.registry import exercises_of, load
 from autograder.report import DATA_TYPE
 
@@ -133,6 +134,17 @@ def test_right_answers_get_full_marks_and_no_diagnosis(graded, student):
     for name, row in graded.of(student).items():
         assert row["points"] == row["max_points"] == load(name).points
         assert row["diagnosis"] is None
+
+
+@pytest.mark.sandbox
+def test_the_engine_gives_the_points_that_nbgrader_gives(graded):
+    with Engine(COURSE, LESSON, seed=NOTEBOOK_SEED) as engine:
+        for student in GRADED:
+            path = graded.notebook("submitted", student)
+            result, _ = engine.grade(path, student)
+            ours = {each.exercise: each.points for each in result.exercises}
+            theirs = {name: row["points"] for name, row in graded.of(student).items()}
+            assert ours == theirs, student
 
 
 @pytest.mark.parametrize("student", [name for name in GRADED if name in MISTAKES])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt/conda")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/fonts", "/etc/localtime")
-INSIDE, COURSE = "/engine", "/course"
+INSIDE, COURSE, PYTHON = "/engine", "/course", "/python"
 START = (
     "import sys; sys.path[:0] = [{engine!r}, {course!r}]; "
     "from inside import parent; parent.main()"
@@ -37,7 +37,9 @@ def command(folder: Path, arguments: Sequence[str], isolated: bool) -> list[str]
     )
     start = START.format(engine=engine, course=course)
     # As -I, but for -E: the seed of hashes comes from the environment, which is ours.
-    python = [sys.executable, "-P", "-s", "-B", "-c", start, *arguments]
+    own = _in_an_environment() and isolated
+    executable = f"{PYTHON}/bin/{Path(sys.executable).name}" if own else sys.executable
+    python = [executable, "-P", "-s", "-B", "-c", start, *arguments]
     if not isolated:
         return python
     found = shutil.which("bwrap")
@@ -113,6 +115,8 @@ def _tree(folder: Path) -> list[str]:
         else:
             options += ["--ro-bind", str(place), str(place)]
         made.add(place)
+    if _in_an_environment():  # where the course is, and whether in /tmp, matters not
+        options += ["--ro-bind", sys.prefix, PYTHON]
     for place in _python():
         options += [*_parents(place, made), "--ro-bind", str(place), str(place)]
         made.add(place)
@@ -121,10 +125,16 @@ def _tree(folder: Path) -> list[str]:
     return options
 
 
+def _in_an_environment() -> bool:
+    """Say whether this Python runs in a virtual environment."""
+    return sys.prefix != sys.base_prefix
+
+
 def _python() -> list[Path]:
     """Folders of this Python and of its packages, outermost first, none twice."""
-    paths = {sys.prefix, sys.base_prefix, sysconfig.get_path("purelib")}
-    paths |= {str(Path(sys.executable).resolve().parents[1])}
+    paths = {sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
+    if not _in_an_environment():
+        paths |= {sys.prefix, sysconfig.get_path("purelib")}
     places = sorted(Path(path) for path in paths)
     covered = [Path(place) for place in SYSTEM]
     kept: list[Path] = []

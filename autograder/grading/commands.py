@@ -3,6 +3,7 @@
 They print; what is graded, and how, is in ``classroom`` and ``engine``.
 """
 
+import contextlib
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from autograder.grading.result import ExerciseResult, Result
 from autograder.lab import find_lesson
 
 INTERRUPTED = 130
+BETWEEN_WRITES = 10.0  # seconds: what was graded before is there if the machine stops
 UNSAFE = (
     "--no-sandbox: submissions run with your rights; they can read and change whatever "
     "you can, this gradebook and the other submissions too"
@@ -55,8 +57,9 @@ def grade(
     console, words = Console(soft_wrap=True, highlight=False), Console(stderr=True)
     if not isolated:
         words.print(UNSAFE, style="bold")
+    results.write()  # whatever keeps it from being written is better known now
     start, graded, faults = time.monotonic(), [], 0
-    code = 0
+    code, written = 0, start
     try:
         with (
             _progress(words) as progress,
@@ -73,6 +76,10 @@ def grade(
                 graded.append(done.result)
                 progress.advance(bar)
                 console.print(escape(line(done.result)))
+                if time.monotonic() - written > BETWEEN_WRITES:
+                    with contextlib.suppress(CourseError):  # it may go again at the end
+                        results.write()
+                    written = time.monotonic()
     except KeyboardInterrupt:
         words.print("Stopped. Call again to grade the class.")
         code = INTERRUPTED

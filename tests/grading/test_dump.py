@@ -26,7 +26,7 @@ pytestmark = [
 
 SEED = 0x5EED_0BAD_CAFE_F00D_1234_5678_9ABC_DEF0
 OWN = "def softmax(x, axis=-1):\n    return 'THE-OWN-TEXT', x\n"
-PUBLIC = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", sys.prefix)
+PUBLIC = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/python")
 NEEDLES = {
     "a case's claim": b"Adding 1000 to every score changes no weight",
     "a case's source": b"student.agrees(",
