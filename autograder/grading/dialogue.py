@@ -6,23 +6,30 @@ How often a submission may fail, and what then, is ``session``'s work.
 """
 
 import contextlib
-import re
 import resource
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from autograder.grading.inside import wire
 from autograder.grading.sandbox import Broken, Child
-from autograder.outcome import Outcome, Raised, quiet
+from autograder.grading.testimony import (
+    Lost,
+    Report,
+    Told,
+    checked,
+    nonsense_is_a_crash,
+    read_place,
+    read_report,
+    read_told,
+)
+from autograder.outcome import quiet
 
 Cell = tuple[str, str, str]  # role, text, exercise
 When = Literal["check", "end"]
 Functions = Mapping[str, Callable[..., Any]]
-End = Literal["crashed", "timeout"]
 
 MOST_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
@@ -30,44 +37,6 @@ LONGEST_CALLBACK = 1 << 17  # bytes of arguments
 MOST_MEMORY = 512 << 20  # bytes that one of them may take
 LONGEST_MESSAGE = 2000  # characters of an exception's text
 SEND_SECONDS = 3.0  # until a child has read what it is told: it waits for nothing else
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
-
-
-class Lost(Exception):
-    """The child is gone, or has to go.
-
-    kind : "crashed" or "timeout"
-    at : place of the cell that it was in, if it ran cells; -1 before the first
-    """
-
-    def __init__(self, kind: End, at: int = -1) -> None:
-        """Say how, and where."""
-        super().__init__(kind)
-        self.kind = kind
-        self.at = at
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a child tells when the cells have run.
-
-    troubles : place of a cell to the exception that ended it
-    outputs : place of a cell to what it showed
-    answers : exercise to what stands under its name at its check, and at the end if
-        that is another: "answer", "" for nothing, or the name of a type
-    """
-
-    troubles: dict[int, Raised] = field(default_factory=dict)
-    outputs: dict[int, list[Any]] = field(default_factory=dict)
-    answers: dict[str, tuple[str, str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a call gave: an outcome, and the watched functions seen, with the lines."""
-
-    outcome: Outcome
-    seen: tuple[tuple[str, str], ...]
 
 
 class Dialogue:
@@ -95,10 +64,10 @@ class Dialogue:
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
                 deadline = min(time.monotonic() + seconds, end)
                 what, *rest = self._receive(deadline, starting=at < 0)
-                with _nonsense_is_a_crash():
+                with nonsense_is_a_crash():
                     if what == "ran":
-                        return _report(rest, len(cells))
-                    at = _place(rest[0], len(cells))
+                        return read_report(rest, len(cells))
+                    at = read_place(rest[0], len(cells))
         except Lost as lost:
             raise Lost(lost.kind, at if time.monotonic() < end else -1) from None
         raise Lost("crashed", at)
@@ -125,11 +94,11 @@ class Dialogue:
         deadline, ours = time.monotonic() + seconds, 0.0
         for _ in range(MOST_CALLBACKS):
             what, *rest = self._receive(deadline)
-            with _nonsense_is_a_crash():
+            with nonsense_is_a_crash():
                 if _answers_another(what, rest[0], token):
                     continue
                 if what == "outcome":
-                    return _told(call[0], *rest[1:])
+                    return read_told(call[0], *rest[1:])
             start = time.monotonic()
             self._answer(functions, rest[1:])
             ours += time.monotonic() - start
@@ -140,10 +109,10 @@ class Dialogue:
 
     def _answer(self, functions: list[Callable[..., Any]], asked: list[Any]) -> None:
         """Answer a call of one of our functions."""
-        with _nonsense_is_a_crash():
+        with nonsense_is_a_crash():
             number, arguments, keywords = asked
-            function = functions[_checked(number, int)]
-            arguments, keywords = _checked(arguments, tuple), _checked(keywords, dict)
+            function = functions[checked(number, int)]
+            arguments, keywords = checked(arguments, tuple), checked(keywords, dict)
             if len(wire.pack([arguments, keywords])) > LONGEST_CALLBACK:
                 raise wire.Nonsense("too much to work on")
         try:
@@ -203,87 +172,8 @@ def _little_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-@contextlib.contextmanager
-def _nonsense_is_a_crash() -> Iterator[None]:
-    try:
-        yield
-    except (wire.Nonsense, wire.TooBig, TypeError, ValueError, LookupError):
-        raise Lost("crashed") from None
-
-
 def _answers_another(what: str, given: Any, token: bytes) -> bool:
     """Say whether a message belongs to an earlier call, whose end was told twice."""
     if what not in ("outcome", "callback"):
         raise wire.Nonsense("a word that no call asks for")
-    return _checked(given, bytes) != token
-
-
-def _report(words: list[Any], cells: int) -> Report:
-    troubles, outputs, answers = words
-    return Report(
-        {_place(p, cells): _raised(r) for p, r in _checked(troubles, dict).items()},
-        {
-            _place(p, cells): _checked(o, list)
-            for p, o in _checked(outputs, dict).items()
-        },
-        {
-            _checked(name, str): (_checked(one, str), _checked(other, str))
-            for name, (one, other) in _checked(answers, dict).items()
-        },
-    )
-
-
-def _told(
-    given: tuple[Any, ...],
-    kind: Any,
-    value: Any,
-    raised: Any,
-    changed: Any,
-    shares: Any,
-    seen: Any,
-) -> Told:
-    """Read what a call gave.
-
-    given : the arguments it was called with
-    changed : those after it, or None if they are as they were
-    """
-    if kind not in ("value", "raised", "output"):
-        raise wire.Nonsense("an outcome of no kind")
-    after = given if changed is None else _checked(changed, tuple)
-    if len(after) != len(given) or (kind == "raised") != (raised is not None):
-        raise wire.Nonsense("an outcome that does not fit its call")
-    what = None if raised is None else _raised(raised)
-    calls = tuple(
-        (_checked(name, str), clean(_checked(line, str)))
-        for name, line in _checked(seen, list)
-    )
-    return Told(Outcome(kind, value, what, after, shares is True), calls)
-
-
-def _raised(told: Any) -> Raised:
-    """Read an exception that a child tells of."""
-    kinds, message, function, number, line = _checked(told, tuple)
-    names = tuple(clean(_checked(kind, str))[:100] for kind in _checked(kinds, tuple))
-    if not names:
-        raise wire.Nonsense("an exception without a type")
-    texts = [clean(_checked(text, str)) for text in (message, function, line)]
-    return Raised(names[:20], texts[0], texts[1], _checked(number, int), texts[2])
-
-
-def _place(value: Any, cells: int) -> int:
-    """Read the place of a cell."""
-    if _checked(value, int) not in range(cells):
-        raise wire.Nonsense("no cell")
-    return value
-
-
-def _checked(value: Any, kind: type) -> Any:
-    if type(value) is not kind:
-        raise wire.Nonsense(f"no {kind.__name__}")
-    return value
-
-
-def clean(text: str) -> str:
-    """Give a text that any file takes and that is the same at every run."""
-    whole = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
-    return ADDRESS.sub("0x…", whole)
+    return checked(given, bytes) != token
