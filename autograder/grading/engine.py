@@ -8,7 +8,6 @@ fault of this machine's raises. A whole class is ``classroom``'s work.
 """
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +62,7 @@ class Engine:
         self.seed = course_seed(course) if seed is None else seed
         self._own_folder = None
         if folder is None:
-            self._own_folder = tempfile.TemporaryDirectory(prefix="grading-")
+            self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
             course_copy.make_copy(folder, self.exercises)
         setup = [c.source for c in self.master.cells if c.role in ("setup", "demo")]

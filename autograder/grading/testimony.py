@@ -15,6 +15,7 @@ from autograder.outcome import Outcome, Raised
 
 End = Literal["crashed", "timeout"]
 
+LONGEST_TEXT = 2000  # characters of an exception's text, function or line
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 
 
@@ -116,7 +117,7 @@ def _raised(told: Any) -> Raised:
     names = tuple(clean(checked(kind, str))[:100] for kind in checked(kinds, tuple))
     if not names:
         raise wire.Nonsense("an exception without a type")
-    texts = [clean(checked(text, str)) for text in (message, function, line)]
+    texts = [clean(checked(t, str)[:LONGEST_TEXT]) for t in (message, function, line)]
     return Raised(names[:20], texts[0], texts[1], checked(number, int), texts[2])
 
 

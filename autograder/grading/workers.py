@@ -7,7 +7,6 @@ too long while others ran is tried once more at the end, alone.
 import contextlib
 import multiprocessing
 import signal
-import tempfile
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -81,7 +80,7 @@ class Workers:
         self._started = 0
         self._worked = False
         # Of ours, not of a worker's: one that is killed cannot tidy up.
-        self._folder = tempfile.TemporaryDirectory(prefix="grading-")
+        self._folder = course_copy.temporary_folder()
 
     def __enter__(self) -> "Workers":
         """Prepare what all sandboxes show; each process starts with its first task."""

@@ -170,3 +170,23 @@ def test_the_copy_is_whole_for_every_lesson_that_has_exercises(tmp_path):
         if exercises := exercises_of(lesson):
             make_copy(tmp_path / str(place), exercises)
             assert (tmp_path / str(place) / "engine" / "inside" / "child.py").exists()
+
+
+def test_what_a_killed_grader_has_left_is_removed_and_what_is_in_use_stays(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    names = (
+        f"grading-{dead.pid}-x",
+        f"grading-{os.getpid()}-x",
+        "grading-x-y",
+        "other",
+    )
+    for name in names:
+        (tmp_path / name / "inner").mkdir(parents=True)
+    with course_copy.temporary_folder() as folder:
+        left = {place.name for place in tmp_path.iterdir()} - {Path(folder).name}
+    assert left == {*names[1:]}
+    assert not Path(folder).exists()

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -20,18 +22,18 @@ PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short")
 
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_the_corpora_end_the_same_for_an_ordinary_user(corpus, tmp_path):
-    chosen = [] if os.environ.get("ORDINARY") == "all" else ["-k", CORPORA[corpus]]
-    options = [*PYTEST, f"tests/{corpus}", f"--basetemp={tmp_path}/t", *chosen]
-    command = [sys.executable, *options]
-    tmp_path.chmod(0o755)
-    for above in tmp_path.parents[:2]:
-        above.chmod(0o755)
-    run = subprocess.run(
-        as_ordinary_user(command, tmp_path),
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-    )
+def test_the_corpora_end_the_same_for_an_ordinary_user(corpus):
+    # Not in tmp_path: each pytest closes the folder above it to others.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        chosen = [] if os.environ.get("ORDINARY") == "all" else ["-k", CORPORA[corpus]]
+        options = [*PYTEST, f"tests/{corpus}", f"--basetemp={folder}/t", *chosen]
+        run = subprocess.run(
+            as_ordinary_user([sys.executable, *options], folder),
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        )
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
     assert " passed" in run.stdout
