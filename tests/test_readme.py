@@ -30,8 +30,15 @@ def test_the_message_in_the_readme_is_the_real_one():
     assert shown == message() + "\n"
 
 
+def without_numbers(svg):
+    """Leave out glyphs' numbers: a system's own copy of the font has others."""
+    return re.sub(r"DejaVuSans-[0-9a-f]+", "DejaVuSans", svg)
+
+
 def test_the_cover_is_the_picture_that_the_course_draws():
-    assert (ROOT / "cover.svg").read_text(encoding="utf-8") == cover().svg()
+    assert without_numbers((ROOT / "cover.svg").read_text("utf-8")) == without_numbers(
+        cover().svg()
+    )
     assert cover().alt in README
 
 
