@@ -31,15 +31,17 @@ def judge_all(
     seed : of the cases' inputs; the course's secret
     times : gets the seconds of each case
 
-    What fails is looked at once more by itself if something else may have made it fail:
-    a cell below its check, or another exercise's answer that ran in the same process.
+    What fails in a way that nobody knows is looked at once more by itself if something
+    else may have made it fail: a cell below its check, or another exercise's answer
+    that ran in the same process.
     """
     found: dict[str, Judgement] = {}
     doubtful = []
     for exercise in exercises:
         judgement = _judged(session, exercise, seed, times)
         touched = not all(before.passed for before in found.values())
-        if not judgement.passed and (touched or session.goes_on_below(exercise.name)):
+        touched = touched or session.goes_on_below(exercise.name)
+        if touched and not _is_clear(judgement):
             doubtful.append(exercise)
         found[exercise.name] = judgement
     for exercise in doubtful:
@@ -50,6 +52,14 @@ def judge_all(
     return tuple(
         _result(found[each.name], _flags(session, each.name)) for each in exercises
     )
+
+
+def _is_clear(judgement: Judgement) -> bool:
+    """Say whether an answer is right, a known mistake in every call, or the stub."""
+    known = judgement.passed or judgement.misconception is not None
+    raised = [call.outcome.raised for call in judgement.calls]
+    at_the_stub = all(each is not None and each.line for each in raised)
+    return known or (messages.not_written(judgement) and at_the_stub)
 
 
 def _judged(session: Session, exercise: Exercise, seed: int, times: Times) -> Judgement:
