@@ -95,4 +95,5 @@ def change(draw: Any, notebook: Any, place: Place) -> None:
     elif what == "cut" and isinstance(part, str):
         holder[last] = part[: draw(st.integers(0, len(part)))]
     else:
-        holder[last] = draw(st.sampled_from(JUNK))
+        # A copy: what is changed in it later must not be in the next file.
+        holder[last] = copy.deepcopy(draw(st.sampled_from(JUNK)))
