@@ -314,9 +314,9 @@ def softmax(x, axis=-1):
     submission.answer("softmax", source)
 
 
-@hostile(FAMILY, lost={"softmax": "any"})
-def outcome_told_in_place_of_the_child(submission, world):
-    source = """
+def telling_an_outcome(submission, then):
+    """Tell an outcome of one's own in a judged call, then do something else."""
+    source = f"""
 import os
 import sys
 
@@ -328,7 +328,7 @@ def softmax(x, axis=-1):
         if hasattr(teller, "_say"):
             told = "value", x * np.nan, None, None, False, []
             teller._say("outcome", teller.token, *told)
-            os._exit(0)
+            {then}
         frame = frame.f_back
     return x * np.nan
 """
@@ -336,23 +336,14 @@ def softmax(x, axis=-1):
 
 
 @hostile(FAMILY, lost={"softmax": "any"})
+def outcome_told_in_place_of_the_child(submission, world):
+    telling_an_outcome(submission, "os._exit(0)")
+
+
+@hostile(FAMILY, lost={"softmax": "any"})
 def one_outcome_more_than_was_asked_for(submission, world):
     # The next exercise must not take it for its own.
-    source = """
-import sys
-
-
-def softmax(x, axis=-1):
-    frame = sys._getframe()
-    while frame:
-        teller = frame.f_locals.get("self")
-        if hasattr(teller, "_say"):
-            told = "value", x * np.nan, None, None, False, []
-            teller._say("outcome", teller.token, *told)
-        frame = frame.f_back
-    return x * np.nan
-"""
-    submission.answer("softmax", source)
+    telling_an_outcome(submission, "pass")
 
 
 SAYS = """

@@ -3,7 +3,7 @@
 from autograder.demo.answers import right
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
-from tests.hostile.outside import SAYS
+from tests.hostile.forged import SAYS
 
 FAMILY = "uses everything up"
 SOFTMAX, SCALED, ATTENTION = "softmax", "scaled_scores", "attention"

@@ -1,0 +1,149 @@
+"""Submissions that speak to the grader in the child's place.
+
+They share the child's process and its connection, so they can say whatever they like:
+it may cost them points, and must cost nobody else anything.
+"""
+
+from tests.hostile import hostile
+from tests.hostile.attacks import NAME, inside
+
+FAMILY = "breaks out or leaves things"
+
+# What goes over the connection to the grader in place of a result. The frames below a
+# submission's code hold what speaks with the grader.
+SAYS = """
+import os
+import sys
+import msgpack
+
+
+def speaker():
+    frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "_say"):
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+def say(*words):
+    speaker()._say(*words)
+
+
+def say_tree(*tree):
+    tree = msgpack.packb(["l", *tree])
+    os.write(3, len(tree).to_bytes(4, "big") + bytes(4) + tree)
+
+
+"""
+
+
+def saying(submission, statement):
+    """Say something to the grader in each judged call, then end."""
+    inside(submission, f"token = speaker().token\n{statement}\nos._exit(0)")
+    cell = submission.cell(NAME)
+    cell.source = SAYS + cell.source
+
+
+CRASHED = {NAME: "crashed"}
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_that_the_sandbox_has_failed(submission, world):
+    saying(submission, 'say("failed", "this machine has no namespaces")')
+
+
+@hostile(FAMILY, seconds=10)
+def says_that_the_sandbox_has_failed_in_an_own_cell(submission, world):
+    submission.own(SAYS + 'say("failed", "this machine has no namespaces")')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_what_no_grader_understands(submission, world):
+    saying(submission, "os.write(3, bytes(range(256)))")
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def announces_four_gigabytes(submission, world):
+    saying(submission, 'os.write(3, b"\\xff" * 8)')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_an_outcome_of_no_kind(submission, world):
+    saying(submission, 'say("outcome", token, "ok", 1, None, None, False, [])')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_an_exception_that_is_none(submission, world):
+    saying(submission, 'say("outcome", token, "raised", None, (), None, False, [])')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def calls_a_function_of_the_grader_that_is_not_there(submission, world):
+    saying(submission, 'say("callback", token, 10**6, (), {})')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_words_without_what_belongs_to_them(submission, world):
+    saying(submission, 'say("callback")')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def asks_for_a_class_of_torch_in_place_of_a_dtype(submission, world):
+    words = '["T", "nn", [1 << 39], 0, 0], None, None, False, ["l"]'
+    saying(submission, f'say_tree("outcome", token, "value", {words})')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_that_its_arguments_have_become_more(submission, world):
+    words = 'None, (*given, "one more"), False, []'
+    saying(submission, f'say("outcome", token, "value", 1, {words})')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_the_outcome_of_another_call(submission, world):
+    answer = "answer(*given), None, None, False, []"
+    saying(submission, f'say("outcome", token[::-1], "value", {answer})')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def says_that_it_has_called_what_is_no_text(submission, world):
+    saying(submission, 'say("outcome", token, "value", 1, None, None, False, [1])')
+
+
+@hostile(FAMILY, seconds=10)
+def says_that_all_cells_have_run_and_goes_on(submission, world):
+    submission.own(SAYS + 'say("ran", {}, {}, {})\nos._exit(0)')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def hands_files_to_the_grader(submission, world):
+    deed = """\
+import socket
+for _ in range(100):
+    socket.send_fds(socket.socket(fileno=os.dup(3)), [b"x"], [0, 1, 2])"""
+    saying(submission, deed)
+
+
+# The grader asks which cell runs, to leave out one that ends the process.
+def lying_about_its_place(submission, place, *, then="os._exit(0)"):
+    """Say in an own cell, at the end, that another cell runs."""
+    submission.own(f'{SAYS}say("at", {place})\n{then}')
+
+
+@hostile(FAMILY, seconds=10)
+def says_that_no_cell_runs_and_ends(submission, world):
+    lying_about_its_place(submission, -1)
+
+
+@hostile(FAMILY, seconds=10)
+def says_that_no_cell_runs_and_that_the_sandbox_has_failed(submission, world):
+    lying_about_its_place(submission, -1, then='say("failed", "no namespaces")')
+
+
+@hostile(FAMILY, seconds=10)
+def says_that_a_cell_runs_that_is_not_there_and_ends(submission, world):
+    lying_about_its_place(submission, 10**6)
+
+
+@hostile(FAMILY, seconds=10)
+def says_that_an_answers_cell_runs_and_ends(submission, world):
+    lying_about_its_place(submission, submission.place(NAME))
