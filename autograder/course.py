@@ -6,7 +6,7 @@ Nothing here knows what is inside a notebook.
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,12 @@ class Course:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    new = _staged(path, text)
+    write_lines(path, [text], end="")
+
+
+def write_lines(path: Path, lines: Iterable[str], end: str = "\n") -> None:
+    """Write a text file whole or not at all, with no more than a line in memory."""
+    new = _staged(path, (f"{line}{end}" for line in lines))
     try:
         new.replace(path)
     finally:
@@ -91,7 +96,7 @@ def write_together(texts: Mapping[Path, str]) -> None:
     old: dict[Path, Path] = {}
     try:
         for path, text in texts.items():
-            new[path] = _staged(path, text)
+            new[path] = _staged(path, [text])
             if path.exists():
                 old[path] = _unnamed(path)
                 shutil.copy2(path, old[path])
@@ -123,12 +128,12 @@ def _unnamed(path: Path) -> Path:
     return Path(name)
 
 
-def _staged(path: Path, text: str) -> Path:
+def _staged(path: Path, parts: Iterable[str]) -> Path:
     """Write a text to an unnamed file beside the path, all the way to the disk."""
     temporary = _unnamed(path)
     try:
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)

@@ -1,4 +1,4 @@
-"""Grade a lesson's submissions as nbgrader collects them, and write the results down.
+"""A class as nbgrader collects it, and the files of its results.
 
 ``submitted/<student>/<lesson>/<lesson>.ipynb`` → ``build/grading/<lesson>.jsonl``, a
 line for each student, in the order of their names; the times stand in a file beside it,
@@ -7,17 +7,12 @@ so that the results of the same submissions are the same bytes.
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
-from autograder.course import Course, CourseError, write_atomically
-from autograder.grading.engine import SUBMITTED
+from autograder.course import Course, CourseError, write_lines
 from autograder.grading.inside.namespaces import Limits
-from autograder.grading.master import load_master
-from autograder.grading.result import Result
-from autograder.grading.seed import course_seed
-from autograder.grading.workers import Done, Settings, Task, Workers
+from autograder.grading.journal import Journal
+from autograder.grading.submission import SUBMITTED
 
 
 def students_of(course: Course, lesson: str) -> list[str]:
@@ -42,16 +37,15 @@ def students_of(course: Course, lesson: str) -> list[str]:
     return sorted(found)
 
 
-def tasks(course: Course, lesson: str, student: str = "") -> list[Task]:
-    """Give the submissions to grade: the class's, or one student's."""
+def chosen(course: Course, lesson: str, student: str = "") -> list[str]:
+    """Give the students to grade: the class, or one."""
     students = students_of(course, lesson)
     if student and student not in students:
         known = ", ".join(students[:20]) + (" …" if len(students) > 20 else "")
         raise CourseError(
             f"{student} has submitted nothing for {lesson}; there are: {known}"
         )
-    chosen = [student] if student else students
-    return [Task(name, submission(course, lesson, name)) for name in chosen]
+    return [student] if student else students
 
 
 def submission(course: Course, lesson: str, student: str) -> Path:
@@ -85,77 +79,22 @@ def default_jobs() -> int:
     return max(1, min(len(os.sched_getaffinity(0)), memory // worst))
 
 
-@contextmanager
-def grading(
-    course: Course, lesson: str, jobs: int, isolated: bool
-) -> Iterator[Workers]:
-    """Start what grades a lesson; raises ``CourseError`` if it has no notebook."""
-    load_master(course, lesson)
-    settings = Settings(lesson, course_seed(course), jobs, isolated)
-    with Workers(course, settings) as workers:
-        yield workers
-
-
-class Results:
-    """The results of a class so far; written whole, with those of earlier runs.
+def write_results(path: Path, journal: Journal, lesson: str) -> None:
+    """Write a class's results and times, a line of JSON for each student.
 
     path : of the results; the times stand beside it
+
+    Raises ``CourseError`` if that cannot be done.
     """
-
-    def __init__(self, path: Path) -> None:
-        """Take what an earlier run has written there."""
-        self.path = path
-        self.times_path = path.with_suffix(".times.jsonl")
-        self._lines = _read(path)
-        self._times = _read(self.times_path)
-
-    def add(self, done: Done) -> None:
-        """Take one result."""
-        assert done.result is not None
-        student = done.task.student
-        self._lines[student] = done.result.as_json()
-        rounded = {name: round(seconds, 4) for name, seconds in done.times.items()}
-        self._times[student] = json.dumps({"student": student, "seconds": rounded})
-
-    def keep(self, students: Sequence[str]) -> None:
-        """Forget who has no submission any more."""
-        for lines in (self._lines, self._times):
-            for student in {*lines} - {*students}:
-                del lines[student]
-
-    def write(self) -> None:
-        """Write both files; raises ``CourseError`` if that cannot be done."""
-        try:
-            for path, lines in (
-                (self.path, self._lines),
-                (self.times_path, self._times),
-            ):
-                ordered = [lines[student] for student in sorted(lines)]
-                write_atomically(path, "".join(line + "\n" for line in ordered))
-        except OSError as error:
-            raise CourseError(
-                f"the results could not be written to {self.path} ({error.strerror}); "
-                "what stood there is as it was"
-            ) from None
-
-
-def _read(path: Path) -> dict[str, str]:
-    """Give the lines of an earlier run by student; broken ones are done anew."""
+    times = journal.times(lesson).items()
+    rows = (
+        json.dumps({"student": name, "seconds": seconds}) for name, seconds in times
+    )
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return {}
-    found = {}
-    for line in text.split("\n"):
-        try:
-            found[str(json.loads(line)["student"])] = line
-        except (ValueError, LookupError, TypeError):
-            continue
-    return found
-
-
-def invalid(done: Done, lesson: str) -> Result:
-    """Give the result of a submission over which the grader itself failed."""
-    last = done.fault.strip().split("\n")[-1]
-    reason = f"the grader itself failed, please report this: {last}"
-    return Result(done.task.student, lesson, "invalid", (), reason)
+        write_lines(path, (kept.line for kept in journal.latest(lesson)))
+        write_lines(path.with_suffix(".times.jsonl"), rows)
+    except OSError as error:
+        raise CourseError(
+            f"the results could not be written to {path} ({error.strerror}); what "
+            "stood there is as it was"
+        ) from None

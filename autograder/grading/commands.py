@@ -1,93 +1,14 @@
-"""``autograder grade`` and ``autograder judge``: grade a class, explain a notebook.
+"""``autograder judge``, and how a result reads in one line or in full.
 
-They print; what is graded, and how, is in ``classroom`` and ``engine``.
+What a class gets is ``run``'s work.
 """
 
-import contextlib
-import time
-from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
-
 from autograder.course import Course, CourseError
-from autograder.grading import classroom
 from autograder.grading.engine import Engine
 from autograder.grading.result import ExerciseResult, Result
 from autograder.lab import find_lesson
-
-INTERRUPTED = 130
-BETWEEN_WRITES = 10.0  # seconds: what was graded before is there if the machine stops
-UNSAFE = (
-    "--no-sandbox: submissions run with your rights; they can read and change whatever "
-    "you can, this gradebook and the other submissions too"
-)
-
-
-class _Rate(ProgressColumn):
-    """Submissions per second so far."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.finished_speed or task.speed or 0:.1f}/s")
-
-
-def grade(
-    course: Course, lesson: str, *, jobs: int, student: str, isolated: bool, output: str
-) -> int:
-    """Grade a class and print it as it goes; give the exit code.
-
-    0: everything was graded. 1: the grader itself failed over a submission.
-    130: Ctrl-C; what was graded until then is written.
-    """
-    lesson = find_lesson(course.root, lesson)
-    todo = classroom.tasks(course, lesson, student)
-    path = Path(output) if output else course.root / f"build/grading/{lesson}.jsonl"
-    results = classroom.Results(path)
-    console, words = Console(soft_wrap=True, highlight=False), Console(stderr=True)
-    if not isolated:
-        words.print(UNSAFE, style="bold")
-    results.write()  # whatever keeps it from being written is better known now
-    start, graded, faults = time.monotonic(), [], 0
-    code, written = 0, start
-    try:
-        with (
-            _progress(words) as progress,
-            classroom.grading(course, lesson, jobs, isolated) as workers,
-        ):
-            bar = progress.add_task(lesson, total=len(todo))
-            for done in workers.each(todo):
-                if done.result is None:
-                    faults += 1
-                    words.print(escape(done.fault))
-                    done = replace(done, result=classroom.invalid(done, lesson))
-                assert done.result is not None
-                results.add(done)
-                graded.append(done.result)
-                progress.advance(bar)
-                console.print(escape(line(done.result)))
-                if time.monotonic() - written > BETWEEN_WRITES:
-                    with contextlib.suppress(CourseError):  # it may go again at the end
-                        results.write()
-                    written = time.monotonic()
-    except KeyboardInterrupt:
-        words.print("Stopped. Call again to grade the class.")
-        code = INTERRUPTED
-    if not student and code == 0:
-        results.keep([task.student for task in todo])
-    results.write()
-    console.print(escape(_summary(graded, time.monotonic() - start, path)))
-    return code or int(faults > 0)
 
 
 def line(result: Result) -> str:
@@ -108,29 +29,6 @@ def _short(exercise: ExerciseResult) -> str:
     if exercise.flags:
         told.append("review")
     return ", ".join(told)
-
-
-def _summary(graded: list[Result], seconds: float, path: Path) -> str:
-    unread = sum(result.status == "invalid" for result in graded)
-    review = sum(bool(result.flags) for result in graded)
-    rate = len(graded) / seconds if seconds else 0.0
-    return (
-        f"{len(graded)} submissions in {seconds:.1f} s ({rate:.1f}/s), {unread} "
-        f"invalid, {review} for review. Written: {path}"
-    )
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 def judge(course: Course, path: Path, lesson: str, isolated: bool) -> int:

@@ -4,12 +4,14 @@
         result, times = engine.grade(path, "amara")
 
 ``path`` is the submission's file. Whatever it holds, the answer is a ``Result``; only a
-fault of this machine's raises. A whole class is ``classroom``'s work.
+fault of this machine's raises. What is read of a file is in ``submission``; a whole
+class is ``classroom``'s work.
 """
 
 import contextlib
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +22,13 @@ from autograder.grading.inside.namespaces import Limits
 from autograder.grading.judging import Times, judge_all, no_answer
 from autograder.grading.master import Master, load_master
 from autograder.grading.memory import remembering
-from autograder.grading.reading import Unreadable, read_submission
-from autograder.grading.rebuild import Rebuilt, rebuild
-from autograder.grading.result import Result
+from autograder.grading.result import Judged, Result
 from autograder.grading.sandbox import Sandbox, check_started
 from autograder.grading.seed import course_seed
 from autograder.grading.session import Budget, Cell, Session, TooSlow, clean
+from autograder.grading.submission import Submission
 from autograder.judge import NOTEBOOK_SEED
 from autograder.registry import load
-
-SUBMITTED = "submitted"  # where nbgrader collects
 
 __all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TooSlow"]
 
@@ -109,48 +108,49 @@ class Engine:
 
     def grade(self, path: Path, student: str = "") -> tuple[Result, Times]:
         """Grade a submission's file; a timeout is tried once more before it counts."""
+        start = time.perf_counter()
+        submission = Submission(self.master, student, path)
+        cells = submission.cells
+        reading = time.perf_counter() - start
         try:
-            return self.grade_once(path, student)
+            judged, times = self.judge(cells)
         except TooSlow:
-            return self.grade_once(path, student, last_try=True)
+            judged, times = self.judge(cells, last_try=True)
+        return submission.result(judged), with_reading(times, reading)
 
-    def grade_once(
-        self, path: Path, student: str, *, last_try: bool = False
-    ) -> tuple[Result, Times]:
-        """Grade a submission's file.
+    def judge(
+        self, cells: Sequence[Cell] | None, *, last_try: bool = False
+    ) -> tuple[Judged, Times]:
+        """Judge a submission's code.
 
+        cells : role, source and exercise of each; None if they could not be read
         last_try : False raises ``TooSlow`` at the first timeout
         """
+        if cells is None:
+            return Judged(tuple(no_answer(each) for each in self.exercises)), {}
         start = time.perf_counter()
-        lesson = self.master.lesson
-        try:
-            rebuilt = rebuild(self.master, read_submission(path, _collected(path)))
-        except Unreadable as error:
-            nothing = tuple(no_answer(exercise) for exercise in self.exercises)
-            reason = clean(str(error))
-            return Result(student, lesson, "invalid", nothing, reason), {}
-        cells = _cells(rebuilt)
-        times: Times = {"reading": time.perf_counter() - start}
+        times: Times = {}
         with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
-            times["cells"] = time.perf_counter() - start - times["reading"]
-            judged = judge_all(session, self.exercises, self.seed, times)
+            times["cells"] = time.perf_counter() - start
+            outputs = session.outputs
+            exercises = judge_all(session, self.exercises, self.seed, times)
         times["all"] = time.perf_counter() - start
-        repairs = tuple(clean(repair) for repair in rebuilt.repairs)
         troubles = _troubles(session, self.exercises)
-        told = "", repairs, troubles
-        return Result(student, lesson, "graded", judged, *told), times
+        return Judged(exercises, troubles, _shown(outputs)), times
 
 
-def _collected(path: Path) -> Path | None:
-    """Give the folder of all submissions, below which nothing may be a link."""
-    above = path.parents[2] if len(path.parents) > 2 else path
-    return above if above.name == SUBMITTED else None
+def with_reading(times: Times, seconds: float) -> Times:
+    """Add the time that reading a submission has taken."""
+    return times | {"reading": seconds, "all": times.get("all", 0.0) + seconds}
 
 
-def _cells(rebuilt: Rebuilt) -> list[Cell]:
-    return [
-        (cell.role, cell.source, cell.exercise) for cell in rebuilt.cells if cell.code
-    ]
+def _shown(outputs: Mapping[int, list[Any]]) -> dict[int, list[Any]]:
+    """Give the outputs as JSON can hold them; what it cannot is left out."""
+    found = {}
+    for place in sorted(outputs):
+        with contextlib.suppress(TypeError, ValueError):
+            found[place] = json.loads(clean(json.dumps(outputs[place])))
+    return {place: shown for place, shown in found.items() if shown}
 
 
 def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...]:

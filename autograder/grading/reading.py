@@ -51,10 +51,19 @@ def read_submission(path: Path, below: Path | None = None) -> tuple[Written, ...
     below : the folder in which nothing may be a link; if it is not given, the student's
         folder, or the file's own if that is not named as the file
     """
+    return read_cells(read_file(path, below), path.name)
+
+
+def read_file(path: Path, below: Path | None = None) -> bytes:
+    """Read a submitted file's bytes; see ``read_submission``."""
     nested = path.parent.name == path.stem
     below = below or (path.parent.parent if nested else path.parent)
-    raw = read_bytes(path, below, MOST_BYTES)
-    name = shown(path.name)
+    return read_bytes(path, below, MOST_BYTES)
+
+
+def read_cells(raw: bytes, name: str) -> tuple[Written, ...]:
+    """Read the cells out of a file's bytes; raises ``Unreadable``."""
+    name = shown(name)
     found = _found_cells(document(raw, name), name)
     if len(found) > MOST_CELLS:
         raise Unreadable(

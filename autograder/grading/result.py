@@ -4,12 +4,13 @@ Times are no part of it: the same submission gives the same bytes.
 """
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
-from autograder.judge import Status as Judged
+from autograder.judge import Status as JudgeStatus
 
-Status = Judged | Literal["invalid"]
+Status = JudgeStatus | Literal["invalid"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,43 @@ class ExerciseResult:
     flags: tuple[Flag, ...] = ()
     report: str = ""
 
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "ExerciseResult":
+        """Give the result that was written down as data."""
+        parts = {
+            "cases": tuple(CaseResult(**case) for case in data["cases"]),
+            "flags": tuple(Flag(**flag) for flag in data["flags"]),
+            "blamed": tuple(data["blamed"]),
+        }
+        return cls(**{**data, **parts})
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts on a submission's code, whoever has handed it in.
+
+    troubles : cells of the learner's own that did not run through, a sentence each
+    outputs : place of a cell, among the code cells, to what it showed
+    """
+
+    exercises: tuple[ExerciseResult, ...]
+    troubles: tuple[str, ...] = ()
+    outputs: Mapping[int, list[Any]] = field(default_factory=dict)
+
+    def as_json(self) -> str:
+        """Give the verdicts as one line of JSON, the same bytes for the same ones."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> "Judged":
+        """Give the verdicts of a line; raises ``ValueError`` or ``LookupError``."""
+        data = json.loads(line)
+        return cls(
+            tuple(ExerciseResult.from_data(each) for each in data["exercises"]),
+            tuple(data["troubles"]),
+            {int(place): shown for place, shown in data["outputs"].items()},
+        )
+
 
 @dataclass(frozen=True)
 class Result:
@@ -98,3 +136,15 @@ class Result:
         """Give the result as one line of JSON, the same bytes for the same result."""
         totals = {"points": self.points, "max_points": self.max_points}
         return json.dumps(asdict(self) | totals, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> "Result":
+        """Give the result of a line; raises ``ValueError`` or ``LookupError``."""
+        data = json.loads(line)
+        parts = {
+            "exercises": tuple(map(ExerciseResult.from_data, data["exercises"])),
+            "repairs": tuple(data["repairs"]),
+            "troubles": tuple(data["troubles"]),
+        }
+        del data["points"], data["max_points"]
+        return cls(**{**data, **parts})

@@ -5,11 +5,13 @@ too long while others ran is tried once more at the end, alone.
 """
 
 import contextlib
+import itertools
 import multiprocessing
 import signal
+import threading
 import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -18,10 +20,11 @@ from typing import Any
 
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
+from autograder.grading.dialogue import Cell
 from autograder.grading.engine import Budget, Engine, Limits, TooSlow
 from autograder.grading.judging import Times
 from autograder.grading.master import load_master
-from autograder.grading.result import Result
+from autograder.grading.result import Judged
 from autograder.grading.sandbox import Broken, NoSandbox
 from autograder.registry import load
 
@@ -35,6 +38,7 @@ class Settings:
 
     jobs : how many submissions at a time
     isolated : False is ``--no-sandbox``
+    idle : seconds without work after which a worker's process ends; None: never
     """
 
     lesson: str
@@ -43,28 +47,33 @@ class Settings:
     isolated: bool = True
     budget: Budget = field(default_factory=Budget)
     limits: Limits = field(default_factory=Limits)
+    idle: float | None = None
 
 
 @dataclass(frozen=True)
 class Task:
-    """One submission to grade.
+    """One submission's code to judge.
 
+    student : who has handed it in, the first if there are several
+    key : what its verdicts are kept under
+    cells : see ``Engine.judge``
     last_try : whether a timeout counts
     deaths : how many workers have died over it
     """
 
     student: str
-    path: Path
+    key: str
+    cells: Sequence[Cell] | None
     last_try: bool = False
     deaths: int = 0
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a task: a result, or why the grader itself failed."""
+    """What came of a task: verdicts, or why the grader itself failed."""
 
     task: Task
-    result: Result | None
+    judged: Judged | None
     times: Times
     fault: str = ""
 
@@ -83,12 +92,7 @@ class Workers:
         self._folder = course_copy.temporary_folder()
 
     def __enter__(self) -> "Workers":
-        """Prepare what all sandboxes show; each process starts with its first task."""
-        exercises = [
-            load(name)
-            for name in load_master(self.course, self.settings.lesson).exercises
-        ]
-        course_copy.make_copy(Path(self._folder.name), exercises)
+        """Give the workers; each process starts with its first task."""
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -101,27 +105,43 @@ class Workers:
             connection.close()
         self._folder.cleanup()
 
-    def each(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Grade; give results as they come. Those that took too long come last."""
-        slow: deque[Task] = deque()
-        yield from self._batch(deque(tasks), slow, self.settings.jobs)
-        yield from self._batch(slow, deque(), 1)
+    def each(self, tasks: Iterable[Task]) -> Iterator[Done]:
+        """Grade; give results as they come. Those that took too long come last.
 
-    def _batch(self, left: deque[Task], slow: deque[Task], most: int) -> Iterator[Done]:
-        busy = 0
-        while left or busy:
-            while left and busy < most:
+        tasks : taken one by one, a little before they are needed
+        """
+        slow: list[Task] = []
+        yield from self._batch(iter(tasks), slow, self.settings.jobs)
+        yield from self._batch(iter(slow), [], 1)
+
+    def _batch(
+        self, tasks: Iterator[Task], slow: list[Task], most: int
+    ) -> Iterator[Done]:
+        left: deque[Task] = deque()
+        while True:
+            left.extend(itertools.islice(tasks, max(0, most - len(left))))
+            while left and self._busy() < most:
                 self._give(left.popleft())
-                busy += 1
-            ready = wait([c for c, (_, task) in self._running.items() if task])
-            for connection in ready:
+            if not self._busy():
+                return
+            left.extend(itertools.islice(tasks, max(0, most - len(left))))
+            found = []
+            for connection in wait(self._answering()):
                 assert isinstance(connection, Connection)
-                busy -= 1
-                done = self._take(connection, left)
-                if done and done.fault == TooSlow.__name__:
-                    slow.append(Task(done.task.student, done.task.path, last_try=True))
-                elif done:
+                found.append(self._take(connection, left))
+                if left and self._busy() < most:  # before anybody looks at the answer
+                    self._give(left.popleft())
+            for done in filter(None, found):
+                if done.fault == TooSlow.__name__:
+                    slow.append(replace(done.task, last_try=True, deaths=0))
+                else:
                     yield done
+
+    def _answering(self) -> list[Connection]:
+        return [c for c, (_, task) in self._running.items() if task is not None]
+
+    def _busy(self) -> int:
+        return len(self._answering())
 
     def _give(self, task: Task) -> None:
         idle = [c for c, (_, current) in self._running.items() if current is None]
@@ -154,11 +174,16 @@ class Workers:
         return Done(task, None, {}, f"the grader died ({done or process.exitcode})")
 
     def _start(self) -> Connection:
+        if not self._started:
+            exercises = map(
+                load, load_master(self.course, self.settings.lesson).exercises
+            )
+            course_copy.make_copy(Path(self._folder.name), [*exercises])
         own, theirs = SPAWN.Pipe()
         place = self.course.root, Path(self._folder.name)
         arguments = theirs, place, self.settings, self._started
         process = SPAWN.Process(target=_work, args=arguments, daemon=True)
-        with _deaf():  # inherited: Ctrl-C is ours to answer
+        with deaf():  # inherited: Ctrl-C is ours to answer
             process.start()
         theirs.close()
         self._started += 1
@@ -167,7 +192,11 @@ class Workers:
 
 
 @contextlib.contextmanager
-def _deaf() -> Iterator[None]:
+def deaf() -> Iterator[None]:
+    """Ignore Ctrl-C for a while."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # nobody else may set signals
+        return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -184,9 +213,8 @@ def _work(
     """
     try:
         with _engine(*place, settings, number) as engine:
-            while True:
-                task = connection.recv()
-                connection.send(_graded(engine, task))
+            while connection.poll(settings.idle):
+                connection.send(_graded(engine, connection.recv()))
     except (EOFError, ConnectionError, KeyboardInterrupt):  # nobody listens any more
         return
     except Broken as error:  # a new worker gets a new sandbox, and this task again
@@ -210,11 +238,11 @@ def _engine(root: Path, folder: Path, settings: Settings, number: int) -> Engine
 
 def _graded(engine: Engine, task: Task) -> Done:
     try:
-        graded = engine.grade_once(task.path, task.student, last_try=task.last_try)
+        judged = engine.judge(task.cells, last_try=task.last_try)
     except TooSlow:
         return Done(task, None, {}, TooSlow.__name__)
     except (CourseError, Broken):
         raise
     except Exception:
         return Done(task, None, {}, traceback.format_exc())
-    return Done(task, *graded)
+    return Done(task, *judged)

@@ -9,7 +9,7 @@ import sys
 import time
 
 from autograder.grading.engine import TooSlow
-from autograder.grading.result import CaseResult, ExerciseResult, Result
+from autograder.grading.result import CaseResult, ExerciseResult, Judged
 from autograder.grading.sandbox import NoSandbox
 from autograder.grading.workers import Done
 
@@ -50,5 +50,4 @@ def answer(connection, task, settings):
     )
     told = f"worker {os.getpid()}"
     exercise = ExerciseResult("softmax", 1.0, 2.0, cases, report=told)
-    result = Result(name, settings.lesson, "graded", (exercise,))
-    return Done(task, result, {"all": 0.5})
+    return Done(task, Judged((exercise,)), {"all": 0.5})

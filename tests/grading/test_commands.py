@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,8 +16,11 @@ import psutil
 import pytest
 
 from autograder import cli
-from autograder.course import Course
-from autograder.grading import classroom, commands
+from autograder.course import Course, CourseError
+from autograder.demo.answers import right
+from autograder.gradebook import connection
+from autograder.gradebook.database import Gradebook
+from autograder.grading import classroom, commands, run
 from autograder.grading import workers as workers_module
 from autograder.grading.inside.namespaces import Limits
 from tests.grading import fake_workers
@@ -35,6 +39,7 @@ def original(tmp_path_factory):
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
     shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    Gradebook(Course(root)).open_lesson(LESSON)  # seconds, so once
     return root
 
 
@@ -54,7 +59,14 @@ def fake(monkeypatch):
 
 def hand_in(root, *students):
     for student in students:
-        Submission().write(root, student)
+        submission = Submission()
+        submission.answer("softmax", f"{right('softmax')}\n# {student}")
+        submission.write(root, student)
+
+
+def files(root):
+    """Give what stands beside the results."""
+    return {path.name for path in (root / RESULTS).parent.iterdir()}
 
 
 @pytest.fixture
@@ -132,7 +144,7 @@ def test_one_student_replaces_only_his_own_line(root, fake, call):
     hand_in(root, "amara", "ben", "zoe")
     call("grade", "01", "--jobs", "1")
     before = lines(root)
-    code, out, _ = call("grade", "01", "--student", "ben")
+    code, out, _ = call("grade", "01", "--student", "ben", "--anew")
     after = lines(root)
     assert code == 0
     assert "1 submissions" in out
@@ -175,15 +187,6 @@ def test_one_student_keeps_the_whole_lines_of_a_broken_file(root, fake, call):
     assert (lines(root)[0], lines(root)[2]) == (kept[0], kept[2])
 
 
-def test_a_line_of_nobody_who_can_be_is_dropped(tmp_path):
-    path = tmp_path / "results.jsonl"
-    path.write_text('{"student": 3}\n{"student": null}\n{"student": "amara"}\n')
-    results = classroom.Results(path)
-    results.keep(["amara"])
-    results.write()
-    assert path.read_text() == '{"student": "amara"}\n'
-
-
 def test_results_can_be_written_elsewhere(root, fake, call, tmp_path):
     hand_in(root, "amara")
     place = tmp_path / "new" / "folder" / "out.jsonl"
@@ -192,7 +195,7 @@ def test_results_can_be_written_elsewhere(root, fake, call, tmp_path):
         "out.jsonl",
         "out.times.jsonl",
     }
-    assert not (root / "build").exists()
+    assert not (root / RESULTS).exists()
 
 
 @pytest.mark.parametrize("good", [0, 2], ids=["from the start", "while it grades"])
@@ -209,17 +212,19 @@ def test_a_full_disk_is_one_sentence_and_what_stood_there_stands(
         if len(written) > good:
             raise FULL_DISK
 
-    monkeypatch.setattr(os, "fsync", full)
     hand_in(root, "ben")
-    code, out, err = call("grade", "01")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        code, out, err = call("grade", "01")
     assert code == 1
     assert err.count("\n") == 1
     assert "could not be written" in err
     assert "No space left on device" in err
-    assert ("ben" in out) == (good > 0)  # nothing is graded for nothing
+    assert ("amara" in out) == (good > 0)  # nothing is graded for nothing
     assert lines(root) == before
-    kept = {path.name for path in (root / "build" / "grading").iterdir()}
-    assert kept == {Path(RESULTS).name, Path(TIMES).name}
+    assert files(root) == {Path(RESULTS).name, Path(TIMES).name, "journal.db"}
+    assert call("grade", "01")[0] == 0  # with room again, it goes on
+    assert students(root) == ["amara", "ben"]
 
 
 @pytest.mark.parametrize("place", ["nbgrader_config.py/out.jsonl", "solutions"])
@@ -319,6 +324,113 @@ def test_as_many_jobs_as_there_are_processors_and_their_memory_fits(monkeypatch)
     for memory, jobs in ((one // 2, 1), (3 * one, 3), (1000 * one, 64)):
         sizes["SC_PHYS_PAGES"] = memory
         assert classroom.default_jobs() == jobs
+
+
+# --- what is known already -------------------------------------------------------
+
+
+def test_a_second_run_grades_nothing_and_prints_the_same_rows(root, fake, call):
+    hand_in(root, "amara", "ben")
+    _, first, _ = call("grade", "01")
+    before = lines(root), lines(root, TIMES)
+    code, second, _ = call("grade", "01")
+    assert code == 0
+    assert second.splitlines()[:2] == sorted(first.splitlines()[:2])
+    assert "2 of them as before" in second
+    assert "0 of them as before" in first
+    assert (lines(root), lines(root, TIMES)) == before
+
+
+def test_who_hands_in_anew_is_graded_anew_and_nobody_else(root, fake, call):
+    hand_in(root, "amara", "ben")
+    call("grade", "01", "--jobs", "1")
+    before = lines(root)
+    changed = Submission()
+    changed.own("1 + 1")
+    changed.write(root, "ben")
+    _, out, _ = call("grade", "01", "--jobs", "1")
+    assert "1 of them as before" in out
+    assert lines(root)[0] == before[0]
+    assert lines(root)[1] != before[1]
+
+
+def test_a_fault_of_the_grader_is_tried_again_at_the_next_call(root, fake, call):
+    hand_in(root, "fault")
+    for _ in range(2):
+        code, out, err = call("grade", "01")
+        assert (code, "KeyError" in err, "0 of them as before" in out) == (
+            1,
+            True,
+            True,
+        )
+
+
+def test_a_lost_graded_notebook_is_written_again_without_grading(root, fake, call):
+    hand_in(root, "amara")
+    call("grade", "01")
+    path = root / "autograded" / "amara" / LESSON / f"{LESSON}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    path.unlink()
+    assert "1 of them as before" in call("grade", "01")[1]
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_locked_gradebook_costs_no_verdict_and_the_next_call_enters_them(
+    root, fake, call, monkeypatch
+):
+    hand_in(root, "amara", "ben")
+    monkeypatch.setattr(connection, "WAIT", 0.1)
+    gradebook = Gradebook(Course(root))
+    with contextlib.closing(sqlite3.connect(gradebook.path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        told = refusal(call("grade", "01"))
+        assert "gradebook.db" in told
+    other_hand = Path(root / "gradebook.db")
+    assert other_hand.exists()
+    assert call("grade", "01")[0] == 0
+    assert [*gradebook.grades(LESSON)] == ["amara", "ben"]
+
+
+def test_a_gradebook_that_is_locked_at_the_end_is_told_with_how_to_go_on(
+    root, fake, call, monkeypatch
+):
+    hand_in(root, "amara")
+    locked = CourseError("gradebook.db is in use")
+
+    def enter(*_):
+        raise locked
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Gradebook, "enter", enter)
+        code, out, err = call("grade", "01")
+    assert code == 1
+    assert "amara" in out
+    assert "gradebook.db is in use. The verdicts are kept" in err
+    assert students(root) == ["amara"]
+    code, out, _ = call("grade", "01")
+    assert (code, "1 of them as before" in out) == (0, True)
+    (grades,) = Gradebook(Course(root)).grades(LESSON).values()
+    assert (grades.student, grades.points) == ("amara", 1.0)
+
+
+def test_without_the_gradebook_none_is_touched(root, fake, call):
+    hand_in(root, "amara")
+    (root / "gradebook.db").write_text("not a gradebook")
+    assert "gradebook.db" in refusal(call("grade", "01"))
+    assert call("grade", "01", "--no-gradebook")[0] == 0
+    assert students(root) == ["amara"]
+    assert (root / "gradebook.db").read_text() == "not a gradebook"
+
+
+def test_a_folder_whose_name_is_no_id_is_told_and_the_others_are_graded(
+    root, fake, call
+):
+    hand_in(root, "amara", "<script>alert(1)")
+    code, out, err = call("grade", "01")
+    assert code == 1
+    assert "'<script>alert(1)' is not graded: " in err
+    assert students(root) == ["amara"]
+    assert "<script>" not in out
 
 
 # --- which file is a student's ---------------------------------------------------
@@ -436,7 +548,7 @@ def gone_soon(processes, seconds=15):
 def slow_class(root, count):
     for place in range(count):
         submission = Submission()
-        submission.own("import time; time.sleep(0.7)")
+        submission.own(f"import time; time.sleep(0.7 + {place} / 1000)")
         submission.write(root, f"student-{place}")
 
 
@@ -471,8 +583,9 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     begun = time.monotonic()
     out, err = process.communicate(timeout=30)
     assert time.monotonic() - begun < 8
-    assert process.returncode == commands.INTERRUPTED == 130
-    assert "Stopped." in err
+    assert process.returncode == run.INTERRUPTED == 130
+    assert f"Stopped with {8 - len(students(root))} left" in err
+    assert "`autograder grade 01` goes on" in err
     assert "Traceback" not in err
     assert gone_soon(family)
     graded = students(root)
@@ -481,7 +594,7 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     assert f"{len(graded)} submissions in" in out
     assert len(lines(root, TIMES)) == len(graded)
     assert [*(root.parent / "scratch").iterdir()] == []
-    assert len([*(root / "build" / "grading").iterdir()]) == 2
+    assert files(root) == {Path(RESULTS).name, Path(TIMES).name, "journal.db"}
 
 
 @pytest.mark.sandbox

@@ -10,6 +10,7 @@ import pytest
 from autograder.course import Course, CourseError
 from autograder.demo.answers import right
 from autograder.grading.engine import Budget, Engine, TooSlow
+from autograder.grading.submission import Submission as HandedIn
 from autograder.registry import load
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
@@ -35,7 +36,8 @@ def grade(engine, tmp_path):
         change(submission)
         path = submission.write(tmp_path, "amara")
         if options:
-            return engine.grade_once(path, "amara", **options)[0]
+            handed_in = HandedIn(engine.master, "amara", path)
+            return handed_in.result(engine.judge(handed_in.cells, **options)[0])
         return engine.grade(path, "amara")[0]
 
     return graded
@@ -263,24 +265,25 @@ def test_a_submission_that_is_slow_at_the_first_try_only_loses_nothing(
     engine, grade, monkeypatch
 ):
     tried = []
-    once = Engine.grade_once
+    once = Engine.judge
 
-    def slow_at_first(self, path, student, *, last_try=False):
+    def slow_at_first(self, cells, *, last_try=False):
         tried.append(last_try)
         if not last_try:
             monkeypatch.setattr(self, "budget", Budget(call=1.0, cell=0.0001))
         else:
             monkeypatch.setattr(self, "budget", QUICK)
-        return once(self, path, student, last_try=last_try)
+        return once(self, cells, last_try=last_try)
 
-    monkeypatch.setattr(Engine, "grade_once", slow_at_first)
+    monkeypatch.setattr(Engine, "judge", slow_at_first)
     assert full(grade()) == []
     assert tried == [False, True]
 
 
 def test_a_submission_that_holds_nothing_is_invalid_and_zero(engine, tmp_path):
     result, times = engine.grade(tmp_path / "nothing.ipynb", "amara")
-    assert (result.status, result.points, times) == ("invalid", 0.0, {})
+    assert (result.status, result.points) == ("invalid", 0.0)
+    assert {*times} == {"reading", "all"}
     assert result.reason
     assert {c.status for e in result.exercises for c in e.cases} == {"invalid"}
 

@@ -6,13 +6,14 @@ import signal
 import tempfile
 import threading
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
 from autograder.course import Course, CourseError
 from autograder.grading import workers as module
+from autograder.grading.master import load_master
+from autograder.grading.submission import Submission as HandedIn
 from autograder.grading.workers import Settings, Task, Workers
 from tests.grading import fake_workers
 from tests.grading.engines import SEED, SHORT
@@ -39,7 +40,7 @@ def settings(jobs):
 
 def done_of(jobs, *students):
     """Have students graded; give what came of each, in the order in which it came."""
-    tasks = [Task(name, Path(name)) for name in students]
+    tasks = [Task(name, name, ()) for name in students]
     with Workers(COURSE, settings(jobs)) as workers:
         return list(workers.each(tasks)), workers
 
@@ -53,7 +54,7 @@ def left():
 def test_each_submission_comes_back_once_and_no_process_is_left(fake, scratch):
     done, _ = done_of(2, *"abcdefg")
     assert sorted(each.task.student for each in done) == [*"abcdefg"]
-    assert all(each.result for each in done)
+    assert all(each.judged for each in done)
     assert left() == []
     assert [*scratch.iterdir()] == []
 
@@ -61,20 +62,20 @@ def test_each_submission_comes_back_once_and_no_process_is_left(fake, scratch):
 def test_there_are_no_more_processes_than_jobs_and_no_more_than_submissions(fake):
     for jobs, most in ((2, 2), (5, 3)):
         done, workers = done_of(jobs, *"abc")
-        assert len({each.result.exercises[0].report for each in done}) <= most
+        assert len({each.judged.exercises[0].report for each in done}) <= most
         assert workers._started <= most
 
 
 def test_one_worker_grades_one_after_another_in_the_given_order(fake):
     done, _ = done_of(1, *"cab")
     assert [each.task.student for each in done] == [*"cab"]
-    assert len({each.result.exercises[0].report for each in done}) == 1
+    assert len({each.judged.exercises[0].report for each in done}) == 1
 
 
 def test_a_worker_that_dies_costs_nothing(fake):
     done, workers = done_of(1, "a", "once-dies", "b")
     assert [each.task.student for each in done] == ["a", "once-dies", "b"]
-    assert all(each.result for each in done)
+    assert all(each.judged for each in done)
     assert workers._started == 2
 
 
@@ -92,9 +93,9 @@ def test_a_worker_that_gives_up_is_replaced_like_one_that_dies(fake):
 
 def test_a_fault_of_the_engine_does_not_end_its_worker(fake):
     done, workers = done_of(1, "fault", "b")
-    assert done[0].result is None
+    assert done[0].judged is None
     assert "KeyError: 'softmax'" in done[0].fault
-    assert done[1].result
+    assert done[1].judged
     assert workers._started == 1
 
 
@@ -102,7 +103,7 @@ def test_what_took_too_long_is_tried_once_more_at_the_end(fake):
     done, _ = done_of(2, "slow-1", "a", "slow-2", "b")
     assert {each.task.student for each in done[2:]} == {"slow-1", "slow-2"}
     assert [each.task.last_try for each in done[2:]] == [True, True]
-    assert all(each.result for each in done)
+    assert all(each.judged for each in done)
 
 
 def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
@@ -113,7 +114,7 @@ def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
 
 
 def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
-    tasks = [Task(name, Path(name)) for name in ("a", "waits", "waits", "b")]
+    tasks = [Task(name, name, ()) for name in ("a", "waits", "waits", "b")]
     with Workers(COURSE, settings(2)) as workers:
         next(workers.each(tasks))
         assert len(left()) == 2
@@ -123,13 +124,13 @@ def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
 
 def test_an_interrupt_from_the_keyboard_is_not_for_the_workers(fake):
     before = signal.getsignal(signal.SIGINT)
-    tasks = [Task("a", Path("a")), Task("waits", Path("waits"))]
+    tasks = [Task(name, name, ()) for name in ("a", "waits")]
     with Workers(COURSE, settings(1)) as workers:
         coming = workers.each(tasks)
         next(coming)
         for process in left():
             process.send_signal(signal.SIGINT)
-        assert next(coming).result
+        assert next(coming).judged
         assert workers._started == 1
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -140,11 +141,12 @@ def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
 ):
     root = tmp_path / "course"
     shutil.copytree(COURSE.root / "notebooks", root / "notebooks")
-    tasks = []
+    tasks, master = [], load_master(COURSE, LESSON)
     for student in "abcdef":
         submission = Submission()
         submission.own("import time; time.sleep(0.5)")
-        tasks.append(Task(student, submission.write(root, student)))
+        handed_in = HandedIn(master, student, submission.write(root, student))
+        tasks.append(Task(student, student, handed_in.cells))
     with Workers(Course(root), settings(2)) as workers:
         killed = []
         killing = threading.Thread(target=kill_twice, args=(workers, killed))
@@ -155,7 +157,8 @@ def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
         assert workers._started == 4
     assert sorted(each.task.student for each in done) == [*"abcdef"]
     assert [each.fault for each in done] == [""] * 6
-    assert all(each.result.points == each.result.max_points for each in done)
+    found = [handed_in.result(each.judged) for each in done]
+    assert all(each.points == each.max_points for each in found)
     assert left() == []
     assert [*scratch.iterdir()] == []
 
@@ -184,5 +187,5 @@ def grading(workers):
 def test_a_sandbox_that_fails_after_others_have_worked_ends_no_class(fake):
     """A new worker's sandbox may be killed while it starts: memory may be short."""
     done, _ = done_of(1, "a", "refused", "b")
-    assert [each.task.student for each in done if each.result] == ["a", "b"]
+    assert [each.task.student for each in done if each.judged] == ["a", "b"]
     assert "cannot be shut in" in done[1].fault

@@ -1,0 +1,201 @@
+"""``autograder grade``: grade a class, tell how it goes, stop cleanly.
+
+What is graded, and where that is kept, is in ``verdicts`` and ``gradebook.records``.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rich import progress as bars
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from autograder.course import Course
+from autograder.gradebook.database import Gradebook, id_fault
+from autograder.gradebook.records import Records
+from autograder.grading import classroom
+from autograder.grading.commands import line
+from autograder.grading.journal import Journal
+from autograder.grading.seed import course_seed
+from autograder.grading.verdicts import Graded, Verdicts
+from autograder.grading.workers import Done, Settings, Task, Workers, deaf
+from autograder.lab import find_lesson
+
+INTERRUPTED = 130
+UNSAFE = (
+    "--no-sandbox: submissions run with your rights; they can read and change whatever "
+    "you can, this gradebook and the other submissions too"
+)
+
+
+class Judges(Protocol):
+    """Whatever can judge tasks: processes of this machine, or a cluster."""
+
+    def each(self, tasks: Iterable[Task]) -> Iterator[Done]:
+        """Judge; give what is found as it comes."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a class is to be graded.
+
+    jobs : submissions at a time
+    student : the only one to grade, "" for all
+    isolated : False is ``--no-sandbox``
+    anew : judge again what the journal knows
+    gradebook : whether to write the gradebook
+    cluster : address of a Dask scheduler, "" to grade here
+    output : file for the results
+    """
+
+    jobs: int = 1
+    student: str = ""
+    isolated: bool = True
+    anew: bool = False
+    gradebook: bool = True
+    cluster: str = ""
+    output: str = ""
+
+
+def grade(course: Course, lesson: str, wishes: Wishes) -> int:
+    """Grade a class and print it as it goes; give the exit code.
+
+    0: everything is graded. 1: something is not, and stderr says what. 130: Ctrl-C;
+    what was graded until then is kept, and the next call goes on from there.
+    """
+    lesson = find_lesson(course.root, lesson)
+    students = classroom.chosen(course, lesson, wishes.student)
+    path = Path(wishes.output or course.root / f"build/grading/{lesson}.jsonl")
+    with Journal(course) as journal:
+        classroom.write_results(path, journal, lesson)  # what hinders it is known early
+        run = _Run(course, lesson, students, wishes, journal)
+        code = run.grade()
+        if not wishes.student and code != INTERRUPTED:
+            gone = {kept.student for kept in journal.latest(lesson)} - {*students}
+            run.verdicts.forget(gone)
+        classroom.write_results(path, journal, lesson)
+    run.end(path)
+    return code or int(run.incomplete)
+
+
+class _Run:
+    """One run of ``autograder grade``, and what it tells."""
+
+    def __init__(
+        self,
+        course: Course,
+        lesson: str,
+        students: Sequence[str],
+        wishes: Wishes,
+        journal: Journal,
+    ) -> None:
+        self.out = Console(soft_wrap=True, highlight=False)
+        self.words = Console(stderr=True, soft_wrap=True, highlight=False)
+        self.course, self.lesson, self.wishes = course, lesson, wishes
+        self.settings = Settings(
+            lesson, course_seed(course), wishes.jobs, wishes.isolated
+        )
+        self.verdicts = Verdicts(course, self.settings, journal, anew=wishes.anew)
+        self.records = Records(course, lesson, journal, self._gradebook())
+        self.faults = {each: fault for each in students if (fault := id_fault(each))}
+        self.students = [each for each in students if each not in self.faults]
+        self.fresh = self.count = self.unread = self.review = 0
+        self.start = time.monotonic()
+
+    def _gradebook(self) -> Gradebook | None:
+        if not self.wishes.gradebook:
+            return None
+        gradebook = Gradebook(self.course)
+        for sentence in gradebook.open_lesson(self.lesson):
+            self.words.print(escape(sentence))
+        return gradebook
+
+    def grade(self) -> int:
+        """Grade all students; give 0, or 130 after Ctrl-C."""
+        if not self.wishes.isolated:
+            self.words.print(UNSAFE, style="bold")
+        for student, fault in self.faults.items():
+            self.words.print(escape(f"{student!r} is not graded: {fault}"))
+        code = 0
+        try:
+            with _progress(self.words) as progress, self._judges() as judges:
+                bar = progress.add_task(self.lesson, total=len(self.students))
+                for graded in self.verdicts.each(self.students, judges.each):
+                    self._keep(graded)
+                    progress.advance(bar)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        with deaf():  # a second Ctrl-C must not leave the gradebook half a batch behind
+            self.records.flush()
+        return code
+
+    def _judges(self) -> AbstractContextManager[Judges]:
+        if self.wishes.cluster:
+            from autograder.grading.cluster import Cluster  # Dask: an extra
+
+            return Cluster(self.course, self.settings, self.wishes.cluster)
+        return Workers(self.course, self.settings)
+
+    def _keep(self, graded: Graded) -> None:
+        if graded.fault:
+            self.faults[graded.submission.student] = graded.fault
+            self.words.print(escape(graded.fault))
+        self.records.keep(graded)
+        result = graded.result
+        self.count += 1
+        self.fresh += graded.fresh
+        self.unread += result.status == "invalid"
+        self.review += bool(result.flags)
+        print(line(result), flush=graded.fresh)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something is not graded, or not written."""
+        return bool(self.faults or self.records.fault)
+
+    def end(self, path: Path) -> None:
+        """Print how it has gone, and how to go on."""
+        seconds = time.monotonic() - self.start
+        rate = self.fresh / seconds if seconds else 0.0
+        before = self.count - self.fresh
+        self.out.print(
+            f"{self.count} submissions in {seconds:.1f} s ({rate:.1f}/s), "
+            f"{before} of them as before, {self.unread} invalid, {self.review} for "
+            f"review. Written: {escape(str(path))}"
+        )
+        left = len(self.students) - self.count
+        again = f"`autograder grade {self.lesson[:2]}`"
+        if left:
+            self.words.print(
+                f"Stopped with {left} left: what is graded is kept; {again} goes on."
+            )
+        if self.records.fault:
+            self.words.print(
+                f"{escape(self.records.fault)}. The verdicts are kept: mend that, and "
+                f"{again} writes the grades without grading anew."
+            )
+
+
+class _Rate(bars.ProgressColumn):
+    """Submissions per second so far."""
+
+    def render(self, task: bars.Task) -> Text:
+        return Text(f"{task.finished_speed or task.speed or 0:.1f}/s")
+
+
+def _progress(console: Console) -> bars.Progress:
+    return bars.Progress(
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        _Rate(),
+        bars.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

@@ -1,0 +1,207 @@
+"""The journal: what was found out is kept whole, and only under what it depends on."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from autograder.course import Course, CourseError
+from autograder.grading import journal as module
+from autograder.grading.identity import course_version, key
+from autograder.grading.journal import FORMAT, NAME, Journal, Kept
+from autograder.grading.result import (
+    CaseResult,
+    ExerciseResult,
+    Flag,
+    Judged,
+    Result,
+)
+from tests.submissions import COURSE, LESSON
+
+CASES = (
+    CaseResult("by_hand", "A claim", "wrong", 0.0, 1.0, True, "It is ½."),
+    CaseResult("of_ones", "Another", "ok", 1.0, 1.0, False),
+)
+EXERCISE = ExerciseResult(
+    *("softmax", 1.0, 2.0, CASES),
+    diagnosis="no_scale",
+    blamed=("scaled_scores",),
+    flags=(Flag("softmax", "torch.softmax", "return torch.softmax(x, -1)"),),
+    report="1 of 2 claims hold",
+)
+JUDGED = Judged(
+    (EXERCISE,), ("a cell stopped",), {3: [{"name": "stdout", "text": "é"}]}
+)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(Course(tmp_path)) as opened:
+        yield opened
+
+
+def result_of(student):
+    return Result(student, LESSON, "graded", (EXERCISE,), "", ("Put right.",), ("x",))
+
+
+def kept(student, **changes):
+    row = Kept(student, "digest", "key", result_of(student).as_json())
+    return replace(row, **changes)
+
+
+def test_verdicts_come_back_as_they_were(journal):
+    assert journal.verdicts("key") is None
+    journal.add_verdicts("key", JUDGED, {"all": 0.123456})
+    assert journal.verdicts("key") == JUDGED
+    assert journal.verdicts("another") is None
+
+
+def test_results_come_back_as_they_were_the_latest_of_each_student(journal):
+    journal.add_result(LESSON, kept("zoe"))
+    journal.add_result(LESSON, kept("amara", line=result_of("old").as_json()))
+    journal.add_result(LESSON, kept("amara"))
+    journal.add_result("02_other", kept("ben"))
+    assert journal.results(LESSON) == [result_of("amara"), result_of("zoe")]
+    assert journal.kept(LESSON, "amara") == kept("amara")
+    assert journal.kept(LESSON, "ben") is None
+
+
+def test_who_is_forgotten_is_no_longer_there(journal):
+    journal.add_result(LESSON, kept("amara"))
+    journal.add_result(LESSON, Kept("amara", "", "", ""))
+    assert journal.results(LESSON) == []
+    assert journal.kept(LESSON, "amara") is None
+
+
+def test_times_stand_beside_the_verdicts_and_not_in_them(journal):
+    journal.add_verdicts("key", JUDGED, {"all": 0.123456})
+    journal.add_result(LESSON, kept("amara"))
+    journal.add_result(LESSON, kept("nobody-has-judged", key=""))
+    assert journal.times(LESSON) == {"amara": {"all": 0.1235}, "nobody-has-judged": {}}
+    assert "0.123" not in JUDGED.as_json()
+
+
+def test_what_is_added_is_there_for_the_next_process_at_once(journal, tmp_path):
+    journal.add_verdicts("key", JUDGED, {})
+    with Journal(Course(tmp_path)) as other:
+        assert other.verdicts("key") == JUDGED
+
+
+def test_nothing_that_was_added_is_ever_changed(journal):
+    journal.add_verdicts("key", JUDGED, {})
+    journal.add_verdicts("key", replace(JUDGED, troubles=()), {})
+    assert journal.verdicts("key") == replace(JUDGED, troubles=())
+    with closing(sqlite3.connect(journal.path)) as open_file:
+        (count,) = open_file.execute("SELECT count(*) FROM verdicts").fetchone()
+    assert count == 2
+
+
+def refusal(course):
+    with pytest.raises(CourseError) as caught:
+        Journal(course)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_journal_of_another_version_is_refused_and_stays(tmp_path):
+    course = Course(tmp_path)
+    with Journal(course) as journal:
+        journal.add_verdicts("key", JUDGED, {})
+    with closing(sqlite3.connect(tmp_path / NAME)) as open_file:
+        open_file.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    before = (tmp_path / NAME).read_bytes()
+    assert f"of format {FORMAT + 1}" in refusal(course)
+    assert "move it away" in refusal(course)
+    assert (tmp_path / NAME).read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_stays(tmp_path):
+    place = tmp_path / NAME
+    place.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(place)) as open_file:
+        open_file.execute("CREATE TABLE recipes (name TEXT)")
+    assert "of something else" in refusal(Course(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["no database at all", "SQLite format 3\0 and then"])
+def test_a_damaged_journal_is_one_sentence(tmp_path, text):
+    place = tmp_path / NAME
+    place.parent.mkdir(parents=True)
+    place.write_text(text * 200)
+    assert "is damaged, or no journal at all" in refusal(Course(tmp_path))
+    assert place.read_text() == text * 200
+
+
+def test_verdicts_that_cannot_be_read_are_one_sentence(journal):
+    journal.add_verdicts("key", JUDGED, {})
+    with closing(sqlite3.connect(journal.path)) as open_file:
+        open_file.execute("UPDATE verdicts SET judged = '{}'")
+        open_file.commit()
+    with pytest.raises(CourseError, match="is damaged"):
+        journal.verdicts("key")
+
+
+def test_a_folder_in_its_place_and_a_file_above_it_are_one_sentence(tmp_path):
+    (tmp_path / "a" / NAME).mkdir(parents=True)
+    assert "cannot be used" in refusal(Course(tmp_path / "a"))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "build").write_text("")
+    assert "cannot be made" in refusal(Course(tmp_path / "b"))
+
+
+def test_a_journal_that_another_process_holds_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "WAIT", 0.05)
+    with (
+        Journal(Course(tmp_path)) as journal,
+        closing(sqlite3.connect(journal.path)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(CourseError, match=r"locked.*call again"):
+            journal.add_verdicts("key", JUDGED, {})
+        assert journal.verdicts("key") is None
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_kept_stays(tmp_path):
+    with Journal(Course(tmp_path)) as journal:
+        journal.add_verdicts("key", JUDGED, {})
+        (pages,) = journal._open.execute("PRAGMA page_count").fetchone()
+        journal._open.execute(f"PRAGMA max_page_count = {pages}")
+        big = replace(JUDGED, troubles=("x" * 100_000,))
+        with pytest.raises(CourseError, match=r"full.*what was graded so far is kept"):
+            journal.add_verdicts("big", big, {})
+        assert journal.verdicts("key") == JUDGED
+        assert journal.verdicts("big") is None
+
+
+CELLS = (("solution", "def softmax(x):\n    return x", "softmax"),)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        key("v2", 1, CELLS),
+        key("v1", 2, CELLS),
+        key("v1", 1, (("own", CELLS[0][1], "softmax"),)),
+        key("v1", 1, ()),
+        key("v1", 1, None),
+        key("v1", 1, CELLS, isolated=False),
+    ],
+)
+def test_whatever_verdicts_depend_on_gives_another_key(other):
+    assert other != key("v1", 1, CELLS)
+
+
+def test_the_same_gives_the_same_key():
+    assert key("v1", 1, CELLS) == key("v1", 1, [*CELLS])
+
+
+def test_the_version_of_a_course_is_that_of_its_lesson(tmp_path):
+    course = Course(tmp_path)
+    place = course.learner(LESSON)
+    place.parent.mkdir(parents=True)
+    text = COURSE.learner(LESSON).read_text(encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
+    assert course_version(course, LESSON) == course_version(COURSE, LESSON)
+    place.write_text(text + "\n", encoding="utf-8")
+    assert course_version(course, LESSON) != course_version(COURSE, LESSON)
