@@ -11,3 +11,8 @@ c.ClearSolutions.code_stub = {
 }
 c.Execute.timeout = 120
 c.ExecutePreprocessor.timeout = 120
+
+# Grading and feedback are the course's own: `autograder --help` says how to call them
+# without nbgrader. Manual grades, comments and penalties stay nbgrader's.
+c.Autograde.exporter_class = "autograder.gradebook.exporters.AutogradeExporter"
+c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"

@@ -121,26 +121,38 @@ def grade_command(
             "notebooks that you would run yourself",
         ),
     ] = True,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Judge again what is known already")
+    ] = False,
+    gradebook: Annotated[
+        bool,
+        typer.Option("--gradebook/--no-gradebook", help="Write nbgrader's gradebook"),
+    ] = True,
+    dask: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler that is to do the work")
+    ] = "",
     output: Annotated[
         str, typer.Option(help="File for the results; build/grading/LESSON.jsonl")
     ] = "",
 ) -> None:
     """Grade what students have submitted, each in a sandbox of its own.
 
-    Exit code 1 if the grader itself failed, 130 after Ctrl-C; a bad submission gets
+    What is known is not graded twice, and a run that was stopped goes on. Exit code 1
+    if something could not be graded or written, 130 after Ctrl-C; a bad submission gets
     its verdict and stops nothing.
     """
-    from autograder.grading import classroom, commands  # rich and numpy: half a second
+    from autograder.grading import classroom, run  # rich and numpy: half a second
 
-    code = commands.grade(
-        Course.here(),
-        lesson,
+    wishes = run.Wishes(
         jobs=jobs or classroom.default_jobs(),
         student=student,
         isolated=sandbox,
+        anew=anew,
+        gradebook=gradebook,
+        cluster=dask,
         output=output,
     )
-    raise typer.Exit(code)
+    raise typer.Exit(run.grade(Course.here(), lesson, wishes))
 
 
 @app.command("judge")
@@ -157,6 +169,60 @@ def judge_command(
     from autograder.grading import commands
 
     raise typer.Exit(commands.judge(Course.here(), file, lesson, sandbox))
+
+
+Lesson = Annotated[str, typer.Argument(help="A lesson's name or number")]
+
+
+@app.command("open")
+def open_command(lesson: Lesson) -> None:
+    """Enter a lesson into nbgrader's gradebook; grade does that by itself."""
+    from autograder.gradebook import commands
+
+    raise typer.Exit(commands.open_lesson(Course.here(), lesson))
+
+
+@app.command("feedback")
+def feedback_command(
+    lesson: Lesson,
+    student: Annotated[str, typer.Option(help="Of this one only")] = "",
+) -> None:
+    """Write a page for each student: verdicts, hints, grades and comments."""
+    from autograder.gradebook import commands
+
+    raise typer.Exit(commands.feedback(Course.here(), lesson, student))
+
+
+@app.command("report")
+def report_command(
+    lesson: Lesson,
+    output: Annotated[
+        str, typer.Option(help="File for the page; build/report/LESSON.html")
+    ] = "",
+) -> None:
+    """Write the instructor's page: how the class did, and which mistakes it made."""
+    from autograder.gradebook import commands
+
+    raise typer.Exit(commands.report(Course.here(), lesson, output))
+
+
+@app.command("export")
+def export_command(
+    lessons: Annotated[
+        list[str] | None, typer.Argument(help="Lessons; all that are graded")
+    ] = None,
+    to: Annotated[str, typer.Option(help="csv, canvas or moodle")] = "csv",
+    missing_as_zero: Annotated[
+        bool, typer.Option(help="0 points for what was not handed in, not no grade")
+    ] = False,
+    output: Annotated[str, typer.Option(help="File; build/export/KIND.csv")] = "",
+) -> None:
+    """Write the grades as a spreadsheet or a learning management system reads them."""
+    from autograder.gradebook import commands
+
+    missing = "zero" if missing_as_zero else "empty"
+    code = commands.export(Course.here(), lessons or [], to, missing, output)
+    raise typer.Exit(code)
 
 
 def run() -> None:

@@ -5,6 +5,7 @@ dark pages. Where claims fail for one and the same reason, it is told once. The
 sentences come from ``messages``.
 """
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -62,26 +63,16 @@ class Report:
 
     def html(self) -> str:
         """Give the report as a small piece of HTML without scripts."""
-        parts = [f"<strong>{escape(messages.headline(self.judgement))}</strong>"]
-        if messages.not_written(self.judgement):
-            parts.append(f"<p>{_code(messages.what_to_write(self.judgement))}</p>")
-        else:
-            if common := self._common():
-                parts.append(f"<p>{_code(common)}</p>")
-            items = "".join(_item(*row) for row in self._reasons())
-            parts.append(
-                f'<ul style="list-style:none;padding-left:0.5em;margin:0.3em 0">'
-                f"{items}</ul>"
-            )
-        parts += [
-            f'<p style="margin:0.4em 0;padding:0.4em 0.8em;border-left:4px solid '
-            f'{CLOSING}">→ {_code(sentence)}</p>'
-            for sentence in self._closing()
-        ]
-        parts += [f"<p>{_code(note)}</p>" for note in self.notes]
-        return (
-            f'<div role="region" aria-label="check of '
-            f'{escape(self.judgement.exercise.name)}">{"".join(parts)}</div>'
+        missing = messages.not_written(self.judgement)
+        above = messages.what_to_write(self.judgement) if missing else self._common()
+        rows = [] if missing else self._reasons()
+        return region(
+            self.judgement.exercise.name,
+            messages.headline(self.judgement),
+            [above] if above else [],
+            [(made.status == "ok", made.case.claim, why) for made, why in rows],
+            self._closing(),
+            self.notes,
         )
 
     def _closing(self) -> list[str]:
@@ -115,13 +106,44 @@ class Report:
         return rows
 
 
-def _item(verdict: Verdict, why: str) -> str:
+def region(
+    name: str,
+    headline: str,
+    above: Sequence[str],
+    claims: Sequence[tuple[bool, str, str]],
+    closing: Sequence[str],
+    notes: Sequence[str] = (),
+) -> str:
+    """Give a report as a small piece of HTML without scripts.
+
+    name : the exercise's
+    above : sentences to stand above the claims
+    claims : of each, whether it holds, its sentence, and why it does not hold
+    closing : sentences to stand out below them
+    """
+    parts = [f"<strong>{escape(headline)}</strong>"]
+    parts += [f"<p>{_code(sentence)}</p>" for sentence in above]
+    if claims:
+        items = "".join(_item(*claim) for claim in claims)
+        style = "list-style:none;padding-left:0.5em;margin:0.3em 0"
+        parts.append(f'<ul style="{style}">{items}</ul>')
+    parts += [
+        f'<p style="margin:0.4em 0;padding:0.4em 0.8em;border-left:4px solid '
+        f'{CLOSING}">→ {_code(sentence)}</p>'
+        for sentence in closing
+    ]
+    parts += [f"<p>{_code(note)}</p>" for note in notes]
+    label = f"check of {escape(name)}"
+    return f'<div role="region" aria-label="{label}">{"".join(parts)}</div>'
+
+
+def _item(holds: bool, claim: str, why: str) -> str:
     colour, said, mark = HOLDS, "holds", "✓"
-    if verdict.status != "ok":
+    if not holds:
         colour, said, mark = FAILS, "does not hold", "✗"
     sign = f'<span role="img" style="color:{colour}" aria-label="{said}">{mark}</span>'
     told = f'<div style="margin-left:1.5em">{_code(why)}</div>' if why else ""
-    return f"<li>{sign} {_code(verdict.case.claim)}{told}</li>"
+    return f"<li>{sign} {_code(claim)}{told}</li>"
 
 
 def _code(sentence: str) -> str:

@@ -23,8 +23,8 @@ from autograder.course import Course
 from autograder.demo.students import LESSON
 from autograder.grading import classroom
 from autograder.grading.engine import Budget, Engine
+from autograder.grading.seed import course_seed
 from autograder.grading.session import Session
-from autograder.grading.workers import Task
 
 ROUNDS = 5  # of the whole class
 FORKS = 20  # after each round, with isolation and as many without
@@ -65,6 +65,11 @@ def measure(course: Course) -> Stages:
         return pool.submit(_measure, course.root).result()
 
 
+def _handed_in(course: Course) -> list[Path]:
+    students = classroom.chosen(course, LESSON)
+    return [classroom.submission(course, LESSON, student) for student in students]
+
+
 @dataclass
 class _Clock:
     seconds: float = 0.0
@@ -96,14 +101,14 @@ class _Round:
 
 def _measure(root: Path) -> Stages:
     course = Course(root)
-    todo = classroom.tasks(course, LESSON)
-    seed = classroom.course_seed(course)
+    todo = _handed_in(course)
+    seed = course_seed(course)
     with (
         Engine(course, LESSON, seed=seed) as engine,
         Engine(course, LESSON, seed=seed, isolated=False, worker=1) as bare,
     ):
-        for task in todo[:EARLY]:
-            engine.grade(task.path, task.student)
+        for path in todo[:EARLY]:
+            engine.grade(path, path.parents[1].name)
         early = _memory(engine)
         rounds, forks = [], []
         for _ in range(ROUNDS):
@@ -129,9 +134,9 @@ def _measure(root: Path) -> Stages:
     )
 
 
-def _round(engine: Engine, todo: Sequence[Task]) -> _Round:
+def _round(engine: Engine, todo: Sequence[Path]) -> _Round:
     with _clocks() as (calls, ends):
-        times = [engine.grade(task.path, task.student)[1] for task in todo]
+        times = [engine.grade(path, path.parents[1].name)[1] for path in todo]
     whole, reading, entering = (
         1000 * statistics.fmean(each[name] for each in times)
         for name in ("all", "reading", "cells")

@@ -1,0 +1,67 @@
+"""``autograder open``, ``feedback``, ``report`` and ``export``, as one calls them.
+
+Each gives an exit code: 0 if all was done, 1 if something was left out, which stderr
+says. What cannot be done at all raises ``CourseError``.
+"""
+
+import sys
+from pathlib import Path
+
+from autograder.course import Course, CourseError
+from autograder.gradebook.book import Missing
+from autograder.gradebook.database import Gradebook
+from autograder.lab import find_lesson
+
+
+def open_lesson(course: Course, lesson: str) -> int:
+    """Enter a lesson into the gradebook."""
+    name = find_lesson(course.root, lesson)
+    for sentence in Gradebook(course).open_lesson(name):
+        print(sentence, file=sys.stderr)
+    print(f"{name} is open in gradebook.db")
+    return 0
+
+
+def feedback(course: Course, lesson: str, student: str) -> int:
+    """Write the feedback pages of a class, or of one student."""
+    from autograder.gradebook.feedback import write_feedback
+
+    name = find_lesson(course.root, lesson)
+    chosen = [student] if student else None
+    grades = Gradebook(course).grades(name, chosen)
+    if student and student not in grades:
+        raise CourseError(f"{student} is not in the gradebook: see `autograder grade`")
+    written = write_feedback(course, name, chosen, grades)
+    print(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
+    return 0
+
+
+def report(course: Course, lesson: str, output: str) -> int:
+    """Write the instructor's page."""
+    from autograder.dashboard.page import report as write_report
+
+    name = find_lesson(course.root, lesson)
+    path = write_report(course, name, Path(output) if output else None)
+    print(f"Written: {path}")
+    return 0
+
+
+def export(
+    course: Course, lessons: list[str], kind: str, missing: Missing, output: str
+) -> int:
+    """Write the grades as a file for other systems."""
+    from autograder.gradebook.export import export as write_export
+
+    left_out: list[str] = []
+    path = write_export(
+        course,
+        lessons,
+        kind,
+        Path(output) if output else None,
+        missing=missing,
+        tell=left_out.append,
+    )
+    for sentence in left_out:
+        print(sentence, file=sys.stderr)
+    print(f"Written: {path}")
+    return int(bool(left_out))

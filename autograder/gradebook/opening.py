@@ -1,0 +1,175 @@
+"""Enter a lesson into the gradebook, as ``nbgrader generate_assignment`` would.
+
+nbgrader itself refuses a lesson whose exercises have changed once somebody has handed
+it in. Here what is new is added, and what is gone keeps the grades that it has.
+"""
+
+import json
+import sqlite3
+from uuid import uuid4
+
+from autograder.gradebook.lesson_cells import (
+    Cells,
+    held_cells,
+    is_handed_in,
+    notebook_id,
+)
+from autograder.grading.master import CHECK
+
+NEW_ID = "lower(hex(randomblob(16)))"  # of the form of nbgrader's ids
+TABLES_OF_CELLS = ("grade_cells", "solution_cells", "task_cells")
+
+
+def is_current(connection: sqlite3.Connection, lesson: str, cells: Cells) -> bool:
+    """Say whether the gradebook has a lesson as it was released."""
+    notebook = notebook_id(connection, lesson)
+    if not notebook:
+        return False
+    held = held_cells(connection, notebook)
+    return cells == (held.only(cells) if is_handed_in(connection, notebook) else held)
+
+
+def retired(connection: sqlite3.Connection, lesson: str, cells: Cells) -> list[str]:
+    """Say which exercises the gradebook has and the lesson no longer."""
+    held = held_cells(connection, notebook_id(connection, lesson))
+    gone = [
+        name.removeprefix(CHECK) for name in held.graded if name not in cells.graded
+    ]
+    if not gone:
+        return []
+    return [
+        f"no longer in {lesson}: {', '.join(gone)}; what was graded of it stays in the "
+        "gradebook, and counts"
+    ]
+
+
+def enter_lesson(
+    connection: sqlite3.Connection, lesson: str, course_id: str, cells: Cells
+) -> list[str]:
+    """Enter a lesson, or what has changed in it; give what there is to say of it."""
+    if course_id:
+        connection.execute("INSERT OR IGNORE INTO course (id) VALUES (?)", (course_id,))
+    notebook = notebook_id(connection, lesson) or _added(connection, lesson, course_id)
+    before = held_cells(connection, notebook)
+    _write(connection, notebook, cells)
+    said = []
+    if is_handed_in(connection, notebook):
+        _add_open_grades(connection, notebook)
+        if new := [name for name in cells.graded if name not in before.graded]:
+            names = ", ".join(name.removeprefix(CHECK) for name in new)
+            said.append(f"new in {lesson}: {names}; grade the class again")
+    else:
+        _drop_others(connection, notebook, cells)
+    _sort(connection, notebook, cells)
+    return said + retired(connection, lesson, cells)
+
+
+def _added(connection: sqlite3.Connection, lesson: str, course_id: str) -> str:
+    """Enter a lesson and its notebook without cells; give the notebook's id."""
+    connection.execute(
+        "INSERT OR IGNORE INTO assignment (id, name, course_id) VALUES (?, ?, ?)",
+        (uuid4().hex, lesson, course_id),
+    )
+    connection.execute(
+        "INSERT INTO notebook (id, name, assignment_id) "
+        "SELECT ?, name, id FROM assignment WHERE name = ?",
+        (uuid4().hex, lesson),
+    )
+    return notebook_id(connection, lesson)
+
+
+def _write(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
+    """Write the cells; those of names that are there keep their ids."""
+    connection.execute(
+        "UPDATE notebook SET kernelspec = ? WHERE id = ?", (cells.kernelspec, notebook)
+    )
+    for name, row in cells.graded.items():
+        cell = _base_cell(connection, notebook, name, "GradeCell")
+        connection.execute(
+            "INSERT OR REPLACE INTO grade_cells (id, max_score, cell_type) "
+            "VALUES (?, ?, ?)",
+            (cell, *row),
+        )
+    for name in cells.solutions:
+        cell = _base_cell(connection, notebook, name, "SolutionCell")
+        connection.execute("INSERT OR IGNORE INTO solution_cells VALUES (?)", (cell,))
+    for name, row in cells.sources.items():
+        connection.execute(
+            "INSERT INTO source_cell "
+            "(id, name, notebook_id, cell_type, locked, source, checksum) "
+            f"VALUES ({NEW_ID}, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (name, notebook_id) DO UPDATE SET "
+            "cell_type = excluded.cell_type, locked = excluded.locked, "
+            "source = excluded.source, checksum = excluded.checksum",
+            (name, notebook, *row),
+        )
+
+
+def _base_cell(
+    connection: sqlite3.Connection, notebook: str, name: str, kind: str
+) -> str:
+    """Give the id of a cell, which is added if there is none."""
+    connection.execute(
+        "INSERT OR IGNORE INTO base_cell (id, name, notebook_id, type) "
+        f"VALUES ({NEW_ID}, ?, ?, ?)",
+        (name, notebook, kind),
+    )
+    wanted = "SELECT id FROM base_cell WHERE name = ? AND notebook_id = ? AND type = ?"
+    return connection.execute(wanted, (name, notebook, kind)).fetchone()[0]
+
+
+def _add_open_grades(connection: sqlite3.Connection, notebook: str) -> None:
+    """Give each submission a grade and a comment, still to come, of each new cell."""
+    for table, column, value, kind in (
+        ("grade", "needs_manual_grade", "1", "GradeCell"),
+        ("comment", "auto_comment", "NULL", "SolutionCell"),
+    ):
+        connection.execute(
+            f"INSERT OR IGNORE INTO {table} (id, notebook_id, cell_id, {column}) "
+            f"SELECT {NEW_ID}, n.id, c.id, {value} FROM submitted_notebook n "
+            "JOIN base_cell c USING (notebook_id) "
+            "WHERE c.notebook_id = ? AND c.type = ?",
+            (notebook, kind),
+        )
+
+
+def _drop_others(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
+    """Remove the cells that are gone, as nbgrader does while nobody has handed in."""
+    for kind, rows in (
+        ("GradeCell", cells.graded),
+        ("SolutionCell", cells.solutions),
+        ("TaskCell", {}),
+    ):
+        gone = connection.execute(
+            "SELECT id FROM base_cell WHERE notebook_id = ? AND type = ? "
+            "AND name NOT IN (SELECT value FROM json_each(?))",
+            (notebook, kind, json.dumps([*rows])),
+        ).fetchall()
+        for table in ("base_cell", *TABLES_OF_CELLS):
+            connection.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
+    connection.execute(
+        "DELETE FROM source_cell WHERE notebook_id = ? "
+        "AND name NOT IN (SELECT value FROM json_each(?))",
+        (notebook, json.dumps([*cells.sources])),
+    )
+
+
+def _sort(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
+    """Put the cells in the order of the lesson, then those that it no longer has.
+
+    Whoever reads the gradebook has no other order than that of the rows.
+    """
+    rows = connection.execute(
+        "SELECT id, name, type FROM base_cell WHERE notebook_id = ? ORDER BY rowid",
+        (notebook,),
+    ).fetchall()
+    order = [("GradeCell", name) for name in cells.graded]
+    order += [("SolutionCell", name) for name in cells.solutions]
+    known = {place: number for number, place in enumerate(order)}
+    places = {row[0]: known.get((row[2], row[1]), len(known)) for row in rows}
+    for cell in sorted(places, key=lambda cell: places[cell]):
+        connection.execute(
+            "UPDATE base_cell SET rowid = (SELECT max(rowid) + 1 FROM base_cell) "
+            "WHERE id = ?",
+            (cell,),
+        )

@@ -1,0 +1,128 @@
+"""One run of the command ``autograder grade``, watched from outside.
+
+When each student's row came, and how large the command's processes have been. Watching
+costs next to nothing: one look when the class is nearly done, one at the end.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from autograder.course import Course
+from autograder.demo.students import LESSON
+
+SAME_MOMENT = 0.002  # s: rows closer than that were printed together
+PEAK = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+
+
+@dataclass
+class Run:
+    """What was seen; seconds count from the command's start.
+
+    seconds : until its end
+    rows : until each line of its output, a row for each student and the closing one
+    own_work : processor seconds of the main process for a submission, once it runs
+    memory : MB at most of the main process, a worker, a sandbox's warm parent
+    """
+
+    count: int
+    jobs: int
+    seconds: float = 0.0
+    rows: list[float] = field(default_factory=list)
+    own_work: float = 0.0
+    memory: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def judging(self) -> tuple[int, float]:
+        """Submissions under way, and their seconds: from as many rows on as jobs."""
+        count, jobs = self.count, self.jobs
+        return count - jobs, self.rows[count - 1] - self.rows[jobs - 1]
+
+    @property
+    def steady(self) -> float:
+        """Submissions per second under way."""
+        count, seconds = self.judging
+        return count / seconds
+
+    @property
+    def to_the_end(self) -> float:
+        """Seconds for a submission, from the first row to the closing one.
+
+        Rows may come many at a time: what came with the first is not counted.
+        """
+        first = self.rows[0]
+        later = sum(row > first + SAME_MOMENT for row in self.rows[: self.count])
+        return (self.rows[-1] - first) / max(1, later)
+
+
+def grade(course: Course, count: int, jobs: int) -> Run:
+    """Grade a class of so many; raises ``RuntimeError`` if the command fails."""
+    run = Run(count, jobs)
+    program = Path(sys.executable).with_name("autograder")
+    command = [str(program), "grade", LESSON, "--jobs", str(jobs)]
+    start = time.perf_counter()
+    with subprocess.Popen(
+        command, cwd=course.root, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        watch = _watch(run, psutil.Process(process.pid))
+        for _ in process.stdout:
+            run.rows.append(time.perf_counter() - start)
+            next(watch, None)
+    run.seconds = time.perf_counter() - start
+    if process.returncode or len(run.rows) != count + 1:
+        raise RuntimeError(f"autograder grade ended with {process.returncode}")
+    return run
+
+
+def forget(course: Course) -> None:
+    """Remove what the engine remembers of a class."""
+    for name in ("build", "autograded"):
+        shutil.rmtree(course.root / name, ignore_errors=True)
+    (course.root / "gradebook.db").unlink(missing_ok=True)
+
+
+def _watch(run: Run, main: psutil.Process) -> Iterator[None]:
+    """Look at the processes when it is time; is gone on with at each row."""
+    first = _work(main)
+    while len(run.rows) < run.count - run.jobs:
+        yield
+    run.own_work = (_work(main) - first) / max(1, len(run.rows) - 1)
+    workers = main.children()
+    behind = [each for worker in workers for each in _below(worker)]
+    run.memory["worker"] = max(map(_peak, workers), default=0.0)
+    run.memory["warm parent"] = max(map(_peak, behind), default=0.0)
+    while True:
+        run.memory["main"] = max(_peak(main), run.memory.get("main", 0.0))
+        yield
+
+
+def _work(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.Error:  # its last rows come when it has ended
+        return 0.0
+    return times.user + times.system
+
+
+def _below(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def _peak(process: psutil.Process) -> float:
+    """Give the MB that a process has held at most; 0 if it is gone."""
+    try:
+        found = PEAK.search(Path(f"/proc/{process.pid}/status").read_text())
+    except OSError:
+        return 0.0
+    return int(found[1]) / 1024 if found else 0.0

@@ -1,0 +1,683 @@
+"""The gradebook as nbgrader sees it, after lessons and grades have been entered."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook as Book
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties
+from traitlets.config import PyFileConfigLoader
+
+from autograder.course import Course, CourseError
+from autograder.gradebook import connection, database
+from autograder.gradebook.database import Entry, Gradebook
+from autograder.grading.master import CHECK, load_master
+from tests.submissions import COURSE, LESSON
+
+CELLS = (
+    "SELECT b.name, b.type, g.max_score, g.cell_type FROM base_cell b "
+    "LEFT JOIN grade_cells g USING (id) ORDER BY b.type, b.rowid",
+    "SELECT b.name FROM base_cell b JOIN solution_cells USING (id) ORDER BY b.rowid",
+    "SELECT name, cell_type, locked, source, checksum FROM source_cell ORDER BY name",
+    "SELECT name, kernelspec FROM notebook",
+    "SELECT name, duedate, course_id FROM assignment",
+    "SELECT id FROM course WHERE id != 'default_course'",  # entered by any reading
+    "SELECT version_num FROM alembic_version",
+    "SELECT sql FROM sqlite_master ORDER BY name",
+)
+EXERCISES = load_master(COURSE, LESSON).exercises
+FULL = dict.fromkeys(EXERCISES, 7.0)
+LATE = "2026-03-02 12:00:00 UTC"
+FOLDERS = {"source_directory": "solutions", "release_directory": "notebooks"}
+DUE = datetime(2026, 3, 1)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A course folder in whose gradebook the lesson is."""
+    root = tmp_path_factory.mktemp("original") / "course"
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(COURSE.root / part, root / part)
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    assert Gradebook(Course(root)).open_lesson(LESSON) == []
+    return root
+
+
+@pytest.fixture
+def root(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "course")
+
+
+@pytest.fixture
+def gradebook(root):
+    return Gradebook(Course(root))
+
+
+@pytest.fixture
+def book(root):
+    """The gradebook as nbgrader opens it."""
+    with Book(f"sqlite:///{root / 'gradebook.db'}", "attention") as opened:
+        yield opened
+
+
+def rows(root, query, *given):
+    with closing(sqlite3.connect(root / "gradebook.db")) as opened:
+        return opened.execute(query, given).fetchall()
+
+
+def change(root, statement, *given):
+    with closing(sqlite3.connect(root / "gradebook.db")) as opened, opened:
+        opened.execute(statement, given)
+
+
+def configure(root, line):
+    path = root / "nbgrader_config.py"
+    path.write_text(f"{path.read_text()}\n{line}\n")
+
+
+def release(root):
+    """Release the lesson with ``nbgrader generate_assignment``."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.assignment_id = LESSON
+    course = CourseDirectory(config=config)
+    converter = GenerateAssignment(coursedir=course, config=config)
+    converter.force = True
+    converter.start()
+
+
+def grade(book, exercise, student="amara"):
+    book.db.expire_all()
+    return book.find_grade(CHECK + exercise, LESSON, LESSON, student)
+
+
+def comment(book, exercise, student="amara"):
+    book.db.expire_all()
+    return book.find_comment(exercise, LESSON, LESSON, student)
+
+
+def change_lesson(root, *, drop="", add="", points=None):
+    """Release the lesson anew: without an exercise, with another one, other points."""
+    path = root / "notebooks" / LESSON / f"{LESSON}.ipynb"
+    notebook = json.loads(path.read_text())
+    cells = notebook["cells"]
+    named = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells]
+    if add:
+        for name in ("softmax", "check_softmax"):
+            cell = json.loads(json.dumps(cells[named.index(name)]))
+            cell["id"] = cell["id"].replace("softmax", add)
+            cell["metadata"]["nbgrader"]["grade_id"] = name.replace("softmax", add)
+            cells.append(cell)
+    for name, worth in (points or {}).items():
+        cells[named.index(CHECK + name)]["metadata"]["nbgrader"]["points"] = worth
+    gone = {drop, CHECK + drop} if drop else set()
+    notebook["cells"] = [
+        cell
+        for cell in cells
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") not in gone
+    ]
+    path.write_text(json.dumps(notebook))
+
+
+# --- lessons ---------------------------------------------------------------------
+
+
+def test_a_lesson_is_entered_as_nbgrader_enters_it(original, tmp_path, monkeypatch):
+    other = tmp_path / "nbgraders"
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(original / part, other / part)
+    shutil.copy(original / "nbgrader_config.py", other)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)  # where nbgrader looks for alembic
+    release(other)
+    for query in CELLS:
+        assert rows(original, query) == rows(other, query), query
+    assert len(rows(original, CELLS[0])) == 2 * len(EXERCISES)
+
+
+def test_entering_a_lesson_again_is_nothing_new_and_needs_no_nbgrader(
+    root, gradebook, monkeypatch
+):
+    monkeypatch.setattr(database, "nbgraders_tables", None)
+    before = (root / "gradebook.db").read_bytes()
+    assert gradebook.open_lesson(LESSON) == []
+    assert (root / "gradebook.db").read_bytes() == before
+
+
+def test_an_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
+    made = rows(root, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    made = [statement for (statement,) in made]  # making them takes seconds
+    made.append(f"INSERT INTO alembic_version VALUES ('{connection.VERSION}')")
+    monkeypatch.setattr(database, "nbgraders_tables", lambda: made)
+    gradebook.path.write_bytes(b"")
+    with pytest.raises(CourseError, match="is not in the gradebook"):
+        gradebook.grades(LESSON)
+    gradebook.open_lesson(LESSON)
+    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    assert gradebook.grades(LESSON)["amara"].points == 7.0 * len(EXERCISES)
+
+
+def test_a_changed_lesson_without_submissions_is_entered_as_it_now_is(root, gradebook):
+    ids = dict(rows(root, "SELECT name, id FROM base_cell"))
+    change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
+    assert gradebook.open_lesson(LESSON) == []
+    assert gradebook.open_lesson(LESSON) == []
+    left = [*EXERCISES[1:], "pairwise_sums"]
+    checks = [CHECK + name for name in left]
+    found = rows(root, CELLS[0])
+    assert [row[0] for row in found] == [*checks, *left]
+    assert (CHECK + "attention", "GradeCell", 5.0, "code") in found
+    assert len(rows(root, "SELECT * FROM grade_cells")) == len(left)
+    assert {name for name, *_ in rows(root, CELLS[2])} == {*checks, *left}
+    after = dict(rows(root, "SELECT name, id FROM base_cell"))
+    assert after["attention"] == ids["attention"]
+
+
+def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
+    gradebook.enter(LESSON, [Entry("amara", FULL, untouched=frozenset({"softmax"}))])
+    before = {
+        table: rows(root, f"SELECT id FROM {table}")
+        for table in connection.TABLES - {"alembic_version"}
+    }
+    change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
+    told = gradebook.open_lesson(LESSON)
+    assert told == [
+        f"new in {LESSON}: pairwise_sums; grade the class again",
+        f"no longer in {LESSON}: softmax; what was graded of it stays in the "
+        "gradebook, and counts",
+    ]
+    assert gradebook.open_lesson(LESSON) == told[1:]
+    for table, ids in before.items():
+        assert {*ids} <= {*rows(root, f"SELECT id FROM {table}")}, table
+    amara = gradebook.grades(LESSON)["amara"]
+    assert [each.exercise for each in amara.exercises] == [
+        *EXERCISES[1:],
+        "pairwise_sums",
+        "softmax",
+    ]
+    assert [each.auto for each in amara.exercises] == [*[7.0] * 7, None, 7.0]
+    assert grade(book, "attention").max_score == 5.0
+    assert grade(book, "pairwise_sums").needs_manual_grade
+    assert comment(book, "pairwise_sums").comment is None
+    points = {name: 1.0 for name in [*EXERCISES[1:], "pairwise_sums"]}
+    assert gradebook.enter(LESSON, [Entry("amara", points), Entry("ben", points)]) == 2
+    assert grade(book, "softmax").auto_score == 7.0
+    assert comment(book, "softmax").auto_comment == "No response."
+    assert grade(book, "softmax", "ben").auto_score is None
+    assert not grade(book, "softmax", "ben").needs_manual_grade
+    assert not grade(book, "pairwise_sums").needs_manual_grade
+
+
+def test_nbgrader_goes_on_working_on_a_lesson_with_submissions(root, gradebook, book):
+    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    change(root, "UPDATE grade SET manual_score = 3.0")
+    held = [rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")]
+    release(root)
+    assert [rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")] == held
+
+
+def test_a_lesson_that_is_not_built_is_one_sentence(root, gradebook):
+    shutil.rmtree(root / "notebooks")
+    with pytest.raises(CourseError, match="run `make build` to make it"):
+        gradebook.open_lesson(LESSON)
+
+
+# --- grades ----------------------------------------------------------------------
+
+
+# nbgrader's own way of adding a submission warns
+@pytest.mark.filterwarnings("ignore:Object of type <SubmittedAssignment> not in sess")
+def test_what_is_entered_is_what_nbgrader_itself_would_have_made(root, gradebook, book):
+    book.add_student("nbgraders")
+    book.add_submission(LESSON, "nbgraders", timestamp=LATE)
+    for name in EXERCISES:
+        found = grade(book, name, "nbgraders")
+        found.auto_score, found.needs_manual_grade = 7.0, False
+        book.db.commit()
+    gradebook.enter(LESSON, [Entry("ours", FULL, timestamp=LATE)])
+    for query in (
+        "SELECT assignment_id, timestamp, extension FROM submitted_assignment "
+        "WHERE student_id = ?",
+        "SELECT n.notebook_id, flagged, late_submission_penalty "
+        "FROM submitted_notebook n JOIN submitted_assignment s "
+        "ON n.assignment_id = s.id WHERE student_id = ?",
+        "SELECT cell_id, auto_score, manual_score, extra_credit, needs_manual_grade "
+        "FROM grade g JOIN submitted_notebook n ON g.notebook_id = n.id "
+        "JOIN submitted_assignment s ON n.assignment_id = s.id WHERE student_id = ? "
+        "ORDER BY cell_id",
+        "SELECT cell_id, auto_comment, manual_comment "
+        "FROM comment g JOIN submitted_notebook n ON g.notebook_id = n.id "
+        "JOIN submitted_assignment s ON n.assignment_id = s.id WHERE student_id = ? "
+        "ORDER BY cell_id",
+        "SELECT first_name, last_name, email, lms_user_id FROM student WHERE id = ?",
+    ):
+        assert rows(root, query, "ours") == rows(root, query, "nbgraders") != []
+    ids = rows(root, "SELECT id FROM grade UNION SELECT id FROM comment")
+    assert all(len(one) == 32 and int(one, 16) for (one,) in ids)
+
+
+def test_nbgrader_reads_points_comments_and_what_is_for_review(gradebook, book):
+    entry = Entry(
+        "amara",
+        FULL | {"softmax": 2.5},
+        review=frozenset({"attention"}),
+        untouched=frozenset({"softmax", "scaled_scores"}),
+        remarks={"attention": "For review", "scaled_scores": "Not read"},
+    )
+    assert gradebook.enter(LESSON, [entry]) == 1
+    found = book.find_submission(LESSON, "amara")
+    assert (found.score, found.max_score) == (51.5, 60.0)
+    assert found.needs_manual_grade
+    assert grade(book, "softmax").score == 2.5
+    assert comment(book, "softmax").comment == "No response."
+    assert comment(book, "scaled_scores").comment == "Not read"
+    assert comment(book, "attention").comment == "For review"
+    assert comment(book, "additive_scores").comment is None
+    asked = [name for name in EXERCISES if grade(book, name).needs_manual_grade]
+    assert asked == ["attention"]
+
+
+def test_formgrader_sees_the_class(root, gradebook):
+    gradebook.enter(LESSON, [Entry("amara", FULL), Entry("ben", FULL, timestamp=LATE)])
+    api = NbGraderAPI(CourseDirectory(root=str(root), **FOLDERS))
+    seen = {one["student"]: one for one in api.get_submissions(LESSON)}
+    assert [*seen] == ["amara", "ben"]
+    assert seen["amara"]["score"] == 56.0
+    assert seen["ben"]["timestamp"] == "2026-03-02T12:00:00"
+    assert seen["ben"]["autograded"]
+    assert api.get_assignment(LESSON)["average_score"] == 56.0
+
+
+def test_what_people_have_entered_survives_another_grading(root, gradebook, book):
+    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    change(root, "UPDATE grade SET manual_score = 4, extra_credit = 1")
+    change(root, "UPDATE comment SET manual_comment = 'Well done'")
+    change(root, "UPDATE submitted_notebook SET flagged = 1")
+    change(root, "UPDATE student SET first_name = 'Amara', lms_user_id = '17'")
+    hours = "1970-01-01 05:00:00.000000"
+    change(root, "UPDATE submitted_assignment SET extension = ?", hours)
+    less = dict.fromkeys(EXERCISES, 1.0)
+    untouched = frozenset(EXERCISES)
+    assert gradebook.enter(LESSON, [Entry("amara", less, untouched=untouched)]) == 1
+    found = grade(book, "softmax")
+    assert (found.auto_score, found.manual_score, found.extra_credit) == (1, 4, 1)
+    assert found.needs_manual_grade  # as nbgrader asks again where the points change
+    said = comment(book, "softmax")
+    assert (said.auto_comment, said.manual_comment) == ("No response.", "Well done")
+    submission = book.find_submission(LESSON, "amara")
+    assert submission.extension == timedelta(hours=5)
+    assert submission.notebooks[0].flagged
+    amara = gradebook.grades(LESSON)["amara"]
+    assert (amara.first_name, amara.lms_user_id) == ("Amara", "17")
+    assert amara.points == 40.0
+    assert {each.comment for each in amara.exercises} == {"Well done"}
+
+
+def test_only_differences_are_written(root, gradebook):
+    two = [Entry("amara", FULL, timestamp=LATE), Entry("ben", FULL)]
+    assert gradebook.enter(LESSON, two) == 2
+    before = (root / "gradebook.db").read_bytes()
+    assert gradebook.enter(LESSON, two) == 0
+    assert gradebook.enter(LESSON, []) == 0
+    assert (root / "gradebook.db").read_bytes() == before
+    later = "2026-03-03 12:00:00 UTC"
+    assert gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=later), two[1]]) == 1
+    assert gradebook.grades(LESSON)["amara"].timestamp == "2026-03-03 12:00:00"
+
+
+def test_a_grader_who_has_settled_it_is_asked_again_only_over_something_new(
+    root, gradebook, book
+):
+    review = frozenset({"softmax"})
+    flagged = Entry("amara", FULL, review, remarks={"softmax": "calls torch.softmax"})
+    gradebook.enter(LESSON, [flagged])
+    assert grade(book, "softmax").needs_manual_grade
+    change(root, "UPDATE grade SET needs_manual_grade = 0")
+    assert gradebook.enter(LESSON, [flagged]) == 0
+    assert not grade(book, "softmax").needs_manual_grade
+    other = Entry("amara", FULL, review, remarks={"softmax": "calls scipy's softmax"})
+    gradebook.enter(LESSON, [other])
+    assert grade(book, "softmax").needs_manual_grade
+    gradebook.enter(LESSON, [Entry("amara", FULL | {"softmax": 1.0})])
+    assert not grade(book, "softmax").needs_manual_grade
+
+
+def test_everybody_in_the_gradebook_has_grades_also_without_a_submission(
+    gradebook, book
+):
+    for name in ("zoe", "Ben", "éva"):
+        book.add_student(name, last_name=name.upper())
+    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    found = gradebook.grades(LESSON)
+    assert [*found] == ["Ben", "amara", "zoe", "éva"]
+    assert found["zoe"].last_name == "ZOE"
+    assert not found["zoe"].submitted
+    assert found["zoe"].max_points == found["amara"].max_points == 60.0
+    assert (found["zoe"].points, found["amara"].points) == (0.0, 56.0)
+    assert [each.exercise for each in found["zoe"].exercises] == [*EXERCISES]
+    assert [*gradebook.grades(LESSON, ["zoe", "nobody"])] == ["zoe"]
+
+
+def test_an_entry_that_no_gradebook_can_hold_is_a_mistake_of_the_caller(gradebook):
+    for entries in (
+        [Entry("a<b", FULL)],
+        [Entry("amara", {"softmax": float("nan")})],
+        [Entry("amara", FULL), Entry("amara", FULL)],
+    ):
+        with pytest.raises(ValueError):
+            gradebook.enter(LESSON, entries)
+    assert gradebook.grades(LESSON) == {}
+
+
+# --- late ------------------------------------------------------------------------
+
+
+def nbgraders_penalty(root, student):
+    """Give the penalty that nbgrader's own step finds."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    given = {"notebook": LESSON, "assignment": LESSON, "student": student}
+    given["db_url"] = f"sqlite:///{root / 'gradebook.db'}"
+    notebook = nbformat.v4.new_notebook()
+    AssignLatePenalties(config=config).preprocess(notebook, {"nbgrader": given})
+    wanted = (
+        "SELECT late_submission_penalty FROM submitted_notebook n "
+        "JOIN submitted_assignment s ON n.assignment_id = s.id WHERE student_id = ?"
+    )
+    return rows(root, wanted, student)[0][0]
+
+
+def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
+    configure(root, "c.LateSubmissionPlugin.penalty_method = 'zero'")
+    book.update_or_create_assignment(LESSON, duedate=DUE)
+    times = {"early": "2026-02-27 23:00:00 UTC", "late": LATE, "longer": LATE}
+    both = [Entry(name, FULL, timestamp=when) for name, when in times.items()]
+    gradebook.enter(LESSON, [*both, Entry("unknown", FULL)])
+    book.grant_extension(LESSON, "longer", days=2)
+    assert gradebook.enter(LESSON, both) == 1
+    penalties = {
+        name: one.late_penalty for name, one in gradebook.grades(LESSON).items()
+    }
+    assert penalties == {"early": 0.0, "late": 56.0, "longer": 0.0, "unknown": 0.0}
+    change(
+        root,
+        "UPDATE grade SET manual_score = 2 WHERE id = ?",
+        grade(book, "softmax", "late").id,
+    )
+    better = [Entry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
+    assert gradebook.enter(LESSON, better) == 1
+    assert gradebook.grades(LESSON)["late"].late_penalty == 52.0
+    for name, one in gradebook.grades(LESSON).items():
+        assert (nbgraders_penalty(root, name) or 0.0) == one.late_penalty
+
+
+@pytest.mark.parametrize(
+    ("formula", "taken"), [("-1", 0.0), ("score + 1", 56.0), ("late / 3600", 36.0)]
+)
+def test_a_penalty_of_a_plugin_is_between_nothing_and_the_score(
+    root, gradebook, book, formula, taken
+):
+    name = f"late_plugin_{abs(hash(formula))}"
+    (root / f"{name}.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n"
+        "class Late(BasePlugin):\n"
+        "    def late_submission_penalty(self, student, score, late):\n"
+        f"        return {formula}\n"
+    )
+    configure(root, f"c.AssignLatePenalties.plugin_class = '{name}.Late'")
+    book.update_or_create_assignment(LESSON, duedate=DUE)
+    gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)])
+    assert gradebook.grades(LESSON)["amara"].late_penalty == taken
+
+
+def test_a_plugin_that_fails_is_one_sentence_and_nothing_is_written(
+    root, gradebook, book
+):
+    configure(root, "c.AssignLatePenalties.plugin_class = 'no_such_module.Late'")
+    gradebook.enter(LESSON, [Entry("ben", FULL, timestamp=LATE)])  # nobody is late yet
+    book.update_or_create_assignment(LESSON, duedate=DUE)
+    with pytest.raises(CourseError, match="plugin for late submissions"):
+        gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)])
+    assert [*gradebook.grades(LESSON)] == ["ben"]
+
+
+def test_without_a_due_date_or_a_configured_penalty_nobody_is_late(gradebook, book):
+    gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)])
+    book.update_or_create_assignment(LESSON, duedate=DUE)
+    gradebook.enter(LESSON, [Entry("ben", FULL, timestamp=LATE)])
+    assert {one.late_penalty for one in gradebook.grades(LESSON).values()} == {0.0}
+
+
+def test_a_timestamp_that_is_none_is_told_and_stops_nobody(gradebook):
+    wrong = Entry("amara", FULL, timestamp="<script>soon")
+    assert gradebook.enter(LESSON, [wrong, Entry("ben", FULL, timestamp=" \n")]) == 2
+    assert gradebook.enter(LESSON, [wrong]) == 0
+    (note,) = gradebook.notes
+    assert note.startswith("amara: timestamp.txt")
+    assert "script" not in note
+    assert gradebook.grades(LESSON)["amara"].timestamp == ""
+
+
+# --- where it is -----------------------------------------------------------------
+
+
+def test_the_gradebook_is_where_the_configuration_says(root, gradebook, tmp_path):
+    configure(root, "c.CourseDirectory.db_url = 'sqlite:///kept/it.db?timeout=60'")
+    (root / "kept").mkdir()
+    assert Gradebook(Course(root)).path == root / "kept" / "it.db"
+    shutil.move(root / "gradebook.db", root / "kept" / "it.db")
+    assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+    other = tmp_path / "elsewhere.db"
+    configure(root, f"c.CourseDirectory.db_url = 'sqlite:///{other}'")
+    assert Gradebook(Course(root)).path == other
+
+
+def test_a_users_own_configuration_counts_and_the_courses_more(
+    root, tmp_path, monkeypatch
+):
+    own = tmp_path / "jupyter"
+    own.mkdir()
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(own))
+    words = {"CourseDirectory": {"db_url": "sqlite:///mine.db"}}
+    (own / "nbgrader_config.json").write_text(json.dumps(words))
+    assert Gradebook(Course(root)).path == root / "mine.db"
+    configure(root, "c.CourseDirectory.db_url = 'sqlite:///ours.db'")
+    assert Gradebook(Course(root)).path == root / "ours.db"
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://me@host/grades", "sqlite://", "grades.db"]
+)
+def test_another_sort_of_database_is_refused(root, url):
+    configure(root, f"c.CourseDirectory.db_url = '{url}'")
+    with pytest.raises(CourseError, match="only a file of SQLite's can be filled"):
+        Gradebook(Course(root)).grades(LESSON)
+
+
+def test_a_configuration_that_stops_is_one_sentence(root):
+    configure(root, "c.CourseDirectory.db_url = wrong")
+    with pytest.raises(CourseError, match="stops with NameError"):
+        Gradebook(Course(root)).open_lesson(LESSON)
+
+
+# --- faults ----------------------------------------------------------------------
+
+
+def refused(call, *given):
+    with pytest.raises(CourseError) as told:
+        call(*given)
+    words = str(told.value)
+    assert "\n" not in words
+    return words
+
+
+def test_without_a_gradebook_or_the_lesson_one_is_told_to_open_it(root, gradebook):
+    told = refused(gradebook.enter, "00_start_here", [Entry("amara", {})])
+    assert told == (
+        "00_start_here is not in the gradebook: run `autograder open 00_start_here` to "
+        "enter it"
+    )
+    (root / "gradebook.db").unlink()
+    assert "autograder open" in refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+    assert "autograder open" in refused(gradebook.grades, LESSON)
+    assert not (root / "gradebook.db").exists()
+
+
+def test_an_exercise_that_the_gradebook_has_not_is_told(gradebook):
+    entry = Entry("amara", FULL | {"pairwise_sums": 1.0})
+    told = refused(gradebook.enter, LESSON, [Entry("ben", FULL), entry])
+    assert "does not have the exercise pairwise_sums" in told
+    assert gradebook.grades(LESSON) == {}
+
+
+def test_a_gradebook_that_is_in_use_is_waited_for(root, gradebook, monkeypatch):
+    monkeypatch.setattr(connection, "WAIT", 0.1)
+    with closing(sqlite3.connect(root / "gradebook.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+        assert "has kept it locked for 0.1 s" in told
+        assert gradebook.grades(LESSON) == {}  # reading goes on
+        other.execute("ROLLBACK")
+        other.execute("BEGIN EXCLUSIVE")
+        assert "locked" in refused(gradebook.grades, LESSON)
+    assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """Have every connection begin with a statement that limits it."""
+    connect = sqlite3.connect
+
+    def limit(statement):
+        def limited(*given, **options):
+            opened = connect(*given, **options)
+            opened.execute(statement)
+            return opened
+
+        monkeypatch.setattr(sqlite3, "connect", limited)
+
+    yield limit
+    monkeypatch.setattr(sqlite3, "connect", connect)
+
+
+def a_class(size):
+    return [Entry(f"student-{place}", FULL) for place in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("PRAGMA max_page_count = 1", "the disk is full"),
+        ("PRAGMA query_only = 1", "may not be written"),
+    ],
+)
+def test_a_full_disk_and_a_read_only_file_change_nothing(
+    root, gradebook, limited, monkeypatch, statement, what
+):
+    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    before = (root / "gradebook.db").read_bytes()
+    limited(statement)
+    assert what in refused(gradebook.enter, LESSON, a_class(300))
+    change_lesson(root, add="pairwise_sums")
+    if "query" in statement:
+        assert what in refused(gradebook.open_lesson, LESSON)
+    assert [*gradebook.grades(LESSON)] == ["amara"]
+    assert (root / "gradebook.db").read_bytes() == before
+    assert not (root / "gradebook.db-journal").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write every file")
+def test_a_folder_that_may_not_be_written_is_one_sentence(root, gradebook):
+    root.chmod(0o500)
+    try:
+        told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+    finally:
+        root.chmod(0o755)
+    assert "gradebook.db" in told
+
+
+def test_a_file_that_is_no_gradebook_is_left_as_it_is(root, gradebook):
+    path = gradebook.path
+    whole = path.read_bytes()
+    damaged = whole[:5000] + b"\xff" * (len(whole) - 5000)
+    text = b"grades, by hand" * 1000
+    for content, what in ((text, "is no database"), (damaged, "is damaged")):
+        path.write_bytes(content)
+        assert what in refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+        assert what in refused(gradebook.open_lesson, LESSON)
+        assert path.read_bytes() == content
+    path.unlink()
+    path.mkdir()
+    assert "cannot be opened" in refused(gradebook.open_lesson, LESSON)
+
+
+def test_a_database_of_something_else_is_left_as_it_is(root, gradebook):
+    gradebook.path.unlink()
+    change(root, "CREATE TABLE songs (name TEXT)")
+    before = gradebook.path.read_bytes()
+    for call, given in ((gradebook.open_lesson, ()), (gradebook.enter, ([],))):
+        assert "of something else than nbgrader" in refused(call, LESSON, *given)
+    assert gradebook.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE alembic_version SET version_num = '167914646830'",
+        "DELETE FROM alembic_version",
+        "DROP TABLE alembic_version",
+        "DROP TABLE task_cells",
+    ],
+)
+def test_a_gradebook_of_another_version_is_refused_with_the_way_out(
+    root, gradebook, statement
+):
+    change(root, statement)
+    told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+    assert "another version of nbgrader" in told
+    assert "`nbgrader db upgrade`" in told
+
+
+KILLED = """
+import os, signal, sqlite3, sys
+from pathlib import Path
+from autograder.course import Course
+from autograder.gradebook import writing
+from autograder.gradebook.database import Entry, Gradebook
+
+def spilling(*given, connect=sqlite3.connect, **options):
+    opened = connect(*given, **options)
+    opened.execute("PRAGMA cache_size = 2")  # most is in the file before the end
+    return opened
+
+def dying(batch, write=writing.Batch.write):
+    write(batch)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+sqlite3.connect = spilling
+writing.Batch.write = dying
+entries = [Entry(f"student-{n}", {"softmax": 1.0}) for n in range(300)]
+Gradebook(Course(Path(sys.argv[1]))).enter(sys.argv[2], entries)
+"""
+
+
+def test_killed_in_the_middle_nothing_is_half_written(root, gradebook):
+    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    command = [sys.executable, "-c", KILLED, str(root), LESSON]
+    ended = subprocess.run(command, cwd=COURSE.root, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert (root / "gradebook.db-journal").stat().st_size > 0
+    assert [*gradebook.grades(LESSON)] == ["amara"]
+    assert gradebook.enter(LESSON, a_class(300)) == 300
+    assert len(gradebook.grades(LESSON)) == 301
