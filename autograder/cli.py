@@ -219,8 +219,9 @@ def export_command(
 ) -> None:
     """Write the grades as a spreadsheet or a learning management system reads them."""
     from autograder.gradebook import commands
+    from autograder.gradebook.book import Missing
 
-    missing = "zero" if missing_as_zero else "empty"
+    missing: Missing = "zero" if missing_as_zero else "empty"
     code = commands.export(Course.here(), lessons or [], to, missing, output)
     raise typer.Exit(code)
 

@@ -73,6 +73,17 @@ class Course:
         return lesson
 
 
+def output_file(path: Path) -> Path:
+    """Give the file that a user has named for output, behind all links.
+
+    Raises ``CourseError`` for what exists and is no file: a folder, a device.
+    """
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no ordinary file"
+        raise CourseError(f"{path} is {what}: name a file, and call again")
+    return Path(os.path.realpath(path))
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     write_lines(path, [text], end="")

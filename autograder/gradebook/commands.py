@@ -7,10 +7,12 @@ says. What cannot be done at all raises ``CourseError``.
 import sys
 from pathlib import Path
 
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.book import Missing
 from autograder.gradebook.database import Gradebook
+from autograder.grading.journal import Journal
 from autograder.lab import find_lesson
+from autograder.workspace import built_lessons
 
 
 def open_lesson(course: Course, lesson: str) -> int:
@@ -41,7 +43,7 @@ def report(course: Course, lesson: str, output: str) -> int:
     from autograder.dashboard.page import report as write_report
 
     name = find_lesson(course.root, lesson)
-    path = write_report(course, name, Path(output) if output else None)
+    path = write_report(course, name, output_file(Path(output)) if output else None)
     print(f"Written: {path}")
     return 0
 
@@ -53,12 +55,16 @@ def export(
     from autograder.gradebook.export import export as write_export
 
     left_out: list[str] = []
+    known = built_lessons(course.root)
+    with Journal(course) as journal:
+        results = {lesson: journal.results(lesson) for lesson in known}
     path = write_export(
         course,
         lessons,
         kind,
         Path(output) if output else None,
         missing=missing,
+        results=results,
         tell=left_out.append,
     )
     for sentence in left_out:

@@ -17,7 +17,7 @@ LONGEST_REMARK = 1000  # characters
 NO_RESPONSE = "No response."  # nbgrader's words
 # nbgrader's page turns a comment's Markdown, HTML and formulas into a page's
 PLAIN = str.maketrans(
-    {"<": "‹", ">": "›", "[": "(", "]": ")", "$": "＄", "\\": "/", "&": "+", "`": "'"}
+    {"<": "‹", ">": "›", "[": "(", "]": ")", "$": "＄", "\\": "|", "&": "+", "`": "'"}
 )
 
 
@@ -97,4 +97,5 @@ def _remark(result: Result, exercise: ExerciseResult) -> str:
         told = f"For review: the answer calls {called}"
     else:
         return ""
-    return " ".join(told.split())[:LONGEST_REMARK].translate(PLAIN)
+    told = " ".join(told.split())[:LONGEST_REMARK].translate(PLAIN)
+    return told.replace("//", "/ /")  # no link

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.settings import configured
+from autograder.gradebook.settings import configured, in_a_line
 from autograder.startup import skip_address_parser
 
 CONFIGURES = ("LateSubmissionPlugin", "AssignLatePenalties")
@@ -59,8 +59,7 @@ class Penalties:
             sys.path.remove(here)
 
     def _fault(self, error: Exception) -> CourseError:
-        what = f"{type(error).__name__}: {error}"
         return CourseError(
             "the plugin for late submissions that nbgrader_config.py names stops with "
-            f"{what}: correct it; nothing in the gradebook was changed"
+            f"{in_a_line(error)}: correct it; nothing in the gradebook was changed"
         )

@@ -64,9 +64,11 @@ def _files(course: Course) -> Iterator[tuple[Path, str]]:
         for path in (folder / f"{NAME}.py", folder / f"{NAME}.json"):
             try:
                 yield path, path.read_text(encoding="utf-8")
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue
             except (OSError, ValueError) as error:
+                if isinstance(error, PermissionError) and folder != course.root:
+                    continue  # somebody else's settings, as after `sudo`
                 raise CourseError(f"{path} cannot be read ({error})") from None
 
 
@@ -77,5 +79,9 @@ def _loaded(path: Path) -> "Config":
     try:
         return kind(path.name, path=str(path.parent)).load_config()
     except Exception as error:  # a program: it can stop with anything
-        what = f"{type(error).__name__}: {error}"
-        raise CourseError(f"{path} stops with {what}: correct it") from None
+        raise CourseError(f"{path} stops with {in_a_line(error)}: correct it") from None
+
+
+def in_a_line(error: Exception) -> str:
+    """Say what somebody else's program stopped with, in a line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -3,12 +3,11 @@
 The text depends on the grades alone: the same gradebook gives the same bytes.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autograder.course import CourseError, write_atomically
+from autograder.course import CourseError, output_file, write_atomically
 from autograder.gradebook.book import Book, Missing, refuse_endless, students
 from autograder.gradebook.canvas import canvas_table
 from autograder.gradebook.grades import Grades
@@ -61,10 +60,7 @@ def write(path: Path, text: str) -> None:
     A link stays a link: what it points to is written.
     """
     try:
-        if path.exists() and not path.is_file():
-            what = "a folder" if path.is_dir() else "no ordinary file"
-            raise CourseError(f"{path} is {what}: name a file for the grades")
-        write_atomically(Path(os.path.realpath(path)), text)
+        write_atomically(output_file(path), text)
     except OSError as error:
         raise CourseError(
             f"the grades could not be written to {path} ({error.strerror}); "

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from autograder.course import Course
+from autograder.course import Course, output_file
 from autograder.gradebook.database import Gradebook, id_fault
 from autograder.gradebook.records import Records
 from autograder.grading import classroom
@@ -70,7 +70,9 @@ def grade(course: Course, lesson: str, wishes: Wishes) -> int:
     """
     lesson = find_lesson(course.root, lesson)
     students = classroom.chosen(course, lesson, wishes.student)
-    path = Path(wishes.output or course.root / f"build/grading/{lesson}.jsonl")
+    path = course.root / f"build/grading/{lesson}.jsonl"
+    if wishes.output:
+        path = output_file(Path(wishes.output))
     with Journal(course) as journal:
         classroom.write_results(path, journal, lesson)  # what hinders it is known early
         run = _Run(course, lesson, students, wishes, journal)

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -131,6 +132,15 @@ def change_lesson(root, *, drop="", add="", points=None):
     path.write_text(json.dumps(notebook))
 
 
+def refused(call, *given):
+    """Give the one line of a call that is refused."""
+    with pytest.raises(CourseError) as told:
+        call(*given)
+    words = str(told.value)
+    assert "\n" not in words
+    return words
+
+
 # --- lessons ---------------------------------------------------------------------
 
 
@@ -162,8 +172,7 @@ def test_an_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
     made.append(f"INSERT INTO alembic_version VALUES ('{connection.VERSION}')")
     monkeypatch.setattr(database, "nbgraders_tables", lambda: made)
     gradebook.path.write_bytes(b"")
-    with pytest.raises(CourseError, match="is not in the gradebook"):
-        gradebook.grades(LESSON)
+    assert "is not in the gradebook" in refused(gradebook.grades, LESSON)
     gradebook.open_lesson(LESSON)
     gradebook.enter(LESSON, [Entry("amara", FULL)])
     assert gradebook.grades(LESSON)["amara"].points == 7.0 * len(EXERCISES)
@@ -230,15 +239,14 @@ def test_nbgrader_goes_on_working_on_a_lesson_with_submissions(root, gradebook, 
 
 def test_a_lesson_that_is_not_built_is_one_sentence(root, gradebook):
     shutil.rmtree(root / "notebooks")
-    with pytest.raises(CourseError, match="run `make build` to make it"):
-        gradebook.open_lesson(LESSON)
+    assert "run `make build` to make it" in refused(gradebook.open_lesson, LESSON)
 
 
 # --- grades ----------------------------------------------------------------------
 
 
 # nbgrader's own way of adding a submission warns
-@pytest.mark.filterwarnings("ignore:Object of type <SubmittedAssignment> not in sess")
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted")
 def test_what_is_entered_is_what_nbgrader_itself_would_have_made(root, gradebook, book):
     book.add_student("nbgraders")
     book.add_submission(LESSON, "nbgraders", timestamp=LATE)
@@ -323,6 +331,18 @@ def test_what_people_have_entered_survives_another_grading(root, gradebook, book
     assert (amara.first_name, amara.lms_user_id) == ("Amara", "17")
     assert amara.points == 40.0
     assert {each.comment for each in amara.exercises} == {"Well done"}
+
+
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted")  # as above
+def test_what_nbgrader_has_made_for_a_submission_is_filled(gradebook, book):
+    """Its command and formgrader's button enter the submission before it is graded."""
+    book.add_student("amara")
+    book.add_submission(LESSON, "amara")
+    assert grade(book, "softmax").needs_manual_grade
+    assert gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)]) == 1
+    assert not book.find_submission(LESSON, "amara").needs_manual_grade
+    amara = gradebook.grades(LESSON)["amara"]
+    assert (amara.points, amara.timestamp) == (56.0, "2026-03-02 12:00:00")
 
 
 def test_only_differences_are_written(root, gradebook):
@@ -447,8 +467,8 @@ def test_a_plugin_that_fails_is_one_sentence_and_nothing_is_written(
     configure(root, "c.AssignLatePenalties.plugin_class = 'no_such_module.Late'")
     gradebook.enter(LESSON, [Entry("ben", FULL, timestamp=LATE)])  # nobody is late yet
     book.update_or_create_assignment(LESSON, duedate=DUE)
-    with pytest.raises(CourseError, match="plugin for late submissions"):
-        gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)])
+    late = [Entry("amara", FULL, timestamp=LATE)]
+    assert "plugin for late submissions" in refused(gradebook.enter, LESSON, late)
     assert [*gradebook.grades(LESSON)] == ["ben"]
 
 
@@ -501,25 +521,24 @@ def test_a_users_own_configuration_counts_and_the_courses_more(
 )
 def test_another_sort_of_database_is_refused(root, url):
     configure(root, f"c.CourseDirectory.db_url = '{url}'")
-    with pytest.raises(CourseError, match="only a file of SQLite's can be filled"):
-        Gradebook(Course(root)).grades(LESSON)
+    told = refused(Gradebook(Course(root)).grades, LESSON)
+    assert "only a file of SQLite's can be filled" in told
 
 
-def test_a_configuration_that_stops_is_one_sentence(root):
-    configure(root, "c.CourseDirectory.db_url = wrong")
-    with pytest.raises(CourseError, match="stops with NameError"):
-        Gradebook(Course(root)).open_lesson(LESSON)
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("c.CourseDirectory.db_url = wrong", "NameError: "),
+        ("c.CourseDirectory.db_url = (", "SyntaxError: "),
+        ("raise ValueError('no\\n\\ndb_url')", "ValueError: no db_url: correct it"),
+    ],
+)
+def test_a_configuration_that_stops_is_one_sentence(root, line, what):
+    configure(root, line)
+    assert f"stops with {what}" in refused(Gradebook(Course(root)).grades, LESSON)
 
 
 # --- faults ----------------------------------------------------------------------
-
-
-def refused(call, *given):
-    with pytest.raises(CourseError) as told:
-        call(*given)
-    words = str(told.value)
-    assert "\n" not in words
-    return words
 
 
 def test_without_a_gradebook_or_the_lesson_one_is_told_to_open_it(root, gradebook):
@@ -552,6 +571,19 @@ def test_a_gradebook_that_is_in_use_is_waited_for(root, gradebook, monkeypatch):
         other.execute("BEGIN EXCLUSIVE")
         assert "locked" in refused(gradebook.grades, LESSON)
     assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+
+
+def test_what_is_in_use_for_a_moment_is_no_fault(root, gradebook):
+    path = root / "gradebook.db"
+    options = {"isolation_level": None, "check_same_thread": False}
+    with closing(sqlite3.connect(path, **options)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO student (id) VALUES ('ben')")
+        done = threading.Timer(0.3, other.execute, ("COMMIT",))
+        done.start()
+        assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+        done.join()
+    assert [*gradebook.grades(LESSON)] == ["amara", "ben"]
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_a_file_that_could_not_be_read_says_so_in_every_comment():
         "<script>alert(1)</script>",
         "![x](http://example.org/seen.png)",
         "[x](javascript:alert(1))",
-        "<http://example.org>",
+        "<http://example.org> https://example.org www.example.org a@example.org",
         "&lt;b&gt; $\\href{javascript:alert(1)}{x}$ `<b>`",
         "a\n\n# b\n\n<b>",
     ],
@@ -116,7 +116,6 @@ def test_a_name_that_a_page_or_a_terminal_would_misread_is_no_id(student, what):
         "2015-02-02 15:58:23 Europe/Berlin",
         "2015-02-02 15:58:23 +0100",
         "2015-02-02T15:58:23+05:30",
-        "2 Feb 2015",
         "Mon Feb 2 15:58:23 2015",
     ],
 )
@@ -130,7 +129,6 @@ def test_a_timestamp_is_read_as_nbgrader_reads_it(text):
     "text",
     [
         *("", " ", "soon", "12:30", "7", "Monday", "2015-13-45 99:99:99 UTC"),
-        *("2015-02-02 15:58:23 ../../secret", "2015-02-02 15:58:23 /dev/zero"),
         *("0001-01-01 00:00:00 +9999", "2015-02-02 15:58:23 99999999999999999999"),
         *(
             "9" * 60,
@@ -142,7 +140,15 @@ def test_a_timestamp_is_read_as_nbgrader_reads_it(text):
     ],
 )
 def test_what_is_no_moment_is_none(text):
-    assert parsed(text) is None or "secret" in text or "zero" in text
+    assert parsed(text) is None
+
+
+@pytest.mark.parametrize("zone", ["/etc/passwd", ":/etc/passwd", "a/../../passwd"])
+def test_a_time_zone_opens_no_file(zone, monkeypatch):
+    monkeypatch.setattr("dateutil.tz.gettz", None)
+    assert stored(parsed(f"2015-02-02 15:58:23 {zone}")).startswith(
+        "2015-02-02 15:58:23"
+    )
 
 
 def test_a_moment_is_stored_as_sqlalchemy_stores_it():

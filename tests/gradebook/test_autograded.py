@@ -1,0 +1,391 @@
+"""Graded notebooks: whole, as nbgrader reads them, and with nothing active in them."""
+
+import base64
+import json
+import os
+import shutil
+import stat
+import struct
+import zlib
+from dataclasses import replace
+
+import nbformat
+import nbgrader.server_extensions.formgrader
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbgrader.utils import determine_grade
+from traitlets.config import Config
+
+from autograder.course import Course, CourseError
+from autograder.gradebook import outputs as outputs_module
+from autograder.gradebook.autograded import (
+    OURS,
+    autograded_notebook,
+    write_autograded,
+)
+from autograder.gradebook.outputs import LONGEST_TEXT, outputs_of
+from autograder.gradebook.shown import still, verdicts_html
+from autograder.grading.rebuild import Placed
+from autograder.grading.result import ExerciseResult, Result
+from autograder.report import DATA_TYPE
+from tests.gradebook import strangers
+from tests.gradebook.strangers import HARMLESS, SENTENCE, TEXT, Page, graded
+from tests.submissions import COURSE, EXERCISES, LEARNER, LESSON, Submission
+
+FORMGRADER = nbgrader.server_extensions.formgrader
+REASON = "01.ipynb ends in the middle: it was not saved or sent to its end."
+
+
+def notebook_of(cells, result, outputs):
+    """Give a graded notebook as nbformat reads it; it has to be valid."""
+    found = nbformat.reads(autograded_notebook(COURSE, cells, result, outputs), 4)
+    nbformat.validate(found)
+    return found
+
+
+def cell_of(notebook, name):
+    return next(cell for cell in notebook.cells if cell.id == name)
+
+
+def rendered(notebook):
+    """Give a notebook as formgrader renders it."""
+    config = Config()
+    config.HTMLExporter.template_name = "formgrade"
+    folder = FORMGRADER.handlers.template_path
+    config.HTMLExporter.extra_template_basedirs = [folder]
+    names = ("assignment_id", "notebook_id", "submission_id", "student", "first_name")
+    resources = dict.fromkeys([*names, "last_name", "notebook_path", "base_url"], "x")
+    resources |= {"index": 0, "total": 1}
+    return HTMLExporter(config=config).from_notebook_node(notebook, resources)[0]
+
+
+def png(width, height):
+    def chunk(kind, data):
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" * (width + 1)) * height if width < 100 else b"")
+    raw = chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + raw).decode()
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return notebook_of(*graded())
+
+
+@pytest.fixture
+def course(tmp_path):
+    return Course(tmp_path)
+
+
+# --- what is in it ----------------------------------------------------------------
+
+
+def test_the_cells_are_the_lessons_with_the_learners_sources(hostile):
+    released = [cell for cell in LEARNER.cells]
+    kept = [
+        cell for cell in hostile.cells if not cell.id.startswith(("note-", "code-"))
+    ]
+    assert [cell.id for cell in kept] == [cell.id for cell in released]
+    for cell, original in zip(kept, released, strict=True):
+        assert cell.metadata == original.metadata
+        assert cell.cell_type == original.cell_type
+        wanted = TEXT if cell.id in EXERCISES else original.source
+        assert cell.source == wanted
+
+
+def test_own_cells_stand_in_their_places_without_metadata(hostile):
+    ids = [cell.id for cell in hostile.cells]
+    place = ids.index("softmax")
+    assert ids[place : place + 3] == ["softmax", "note-softmax", "code-softmax"]
+    assert cell_of(hostile, "note-softmax").metadata == {}
+    code = cell_of(hostile, "code-softmax")
+    assert (code.cell_type, code.metadata, code.source) == ("code", {}, TEXT)
+
+
+def test_the_result_stands_in_the_metadata(hostile):
+    kept = hostile.metadata[OURS]["result"]
+    assert Result.from_json(json.dumps(kept)) == strangers.result()
+
+
+def test_the_same_submission_gives_the_same_bytes():
+    assert autograded_notebook(COURSE, *graded()) == autograded_notebook(
+        COURSE, *graded()
+    )
+
+
+def test_nbgrader_reads_the_points_off_the_checks(hostile):
+    """It would take a check without a value for full marks."""
+    checks = [cell for cell in hostile.cells if cell.metadata.get("nbgrader")]
+    checks = [cell for cell in checks if cell.metadata.nbgrader.grade]
+    points = [LEARNER_POINTS[cell.metadata.nbgrader.grade_id] for cell in checks]
+    assert [determine_grade(cell) for cell in checks] == [(2.0, p) for p in points]
+
+
+LEARNER_POINTS = {
+    cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
+    for cell in LEARNER.cells
+    if cell.metadata.get("nbgrader", {}).get("grade")
+}
+
+
+def test_a_check_says_what_was_found_to_people_and_to_programs(hostile):
+    shown = cell_of(hostile, "check-softmax").outputs[0]
+    assert shown.output_type == "display_data"
+    assert "does not hold" in shown.data["text/html"]
+    assert "→ " in shown.data["text/plain"]
+    data = shown.data[DATA_TYPE]
+    assert (data["points"], data["max_points"]) == (2.0, 3.0)
+    assert data["cases"] == {"one": "ok", "two": "wrong"}
+
+
+def test_an_exercise_without_a_verdict_has_no_points():
+    cells, result, _ = graded(HARMLESS, HARMLESS)
+    found = notebook_of(cells, replace(result, exercises=()), {})
+    check = cell_of(found, "check-softmax")
+    assert determine_grade(check)[0] == 0
+
+
+def test_a_file_that_was_not_read_is_the_lesson_with_the_reason_above():
+    result = Result("pavel", LESSON, "invalid", (), REASON + TEXT)
+    found = notebook_of((), result, {})
+    first, *others = found.cells
+    page = Page(rendered(nbformat.v4.new_notebook(cells=[first])).split("<body>")[1])
+    assert REASON in page.text
+    assert [cell.source for cell in others] == [cell.source for cell in LEARNER.cells]
+    assert not {"iframe", "img", "style"} & page.names
+
+
+def test_a_reason_above_takes_no_id_of_the_lessons():
+    course_ids = {cell.id for cell in LEARNER.cells}
+    found = notebook_of((), Result("pavel", LESSON, "invalid", (), REASON), {})
+    assert found.cells[0].id not in course_ids
+
+
+def test_a_folder_whose_name_is_no_text_is_written_all_the_same():
+    cells, result, outputs = graded(HARMLESS, HARMLESS)
+    found = notebook_of(cells, replace(result, student="am\udcffra"), outputs)
+    assert found.metadata[OURS]["result"]["student"] == "am?ra"
+
+
+def test_a_real_class_of_answers_gives_valid_notebooks_of_their_text():
+    submission = Submission()
+    cells = [
+        Placed("solution", cell.id, cell.source, cell.id)
+        for cell in submission.notebook.cells
+        if cell.id in EXERCISES
+    ]
+    found = notebook_of(cells, strangers.result(HARMLESS), {})
+    assert [cell.source for cell in found.cells] == [cell.source for cell in cells]
+
+
+def test_a_lesson_that_was_built_anew_is_read_again(course):
+    place = course.learner(LESSON)
+    place.parent.mkdir(parents=True)
+    shutil.copy(COURSE.learner(LESSON), place)
+    result = Result("pavel", LESSON, "invalid", (), REASON)
+    before = json.loads(autograded_notebook(course, (), result, {}))
+    place.write_text(place.read_text().replace("# Attention", "# Changed", 1) + "\n")
+    after = json.loads(autograded_notebook(course, (), result, {}))
+    assert len(after["cells"]) == len(before["cells"])
+    (course.learner(LESSON)).unlink()
+    with pytest.raises(CourseError, match="is missing"):
+        autograded_notebook(course, (), result, {})
+
+
+# --- nothing is active --------------------------------------------------------------
+
+
+def test_verdicts_with_attacks_in_them_do_nothing():
+    page = Page(verdicts_html(strangers.verdict("softmax", SENTENCE)))
+    page.assert_inert()
+    for mark in strangers.MARKS:
+        assert mark in page.text  # shown, not dropped
+    allowed = {"div", "strong", "p", "ul", "li", "span", "code"}
+    assert page.names <= allowed
+
+
+def test_formgraders_page_gets_no_element_from_a_stranger(hostile):
+    cells, result, outputs = graded(HARMLESS, HARMLESS)
+    before = Page(rendered(notebook_of(cells, result, outputs)))
+    after = Page(rendered(hostile))
+    ours = {"span", "code"}  # of the colouring of code, and around signs of formulas
+    assert [e for e in after.elements if e[0] not in ours] == [
+        e for e in before.elements if e[0] not in ours
+    ]
+
+
+def test_prose_of_the_learners_is_text_that_neither_markdown_nor_mathjax_changes():
+    source = still(TEXT)
+    assert "\n" not in source
+    page = Page(rendered(nbformat.v4.new_notebook(cells=[markdown(source)])))
+    told = next(data for data, around in page.texts if "alert(1)" in data)
+    for mark in strangers.MARKS:
+        assert mark in told
+    assert "49" not in told
+    assert {"pre"} <= {*next(a for data, a in page.texts if "alert(1)" in data)}
+
+
+def markdown(source):
+    return nbformat.v4.new_markdown_cell(source)
+
+
+def test_long_prose_is_cut():
+    cells = [Placed("own", "note", "$" * 100_000, code=False)]
+    found = notebook_of(cells, strangers.result(HARMLESS), {})
+    assert 100_000 < len(found.cells[0].source) < 150_000
+
+
+def test_an_output_of_the_learners_is_text_or_a_picture(hostile):
+    kinds = {
+        kind
+        for cell in hostile.cells
+        for output in cell.get("outputs", [])
+        if not cell.id.startswith("check-")
+        for kind in output.get("data", ["stream"])
+    }
+    assert kinds == {"stream", "text/plain"}
+
+
+def test_text_on_stderr_is_no_failure_and_colours_are_gone():
+    found = outputs_of(
+        [{"name": "stderr", "text": "\x1b[31mred\x1b[0m\r\nb\x08\u202e"}]
+    )
+    (output,) = found
+    assert output["name"] == "stdout"
+    assert output["text"] == "red\nb⟨U+0008⟩⟨U+202E⟩"
+
+
+def test_a_cut_text_says_so_and_a_longer_one_is_cut():
+    (cut,) = outputs_of([{"name": "stdout", "text": "x", "cut": True}])
+    assert cut["text"] == "x\n… (the rest is not kept)\n"
+    (long,) = outputs_of([{"name": "stdout", "text": "x" * 20_000}])
+    assert len(long["text"]) == LONGEST_TEXT
+
+
+def test_a_picture_is_kept_and_what_is_none_is_not():
+    small = png(3, 2)
+    lines = "\n".join([small[:20], small[20:], ""])
+    (kept,) = outputs_of([{"data": {"image/png": lines}}])
+    assert kept["data"] == {"image/png": small}
+    for bad in (
+        png(50_000, 50_000),
+        png(0, 5),
+        "x" + small,
+        small[:-3] + '"><',
+        small[:12],
+        base64.b64encode(b"<svg onload=alert(1)>").decode(),
+        small + "A" * outputs_module.LONGEST_PICTURE,
+        "é",
+        3,
+        None,
+    ):
+        assert outputs_of([{"data": {"image/png": bad}}]) == []
+
+
+@pytest.mark.parametrize("bad", [None, 3, "text", {"a": 1}, [None, 3, [], {}, "x"]])
+def test_what_is_no_output_is_left_out(bad):
+    assert outputs_of(bad) == []
+
+
+def test_a_cell_has_no_more_outputs_than_a_page_holds():
+    shown = [{"name": "stdout", "text": "x"}] * 100
+    assert len(outputs_of(shown)) == outputs_module.MOST_OUTPUTS
+
+
+def test_a_report_that_does_not_fit_its_cases_loses_no_reason():
+    verdict = strangers.verdict("softmax", "Why it is so")
+    other = replace(verdict, report="softmax: 1 of 2 claims hold\n  ✓ It holds")
+    assert verdicts_html(other).count("Why it is so") >= 2  # the claim, and why
+
+
+def test_an_answer_that_is_not_written_says_what_to_do_and_lists_no_claims():
+    report = "softmax is not written yet\n  Write your answer in the cell of `softmax`."
+    verdict = replace(strangers.verdict("softmax", HARMLESS), report=report, flags=())
+    page = Page(verdicts_html(verdict))
+    assert "Write your answer in the cell of softmax." in page.text
+    assert "li" not in page.names
+
+
+def test_an_exercise_without_a_report_could_not_be_graded():
+    page = Page(verdicts_html(ExerciseResult("softmax", 0.0, 8.0, ())))
+    assert page.text == "softmax could not be graded"
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+def folder_of(course, student="amara"):
+    return course.root / "autograded" / student / LESSON
+
+
+def test_a_notebook_is_written_read_only_and_written_over(course):
+    path = folder_of(course) / f"{LESSON}.ipynb"
+    write_autograded(course, LESSON, "amara", "old")
+    write_autograded(course, LESSON, "amara", "new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_an_unchanged_notebook_stays_the_same_file(course):
+    path = folder_of(course) / f"{LESSON}.ipynb"
+    write_autograded(course, LESSON, "amara", "text")
+    before = path.stat()
+    path.chmod(0o644)
+    write_autograded(course, LESSON, "amara", "text")
+    assert path.stat().st_ino == before.st_ino
+    assert path.stat().st_mode == before.st_mode
+
+
+def test_nothing_else_of_the_students_stays_and_no_link_is_followed(course, tmp_path):
+    folder, outside = folder_of(course), tmp_path / "outside"
+    for place in (folder / "files", outside):
+        place.mkdir(parents=True)
+        (place / "page.html").write_text("<script>")
+    (folder / "link").symlink_to(outside)
+    (folder / f"{LESSON}.ipynb").symlink_to(outside / "page.html")
+    write_autograded(course, LESSON, "amara", "text")
+    assert [each.name for each in folder.iterdir()] == [f"{LESSON}.ipynb"]
+    assert (outside / "page.html").read_text() == "<script>"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("2026-03-01 12:00:00.000000 UTC", True),
+        ("2026-03-01 12:00:00 Europe/Berlin", True),
+        ("tomorrow", False),
+        ("<script>", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_time_that_nbgrader_reads_stands_beside_it(course, said, kept):
+    write_autograded(course, LESSON, "amara", "text", "2026-01-01 00:00:00 UTC")
+    write_autograded(course, LESSON, "amara", "text", said)
+    path = folder_of(course) / "timestamp.txt"
+    assert path.exists() == kept
+    assert not kept or path.read_text().strip() == said
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../other", "a/b", "/tmp"])
+def test_a_name_that_is_no_folders_is_refused(course, name):
+    with pytest.raises(CourseError, match="no name of a student's folder"):
+        write_autograded(course, LESSON, name, "text")
+    assert not [*course.root.rglob("*.ipynb")]
+
+
+def test_a_full_disk_is_one_sentence_and_the_old_notebook_stands(course, monkeypatch):
+    write_autograded(course, LESSON, "amara", "old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CourseError, match="No space left on device") as refusal:
+        write_autograded(course, LESSON, "amara", "new")
+    assert "\n" not in str(refusal.value)
+    assert (folder_of(course) / f"{LESSON}.ipynb").read_text() == "old"

@@ -1,0 +1,104 @@
+"""``kill -9`` at random moments: the next call goes on, and nobody can tell.
+
+CI kills a few times; ``KILLS=20 pytest tests/grading/test_kill.py`` does it twenty
+times for each way of grading. ``KILL_SEED`` repeats a run's moments.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course
+from autograder.demo.students import sample_class
+from autograder.gradebook.database import Gradebook
+from tests.benchmarks.sample import hand_in
+from tests.submissions import COURSE, LESSON
+
+pytestmark = pytest.mark.sandbox
+
+KILLS = int(os.environ.get("KILLS", "3"))
+SEED = int(os.environ.get("KILL_SEED", time.time_ns()))
+A_ROUND = 2  # kills of one class before it may come to its end
+CLASS = ("amara", "bjarne", "hamid", "jomo", "kalea", "orla", "pavel")
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A course folder with a class that nobody has graded, and its seed."""
+    root = tmp_path_factory.mktemp("original") / "course"
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(COURSE.root / part, root / part)
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    hand_in(root, [each for each in sample_class() if each.name in CLASS])
+    (root / "gradebook.seed").write_text(f"{SEED % 2**128:032x}\n")
+    Gradebook(Course(root)).open_lesson(LESSON)
+    return root
+
+
+def command(root, *words):
+    """Start the command line on a course folder."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(
+        [sys.executable, "-m", "autograder", *words], cwd=root, **quiet
+    )
+
+
+def run(root, *words):
+    """Run the command line to its end; give the seconds."""
+    start = time.monotonic()
+    process = command(root, *words)
+    _, told = process.communicate(timeout=300)
+    assert process.returncode == 0, told
+    return time.monotonic() - start
+
+
+def products(root):
+    """Give what a class's grading leaves, apart from the databases and times."""
+    run(root, "export", "--to", "csv")
+    places = [root / "build/export/csv.csv", root / f"build/grading/{LESSON}.jsonl"]
+    places += [path for path in (root / "autograded").rglob("*") if path.is_file()]
+    return {path.relative_to(root): path.read_bytes() for path in sorted(places)}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(original, tmp_path_factory):
+    """Grade the class without a kill; give what is left, and the seconds."""
+    root = tmp_path_factory.mktemp("undisturbed") / "course"
+    shutil.copytree(original, root)
+    seconds = run(root, "grade", "01", "--jobs", "2")
+    found = products(root)
+    assert len(found) == 2 + len(CLASS)
+    return found, seconds
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_killed_run_goes_on_and_leaves_the_same_bytes(
+    original, undisturbed, tmp_path, jobs
+):
+    wanted, seconds = undisturbed
+    chance = random.Random(f"{SEED} {jobs}")
+    left = KILLS
+    while left > 0:
+        root = tmp_path / f"{left}"
+        shutil.copytree(original, root)
+        for _ in range(min(left, A_ROUND)):
+            kill_in_the_middle(root, jobs, chance.uniform(0.2, 1.1) * seconds)
+            left -= 1
+        run(root, "grade", "01", "--jobs", jobs)
+        assert products(root) == wanted, f"KILL_SEED={SEED}"
+        shutil.rmtree(root)
+
+
+def kill_in_the_middle(root: Path, jobs: str, after: float) -> None:
+    process = command(root, "grade", "01", "--jobs", jobs)
+    try:
+        process.communicate(timeout=after)  # it has come to its end before
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
