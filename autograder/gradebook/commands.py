@@ -39,13 +39,19 @@ def feedback(course: Course, lesson: str, student: str) -> int:
 
 
 def report(course: Course, lesson: str, output: str) -> int:
-    """Write the instructor's page."""
+    """Write the instructor's page; without a gradebook, with the engine's points."""
     from autograder.dashboard.page import report as write_report
 
     name = find_lesson(course.root, lesson)
-    path = write_report(course, name, output_file(Path(output)) if output else None)
-    print(f"Written: {path}")
-    return 0
+    grades, code = {}, 0
+    try:
+        grades = Gradebook(course).grades(name)
+    except CourseError as error:
+        print(f"{error}; the report has the grader's points only", file=sys.stderr)
+        code = 1
+    place = output_file(Path(output)) if output else None
+    print(f"Written: {write_report(course, name, place, grades=grades)}")
+    return code
 
 
 def export(

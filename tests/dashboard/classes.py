@@ -1,0 +1,96 @@
+"""Small classes whose numbers are counted by hand, and one as large as one likes."""
+
+from dataclasses import replace
+
+from autograder.dashboard.roster import Place, Roster, roster
+from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
+from autograder.registry import exercises_of
+
+LESSON = "01_dot_product_attention"
+PLACES = {"softmax": Place(18, "softmax"), "attention": Place(49, "attention")}
+CLAIMS = {"small": "It holds for 2", "large": "It holds for 10000"}
+EACH = {"softmax": 2.0, "attention": 3.0}  # points of a case
+
+
+def answer(exercise, small="ok", large="ok", **about) -> ExerciseResult:
+    """Give the result of an exercise with two cases, from the statuses of both."""
+    each, ends = EACH[exercise], {"small": small, "large": large}
+    cases = tuple(
+        CaseResult(case, CLAIMS[case], end, each if end == "ok" else 0.0, each, True)
+        for case, end in ends.items()
+    )
+    points = sum(case.points for case in cases)
+    return ExerciseResult(exercise, points, 2 * each, cases, **about)
+
+
+def graded(student, *answers, **about) -> Result:
+    return Result(student, LESSON, "graded", answers, **about)
+
+
+def invalid(student, reason) -> Result:
+    ends = ("invalid", "invalid")
+    answers = tuple(answer(exercise, *ends) for exercise in PLACES)
+    return Result(student, LESSON, "invalid", answers, reason)
+
+
+def six() -> list[Result]:
+    """Give six students with 10, 8, 2, 7 and 4 points of 10, and a broken file."""
+    overflows = answer("softmax", large="wrong", diagnosis="no_max_subtraction")
+    calls = (Flag("attention", "torch.nn.MultiheadAttention", "mha = nn.Multihead()"),)
+    return [
+        graded("amara", answer("softmax"), answer("attention")),
+        graded("ben", overflows, answer("attention", blamed=("softmax",))),
+        graded(
+            "cem", overflows, answer("attention", "missing", "missing"), repairs=("Ok",)
+        ),
+        graded("dana", answer("softmax"), answer("attention", "wrong", flags=calls)),
+        graded("eva", answer("softmax"), answer("attention", "wrong", "timeout")),
+        invalid("fritz", "The file is empty"),
+    ]
+
+
+TIMES = {
+    "amara": {"all": 0.9, "reading": 0.1, "cells": 0.6, "softmax.small": 0.2},
+    "ben": {"all": 0.5, "softmax.small": 0.1, "softmax.large": 0.3},
+    "cem": {"all": 0.6, "softmax.small": 0.6},
+    "dana": {"all": 0.8, "softmax.small": 0.3, "softmax.large": 0.5},
+    "eva": {"all": 9.0, "softmax.small": 1.0, "attention.large": 8.0},
+    "fritz": {"all": 0.01, "reading": 0.01},
+}
+
+
+def of(results, times=None, grades=None) -> Roster:
+    """Put a class together."""
+    group = (results, times or {}, grades or {})
+    return roster(LESSON, "Dot-product attention", *group, PLACES)
+
+
+def many(count) -> list[Result]:
+    """Give a class in which each exercise is answered rightly, wrongly or not at all.
+
+    Everybody has a library call and a repair, so that no list of the page is short.
+    """
+    kinds = [_whole_lesson(place) for place in range(97)]
+    return [
+        replace(kinds[place % 97], student=f"student-{place:05d}")
+        for place in range(count)
+    ]
+
+
+def _whole_lesson(place) -> Result:
+    answers = []
+    for number, exercise in enumerate(exercises_of(LESSON)):
+        bank = [mistake.name for mistake in exercise.misconceptions]
+        end = ("ok", "wrong", "missing", "ok", "error")[(place + number) % 5]
+        cases = tuple(
+            CaseResult(case.name, case.claim, end, 0.0, case.points, case.visible)
+            for case in exercise.cases
+        )
+        named = bank[place * 7 % len(bank)] if end == "wrong" else ""
+        points = exercise.points if end == "ok" else 0.0
+        answers.append(
+            ExerciseResult(exercise.name, points, exercise.points, cases, named)
+        )
+    line = "weights = torch.softmax(q @ k.swapaxes(-1, -2) / np.sqrt(d_k), axis=-1)"
+    answers[0] = replace(answers[0], flags=(Flag("softmax", "torch.softmax", line),))
+    return graded("", *answers, repairs=("Cells of the course are back",))

@@ -1,0 +1,357 @@
+"""The instructor's page as a file: what it says, what it may not hold, where it is."""
+
+import errno
+import itertools
+import os
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from autograder.course import Course, CourseError
+from autograder.dashboard import page as page_module
+from autograder.dashboard.page import FOLD, MOST, page, report
+from autograder.dashboard.roster import Roster
+from autograder.gradebook.grades import Grade, Grades
+from autograder.grading.result import Flag
+from autograder.registry import load
+from tests.dashboard.classes import (
+    LESSON,
+    TIMES,
+    answer,
+    graded,
+    invalid,
+    many,
+    of,
+    six,
+)
+
+VOID = {"meta", "wbr", "br", "link", "img", "input"}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</details></main><h1>all points",
+    "' onclick='alert(1)",
+    "{{ roster }}{% raw %}",
+    "a\x00b\x1b[2J\x85\u2028",
+    "\udcff\udc80",
+    "\u202eslortnoc",
+    "x" * 5000,
+]
+
+
+class Outline(HTMLParser):
+    """Reads a page: its tags in order, their nesting, its text, tables and links."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.words, self.faults = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> at {self.getpos()}")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+    def all(self, *names):
+        return [attributes for tag, attributes in self.tags if tag in names]
+
+
+def hostile_class(text):
+    """Give a class that says a text wherever a stranger can say something."""
+    flag = Flag("softmax", text, text)
+    return of(
+        [
+            graded(text, answer("softmax", "wrong", flags=(flag,)), repairs=(text,)),
+            graded(f"b{text}", answer("softmax", "timeout", diagnosis=text)),
+            graded(f"c{text}", answer("attention", blamed=("softmax",))),
+            invalid(f"d{text}", text),
+        ],
+        {text: {"all": 1.0, f"{text}.small": 1.0}},
+        {f"e{text}": Grades(f"e{text}", (), submitted=False)},
+    )
+
+
+@pytest.fixture
+def course(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("")
+    source = Course.here().learner(LESSON)
+    target = Course(tmp_path).learner(LESSON)
+    target.parent.mkdir(parents=True)
+    target.write_bytes(source.read_bytes())
+    return Course(tmp_path)
+
+
+@pytest.fixture
+def journal(monkeypatch):
+    """Give the results that stand in a journal, to be filled."""
+    results = []
+
+    class Journal:
+        def __init__(self, _):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def results(self, lesson):
+            return [each for each in results if each.lesson == lesson]
+
+        def times(self, lesson):
+            return TIMES
+
+    monkeypatch.setattr(page_module, "Journal", Journal)
+    return results
+
+
+# --- what it says ----------------------------------------------------------------
+
+
+def test_the_page_says_what_was_counted():
+    text = Outline(page(of(six(), TIMES), written="today")).text
+    finding = {each.name: each.finding for each in load("softmax").misconceptions}
+    for told in (
+        "Dot-product attention",
+        "written today",
+        "Half of the class has at least 7 of 10 points.",
+        "no_max_subtraction in softmax, made by 2 students",
+        finding["no_max_subtraction"],
+        "2 students · 40",
+        "softmax, cell 18",
+        "did not come to an end in time",
+        "mha = nn.Multihead()",
+        "The file is empty",
+        "Identical solutions are graded once: they share verdicts and times.",
+    ):
+        assert told in text, told
+
+
+def test_points_given_by_hand_are_said_to_be_so():
+    grades = {
+        "eva": Grades("eva", (Grade("attention", 6.0, manual=5.0),), late_penalty=1.0),
+        "zoe": Grades("zoe", (), submitted=False),
+    }
+    text = Outline(page(of(six(), TIMES, grades))).text
+    assert "1 submission was graded by hand" in text
+    assert "graded by hand, 1 taken off, late" in text
+    assert "Handed in nothing 1" in text
+    assert "With a late penalty1" in text
+    plain = Outline(page(of(six(), TIMES))).text
+    assert "was graded by hand" not in plain
+    assert "late penalty" not in plain
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        of([graded("amara", answer("softmax"))]),
+        of([invalid("amara", "The file is empty")]),
+        of([graded("amara")]),
+        of([graded(name, answer("softmax", "missing", "missing")) for name in "ab"]),
+        of(six(), TIMES),
+        Roster(LESSON, "Title", tuple(of(six()).entries)),  # places are not known
+        hostile_class("quiet"),
+    ],
+    ids=["one", "one broken", "grader failed", "nobody tried", "six", "placeless", "q"],
+)
+def test_every_class_gives_a_whole_page(group):
+    outline = Outline(page(group))
+    assert outline.faults == outline.open == []
+    ids = [about["id"] for _, about in outline.tags if "id" in about]
+    assert len({*ids}) == len(ids)
+    for link in outline.all("a"):
+        assert link["href"].startswith("#")
+        assert link["href"][1:] in ids
+    for labelled in outline.all("section"):
+        assert labelled["aria-labelledby"] in ids
+
+
+def test_headings_stand_in_order_and_tables_have_captions_and_scopes():
+    outline = Outline(page(of(many(40))))
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(new <= old + 1 for old, new in itertools.pairwise(levels))
+    tables = [tag for tag, _ in outline.tags if tag in ("table", "caption")]
+    assert tables[::2] == ["table"] * (len(tables) // 2)
+    assert tables[1::2] == ["caption"] * (len(tables) // 2)
+    assert all(head.get("scope") in ("col", "row") for head in outline.all("th"))
+
+
+def test_every_picture_says_in_words_what_it_shows():
+    outline = Outline(page(of(six(), TIMES)))
+    labels = [about["aria-label"] for _, about in outline.tags if _is_picture(about)]
+    assert len(labels) == 3
+    assert "the median is 7 of 10 points" in labels[0]
+    assert "rarest in attention" in labels[1]
+    assert labels[2].startswith("2 of 5 students")
+    assert outline.all("img", "svg", "canvas") == []
+
+
+def _is_picture(about):
+    return about.get("role") == "img"
+
+
+def test_long_lists_are_folded_and_nothing_is_left_out():
+    for count, folded in ((FOLD, False), (FOLD + 1, True)):
+        text = Outline(page(of(many(count)))).text
+        assert (f"{count} students, by name" in text) == folded
+        assert f"student-{count - 1:05d}" in text
+    outline = Outline(page(of(many(300))))
+    assert re.search(r"\d+ rarer mistakes", outline.text)
+    (second,) = [each for each in outline.all("ol") if "start" in each]
+    assert second["start"] == str(MOST + 1)
+
+
+def test_a_page_on_five_thousand_students_is_below_five_megabytes():
+    text = page(of(many(5000)))
+    assert len(text.encode()) < 5e6
+    assert text.count("student-04999") >= 3  # in the table, a call and a repair
+
+
+# --- what it may not hold --------------------------------------------------------
+
+
+def test_the_page_has_no_script_and_may_load_nothing():
+    outline = Outline(page(of(six(), TIMES)))
+    names = {tag for tag, _ in outline.tags}
+    assert not names & {"script", "link", "iframe", "object", "embed", "form", "base"}
+    policies = [
+        about["content"]
+        for about in outline.all("meta")
+        if about.get("http-equiv") == "Content-Security-Policy"
+    ]
+    (policy,) = policies
+    assert "default-src 'none'; style-src 'unsafe-inline'" in policy
+    for _, about in outline.tags:
+        assert not [name for name in about if name.startswith("on") or name == "src"]
+    assert not re.search(r"url\(|@import", page(of(six())))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_strangers_text_stays_text(text):
+    """The same tags, whatever a student's folder, line or file says."""
+    harmless, hostile = (Outline(page(hostile_class(t))) for t in ("quiet", text))
+    assert hostile.faults == []
+    assert _shape(hostile) == _shape(harmless)
+
+
+def _shape(outline):
+    """Give tags and their attributes' names; a long name may break between parts."""
+    return [(tag, sorted(about)) for tag, about in outline.tags if tag != "wbr"]
+
+
+def test_a_strangers_text_is_written_whole_and_cannot_turn_the_line_round():
+    text = page(hostile_class("a\x00\x1b\udcff\u202e\u2067b<i>"))
+    assert "a" + 5 * "\N{REPLACEMENT CHARACTER}" + "b&lt;i&gt;" in text
+    assert not re.search("[\0\x1b\u202e\u2067\ud800-\udfff]", text)
+    text.encode("utf-8")
+    assert "x" * 501 not in page(hostile_class("x" * 5000))
+
+
+# --- colours ---------------------------------------------------------------------
+
+
+def _colours():
+    """Give the style's colours by name, light and dark."""
+    style = (page_module.FOLDER / "dashboard.css").read_text()
+    found = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    light, dark = (
+        dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in found
+    )
+    return {"light": light, "dark": light | dark}
+
+
+def _luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one, other):
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_bars_stand_out_from_what_is_behind_them(scheme):
+    colours = _colours()[scheme]
+    assert _contrast("#ffffff", "#000000") == pytest.approx(21)
+    for behind in ("page", "panel"):
+        for text in ("text", "quiet", "link"):
+            contrast = _contrast(colours[text], colours[behind])
+            assert contrast >= 4.5, (text, behind, contrast)
+        for drawn in ("bar", "full", "part", "none"):
+            contrast = _contrast(colours[drawn], colours[behind])
+            assert contrast >= 3, (drawn, behind, contrast)
+
+
+# --- how it is written -----------------------------------------------------------
+
+
+def test_the_report_is_written_where_reports_are(course, journal):
+    journal.extend(six())
+    path = report(course, LESSON, written="today")
+    assert path == course.root / "build" / "report" / f"{LESSON}.html"
+    first = path.read_bytes()
+    text = Outline(first.decode()).text
+    assert "Dot-product attention" in text
+    assert "softmax, cell 18" in text
+    assert report(course, LESSON, written="today").read_bytes() == first
+    grades = {"eva": Grades("eva", (Grade("attention", 6.0, manual=5.0),))}
+    elsewhere = course.root / "new" / "report.html"
+    assert report(course, LESSON, elsewhere, grades=grades) == elsewhere
+    assert re.search(r"written \d{4}-\d\d-\d\d, \d\d:\d\d", elsewhere.read_text())
+    assert "graded by hand" in elsewhere.read_text()
+
+
+def test_a_class_that_nobody_has_graded_is_one_sentence(course, journal):
+    with pytest.raises(CourseError) as refused:
+        report(course, LESSON)
+    assert str(refused.value) == (
+        f"nobody has been graded for {LESSON} yet: run `autograder grade 01`"
+    )
+    assert not (course.root / "build").exists()
+
+
+def test_a_full_disk_leaves_the_old_report(course, journal, monkeypatch):
+    journal.extend(six())
+    path = report(course, LESSON, written="before")
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CourseError, match="No space left on device"):
+        report(course, LESSON, written="after")
+    assert path.read_bytes() == before
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_place_that_takes_no_file_is_one_sentence(course, journal):
+    journal.extend(six())
+    (course.root / "file").write_text("")
+    for place in ("file/report.html", "notebooks"):
+        with pytest.raises(CourseError, match="could not be written") as refused:
+            report(course, LESSON, course.root / place)
+        assert "\n" not in str(refused.value)

@@ -1,0 +1,142 @@
+"""What nbgrader and formgrader ask: one submission now, by workers that stay warm."""
+
+import json
+import shutil
+
+import pytest
+
+from autograder.course import Course, CourseError
+from autograder.demo.answers import right
+from autograder.gradebook.database import Gradebook
+from autograder.grading import workers as workers_module
+from autograder.grading.journal import Journal
+from autograder.grading.service import Service, service
+from tests.grading import fake_workers
+from tests.submissions import COURSE, LESSON, Submission
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    root = tmp_path_factory.mktemp("original") / "course"
+    shutil.copytree(COURSE.root / "notebooks", root / "notebooks")
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    Gradebook(Course(root)).open_lesson(LESSON)  # seconds, so once
+    return root
+
+
+@pytest.fixture
+def course(original, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(original, root)
+    return Course(root)
+
+
+@pytest.fixture
+def asked(course, monkeypatch):
+    """Give a service whose workers look at the student's name only."""
+    monkeypatch.setattr(workers_module, "_work", fake_workers.work)
+    started = Service(course)
+    yield started
+    started.close()
+
+
+def hand_in(course, *students):
+    for student in students:
+        submission = Submission()
+        submission.answer("softmax", f"{right('softmax')}\n# {student}")
+        submission.write(course.root, student)
+
+
+def points(course):
+    grades = Gradebook(course).grades(LESSON)
+    return {student: each.points for student, each in grades.items()}
+
+
+def test_it_gives_the_graded_notebook_and_enters_the_points(asked, course):
+    hand_in(course, "amara")
+    notebook = json.loads(asked.autograded(LESSON, "amara", ["amara"]))
+    assert any("# amara" in "".join(c["source"]) for c in notebook["cells"])
+    assert points(course) == {"amara": 1.0}
+    assert not (course.root / "autograded").exists()  # nbgrader writes it
+
+
+def test_a_second_student_finds_the_worker_warm(asked, course):
+    hand_in(course, "amara", "ben")
+    asked.autograded(LESSON, "amara", ["amara"])
+    workers = asked._workers
+    asked.autograded(LESSON, "ben", ["ben"])
+    assert asked._workers is workers
+    assert workers._started == 1
+
+
+def test_those_who_are_expected_are_judged_side_by_side_and_once(asked, course):
+    hand_in(course, "amara", "ben", "cem")
+    asked.autograded(LESSON, "ben", ["amara", "ben", "cem"])
+    with Journal(course) as journal:
+        assert [each.student for each in journal.latest(LESSON)] == [
+            "amara",
+            "ben",
+            "cem",
+        ]
+    assert points(course) == {"ben": 1.0}  # the others when they are asked for
+    for student in ("amara", "cem"):
+        asked.autograded(LESSON, student, ["amara", "ben", "cem"])
+    assert points(course) == {"amara": 1.0, "ben": 1.0, "cem": 1.0}
+
+
+def test_a_new_version_of_the_lesson_gets_new_workers(asked, course):
+    hand_in(course, "amara")
+    asked.autograded(LESSON, "amara", [])
+    before = asked._workers
+    path = course.learner(LESSON)
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    asked.autograded(LESSON, "amara", [])
+    assert asked._workers is not before
+    assert before._running == {} or all(
+        not process.is_alive() for process, _ in before._running.values()
+    )
+
+
+def test_a_resubmission_is_graded_anew(asked, course):
+    hand_in(course, "amara")
+    first = asked.autograded(LESSON, "amara", ["amara"])
+    changed = Submission()
+    changed.own("second = 1")
+    changed.write(course.root, "amara")
+    second = asked.autograded(LESSON, "amara", ["amara"])
+    assert "second = 1" in second
+    assert "second = 1" not in first
+
+
+def test_a_fault_of_the_grader_is_told_and_enters_nothing(asked, course):
+    hand_in(course, "fault")
+    with pytest.raises(CourseError, match="KeyError: 'softmax'"):
+        asked.autograded(LESSON, "fault", [])
+    assert points(course) == {}
+
+
+def test_a_worker_that_has_ended_of_boredom_is_replaced(asked, course):
+    hand_in(course, "amara", "ben")
+    asked.autograded(LESSON, "amara", [])
+    for process, _ in asked._workers._running.values():
+        process.kill()
+        process.join()
+    asked.autograded(LESSON, "ben", [])
+    assert points(course)["ben"] == 1.0
+
+
+def test_a_refusal_leaves_no_worker_behind(asked, course):
+    hand_in(course, "refused")
+    with pytest.raises(CourseError, match="cannot be shut in"):
+        asked.autograded(LESSON, "refused", [])
+    assert asked._workers is None
+
+
+def test_what_is_no_students_id_is_refused_before_anything(asked, course):
+    with pytest.raises(CourseError, match="is not graded: "):
+        asked.autograded(LESSON, "<b>", [])
+    assert asked._workers is None
+
+
+def test_a_process_has_one_service_for_a_course(course):
+    assert service(course.root) is service(course.root)
