@@ -18,9 +18,10 @@ from autograder.workspace import built_lessons
 def open_lesson(course: Course, lesson: str) -> int:
     """Enter a lesson into the gradebook."""
     name = find_lesson(course.root, lesson)
-    for sentence in Gradebook(course).open_lesson(name):
+    gradebook = Gradebook(course)
+    for sentence in gradebook.open_lesson(name):
         print(sentence, file=sys.stderr)
-    print(f"{name} is open in gradebook.db")
+    print(f"{name} is open in {gradebook.path}")
     return 0
 
 

@@ -84,7 +84,7 @@ def write_feedback(
         except OSError as error:
             raise CourseError(
                 f"{course.relative(path)} could not be written ({error.strerror}): "
-                "make room there and call again"
+                "mend that and call again"
             ) from None
         written.append(path)
     return written

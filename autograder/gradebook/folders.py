@@ -52,7 +52,7 @@ def write_autograded(
     except OSError as error:
         raise CourseError(
             f"{course.relative(path)} could not be written ({error.strerror}): "
-            "make room there and grade again"
+            "mend that and grade again"
         ) from None
 
 

@@ -28,7 +28,7 @@ class Grade:
         6.0
         """
         given = self.auto if self.manual is None else self.manual
-        return float(given or 0.0) + float(self.extra or 0.0)
+        return 0.0 if given is None else float(given) + float(self.extra or 0.0)
 
 
 @dataclass(frozen=True)

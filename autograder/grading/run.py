@@ -170,6 +170,8 @@ class _Run:
             f"{before} of them as before, {self.unread} invalid, {self.review} for "
             f"review. Written: {escape(str(path))}"
         )
+        for note in self.records.gradebook.notes if self.records.gradebook else ():
+            self.words.print(escape(note))
         left = len(self.students) - self.count
         again = f"`autograder grade {self.lesson[:2]}`"
         if left:

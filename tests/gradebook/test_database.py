@@ -432,12 +432,12 @@ def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
     assert penalties == {"early": 0.0, "late": 56.0, "longer": 0.0, "unknown": 0.0}
     change(
         root,
-        "UPDATE grade SET manual_score = 2 WHERE id = ?",
+        "UPDATE grade SET manual_score = 2, extra_credit = 1 WHERE id = ?",
         grade(book, "softmax", "late").id,
     )
     better = [Entry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
     assert gradebook.enter(LESSON, better) == 1
-    assert gradebook.grades(LESSON)["late"].late_penalty == 52.0
+    assert gradebook.grades(LESSON)["late"].late_penalty == 53.0
     for name, one in gradebook.grades(LESSON).items():
         assert (nbgraders_penalty(root, name) or 0.0) == one.late_penalty
 
@@ -562,6 +562,8 @@ def test_an_exercise_that_the_gradebook_has_not_is_told(gradebook):
 
 def test_a_gradebook_that_is_in_use_is_waited_for(root, gradebook, monkeypatch):
     monkeypatch.setattr(connection, "WAIT", 0.1)
+    with connection.connected(gradebook.path) as opened:
+        assert opened.execute("PRAGMA busy_timeout").fetchone() == (100,)
     with closing(sqlite3.connect(root / "gradebook.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
