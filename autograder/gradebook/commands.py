@@ -34,9 +34,12 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     grades = Gradebook(course).grades(name, chosen)
     if student and student not in grades:
         raise CourseError(f"{student} is not in the gradebook: see `autograder grade`")
-    written = write_feedback(course, name, chosen, grades)
+    left_out: list[str] = []
+    written = write_feedback(course, name, chosen, grades, tell=left_out.append)
     print(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
-    return 0
+    for sentence in left_out:
+        print(sentence, file=sys.stderr)
+    return int(bool(left_out))
 
 
 def report(course: Course, lesson: str, output: str) -> int:

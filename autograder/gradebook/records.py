@@ -4,12 +4,12 @@ The gradebook is written in batches; whatever a killed run has left out, the nex
 adds, since only differences are written.
 """
 
-from pathlib import Path
 from time import monotonic
 
 from autograder.course import Course, CourseError
 from autograder.gradebook.autograded import autograded_notebook, write_autograded
 from autograder.gradebook.database import Entry, Gradebook, entry_of
+from autograder.gradebook.folders import graded_path
 from autograder.grading.journal import Journal
 from autograder.grading.verdicts import Graded
 
@@ -40,7 +40,7 @@ class Records:
             return
         student = graded.submission.student
         timestamp = graded.submission.timestamp
-        if graded.fresh or not self._notebook(student).is_file():
+        if graded.fresh or not graded_path(self.course, self.lesson, student).is_file():
             text = self.autograded(graded)
             write_autograded(self.course, self.lesson, student, text, timestamp)
         self._batch.append(entry_of(graded.result, timestamp))
@@ -69,7 +69,3 @@ class Records:
             except CourseError as error:
                 self.fault = str(error)
         self._written = monotonic()
-
-    def _notebook(self, student: str) -> Path:
-        name = f"{self.lesson}.ipynb"
-        return self.course.root / "autograded" / student / self.lesson / name

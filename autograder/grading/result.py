@@ -5,7 +5,7 @@ Times are no part of it: the same submission gives the same bytes.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autograder.judge import Status as JudgeStatus
@@ -86,7 +86,7 @@ class Judged:
 
     def as_json(self) -> str:
         """Give the verdicts as one line of JSON, the same bytes for the same ones."""
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        return _line(vars(self))
 
     @classmethod
     def from_json(cls, line: str) -> "Judged":
@@ -135,7 +135,7 @@ class Result:
     def as_json(self) -> str:
         """Give the result as one line of JSON, the same bytes for the same result."""
         totals = {"points": self.points, "max_points": self.max_points}
-        return json.dumps(asdict(self) | totals, ensure_ascii=False, sort_keys=True)
+        return _line(vars(self) | totals)
 
     @classmethod
     def from_json(cls, line: str) -> "Result":
@@ -148,3 +148,7 @@ class Result:
         }
         del data["points"], data["max_points"]
         return cls(**{**data, **parts})
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, default=vars, ensure_ascii=False, sort_keys=True)

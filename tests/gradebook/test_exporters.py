@@ -1,0 +1,174 @@
+"""Our engine and pages in nbgrader's own commands, run as an instructor runs them."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbgrader.utils import determine_grade
+
+from autograder.course import Course
+from autograder.gradebook.database import Entry, Gradebook
+from tests.gradebook.fake_grader import asked
+from tests.gradebook.strangers import Page
+from tests.submissions import COURSE, EXERCISES, LESSON, Submission
+
+CONFIG = """
+c.Autograde.exporter_class = "tests.gradebook.fake_grader.FakeExporter"
+c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"
+"""
+STUDENTS = ["amara", "ben", "cora", "fault", "zoe"]
+BROKEN = b'{"cells": ['
+API = """
+import json, sys
+from nbgrader.apps.api import NbGraderAPI
+from traitlets.config import PyFileConfigLoader
+config = PyFileConfigLoader("nbgrader_config.py", path=".").load_config()
+api = NbGraderAPI(config=config)
+lesson, student = sys.argv[1:]
+told = [api.autograde(lesson, student), api.generate_feedback(lesson, student)]
+told.append(api.autograde(lesson, student, force=False))
+(row,) = [s for s in api.get_submissions(lesson) if s["student"] == student]
+print(json.dumps([told, row["autograded"]]))
+"""
+
+
+def nbgrader(root, *arguments, start=("-m", "nbgrader")):
+    """Run nbgrader in a course folder; give what came of it."""
+    path = os.pathsep.join([str(COURSE.root), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, *start, *arguments],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": path, "HOME": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def folder(root, step, student):
+    return root / step / student / LESSON
+
+
+def notebook(root, student):
+    path = folder(root, "autograded", student) / f"{LESSON}.ipynb"
+    found = nbformat.read(path, as_version=4)
+    nbformat.validate(found)
+    return found
+
+
+def page(root, student):
+    path = folder(root, "feedback", student) / f"{LESSON}.html"
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """A course folder in whose gradebook the lesson is, with submissions."""
+    root = tmp_path_factory.mktemp("opened") / "course"
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(COURSE.root / part, root / part)
+    config = (COURSE.root / "nbgrader_config.py").read_text()
+    (root / "nbgrader_config.py").write_text(config + CONFIG)
+    Gradebook(Course(root)).open_lesson(LESSON)
+    for student in STUDENTS:
+        path = Submission().write(root, student)
+        (path.parent / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC\n")
+        (path.parent / "page.html").write_text("<script>alert(1)</script>")
+        (path.parent / "files").mkdir()
+        (path.parent / "files" / "more.html").write_text("<script>alert(1)</script>")
+    (folder(root, "submitted", "ben") / f"{LESSON}.ipynb").write_bytes(BROKEN)
+    return root
+
+
+@pytest.fixture(scope="module")
+def done(opened):
+    """The class graded and its feedback made, with nbgrader's commands.
+
+    Somebody has damaged the graded notebook of cora in between.
+    """
+    graded = nbgrader(opened, "autograde", LESSON)
+    points = dict.fromkeys(EXERCISES, 2.0)
+    entries = [Entry(student, points) for student in STUDENTS if student != "fault"]
+    Gradebook(Course(opened)).enter(LESSON, entries)
+    path = folder(opened, "autograded", "cora") / f"{LESSON}.ipynb"
+    path.chmod(0o644)
+    path.write_bytes(BROKEN)
+    made = nbgrader(opened, "generate_feedback", LESSON)
+    return opened, graded, made
+
+
+def test_nbgrader_asks_once_for_each_student_and_tells_who_is_to_come(done):
+    root, _, _ = done
+    questions = asked(root)
+    assert [student for student, _, _ in questions] == STUDENTS
+    for student, expected, _ in questions:
+        assert sorted(expected) == STUDENTS
+        assert expected[0] == student
+
+
+def test_what_a_student_has_sent_besides_is_gone_before_it_is_graded(done):
+    root, _, _ = done
+    assert {tuple(left) for _, _, left in asked(root)} == {("timestamp.txt",)}
+    for student in ("amara", "ben"):
+        names = {path.name for path in folder(root, "autograded", student).iterdir()}
+        assert names == {f"{LESSON}.ipynb", "timestamp.txt"}
+    assert not [*(root / "autograded").rglob("*.html")]
+
+
+def test_the_notebook_is_ours_and_no_kernel_has_run_it(done):
+    root, _, _ = done
+    for student in ("amara", "ben", "zoe"):  # ben's file is broken
+        found = notebook(root, student)
+        checks = [c for c in found.cells if c.metadata.get("nbgrader", {}).get("grade")]
+        assert [determine_grade(cell)[0] for cell in checks] == [2.0] * len(EXERCISES)
+        path = folder(root, "autograded", student) / f"{LESSON}.ipynb"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o444
+
+
+def test_a_fault_of_the_grader_costs_one_student_and_is_told(done):
+    root, graded, _ = done
+    assert graded.returncode == 1
+    assert "the sandbox cannot start" in graded.stderr
+    assert f"error processing assignment '{LESSON}' for student 'fault'" in (
+        graded.stderr.replace("\n", " ")
+    )
+    assert not folder(root, "autograded", "fault").exists()
+    assert folder(root, "autograded", "zoe").exists()
+
+
+def test_generate_feedback_writes_our_page(done):
+    root, _, _ = done
+    for student in ("amara", "ben", "zoe"):
+        found = Page(page(root, student))
+        found.assert_inert()
+        assert f"Feedback for {student}" in found.text
+        assert f"{2 * len(EXERCISES)} of " in found.text
+
+
+def test_a_damaged_graded_notebook_is_one_sentence_and_the_others_go_on(done):
+    root, _, made = done
+    assert made.returncode == 1
+    assert "the graded notebook of cora is damaged: grade again" in made.stderr
+    assert not folder(root, "feedback", "cora").exists()
+    assert "Feedback for <bdi>zoe" in page(root, "zoe")
+
+
+def test_formgraders_buttons_take_the_same_way(opened, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(opened, root)
+    shutil.rmtree(root / "autograded", ignore_errors=True)
+    shutil.rmtree(root / "feedback", ignore_errors=True)
+    (root / "asked.jsonl").unlink(missing_ok=True)
+    called = nbgrader(root, LESSON, "amara", start=("-c", API))
+    assert called.returncode == 0, called.stderr
+    told, autograded = json.loads(called.stdout.strip().splitlines()[-1])
+    assert [each["success"] for each in told] == [True] * 3, told
+    assert autograded
+    (question,) = asked(root)  # not again for what is graded
+    assert question[:2] == ["amara", ["amara"]]
+    Page(page(root, "amara")).assert_inert()
