@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import metadata
+from itertools import chain
 
 import pytest
 import yaml
@@ -25,8 +26,8 @@ TARGETS = ["setup", "lab", "demo", "test", "matrix", "bench", "build"]
 
 
 def required():
-    listed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
-    return [Requirement(line) for line in listed]
+    extras = PROJECT["optional-dependencies"].values()
+    return [Requirement(line) for line in chain(PROJECT["dependencies"], *extras)]
 
 
 def locked():

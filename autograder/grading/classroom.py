@@ -76,7 +76,14 @@ def default_jobs() -> int:
     limits = Limits()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     worst = limits.memory * limits.processes + 2 * limits.disk
-    return max(1, min(len(os.sched_getaffinity(0)), memory // worst))
+    return max(1, min(_processors(), memory // worst))
+
+
+def _processors() -> int:
+    """Give how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # macOS
 
 
 def write_results(path: Path, journal: Journal, lesson: str) -> None:

@@ -14,9 +14,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
@@ -78,6 +77,23 @@ class Done:
     fault: str = ""
 
 
+class Process(Protocol):
+    """What is asked of a worker's process."""
+
+    @property
+    def exitcode(self) -> int | None:
+        """Its exit code, or its signal's number below 0; None while it runs."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until it has ended, or the seconds are over."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+    def kill(self) -> None:
+        """End it."""
+
+
 class Workers:
     """Runs tasks in several processes; ends them however it is left."""
 
@@ -85,7 +101,7 @@ class Workers:
         """Say what is graded, how; nothing starts yet."""
         self.course = course
         self.settings = settings
-        self._running: dict[Connection, tuple[BaseProcess, Task | None]] = {}
+        self._running: dict[Connection, tuple[Process, Task | None]] = {}
         self._started = 0
         self._worked = False
         # Of ours, not of a worker's: one that is killed cannot tidy up.
@@ -180,15 +196,19 @@ class Workers:
             )
             course_copy.make_copy(Path(self._folder.name), [*exercises])
         own, theirs = SPAWN.Pipe()
-        place = self.course.root, Path(self._folder.name)
-        arguments = theirs, place, self.settings, self._started
-        process = SPAWN.Process(target=_work, args=arguments, daemon=True)
-        with deaf():  # inherited: Ctrl-C is ours to answer
-            process.start()
+        process = self._process(theirs, (self.course.root, Path(self._folder.name)))
         theirs.close()
         self._started += 1
         self._running[own] = process, None
         return own
+
+    def _process(self, theirs: Connection, place: tuple[Path, Path]) -> Process:
+        """Start a process that works; on a Dask worker it is one of another kind."""
+        arguments = theirs, place, self.settings, self._started
+        process = SPAWN.Process(target=_work, args=arguments, daemon=True)
+        with deaf():  # inherited: Ctrl-C is ours to answer
+            process.start()
+        return process
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
-"""Dask clusters for tests: a scheduler and workers, each a process as users start it."""
+"""Dask clusters for tests: a scheduler and workers, processes as users start them."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 import psutil
+from distributed.core import rpc
 
 HERE = "127.0.0.1"
 
@@ -17,18 +19,34 @@ class DaskCluster:
     """A scheduler and workers of one thread each, on ports that the system chooses.
 
     folder : gets their files
+    temporary : where they make temporary folders
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
         self.processes: list[subprocess.Popen] = []
         self.address = self._scheduler()
 
-    def worker(self, course: Path, *options: str, **environment: str) -> psutil.Process:
-        """Start a worker in a course's folder; give its process."""
-        command = ["worker", self.address, "--nthreads", "1", "--no-nanny", *options]
-        process = self._start(command, course, environment)
-        return psutil.Process(process.pid)
+    def worker(self, course: Path) -> psutil.Process:
+        """Start a worker in a folder; give its process."""
+        options = [self.address, "--nthreads", "1", "--no-nanny"]
+        return psutil.Process(self._start(["worker", *options], course).pid)
+
+    def wait_for(self, count: int) -> list[str]:
+        """Wait until there are so many workers; give their addresses."""
+        wait(lambda: len(self._workers()) == count)
+        return self._workers()
+
+    def kill(self, worker: psutil.Process) -> None:
+        """Kill a worker, and wait until the scheduler has noticed."""
+        left = max(0, len(self._workers()) - worker.is_running())
+        for process in self.processes:
+            if process.pid == worker.pid:
+                process.kill()
+                process.wait()
+        self.wait_for(left)
 
     def close(self) -> None:
         """End all of it."""
@@ -36,26 +54,43 @@ class DaskCluster:
             process.kill()
             process.wait()
 
+    def _workers(self) -> list[str]:
+        async def ask() -> list[str]:
+            async with rpc(self.address) as scheduler:
+                return [*await scheduler.ncores()]
+
+        return asyncio.run(ask()) if self.processes[0].poll() is None else []
+
     def _scheduler(self) -> str:
         file = self.folder / "scheduler.json"
         options = ["--host", HERE, "--port", "0", "--scheduler-file", str(file)]
-        scheduler = self._start(["scheduler", *options], self.folder, {})
-        for _ in range(600):
-            assert scheduler.poll() is None
+        self._start(["scheduler", *options], self.folder)
+
+        def address() -> str:
             with contextlib.suppress(OSError, ValueError):
                 return json.loads(file.read_text())["address"]
-            time.sleep(0.05)
-        raise TimeoutError("the scheduler does not start")
+            return ""
 
-    def _start(self, arguments, folder, environment) -> subprocess.Popen:
+        return wait(address)
+
+    def _start(self, arguments: list[str], folder: Path) -> subprocess.Popen:
         command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
         with (self.folder / f"log-{len(self.processes)}").open("wb") as log:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=os.environ | environment,
+                env=os.environ | {"TMPDIR": str(self.temporary)},
                 stdout=log,
                 stderr=log,
             )
         self.processes.append(process)
         return process
+
+
+def wait(found):
+    """Wait until there is something; give it."""
+    for _ in range(1200):
+        if it := found():
+            return it
+        time.sleep(0.05)
+    raise TimeoutError("it does not start")

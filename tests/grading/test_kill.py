@@ -18,6 +18,7 @@ from autograder.course import Course
 from autograder.demo.students import sample_class
 from autograder.gradebook.database import Gradebook
 from tests.benchmarks.sample import hand_in
+from tests.grading.clusters import DaskCluster
 from tests.submissions import COURSE, LESSON
 
 pytestmark = pytest.mark.sandbox
@@ -88,15 +89,48 @@ def test_a_killed_run_goes_on_and_leaves_the_same_bytes(
         root = tmp_path / f"{left}"
         shutil.copytree(original, root)
         for _ in range(min(left, A_ROUND)):
-            kill_in_the_middle(root, jobs, chance.uniform(0.2, 1.1) * seconds)
+            after = chance.uniform(0.2, 1.1) * seconds
+            kill_in_the_middle(root, "grade", "01", "--jobs", jobs, after=after)
             left -= 1
         run(root, "grade", "01", "--jobs", jobs)
         assert products(root) == wanted, f"KILL_SEED={SEED}"
         shutil.rmtree(root)
 
 
-def kill_in_the_middle(root: Path, jobs: str, after: float) -> None:
-    process = command(root, "grade", "01", "--jobs", jobs)
+@pytest.fixture
+def dask(original, tmp_path):
+    """Run a Dask cluster without workers, in the course's folder."""
+    cluster = DaskCluster(tmp_path)
+    yield cluster
+    cluster.close()
+
+
+def test_a_killed_dask_worker_and_a_killed_client_leave_the_same_bytes(
+    original, undisturbed, tmp_path, dask
+):
+    wanted, seconds = undisturbed
+    chance = random.Random(f"{SEED} dask")
+    workers = []
+    for left in range(KILLS):
+        root = tmp_path / f"{left}"
+        shutil.copytree(original, root)
+        workers += [dask.worker(original) for _ in range(2 - len(workers))]
+        dask.wait_for(2)
+        words = ["grade", "01", "--dask", dask.address]
+        if left % 2:
+            after = chance.uniform(0.2, 1.1) * seconds
+            kill_in_the_middle(root, *words, after=after)
+        process = command(root, *words)
+        time.sleep(chance.uniform(0.2, 1.1) * seconds)
+        dask.kill(workers.pop(chance.randrange(2)))
+        _, told = process.communicate(timeout=300)
+        assert process.returncode == 0, told
+        assert products(root) == wanted, f"KILL_SEED={SEED}"
+        shutil.rmtree(root)
+
+
+def kill_in_the_middle(root: Path, *words: str, after: float) -> None:
+    process = command(root, *words)
     try:
         process.communicate(timeout=after)  # it has come to its end before
     except subprocess.TimeoutExpired:

@@ -19,9 +19,10 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from autograder.outcome import Outcome, Raised, described, run_here
+from autograder.outcome import Outcome, Raised, described, namespace, run_here
 
 from . import library, shell, wire
 from .selection import chosen
@@ -106,6 +107,8 @@ class Child:
         try:
             answer = self._names_then(exercise, when)[exercise]
             outcome = run_here(answer, names)(given, named)
+            if outcome.raised and library.is_ours(namespace(answer)):
+                outcome = _without_place(outcome, outcome.raised)
         except BaseException as error:
             raised = described(error, self.names)
             outcome = Outcome("raised", None, raised, given)
@@ -190,6 +193,12 @@ def _what(value: Any) -> str:
     if isinstance(value, type) or not callable(value):
         return type(value).__name__ if not isinstance(value, type) else "class"
     return "answer"
+
+
+def _without_place(outcome: Outcome, raised: Raised) -> Outcome:
+    """Leave out the line: it is not the learner's."""
+    bare = Raised(raised.types, raised.message)
+    return replace(outcome, raised=bare)
 
 
 def _plain(raised: Raised) -> tuple[Any, ...]:
