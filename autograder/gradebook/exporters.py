@@ -4,13 +4,14 @@ nbgrader's commands and formgrader's buttons call an exporter for each notebook,
 anything in it is parsed; they go on to do everything around it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 
 from autograder.course import Course, CourseError
+from autograder.gradebook.entries import id_fault
 from autograder.gradebook.feedback import page_of
 from autograder.gradebook.folders import TIMESTAMP, clear, graded_path
 
@@ -36,6 +37,13 @@ class AutogradeExporter(NotebookExporter):
     """
 
     _expected: list[str] | None = None
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Join one call of nbgrader's; the converter that makes it is ``parent``."""
+        super().__init__(*arguments, **options)
+        converter: Any = self.parent
+        if hasattr(converter, "init_assignment"):
+            converter.init_assignment = _only_with_an_id(converter.init_assignment)
 
     def from_filename(  # type: ignore[override]  # nbconvert says notebook, gives text
         self, filename: str, resources: Any = None, **_: Any
@@ -76,6 +84,21 @@ class FeedbackExporter(HTMLExporter):
         course, lesson, student = _whose(self.parent, resources)
         grades = Gradebook(course).grades(lesson, [student])
         return page_of(course, lesson, student, grades.get(student)), resources
+
+
+def _only_with_an_id(enter: Callable[..., None]) -> Callable[..., None]:
+    """Keep nbgrader from entering a folder that is no student's.
+
+    It enters who has handed in before it asks an exporter for anything, and its page of
+    a student holds the name as it is: a script in it would run there.
+    """
+
+    def enter_if_safe(lesson: str, student: str) -> None:
+        if fault := id_fault(student):
+            raise CourseError(f"{student!r} is not graded: {fault}")
+        enter(lesson, student)
+
+    return enter_if_safe
 
 
 def _whose(converter: Any, resources: Any) -> tuple[Course, str, str]:

@@ -1,8 +1,10 @@
 """Our engine and pages in nbgrader's own commands, run as an instructor runs them."""
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -172,3 +174,20 @@ def test_formgraders_buttons_take_the_same_way(opened, tmp_path):
     (question,) = asked(root)  # not again for what is graded
     assert question[:2] == ["amara", ["amara"]]
     Page(page(root, "amara")).assert_inert()
+
+
+def test_a_folder_that_is_no_student_is_refused_before_nbgrader_enters_it(
+    opened, tmp_path
+):
+    root = tmp_path / "course"
+    shutil.copytree(opened, root)
+    shutil.rmtree(root / "submitted")
+    for student in ("<b>", "amara"):
+        Submission().write(root, student)
+    graded = nbgrader(root, "autograde", LESSON, "--force")
+    assert graded.returncode == 1
+    assert "'<b>' is not graded: the folder's name holds <" in graded.stderr
+    with contextlib.closing(sqlite3.connect(root / "gradebook.db")) as database:
+        students = {name for (name,) in database.execute("SELECT id FROM student")}
+    assert "amara" in students
+    assert "<b>" not in students
