@@ -12,7 +12,7 @@ MARKS := $(if $(strip $(LEFT_OUT)),-m "not (no_test $(LEFT_OUT))")
 
 help:
 	@echo "make lab      open the lessons in JupyterLab (LESSON=01 to open that one)"
-	@echo "make demo     grade a sample class and print it"
+	@echo "make demo     grade a sample class: table, dashboard, feedback, files for Canvas, Moodle"
 	@echo "make test     run every check of the repository"
 	@echo "make matrix   show which case catches which misconception"
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"

@@ -100,7 +100,7 @@ def update_command() -> None:
 
 @app.command("demo")
 def demo_command() -> None:
-    """Grade a sample class, from release to feedback, in build/demo."""
+    """Take a sample class from release to feedback and LMS files, in build/demo."""
     from autograder.demo.run import demo  # nbformat: half a second of imports
 
     raise typer.Exit(demo(Course.here()))

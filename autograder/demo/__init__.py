@@ -1,1 +1,1 @@
-"""A sample class, graded from release to feedback: ``autograder demo``."""
+"""A sample class, taken from release to feedback by the engine: ``autograder demo``."""

@@ -1,34 +1,35 @@
-"""The instructor's path on a sample class: release, autograde, feedback, export.
+"""The instructor's path on a sample class, from the release to the files for an LMS.
 
 Everything happens in a course folder of its own; the repository's gradebook and
 submissions are never touched.
 """
 
-import csv
 import json
-import shutil
+import os
+import shlex
+import sys
 from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import NoReturn
 
-import nbformat
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.demo import steps
-from autograder.demo.results import Result, as_data
+from autograder.dashboard.page import report
+from autograder.demo.findings import Finding, as_data, findings
+from autograder.demo.folder import make_folder
+from autograder.demo.grading import grade
 from autograder.demo.students import LESSON, Student, sample_class
-from autograder.demo.submissions import submit
 from autograder.demo.table import print_class
-from autograder.demo.workers import Workers, workers
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.export import export
+from autograder.gradebook.feedback import write_feedback
+from autograder.grading.result import Result
 
 STOPPED = 130  # the exit code that shells give to Ctrl-C
+TABLES = {"csv": "grades.csv", "canvas": "canvas.csv", "moodle": "moodle.csv"}
+DASHBOARD, DATA = "dashboard.html", "class.json"
+FORMGRADER = "cd {folder} && {jupyter} lab --LabApp.default_url=/formgrader"
 
 
 def demo(course: Course, console: Console | None = None) -> int:
@@ -36,113 +37,74 @@ def demo(course: Course, console: Console | None = None) -> int:
     console = console or Console()
     folder = course.root / "build" / "demo"
     students = sample_class()
-    console.print(f"A sample class of {len(students)} for {LESSON}, with nbgrader …")
+    console.print(f"A sample class of {len(students)} for {LESSON} …")
     try:
-        results = grade_class(course, folder, students, console)
-    except BrokenProcessPool:
-        log = course.relative(folder / "nbgrader.log")
-        raise CourseError(
-            f"a grading process was killed, perhaps for want of memory: {log} may say "
-            "more"
-        ) from None
+        found = grade_class(course, folder, students, console)
     except KeyboardInterrupt:
         console.print("Stopped: call it again, and the demo starts over.")
         return STOPPED
-    print_class(console, f"{LESSON}: the class", results)
-    _print_places(console, course.relative(folder))
+    print_class(console, f"{LESSON}: the class", found)
+    _print_places(console, course, folder)
     return 0
 
 
 def grade_class(
     course: Course, folder: Path, students: Sequence[Student], console: Console
-) -> list[Result]:
+) -> list[Finding]:
     """Make a course folder, take a class through it, and give what was found.
 
     folder : where the course folder is made; an earlier one is replaced
     """
     make_folder(course, folder, students)
-    found: dict[str, list[Result]] = {}
-    with workers(folder / "nbgrader.log", steps.warm_up) as processes:
-        processes.run(steps.release, folder, LESSON)
-        for results in _graded(processes, folder, students, console):
-            found[results[0].student] = results
-        processes.run(steps.export, folder, folder / "grades.csv")
-    ordered = [result for student in students for result in found[student.name]]
-    _add_remarks(folder / "grades.csv", ordered)
-    data = [as_data(result) for result in ordered]
-    text = json.dumps(data, indent=1, ensure_ascii=False)
-    write_atomically(folder / "class.json", text + "\n")
-    return ordered
+    own = Course(folder)
+    results = grade(own, console)
+    _write_pages(own, results)
+    found = [finding for result in results for finding in findings(result)]
+    text = json.dumps([as_data(each) for each in found], indent=1, ensure_ascii=False)
+    write_atomically(folder / DATA, text + "\n")
+    return found
 
 
-def make_folder(course: Course, folder: Path, students: Sequence[Student]) -> None:
-    """Make a course folder with the lesson and the students' submissions."""
-    for path in (course.teacher(LESSON), course.learner(LESSON)):
-        if not path.is_file():
-            raise CourseError(
-                f"{course.relative(path)} is missing: run `make build` first, which "
-                "makes the notebooks"
-            )
-    try:
-        if folder.exists():
-            shutil.rmtree(folder)
-        source = folder / "solutions" / LESSON
-        source.mkdir(parents=True)
-        shutil.copy(course.root / "nbgrader_config.py", folder)
-        shutil.copy(course.teacher(LESSON), source)
-    except OSError as error:
-        raise CourseError(
-            f"{error.filename} cannot be written or replaced ({error.strerror}): mend "
-            "that and call again"
-        ) from None
-    learner = nbformat.read(course.learner(LESSON), as_version=4)
-    for student in students:
-        submit(folder, LESSON, learner, student)
+def _write_pages(course: Course, results: Sequence[Result]) -> None:
+    """Write what is made of a graded class: feedback, dashboard, tables."""
+    grades = Gradebook(course).grades(LESSON)
+    write_feedback(course, LESSON, None, grades, tell=_refuse)
+    report(course, LESSON, course.root / DASHBOARD, grades=grades)
+    for kind, name in TABLES.items():
+        path, named = course.root / name, {LESSON: results}
+        export(course, [LESSON], kind, path, results=named, tell=_refuse)
 
 
-def _graded(
-    processes: Workers, folder: Path, students: Sequence[Student], console: Console
-) -> Sequence[list[Result]]:
-    tasks = [(folder, LESSON, student.name) for student in students]
-    progress = Progress(
-        TextColumn("student {task.completed} of {task.total}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with progress:
-        each = processes.each(steps.grade, tasks)
-        return list(progress.track(each, total=len(tasks)))
+def _refuse(sentence: str) -> NoReturn:
+    """Stop where a student would be left out: the sample class gives no reason to."""
+    raise CourseError(sentence)
 
 
-def _add_remarks(path: Path, results: Sequence[Result]) -> None:
-    """Add what was diagnosed to each student's line, each thing once.
-
-    nbgrader writes the lines in the order in which the students came to be graded.
-    """
-    found: dict[str, list[str]] = {}
-    for result in results:
-        found.setdefault(result.student, []).append(result.diagnosis or "")
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = {row["student_id"]: row for row in csv.DictReader(file)}
-    for student, words in found.items():
-        rows[student]["remark"] = "; ".join(filter(None, dict.fromkeys(words)))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [*next(iter(rows.values()))])
-        writer.writeheader()
-        writer.writerows(rows[student] for student in found)
-
-
-def _print_places(console: Console, folder: str) -> None:
+def _print_places(console: Console, course: Course, folder: Path) -> None:
     places = {
-        "gradebook.db": "the gradebook, for nbgrader and formgrader",
+        DASHBOARD: "the class at a glance: open this first",
         "feedback/": "a page for each student",
-        "grades.csv": "the totals, for a learning management system",
-        "class.json": "the table above as data",
-        "nbgrader.log": "what nbgrader said",
+        "gradebook.db": "the grades, for nbgrader and formgrader",
+        "autograded/": "each notebook with its verdicts, for formgrader",
+        "grades.csv": "points by exercise, for a spreadsheet",
+        "canvas.csv": "totals, as Canvas imports them",
+        "moodle.csv": "totals, as Moodle imports them",
+        DATA: "the table above as data",
     }
-    console.print(f"In {folder}:")
+    console.print(f"In {course.relative(folder)}:")
     for name, what in places.items():
-        console.print(f"  {name:14}{what}", highlight=False)
+        console.print(f"  {name:16}{what}", highlight=False)
+    console.print("To see it in formgrader:")
+    command = _formgrader(course, folder)
+    console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _formgrader(course: Course, folder: Path) -> str:
+    """Give the command that opens formgrader on the folder, as seen from the root."""
+    jupyter = Path(sys.executable).with_name("jupyter")
+    if jupyter.is_relative_to(course.root):
+        jupyter = Path(os.path.relpath(jupyter, folder))
+    folder_named, program = map(shlex.quote, (course.relative(folder), str(jupyter)))
+    command = FORMGRADER.format(folder=folder_named, jupyter=program)
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return command + " --allow-root" * is_root  # else Jupyter refuses root

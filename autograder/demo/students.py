@@ -43,7 +43,12 @@ def sample_class() -> list[Student]:
             similarity_attention="rows_of_x_mixed",
             softmax_jacobian="diagonal_only",
         ),
-        _mistakes("gudrun", additive_scores="no_tanh", bilinear_scores="w_transposed"),
+        _mistakes(
+            "gudrun",
+            scaled_scores="no_scale",  # like bjarne: a class's mistakes are ranked
+            additive_scores="no_tanh",
+            bilinear_scores="w_transposed",
+        ),
         # All that calls this softmax is right by itself.
         _mistakes("hamid", softmax="keepdims_missing_in_the_sum"),
         Student("ines", _first_half()),

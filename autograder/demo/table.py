@@ -5,14 +5,15 @@ from itertools import groupby
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from autograder.demo.results import Result
+from autograder.demo.findings import Finding
 
 WIDEST = 100  # columns
 
 
-def print_class(console: Console, title: str, results: Sequence[Result]) -> None:
+def print_class(console: Console, title: str, findings: Sequence[Finding]) -> None:
     """Print the class as a table."""
     table = Table(
         title=title,
@@ -26,35 +27,35 @@ def print_class(console: Console, title: str, results: Sequence[Result]) -> None
     table.add_column("exercise", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what was diagnosed", overflow="fold")
-    for student, rows in groupby(results, key=lambda result: result.student):
-        for place, row in enumerate(rows_of(list(rows))):
-            table.add_row("" if place else student, *row)
+    for student, found in groupby(findings, key=lambda finding: finding.student):
+        for place, row in enumerate(rows_of([*found])):
+            table.add_row("" if place else student, *map(escape, row))
     console.print(table, width=min(console.width, WIDEST))
 
 
-def rows_of(results: Sequence[Result]) -> list[tuple[str, str, str, str]]:
+def rows_of(findings: Sequence[Finding]) -> list[tuple[str, str, str, str]]:
     """Give a student's rows: total, exercise, points and diagnosis.
 
     Exercises next to each other with the same diagnosis share a row; right ones have
     none, unless all are right.
     """
-    total = _points(results)
+    total = _points(findings)
     shown = []
-    for words, group in groupby(results, key=lambda result: result.diagnosis):
+    for words, group in groupby(findings, key=lambda finding: finding.diagnosis):
         same = list(group)
         if words is not None:
-            shown.append((_names(same, len(results)), _points(same), words))
+            shown.append((_names(same, len(findings)), _points(same), words))
     if not shown:
         shown = [("all", total, "right")]
     return [(total if place == 0 else "", *row) for place, row in enumerate(shown)]
 
 
-def _names(results: Sequence[Result], of: int) -> str:
-    if len(results) == 1:
-        return results[0].exercise
-    return "all" if len(results) == of else f"{len(results)} exercises"
+def _names(findings: Sequence[Finding], of: int) -> str:
+    if len(findings) == 1:
+        return findings[0].exercise
+    return "all" if len(findings) == of else f"{len(findings)} exercises"
 
 
-def _points(results: Sequence[Result]) -> str:
-    points = sum(result.points for result in results)
-    return f"{points:g}/{sum(result.max_points for result in results):g}"
+def _points(findings: Sequence[Finding]) -> str:
+    points = sum(each.points for each in findings)
+    return f"{points:g}/{sum(each.max_points for each in findings):g}"

@@ -1,0 +1,1 @@
+"""nbgrader's own grading, without the engine: what the engine is held against."""

@@ -1,0 +1,113 @@
+"""Without the engine nbgrader gives the same points: ``check`` prints them for it.
+
+A course that has no sandbox can still be graded so, by who trusts the submissions; and
+the engine is held against it.
+"""
+
+import nbformat
+import pytest
+
+from autograder.course import Course
+from autograder.demo import typed
+from autograder.demo.answers import mistaken
+from autograder.demo.folder import make_folder
+from autograder.demo.students import LESSON, Student, sample_class
+from autograder.grading.engine import Engine
+from autograder.judge import NOTEBOOK_SEED
+from autograder.registry import exercises_of, load
+from autograder.report import DATA_TYPE
+from tests.plain_nbgrader import steps
+from tests.plain_nbgrader.process import process
+
+COURSE = Course.here()
+CHECK = "check_"  # the graded cell of an exercise is called check_<exercise>
+ROSA = Student(  # a bit of everything; attention_step_by_step stays untouched
+    "rosa",
+    {
+        "softmax": typed.SOFTMAX_WITH_WARNINGS,
+        "similarity_attention": mistaken("similarity_attention", "rows_of_x_mixed"),
+        "softmax_jacobian": mistaken("softmax_jacobian", "diagonal_only"),
+        "scaled_scores": typed.SCORES_WITH_HELPER,
+        "attention": typed.ATTENTION_WITH_HELPER,
+        "bilinear_scores": typed.BILINEAR_THAT_STOPS,
+        "additive_scores": typed.ADDITIVE_THAT_DOES_NOT_PARSE,
+    },
+    own_cells={"scaled_scores": typed.HELPER},
+)
+# All right, if loud; one wrong answer that others call; and Rosa's. Seconds each.
+STUDENTS = [*(each for each in sample_class() if each.name in ("hamid", "lior")), ROSA]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("plain") / "course"
+
+
+@pytest.fixture(scope="module")
+def points(folder):
+    """Have nbgrader grade a few students; give their points by exercise."""
+    make_folder(COURSE, folder, STUDENTS)
+    with process(folder / "nbgrader.log") as pool:
+        pool.submit(steps.release, folder, LESSON).result()
+        found = pool.submit(steps.autograde, folder, LESSON).result()
+    assert not (folder / "gradebook.seed").exists()  # the engine was not asked
+    return {
+        student: {name.removeprefix(CHECK): each for name, each in given.items()}
+        for student, given in found.items()
+    }
+
+
+@pytest.mark.sandbox
+def test_the_engine_gives_the_points_that_nbgrader_gives(folder, points):
+    with Engine(COURSE, LESSON, seed=NOTEBOOK_SEED) as engine:
+        for student, theirs in points.items():
+            path = folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+            result, _ = engine.grade(path, student)
+            ours = {each.exercise: each.points for each in result.exercises}
+            assert ours == theirs, student
+
+
+def test_partial_credit_is_what_the_claims_that_hold_are_worth(points):
+    full = {each.name: each.points for each in exercises_of(LESSON)}
+    assert points["lior"] == full
+    assert points["hamid"] == full | {"softmax": 0}
+    assert points["rosa"] == full | {
+        "similarity_attention": 0,
+        "softmax_jacobian": 3,
+        "attention_step_by_step": 0,
+        "bilinear_scores": 0,
+        "additive_scores": 0,
+    }
+
+
+def graded(folder, student):
+    path = folder / "autograded" / student / LESSON / f"{LESSON}.ipynb"
+    return nbformat.read(path, as_version=4)
+
+
+def test_the_gradebook_has_the_points_that_check_reports(folder, points):
+    for student, given in points.items():
+        cells = {_grade_id(cell): cell for cell in graded(folder, student).cells}
+        for name, each in given.items():
+            outputs = cells[CHECK + name].outputs
+            if outputs[0].output_type == "error":  # the answer does not parse
+                assert (student, name, each) == ("rosa", "additive_scores", 0)
+                continue
+            report, printed = (output.data for output in outputs)
+            assert report[DATA_TYPE]["points"] == float(printed["text/plain"]) == each
+            assert report[DATA_TYPE]["max_points"] == load(name).points
+
+
+def _grade_id(cell):
+    return cell.metadata.get("nbgrader", {}).get("grade_id")
+
+
+def test_warnings_of_a_right_answer_stay_out_of_the_graded_cells(folder, points):
+    """To nbgrader one line on stderr in a graded cell means 0 points."""
+    noisy = {
+        bool(cell.metadata.get("nbgrader", {}).get("grade"))
+        for cell in graded(folder, "lior").cells
+        for output in cell.get("outputs", [])
+        if output.get("name") == "stderr" and "still trying" in output.text
+    }
+    assert noisy == {False}
