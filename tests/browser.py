@@ -1,4 +1,4 @@
-"""A JupyterLab as ``make lab`` starts it, and a page of it in headless Chromium."""
+"""Jupyter's servers as one starts them by hand, and a page in headless Chromium."""
 
 import contextlib
 import os
@@ -36,14 +36,27 @@ def course_copy(folder: Path) -> Path:
 @contextlib.contextmanager
 def lab_server(folder: Path, *arguments: str) -> Iterator[str]:
     """Run ``autograder lab`` on a course folder; give the address that it prints."""
+    with jupyter_server(folder, "autograder", "lab", *arguments) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def jupyter_server(
+    folder: Path, *command: str
+) -> Iterator[tuple[str, subprocess.Popen]]:
+    """Run a module that serves a folder; give the address that it prints.
+
+    command : the module and its arguments
+
+    The process comes with the address, for those who want to end it themselves.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "autograder", "lab", *arguments]
-    log = folder / "lab.log"
+    log = folder / "server.log"
     with log.open("w") as file:
         server = subprocess.Popen(
-            [*command, "--no-browser", f"--port={port}"],
+            [sys.executable, "-m", *command, "--no-browser", f"--port={port}"],
             cwd=folder,
             stdout=file,
             stderr=file,
@@ -51,20 +64,26 @@ def lab_server(folder: Path, *arguments: str) -> Iterator[str]:
             env=os.environ | {"HOME": str(folder)},
         )
     try:
-        yield _address(server, log)
+        yield _address(server, log), server
     finally:
+        _end(server)
+
+
+def _end(server: subprocess.Popen) -> None:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(server.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.wait(20)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        server.wait(20)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)
+    server.wait()
 
 
 def _address(server: subprocess.Popen, log: Path) -> str:
+    wanted = r"http://(?:127\.0\.0\.1|localhost):\d+/\S*[?&]token=\S+"
     for _ in range(600):
         text = log.read_text()
-        if found := re.search(r"http://(?:127\.0\.0\.1|localhost):\d+/lab\S+", text):
+        if found := re.search(wanted, text):
             return found[0]
         if server.poll() is not None:
             raise RuntimeError(f"the server ended: {text}")

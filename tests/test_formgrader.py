@@ -1,0 +1,264 @@
+"""An instructor's journey through formgrader, with a stranger in the class."""
+
+import os
+import shutil
+
+import psutil
+import pytest
+
+from autograder.course import Course
+from autograder.gradebook.database import Gradebook
+from autograder.system import find_browser
+from tests.browser import REPOSITORY, course_copy, jupyter_server, page_of
+from tests.formgrader import (
+    NO_NAME,
+    REMARK,
+    Formgrader,
+    autograder,
+    hand_in_class,
+    no_scale,
+    poison,
+)
+from tests.submissions import LESSON
+
+AS_ROOT = ["--allow-root"] if os.geteuid() == 0 else []
+NOTEBOOK = f"{LESSON}.ipynb"
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.sandbox,
+    pytest.mark.skipif(
+        not find_browser(), reason="neither Chromium nor Chrome is here"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory):
+    """Walk the journey once; keep what the instructor sees at each stop."""
+    folder = course_copy(tmp_path_factory.mktemp("course"))
+    shutil.copytree(REPOSITORY / "solutions", folder / "solutions")
+    hand_in_class(folder)
+    seen = {"graded": autograder(folder, "grade", "01")}
+    with jupyter_server(folder, "jupyter_server", *AS_ROOT) as (address, server):
+        with page_of("about:blank") as page:
+            formgrader = Formgrader(page, address)
+            look_around(formgrader, seen)
+            read(formgrader, seen)
+            grade_by_hand(formgrader, seen, folder)
+            press_buttons(formgrader, seen, folder)
+            make_feedback(formgrader, seen, folder)
+            seen |= {
+                "ran": [*formgrader.ran],
+                "dialogs": [*formgrader.dialogs],
+                "foreign": [*formgrader.foreign],
+                "active": [*formgrader.active],
+            }
+            seen["control"] = poisoned_page(formgrader)
+        started = psutil.Process(server.pid).children(recursive=True)
+        seen["warm"] = {process.name() for process in started}
+        server.terminate()
+        server.wait(60)
+        _, seen["left"] = psutil.wait_procs(started, timeout=30)
+    return seen
+
+
+def look_around(formgrader, seen):
+    formgrader.go("manage_assignments")
+    formgrader.look("lessons")
+    seen["lesson"] = formgrader.row(LESSON)
+    formgrader.go("manage_submissions", LESSON)
+    formgrader.look("class")
+    seen["class"] = {row[1]: row for row in formgrader.rows()}
+    formgrader.go("gradebook", LESSON, LESSON)
+    formgrader.page.get_by_role("button", name="Show All Names").click()
+    formgrader.look("notebooks")
+    seen["notebooks"] = {row[1]: row for row in formgrader.rows()}
+
+
+def read(formgrader, seen):
+    formgrader.open("bjarne")
+    formgrader.look("bjarne")
+    seen["answer"] = formgrader.cell("scaled_scores-comment")
+    seen["verdicts"] = formgrader.cell("check_scaled_scores")
+    formgrader.open("mallory")
+    formgrader.look("mallory")
+    seen["stranger"] = formgrader.page.locator("body").inner_text()
+    place = formgrader.page.url.partition("?")[0]
+    strays = [formgrader.page.goto(place + name) for name in ("evil.html", "evil.svg")]
+    seen["strays"] = [answer.status for answer in strays]
+
+
+def grade_by_hand(formgrader, seen, folder):
+    formgrader.open("bjarne")
+    formgrader.type("check_scaled_scores", "6")
+    formgrader.type("scaled_scores-comment", REMARK)
+    formgrader.look("by-hand")
+    seen["by hand"] = {"": scaled_scores(folder)}
+    for option in ([], ["--anew"]):
+        autograder(folder, "grade", "01", *option)
+        seen["by hand"][" ".join(["grade", *option])] = scaled_scores(folder)
+    formgrader.go("manage_submissions", LESSON)
+    formgrader.press("autograde", "bjarne")
+    seen["by hand"]["button"] = scaled_scores(folder)
+    formgrader.open("bjarne")
+    seen["field"] = formgrader.page.locator("#check_scaled_scores").input_value()
+
+
+def press_buttons(formgrader, seen, folder):
+    for student in ("nuru", "orla"):
+        no_scale(student).write(folder, student)
+    formgrader.go("manage_submissions", LESSON)
+    seen["new"] = [formgrader.row("nuru")]
+    seen["said"] = {}
+    for student in ("nuru", "orla", "pavel", "mallory", NO_NAME):
+        seen["said"][student] = formgrader.press("autograde", student)
+    formgrader.look("class-again")
+    seen["new"] += [formgrader.row("nuru"), formgrader.row("orla")]
+    seen["broken"] = [formgrader.row("pavel")]
+    seen["folder"] = sorted(
+        path.name for path in (folder / "autograded/mallory" / LESSON).iterdir()
+    )
+    formgrader.go("manage_students")
+    formgrader.look("students")
+    seen["students"] = Gradebook(Course(folder)).grades(LESSON).keys()
+    formgrader.open("pavel")
+    formgrader.look("pavel")
+    seen["broken"].append(formgrader.page.locator("body").inner_text())
+
+
+def make_feedback(formgrader, seen, folder):
+    autograder(folder, "feedback", "01")
+    pages = {
+        student: folder / "feedback" / student / LESSON / f"{LESSON}.html"
+        for student in ("bjarne", "mallory")
+    }
+    seen["ours"] = {student: path.read_text() for student, path in pages.items()}
+    formgrader.go("manage_submissions", LESSON)
+    for student in pages:
+        formgrader.press("generate-feedback", student)
+    seen["button's"] = {student: path.read_text() for student, path in pages.items()}
+    for student, path in pages.items():
+        formgrader.page.goto(path.as_uri())
+        formgrader.look(f"feedback-{student}")
+        seen[f"feedback of {student}"] = formgrader.page.locator("body").inner_text()
+
+
+def poisoned_page(formgrader):
+    """Give what is noticed where a page does take what a stranger wrote for its own."""
+    for kept in (formgrader.ran, formgrader.dialogs, formgrader.foreign):
+        kept.clear()
+    formgrader.active.clear()
+    formgrader.go("manage_assignments")
+    formgrader.page.set_content(poison("page"))
+    formgrader.look("control")
+    formgrader.page.get_by_role("link").click()
+    formgrader.page.wait_for_timeout(200)
+    return {
+        "ran": [*formgrader.ran],
+        "dialogs": formgrader.dialogs,
+        "foreign": formgrader.foreign,
+        "active": formgrader.active,
+    }
+
+
+def scaled_scores(folder):
+    """Give what the gradebook has of bjarne's answer."""
+    grades = Gradebook(Course(folder)).grades(LESSON, ["bjarne"])["bjarne"]
+    return next(each for each in grades.exercises if each.exercise == "scaled_scores")
+
+
+def test_formgrader_lists_the_lesson_with_its_submissions(journey):
+    assert "6" in journey["lesson"]
+
+
+def test_the_class_stands_there_as_it_was_graded(journey):
+    points = {"amara": 60, "bjarne": 55, "jomo": 0, "mallory": 52, "pavel": 0}
+    for student, expected in points.items():
+        assert journey["class"][student][3:5] == ["graded", f"{expected} / 60"]
+    assert {*journey["class"]} - {*points} == {NO_NAME}
+    assert journey["class"][NO_NAME][3:5] == ["needs autograding", ""]
+
+
+def test_manual_grading_lists_the_graded_notebooks(journey):
+    assert {*journey["notebooks"]} == {"amara", "bjarne", "jomo", "mallory", "pavel"}
+    assert journey["notebooks"]["bjarne"][2] == "55 / 60"
+
+
+def test_an_open_submission_shows_the_answer_and_its_verdicts(journey):
+    assert "return q @ np.swapaxes(k, -1, -2)" in journey["answer"]
+    assert "scaled_scores: 2 of 7 claims hold" in journey["verdicts"]
+    assert (
+        "✗ A batch of sequences is scored sequence by sequence" in journey["verdicts"]
+    )
+    assert "✓ The queries and keys stay as they are" in journey["verdicts"]
+    assert "Your numbers are the dot products themselves" in journey["verdicts"]
+
+
+@pytest.mark.parametrize("sign", ["ran", "dialogs", "foreign", "active"])
+def test_nothing_that_a_stranger_has_hidden_runs_or_could(journey, sign):
+    assert journey[sign] == []
+
+
+@pytest.mark.parametrize("sign", ["ran", "dialogs", "foreign", "active"])
+def test_it_would_be_noticed(journey, sign):
+    assert journey["control"][sign]
+
+
+def test_what_a_stranger_wrote_is_there_to_be_read(journey):
+    for place in ("markdown", "raw", "code", "printed"):
+        assert poison(place) in journey["stranger"]
+    assert "stopped with ValueError: <script>ran('answer')" in journey["stranger"]
+
+
+def test_files_beside_a_notebook_are_not_served(journey):
+    assert journey["strays"] == [404, 404]
+    assert journey["folder"] == [NOTEBOOK]
+
+
+def test_the_button_grades_what_was_handed_in_after_the_class(journey):
+    before, *after = journey["new"]
+    assert before[3] == "needs autograding"
+    assert [row[3:5] for row in after] == [["graded", "55 / 60"]] * 2
+    for student in ("nuru", "orla"):
+        assert f"Successfully autograded '{LESSON}'" in journey["said"][student]
+
+
+def test_the_button_gives_a_broken_file_its_row_and_the_reason(journey):
+    row, opened = journey["broken"]
+    assert row[3:5] == ["graded", "0 / 60"]
+    assert "This notebook could not be graded." in opened
+    assert f"{NOTEBOOK} ends in the middle" in opened
+
+
+def test_a_folder_that_is_no_student_is_named_by_command_and_button(journey):
+    for said in (journey["graded"].stderr, journey["said"][NO_NAME]):
+        assert "the folder's name holds <" in said
+    assert journey["graded"].returncode == 1
+
+
+def test_a_folder_that_is_no_student_never_becomes_one(journey):
+    # nbgrader's page of one student shows a name as it is: its script would run there
+    assert NO_NAME not in journey["students"]
+    assert "nuru" in journey["students"]
+
+
+def test_a_grade_by_hand_survives_every_way_to_grade_again(journey):
+    assert {*journey["by hand"]} == {"", "grade", "grade --anew", "button"}
+    for grade in journey["by hand"].values():
+        assert (grade.auto, grade.manual, grade.comment) == (2.0, 6.0, REMARK)
+    assert journey["field"] == "6"
+
+
+def test_command_and_button_make_the_same_feedback(journey):
+    assert journey["ours"] == journey["button's"]
+
+
+def test_feedback_shows_what_was_set_by_hand(journey):
+    assert REMARK in journey["feedback of bjarne"]
+    assert "Graded by hand: 6 of 7 points instead of 2" in journey["feedback of bjarne"]
+
+
+def test_no_process_outlives_the_server(journey):
+    assert "bwrap" in journey["warm"]
+    assert journey["left"] == []
