@@ -1,30 +1,54 @@
 """``make bench``: run the benchmarks, print their tables, write build/bench.json.
 
 ``python -m tests.benchmarks grading`` runs one of them alone. The file holds the
-figures of one run, whatever was run.
+figures of one run, whatever was run. With ``--quick`` all sizes are small: that shows
+in two minutes whether everything runs, and its figures are worth nothing, so none are
+written.
 """
 
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
+from time import perf_counter
+from typing import Protocol
 
 from rich.console import Console
 from rich.table import Table
 
 from autograder.course import Course, write_atomically
-from tests.benchmarks import bench_check, bench_grading
+from tests.benchmarks import (
+    bench_check,
+    bench_gradebook,
+    bench_grading,
+    bench_nbgrader,
+    bench_scale,
+)
 from tests.benchmarks.figure import Figure
 
-BENCHMARKS: dict[str, Callable[[Course], list[Figure]]] = {
+
+class Measure(Protocol):
+    """One benchmark."""
+
+    def __call__(self, course: Course, *, quick: bool) -> list[Figure]:
+        """Measure; quick: with small sizes."""
+
+
+BENCHMARKS: dict[str, Measure] = {
     "check": bench_check.measure,
     "grading": bench_grading.measure,
+    "nbgrader": bench_nbgrader.measure,
+    "gradebook": bench_gradebook.measure,
+    "scale": bench_scale.measure,
 }
+QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
+    quick = QUICK in arguments
+    names = [each for each in arguments if each != QUICK]
     if unknown := {*names} - {*BENCHMARKS}:
         known = ", ".join(BENCHMARKS)
         raise SystemExit(f"no benchmark {min(unknown)!r}; there are {known}")
@@ -33,16 +57,21 @@ def main(names: Sequence[str]) -> None:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     written = []
     for name in names or BENCHMARKS:
-        before = Figure("load of the machine before", _load(), "")
-        figures = [before, *BENCHMARKS[name](course)]
+        figures = _measured(course, name, quick)
         console.print(_table(name, figures))
         written += [{"benchmark": name} | asdict(figure) for figure in figures]
-        write_atomically(path, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
-    print(f"written: {course.relative(path)}")
+        if not quick:
+            text = json.dumps(written, indent=1, ensure_ascii=False)
+            write_atomically(path, text + "\n")
+    print("quick: nothing written" if quick else f"written: {course.relative(path)}")
 
 
-def _load() -> float:
-    return os.getloadavg()[0]
+def _measured(course: Course, name: str, quick: bool) -> list[Figure]:
+    before = Figure("load of the machine before", os.getloadavg()[0], "")
+    start = perf_counter()
+    figures = BENCHMARKS[name](course, quick=quick)
+    took = Figure("seconds that this took", perf_counter() - start, "s")
+    return [before, *figures, took]
 
 
 def _table(name: str, figures: Sequence[Figure]) -> Table:

@@ -15,19 +15,14 @@ which is less than the engine offers and more than nbgrader may leave out.
 """
 
 import itertools
-import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from autograder.course import Course
-from autograder.demo.students import LESSON
-from tests.benchmarks import sample, stages
+from tests.benchmarks import class_run, sample, stages
 from tests.benchmarks.figure import Figure, above, against
 from tests.benchmarks.nbgrader_alone import nbgrader
 
@@ -48,12 +43,14 @@ class Graded:
     steady: list[float]
 
 
-def measure(course: Course) -> list[Figure]:
+def measure(course: Course, *, quick: bool = False) -> list[Figure]:
+    students = sample.once() if quick else sample.students()
+    groups = sample.GROUPS[:1] if quick else sample.GROUPS
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        graded = sample.class_folder(course, folder / "class")
-        found = stages.measure(graded)
-        ours, theirs = _rates(course, graded, folder)
+        graded = sample.class_folder(course, folder / "class", students)
+        found = stages.measure(graded, 1 if quick else stages.ROUNDS)
+        ours, theirs = _rates(course, graded, folder, groups)
     return [*_of_stages(found), *_of_rates(ours, theirs)]
 
 
@@ -91,7 +88,7 @@ def _of_rates(
 
 
 def _rates(
-    course: Course, graded: Course, folder: Path
+    course: Course, graded: Course, folder: Path, groups: Sequence[str]
 ) -> tuple[dict[int, Graded], dict[str, list[float]]]:
     """Measure in turns; the first time that anything runs is not counted."""
     variants = {
@@ -106,7 +103,7 @@ def _rates(
         for name, change in variants.items():
             peer.prepare(course, folders[name], change)
         _grade(graded, 1)
-        for group in sample.GROUPS:
+        for group in groups:
             for jobs, rates in ours.items():
                 whole, steady = _grade(graded, jobs)
                 rates.whole.append(whole)
@@ -118,18 +115,7 @@ def _rates(
 
 def _grade(graded: Course, jobs: int) -> tuple[float, float]:
     """Grade the class with the command; give its rates with start-up and under way."""
-    shutil.rmtree(graded.root / "build", ignore_errors=True)  # nothing is remembered
-    program = Path(sys.executable).with_name("autograder")
-    command = [str(program), "grade", LESSON, "--jobs", str(jobs)]
-    count = len(sample.students())
-    start = time.perf_counter()
-    with subprocess.Popen(
-        command, cwd=graded.root, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        seen = [time.perf_counter() for _ in process.stdout]
-    seconds = time.perf_counter() - start
-    # A row for each student and a line at the end.
-    if process.returncode or len(seen) != count + 1:
-        raise RuntimeError(f"autograder grade ended with {process.returncode}")
-    return count / seconds, (count - jobs) / (seen[count - 1] - seen[jobs - 1])
+    class_run.forget(graded)
+    count = len([*(graded.root / "submitted").iterdir()])
+    run = class_run.grade(graded, count, jobs)
+    return count / run.seconds, run.steady

@@ -18,6 +18,7 @@ import psutil
 from autograder.course import Course
 from autograder.demo.students import LESSON
 
+MAIN, WORKER, PARENT = PROCESSES = ("main process", "a worker", "its warm parent")
 SAME_MOMENT = 0.002  # s: rows closer than that were printed together
 PEAK = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
@@ -28,8 +29,10 @@ class Run:
 
     seconds : until its end
     rows : until each line of its output, a row for each student and the closing one
-    own_work : processor seconds of the main process for a submission, once it runs
-    memory : MB at most of the main process, a worker, a sandbox's warm parent
+    own_work : processor seconds of the main process for a submission, under way
+    workers_work : those of the workers and their sandboxes
+    closing : the last line
+    memory : MB that each of ``PROCESSES`` has held at most
     """
 
     count: int
@@ -37,6 +40,8 @@ class Run:
     seconds: float = 0.0
     rows: list[float] = field(default_factory=list)
     own_work: float = 0.0
+    workers_work: float = 0.0
+    closing: str = ""
     memory: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -73,7 +78,8 @@ def grade(course: Course, count: int, jobs: int) -> Run:
     ) as process:
         assert process.stdout is not None
         watch = _watch(run, psutil.Process(process.pid))
-        for _ in process.stdout:
+        for line in process.stdout:
+            run.closing = line
             run.rows.append(time.perf_counter() - start)
             next(watch, None)
     run.seconds = time.perf_counter() - start
@@ -91,32 +97,47 @@ def forget(course: Course) -> None:
 
 def _watch(run: Run, main: psutil.Process) -> Iterator[None]:
     """Look at the processes when it is time; is gone on with at each row."""
-    first = _work(main)
+    while len(run.rows) < run.count // 4:  # both workers have started by then
+        yield
+    early, place = _work(main), len(run.rows)
     while len(run.rows) < run.count - run.jobs:
         yield
-    run.own_work = (_work(main) - first) / max(1, len(run.rows) - 1)
-    workers = main.children()
-    behind = [each for worker in workers for each in _below(worker)]
-    run.memory["worker"] = max(map(_peak, workers), default=0.0)
-    run.memory["warm parent"] = max(map(_peak, behind), default=0.0)
+    late, rows = _work(main), max(1, len(run.rows) - place)
+    run.own_work = (late[0] - early[0]) / rows
+    run.workers_work = (late[1] - early[1]) / rows
+    workers, behind = _family(main)
+    run.memory[WORKER] = max(map(_peak, workers), default=0.0)
+    run.memory[PARENT] = max(map(_peak, behind), default=0.0)
     while True:
-        run.memory["main"] = max(_peak(main), run.memory.get("main", 0.0))
+        run.memory[MAIN] = max(_peak(main), run.memory.get(MAIN, 0.0))
         yield
 
 
-def _work(process: psutil.Process) -> float:
+def _family(main: psutil.Process) -> tuple[list[psutil.Process], list[psutil.Process]]:
+    """Give the workers, and what runs behind them."""
+    try:
+        workers = main.children()
+        behind = {*main.children(recursive=True)} - {*workers}
+    except psutil.Error:  # the last rows come when it has ended
+        return [], []
+    return workers, [*behind]
+
+
+def _work(main: psutil.Process) -> tuple[float, float]:
+    """Give the processor seconds so far: its own, and those of all behind it."""
+    workers, behind = _family(main)
+    others = sum(sum(_seconds(each)) for each in [*workers, *behind])
+    return _seconds(main)[0], others
+
+
+def _seconds(process: psutil.Process) -> tuple[float, float]:
+    """Give the processor seconds of a process, and of its children that have ended."""
     try:
         times = process.cpu_times()
-    except psutil.Error:  # its last rows come when it has ended
-        return 0.0
-    return times.user + times.system
-
-
-def _below(process: psutil.Process) -> list[psutil.Process]:
-    try:
-        return process.children(recursive=True)
     except psutil.Error:
-        return []
+        return 0.0, 0.0
+    ended = times.children_user + times.children_system
+    return times.user + times.system, ended
 
 
 def _peak(process: psutil.Process) -> float:

@@ -6,20 +6,18 @@ start nor its first steps are held against it. What is counted is the converter 
 ``nbgrader autograde`` runs, on several students in one call.
 """
 
-import os
-import sys
 import time
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.demo.students import LESSON
 from tests.benchmarks import sample
+from tests.plain_nbgrader import steps
+from tests.plain_nbgrader.process import process
 
 FIRST = "the-first"  # a student whose grading is not counted
 
@@ -37,7 +35,7 @@ class Nbgrader:
     def prepare(self, course: Course, folder: Path, change: sample.Change) -> None:
         """Release a changed lesson in a new folder, with the class's submissions."""
         sample.lesson_folder(course, folder, change)
-        self._pool.submit(_release, folder).result()
+        self._pool.submit(steps.release, folder, LESSON).result()
         students = sample.once()
         first = replace(students[0], name=FIRST)
         sample.hand_in(folder, [first, *students])
@@ -63,37 +61,13 @@ def nbgrader(log: Path) -> Iterator[Nbgrader]:
 
     log : the file that gets what nbgrader and its kernels print
     """
-    spawn = get_context("spawn")
-    with ProcessPoolExecutor(1, spawn, _begin, (str(log),)) as pool:
+    with process(log) as pool:
         yield Nbgrader(pool, log)
 
 
-def _begin(log: str) -> None:
-    warnings.simplefilter("ignore")  # nbgrader's own, from SQLAlchemy
-    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.dup2(handle, 1)
-    os.dup2(handle, 2)
-    # nbgrader calls alembic by name, which is there only in an activated environment.
-    scripts = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
-
-
-def _release(folder: Path) -> None:
-    from autograder.demo import plain_nbgrader  # nbgrader: two seconds of imports
-
-    plain_nbgrader.release(folder, LESSON)
-
-
 def _autograde(folder: Path, names: str) -> float:
-    from nbgrader.converters import Autograde
-    from nbgrader.coursedir import CourseDirectory
-    from traitlets.config import PyFileConfigLoader
-
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
-    config.CourseDirectory.root = str(folder)
-    config.CourseDirectory.assignment_id = LESSON
-    config.CourseDirectory.student_id = names
-    converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
+    """Give the seconds that nbgrader takes, without imports and configuration."""
+    converter = steps.autograder(folder, LESSON, names)
     start = time.perf_counter()
     converter.start()
     return time.perf_counter() - start

@@ -1,12 +1,11 @@
 """The class that grading is measured on: lesson 01, right, mistaken and half done.
 
 Every student of the demo's class whose file can be read, several times over; a comment
-with the student's name in each answer makes every submission another. The broken file
-is left out: it takes no time here and little in nbgrader.
+with the student's name makes every submission another, so that none is judged for
+another. The broken file is left out: it takes no time here and little in nbgrader.
 """
 
 import copy
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Course
-from autograder.demo.run import make_folder
+from autograder.demo.folder import make_folder
 from autograder.demo.students import LESSON, Student, sample_class
 from autograder.demo.submissions import submit
 from autograder.grading.master import load_master
@@ -23,6 +22,7 @@ from autograder.grading.master import load_master
 COPIES = 4
 GROUPS = "abc"  # each of them a mix of its own; nbgrader grades a group at a time
 UNREADABLE = "pavel"
+BEFORE = "softmax"  # above its answer stands the comment of who has answered nothing
 
 Change = Callable[[NotebookNode], NotebookNode]
 
@@ -31,7 +31,7 @@ def students() -> list[Student]:
     """Give the class; a name says the copy and the group: ``amara-1a``."""
     readable = [each for each in sample_class() if each.name != UNREADABLE]
     return [
-        _named(student, f"{student.name}-{number}{GROUPS[place % len(GROUPS)]}")
+        named(student, f"{student.name}-{number}{GROUPS[place % len(GROUPS)]}")
         for number in range(1, COPIES + 1)
         for place, student in enumerate(readable)
     ]
@@ -42,18 +42,19 @@ def once() -> list[Student]:
     return [student for student in students() if student.name[-2] == "1"]
 
 
-def _named(student: Student, name: str) -> Student:
+def named(student: Student, name: str) -> Student:
+    """Give a student another name, and a comment with it in each answer."""
+    comment = f"# {name}"
     answers = {
-        exercise: f"{answer}\n# {name}" for exercise, answer in student.answers.items()
+        exercise: f"{answer}\n{comment}" for exercise, answer in student.answers.items()
     }
-    return replace(student, name=name, answers=answers)
+    own_cells = student.own_cells if answers else {BEFORE: comment}
+    return replace(student, name=name, answers=answers, own_cells=own_cells)
 
 
-def class_folder(course: Course, folder: Path) -> Course:
-    """Make a course folder with the whole class's submissions."""
-    make_folder(course, folder, students())
-    released = course.learner(LESSON).parent
-    shutil.copytree(released, folder / "notebooks" / LESSON)
+def class_folder(course: Course, folder: Path, handing_in: Sequence[Student]) -> Course:
+    """Make a course folder with a class's submissions."""
+    make_folder(course, folder, handing_in)
     return Course(folder)
 
 
