@@ -86,7 +86,13 @@ class Exercise:
         self.uses = uses
         self.returns = returns
         self.library = library
-        self.parameters = tuple(inspect.signature(reference).parameters)
+        parameters = inspect.signature(reference).parameters
+        self.parameters = tuple(parameters)
+        self._repeated = [
+            name
+            for name, parameter in parameters.items()
+            if parameter.kind is parameter.VAR_POSITIONAL
+        ]
         self.cases: list[Case] = []
         self.misconceptions: list[Misconception] = []
         self._spec: Function | None = None
@@ -96,6 +102,14 @@ class Exercise:
     def points(self) -> float:
         """Points of all cases together."""
         return float(sum(case.points for case in self.cases))
+
+    def argument_names(self, count: int) -> tuple[str, ...]:
+        """Name so many positional arguments of a call; of `*masks`, masks[0] is one."""
+        if not self._repeated:
+            return self.parameters[:count]
+        first = self.parameters.index(self._repeated[0])
+        many = (f"{self._repeated[0]}[{place}]" for place in range(count - first))
+        return (*self.parameters[:first], *many)[:count]
 
     def spec(self, function: Function) -> Function:
         """Take the obvious, slow version: the oracle of the cases."""

@@ -39,7 +39,8 @@ def explain(exercise: Exercise, verdict: Verdict) -> str:
         ).strip()
     if not verdict.case.visible:
         return _hidden(broken)
-    fed = words.arguments(exercise.parameters, broken.call)
+    names = exercise.argument_names(len(broken.call.arguments))
+    fed = words.arguments(names, broken.call)
     start = f"For {fed}, your" if fed else "Called without arguments, your"
     came, wanted = _came_and_wanted(exercise, broken, broken.call)
     return f"{start} `{exercise.name}` {came}. {wanted}."
@@ -152,7 +153,7 @@ def _stopped(raised: Raised, exercise: Exercise) -> str:
 def _changed(exercise: Exercise, found: Difference) -> tuple[str, str]:
     """Say which argument a call changed, and how if that can be shown shortly."""
     place, *inside = found.path
-    name = exercise.parameters[place]
+    name = exercise.argument_names(place + 1)[place]
     came = f"changed its argument {name}" + (contrast.at(inside) if inside else "")
     if found.kind == "value" or found.kind == "not_finite":
         here = contrast.at(found.index) if contrast.is_large(found) else ""

@@ -499,6 +499,27 @@ def test_a_changed_argument(argument, answer, said):
     assert explained(exercise, answer) == said
 
 
+def test_arguments_of_any_number_are_counted():
+    def both(*parts):
+        return parts[0] + parts[1]
+
+    def spoil(*parts):
+        parts[1][1] = 7.0
+        return parts[0] + parts[1]
+
+    exercise = Exercise(both, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(spoil)
+
+    @exercise.case("The arguments stay as they are")
+    def stay(student, rng):
+        student.leaves_unchanged(X, X)
+
+    assert explained(exercise, spoil) == (
+        "For parts[0] = [1, -2] and parts[1] = [1, -2], your `both` changed its "
+        "argument parts[1] from [1, -2] to [1, 7]. It should leave parts[1] as it is."
+    )
+
+
 def test_a_changed_part_of_an_argument():
     exercise = Exercise(steps, lesson="none", minutes=1, difficulty=1)
     exercise.spec(lambda x: 1.0)

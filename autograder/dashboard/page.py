@@ -51,7 +51,7 @@ def report(
     Raises ``CourseError`` if nobody has been graded or the file cannot be written.
     """
     with Journal(course) as journal:
-        results, times = journal.results(lesson), journal.times(lesson)
+        results, times = journal.results(lesson), dict(journal.times(lesson))
     if not results:
         raise CourseError(
             f"nobody has been graded for {lesson} yet: run `autograder grade "

@@ -93,9 +93,9 @@ def write_results(path: Path, journal: Journal, lesson: str) -> None:
 
     Raises ``CourseError`` if that cannot be done.
     """
-    times = journal.times(lesson).items()
     rows = (
-        json.dumps({"student": name, "seconds": seconds}) for name, seconds in times
+        json.dumps({"student": name, "seconds": seconds})
+        for name, seconds in journal.times(lesson)
     )
     try:
         write_lines(path, (kept.line for kept in journal.latest(lesson)))

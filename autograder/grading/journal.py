@@ -134,14 +134,15 @@ class Journal:
         with self._told():
             return [Result.from_json(kept.line) for kept in self.latest(lesson)]
 
-    def times(self, lesson: str) -> dict[str, dict[str, float]]:
-        """Give the seconds by stage and case, by student, of who found the verdicts."""
-        found = {}
+    def times(self, lesson: str) -> Iterator[tuple[str, dict[str, float]]]:
+        """Give each student with the seconds that the verdicts took, by stage and case.
+
+        Sorted by student; of who was graded first, if several wrote the same.
+        """
         with self._told():
             for kept in self.latest(lesson):
                 row = self._open.execute(TIMES, (kept.key,)).fetchone()
-                found[kept.student] = json.loads(row[0]) if row else {}
-        return found
+                yield kept.student, json.loads(row[0]) if row else {}
 
     def _add(self, table: str, *row: str | None) -> None:
         marks = ", ".join("?" * len(row))

@@ -77,10 +77,12 @@ def grade(course: Course, lesson: str, wishes: Wishes) -> int:
         classroom.write_results(path, journal, lesson)  # what hinders it is known early
         run = _Run(course, lesson, students, wishes, journal)
         code = run.grade()
+        gone: set[str] = set()
         if not wishes.student and code != INTERRUPTED:
             gone = {kept.student for kept in journal.latest(lesson)} - {*students}
             run.verdicts.forget(gone)
-        classroom.write_results(path, journal, lesson)
+        if run.fresh or gone:
+            classroom.write_results(path, journal, lesson)
     run.end(path)
     return code or int(run.incomplete)
 

@@ -7,6 +7,7 @@ is the work of ``autograder.gradebook``.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 
 from autograder.course import Course
@@ -38,7 +39,7 @@ class Graded:
     fault: str = ""
     judged: Judged | None = None
 
-    @property
+    @cached_property
     def result(self) -> Result:
         """The result, as data."""
         return Result.from_json(self.kept.line)

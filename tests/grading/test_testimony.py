@@ -1,0 +1,23 @@
+"""What a child says about a call, read field by field."""
+
+import numpy as np
+import pytest
+
+from autograder.grading.inside import wire
+from autograder.grading.testimony import read_told
+
+
+def told(given, changed):
+    return read_told(given, "value", 1.0, None, changed, False, [])
+
+
+def test_a_function_that_was_lent_is_itself_after_the_call():
+    x = np.array([1.0, 2.0])
+    outcome = told((np.sort, x), ("a stranger", x + 1)).outcome
+    assert outcome.arguments[0] is np.sort
+    np.testing.assert_array_equal(outcome.arguments[1], [2.0, 3.0])
+
+
+def test_another_number_of_arguments_is_nonsense():
+    with pytest.raises(wire.Nonsense):
+        told((np.sort, 1.0), (1.0,))
