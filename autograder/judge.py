@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from autograder.diagnosis import diagnose
+from autograder.diagnosis import diagnose, same
 from autograder.exercise import Case, Exercise, Misconception
 from autograder.outcome import Call, Raised, Runner
 from autograder.student import Broken, Student
@@ -85,11 +85,22 @@ def judge(
     found = _diagnosed(run(()))
     if found.passed or not exercise.uses:
         return found
-    helped = _diagnosed(run(exercise.uses))
+    helped = run(exercise.uses)
+    if _went_the_same_way(found, helped):  # to name the mistake once more is slow
+        return found
+    helped = _diagnosed(helped)
     if _merit(helped) > _merit(found):
         return replace(helped, blamed=_to_blame(exercise, run, helped))
     stub = _unwritten_use(found)
     return replace(helped, blamed=(stub,)) if stub else found
+
+
+def _went_the_same_way(found: Judgement, helped: Judgement) -> bool:
+    """Say whether the earlier exercises' right answers have changed nothing."""
+    if len(found.calls) != len(helped.calls):
+        return False
+    pairs = zip(found.calls, helped.calls, strict=True)
+    return all(same(one.outcome, other.outcome) for one, other in pairs)
 
 
 def _merit(found: Judgement) -> tuple[float, bool]:
