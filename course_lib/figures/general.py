@@ -1,7 +1,4 @@
-"""Every picture of the lessons: functions from data and labels to a ``Picture``.
-
-They draw, nothing else: no function here computes what it shows.
-"""
+"""Pictures that several lessons use: tables of weights, arrows, curves, steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -84,8 +81,9 @@ def arrows_in_the_plane(
     axes.axhline(0, color="0.8", zorder=0)
     axes.axvline(0, color="0.8", zorder=0)
     margin = 0.2 * max(float(np.ptp(tips, axis=0).max()), 1e-9)
-    (left, bottom), (right, top) = tips.min(axis=0) - margin, tips.max(axis=0) + margin
-    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    low, high = tips.min(axis=0) - margin, tips.max(axis=0) + margin
+    axes.set(xlim=_room_for_names(vectors, low, high), ylim=(low[1], high[1]))
+    axes.set_aspect("equal")
     step = drawing.round_step(float(tips.min()), float(tips.max()))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MultipleLocator(step))
@@ -184,6 +182,31 @@ def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> Picture:
     axes.set(xlim=(-names, numbers), ylim=(-0.36 * len(rows) + 0.18, 0.18))
     axes.set_axis_off()
     return Picture(figure, alt)
+
+
+def _room_for_names(
+    vectors: Mapping[str, np.ndarray], low: np.ndarray, high: np.ndarray
+) -> tuple[float, float]:
+    """Give the ends of the horizontal axis: beyond each tip there is room for its name.
+
+    low, high : (2,), corners that shall be in the picture in any case
+    """
+    inches = 3.2  # the axes are about as wide and as high, without their labels
+    least = 1.2  # of them for the arrows, however long the names are
+    rooms = [(x, text_width(name) + 0.12) for name, (x, _) in vectors.items()]
+    right = [(high[0], 0.0), *((x, room) for x, room in rooms if x >= 0)]
+    left = [(low[0], 0.0), *((x, room) for x, room in rooms if x < 0)]
+    # Both axes have one scale: the widest pair of names decides, or the height.
+    across = (
+        (x - other) / max(inches - room - space, least)
+        for x, room in right
+        for other, space in left
+    )
+    scale = max((high[1] - low[1]) / inches, *across)  # numbers per inch
+    return (
+        min(x - scale * space for x, space in left),
+        max(x + scale * room for x, room in right),
+    )
 
 
 def _logarithmic(axes: Axes, x: Sequence[float] | np.ndarray) -> None:

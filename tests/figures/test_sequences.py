@@ -1,0 +1,159 @@
+"""Pictures of lesson 02: queries point at keys, equal numbers lie on a line."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.collections import PathCollection
+
+from course_lib import figures
+from course_lib.drawing import COLOURS
+from tests.test_figures import ALT, POINTS, boxes, contrast, numbers, shown, texts
+
+GROUPS = {"she": ("queen", "girl"), "it": ("kite", "car", "boat")}
+
+
+def plane(queries=None):
+    queries = queries or {"she": np.array([2.0, 0.0]), "it": np.array([-1.0, -3.0])}
+    keys = {
+        group: dict(zip(nouns, numbers(len(nouns), 2), strict=True))
+        for group, nouns in GROUPS.items()
+    }
+    return figures.queries_and_keys(queries, keys, alt=ALT), keys
+
+
+def diagonal(others=None):
+    found = numbers(12)
+    return figures.agreement(
+        found,
+        others or {"autograd": found, "finite differences": found + 1e-9},
+        xlabel="by hand",
+        ylabel="by others",
+        alt=ALT,
+    )
+
+
+def arrows():
+    meanings = {"bank": [1.5, 1.5], "beside": [2.25, 0.75], "loan": [0.75, 2.25]}
+    named = {f"{name} with a long name": tip for name, tip in meanings.items()}
+    return figures.arrows_in_the_plane(named, xlabel="water", ylabel="money", alt=ALT)
+
+
+def points(picture):
+    return [c for c in picture.figure.findobj(PathCollection) if c.get_zorder() == 3]
+
+
+KINDS = {"plane": lambda: plane()[0], "diagonal": diagonal, "arrows": arrows}
+
+
+@pytest.fixture(params=KINDS, scope="module")
+def picture(request):
+    return KINDS[request.param]()
+
+
+def test_pictures_are_the_same_at_every_call(picture):
+    assert picture.svg() == picture.svg()
+    width, height = re.search(
+        r'width="([\d.]+)pt" height="([\d.]+)pt"', picture.svg()
+    ).groups()
+    assert float(width) / 72 <= 6 and float(height) / 72 <= 7
+
+
+def test_texts_are_large_and_stand_out(picture):
+    for text in texts(picture):
+        assert text.get_fontsize() >= POINTS
+        assert contrast(text.get_color(), "white") >= 4.5
+
+
+def test_no_text_covers_another(picture):
+    found = boxes(picture)
+    for place, (name, one) in enumerate(found):
+        for other, two in found[place + 1 :]:
+            side_by_side = one.x1 <= two.x0 + 1 or two.x1 <= one.x0 + 1
+            above = one.y1 <= two.y0 + 1 or two.y1 <= one.y0 + 1
+            assert side_by_side or above, (name, other)
+
+
+@pytest.mark.parametrize(
+    "tips",
+    [
+        {"she": [2.0, 0.0], "it": [-1.0, -3.0]},
+        {"she": [9.0, 0.5], "it": [-9.0, -0.5]},
+        {"she": [0.5, 9.0], "it": [-0.5, -9.0]},
+    ],
+)
+def test_no_name_of_a_query_runs_out_of_the_frame(tips):
+    assert_names_are_inside(plane(tips)[0])
+
+
+def test_no_name_of_an_arrow_runs_out_of_the_frame():
+    assert_names_are_inside(arrows())
+    down = {"to the far west": [-2.0, -0.1], "to the far east": [2.0, -0.1]}
+    assert_names_are_inside(figures.arrows_in_the_plane(down, alt=ALT))
+
+
+def assert_names_are_inside(picture):
+    picture.figure.draw_without_rendering()
+    (axes,) = picture.figure.axes
+    frame = axes.get_window_extent()
+    names = [text for text in axes.texts if text.get_text()]
+    assert names
+    for name in names:
+        box = name.get_window_extent()
+        assert frame.x0 <= box.x0 and box.x1 <= frame.x1, name.get_text()
+        assert frame.y0 <= box.y0 and box.y1 <= frame.y1, name.get_text()
+
+
+def test_each_group_has_its_own_marks_at_the_places_of_its_keys():
+    picture, keys = plane()
+    marks = points(picture)
+    for group, mark in zip(GROUPS, marks, strict=True):
+        np.testing.assert_allclose(mark.get_offsets(), [*keys[group].values()])
+    assert not np.array_equal(
+        marks[0].get_paths()[0].vertices, marks[1].get_paths()[0].vertices
+    )
+
+
+def test_queries_bear_their_names_and_keys_stand_in_the_legend():
+    assert {"query of she", "query of it", "keys of kite, car, boat"} <= {
+        *shown(plane()[0])
+    }
+
+
+def test_every_query_and_key_lies_inside_the_axes():
+    picture, keys = plane({"she": [9.0, 0.0], "it": [0.0, -7.0]})
+    axes = picture.figure.axes[0]
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    members = [key for group in keys.values() for key in group.values()]
+    places = np.array([[9.0, 0.0], [0.0, -7.0], *members])
+    assert np.all(places > (left, bottom)) and np.all(places < (right, top))
+
+
+def test_queries_without_keys_are_refused():
+    with pytest.raises(ValueError, match=r"queries of \['she'\] and keys of \[\]"):
+        figures.queries_and_keys({"she": np.ones(2)}, {}, alt=ALT)
+
+
+def test_numbers_stand_at_their_own_places_and_the_diagonal_is_drawn():
+    picture = diagonal()
+    first, second = points(picture)
+    np.testing.assert_allclose(first.get_offsets(), np.stack([numbers(12)] * 2, axis=1))
+    assert first.get_sizes()[0] > second.get_sizes()[0]  # both can be seen
+    axes = picture.figure.axes[0]
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), axes.lines[0].get_ydata())
+    assert axes.get_xlim() == axes.get_ylim()
+
+
+def test_numbers_that_disagree_leave_the_diagonal():
+    (mark,) = points(diagonal({"wrong": -numbers(12)}))
+    assert np.abs(np.diff(mark.get_offsets(), axis=1)).max() > 1
+
+
+def test_ways_have_different_colours():
+    edges = [tuple(mark.get_edgecolor()[0][:3]) for mark in points(diagonal())]
+    assert len({*edges}) == 2 <= len(COLOURS)
+
+
+def test_other_numbers_than_there_are_are_refused():
+    with pytest.raises(ValueError, match=r"'autograd' has numbers of shape \(3,\)"):
+        diagonal({"autograd": np.ones(3)})
