@@ -1,0 +1,131 @@
+"""What a query may not look at: masks, and a softmax that keeps to them.
+
+A mask is boolean and called ``may_attend``: True = may look. How to find out that a
+model looks where it must not is in ``course_lib.leaks``.
+"""
+
+import numpy as np
+
+
+def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
+    """Let each query look at its own place and at all places before it.
+
+    n : number of queries; query i stands at place i + offset
+    m : number of keys; key j stands at place j. None for as many as the last query may
+        look at: n + offset
+    offset : number of places before the first query
+
+    Returns may_attend (n, m), booleans: row i is True for keys 0 … i + offset.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3.
+
+    >>> causal_mask(3)
+    array([[ True, False, False],
+           [ True,  True, False],
+           [ True,  True,  True]])
+    >>> causal_mask(1, offset=2)
+    array([[ True,  True,  True]])
+    """
+    if m is None:
+        m = n + offset
+    return np.arange(m) <= np.arange(n)[:, np.newaxis] + offset  # (n, m)
+
+
+def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
+    """Let all queries look at a sequence's tokens, and not at what fills it up.
+
+    lengths : (...), number of tokens of each sequence, 0 … m; the filling stands
+        behind them
+    m : number of keys of each sequence, tokens and filling
+
+    Returns may_attend (..., 1, m), booleans: the one row is that of every query, and
+    True for the keys that are tokens.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3, where
+    blocked scores are −∞; which keys are filling is each program's to know.
+
+    >>> padding_mask([2, 0], 3)
+    array([[[ True,  True, False]],
+    <BLANKLINE>
+           [[False, False, False]]])
+    """
+    ends = np.asarray(lengths)[..., np.newaxis, np.newaxis]  # (..., 1, 1)
+    return np.arange(m) < ends  # (..., 1, m)
+
+
+def combine_masks(*masks: np.ndarray) -> np.ndarray:
+    """Let a query look only where every one of the masks lets it look.
+
+    masks : one or more may_attend (..., n, m); an axis of length 1, or one that is
+        missing in front, counts for all
+
+    Returns may_attend (..., n, m), booleans. The masks stay as they are.
+    Source: this course; section 3.2.3 of Vaswani et al. (2017), Attention Is All You
+    Need, has the causal mask alone.
+
+    >>> causal = np.array([[True, False], [True, True]])
+    >>> combine_masks(causal, np.array([[False, True]]))
+    array([[False, False],
+           [False,  True]])
+    """
+    may_attend = np.array(True)
+    for mask in masks:
+        may_attend = may_attend & mask
+    return may_attend  # (..., n, m)
+
+
+def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
+    """Turn scores into weights that are 0 wherever a query may not look.
+
+    scores : (..., n, m), numbers of any size
+    may_attend : (..., n, m), booleans; an axis of length 1, or one that is missing in
+        front, counts for all
+
+    Returns the weights (..., n, m): row i holds the softmax over the keys that query i
+    may look at, and 0 for the others. A row in which it may look at no key is all
+    zeros. Whole numbers are allowed, the result holds floats, and the arguments stay as
+    they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; zeros in a
+    row without keys are this course's choice, and PyTorch's in
+    ``scaled_dot_product_attention``.
+
+    >>> masked_softmax(np.array([[5.0, 9.0, 5.0]]), np.array([[True, False, True]]))
+    array([[0.5, 0. , 0.5]])
+    >>> masked_softmax(np.array([[5.0, 9.0]]), np.array([[False, False]]))
+    array([[0., 0.]])
+    """
+    allowed = np.where(may_attend, scores, -np.inf)
+    largest = allowed.max(axis=-1, keepdims=True)
+    powers = np.exp(allowed - np.where(np.isfinite(largest), largest, 0.0))
+    totals = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(totals > 0, totals, 1.0)  # (..., n, m)
+
+
+def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
+    """Say in another convention where a query may look.
+
+    may_attend : (..., n, m), booleans, True = may look
+    to : "scaled_dot_product_attention" for PyTorch's function of this name, where True
+        means may look; "MultiheadAttention" for its module, where True means blocked;
+        "additive" for numbers to add to the scores, 0 where it may look and −∞ where
+        it may not
+
+    Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
+    kind) for "additive". may_attend stays as it is. Raises ``ValueError`` for any other
+    convention.
+    Source: PyTorch's documentation of both; Vaswani et al. (2017), section 3.2.3.
+
+    >>> may_attend = np.array([[True, False]])
+    >>> convert_mask(may_attend, "MultiheadAttention")
+    array([[False,  True]])
+    >>> convert_mask(may_attend, "additive")
+    array([[  0., -inf]])
+    """
+    if to == "scaled_dot_product_attention":
+        return may_attend.copy()  # of the same kind as ours
+    if to == "MultiheadAttention":
+        return ~may_attend
+    if to == "additive":
+        return np.where(may_attend, 0.0, -np.inf)
+    raise ValueError(
+        f"to={to!r} is none of scaled_dot_product_attention, MultiheadAttention, "
+        "additive"
+    )
