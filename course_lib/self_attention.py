@@ -1,0 +1,117 @@
+"""A sequence that looks at itself, or at another one, through learned parameters.
+
+One look only: several at once are in ``course_lib.heads``, what a query may not look at
+is in ``course_lib.masks``, and the derivatives are in ``course_lib.gradients``.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from course_lib.attention import attention
+
+
+def project(
+    x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give each token its query, its key and its value.
+
+    x : (..., n, d_model), one token per row
+    w_q : (d_model, d_k), parameters
+    w_k : (d_model, d_k), parameters
+    w_v : (d_model, d_v), parameters
+
+    Returns three arrays: row i of the queries (..., n, d_k), of the keys (..., n, d_k)
+    and of the values (..., n, d_v) is made from token i, and from no other token. The
+    tokens may hold whole numbers, and the arguments stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
+
+    >>> x = np.array([[1.0, 2.0]])
+    >>> w_q, w_k = np.array([[3.0], [0.0]]), np.array([[0.0], [5.0]])
+    >>> project(x, w_q, w_k, np.array([[1.0, 0.0], [1.0, 1.0]]))
+    (array([[3.]]), array([[10.]]), array([[3., 2.]]))
+    """
+    return x @ w_q, x @ w_k, x @ w_v
+
+
+def self_attention(
+    x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Let each token of a sequence look at all tokens of the same sequence.
+
+    x : (..., n, d_model), one token per row
+    w_q : (d_model, d_k), parameters
+    w_k : (d_model, d_k), parameters
+    w_v : (d_model, d_v), parameters
+
+    Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
+    weighted for token i. Row i of the weights (..., n, n) says how much token i looks
+    at each token: the softmax of its scores, which are dot products divided by the
+    square root of d_k. Whole numbers are allowed, the results hold floats, and the
+    arguments stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1 and 3.2.3.
+
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> nothing, w_v = np.zeros((2, 3)), np.array([[4.0], [8.0]])
+    >>> self_attention(x, nothing, nothing, w_v)
+    (array([[6.],
+           [6.]]), array([[0.5, 0.5],
+           [0.5, 0.5]]))
+    """
+    q, k, v = project(x, w_q, w_k, w_v)
+    return attention(q, k, v)  # (..., n, d_v), (..., n, n)
+
+
+def cross_attention(
+    x: np.ndarray,
+    memory: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Let each token of one sequence look at all tokens of another one.
+
+    x : (..., n, d_model), the tokens that look, one per row
+    memory : (..., m, d_memory), the tokens that are looked at, one per row
+    w_q : (d_model, d_k), parameters
+    w_k : (d_memory, d_k), parameters
+    w_v : (d_memory, d_v), parameters
+
+    Returns two arrays. Row i of the output (..., n, d_v) is the mean of the memory's
+    values, weighted for token i of x. Row i of the weights (..., n, m) says how much
+    token i of x looks at each token of the memory: the softmax of its scores, which are
+    dot products divided by the square root of d_k. Whole numbers are allowed, the
+    results hold floats, and the arguments stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3 (the one
+    called "encoder-decoder attention").
+
+    >>> memory = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+    >>> w_q, w_v = np.zeros((2, 4)), np.array([[2.0], [7.0], [2.0]])
+    >>> cross_attention(np.ones((1, 2)), memory, w_q, np.ones((3, 4)), w_v)
+    (array([[4.]]), array([[0.5, 0.5]]))
+    """
+    return attention(x @ w_q, memory @ w_k, memory @ w_v)  # (..., n, d_v), (..., n, m)
+
+
+def equivariance_gap(
+    f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, permutation: list[int]
+) -> float:
+    """Measure by how much a function of a sequence sees the order of its rows.
+
+    f : takes an array like x and leaves it as it is, gives an array with as many rows
+    x : (n, d), one token per row
+    permutation : (n,), each of 0 … n − 1 once; row i of the permuted sequence is row
+        permutation[i] of x
+
+    Returns a float: the largest absolute difference between f(permuted x) and the
+    permuted f(x). It is 0 if f treats all places alike. x stays as it is.
+    Source: Lee et al. (2019), Set Transformer, section 2 and property 1.
+
+    >>> equivariance_gap(lambda x: 2.0 * x, np.array([[1.0], [3.0]]), [1, 0])
+    0.0
+    >>> equivariance_gap(lambda x: x.cumsum(axis=0), np.array([[1.0], [3.0]]), [1, 0])
+    3.0
+    """
+    permuted = np.asarray(x)[permutation]
+    gap = f(permuted) - f(x)[permutation]  # (n, d)
+    return float(np.abs(gap).max())

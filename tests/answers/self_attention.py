@@ -1,0 +1,277 @@
+import functools
+
+import numpy as np
+import torch
+
+from tests.answers import Answers
+
+answers = Answers("self_attention")
+
+
+def projected(x, w_q, w_k, w_v):
+    return (np.einsum("...b,bc->...c", x, w) for w in (w_q, w_k, w_v))
+
+
+def scores_of(q, k):
+    return np.einsum("...ic,...jc->...ij", q, k) / np.sqrt(q.shape[-1])
+
+
+def shares(scores, axis=-1):
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def mix(weights, v):
+    return np.einsum("...ij,...jd->...id", weights, v)
+
+
+@answers.correct
+def einsum_throughout(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = shares(scores_of(q, k))
+    return mix(weights, v), weights
+
+
+@answers.correct
+def one_token_at_a_time(x, w_q, w_k, w_v):
+    output = np.zeros((*x.shape[:-1], w_v.shape[1]))
+    weights = np.zeros((*x.shape[:-1], x.shape[-2]))
+    for *batch, i in np.ndindex(x.shape[:-1]):
+        tokens = x[tuple(batch)]
+        scores = (tokens @ w_k) @ (tokens[i] @ w_q) / w_q.shape[1] ** 0.5
+        weights[*batch, i] = shares(scores)
+        output[*batch, i] = weights[*batch, i] @ (tokens @ w_v)
+    return output, weights
+
+
+@answers.correct
+def parameters_multiplied_first(x, w_q, w_k, w_v):
+    """Score with x (w_q w_kᵀ) xᵀ: one matrix between two tokens."""
+    between = w_q @ w_k.T / np.sqrt(w_k.shape[1])
+    weights = shares(x @ between @ np.swapaxes(x, -1, -2))
+    return weights @ x @ w_v, weights
+
+
+@answers.correct
+def by_logarithms(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    scores = scores_of(q, k)
+    weights = np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
+    return np.matmul(weights, v), weights
+
+
+@answers.correct
+def keys_scaled(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = shares(q @ np.moveaxis(k * k.shape[-1] ** -0.5, -1, -2))
+    return weights @ v, weights
+
+
+@answers.correct
+def columns_first_in_memory(x, w_q, w_k, w_v):
+    output, weights = einsum_throughout(x, w_q, w_k, w_v)
+    return np.asfortranarray(output), np.asfortranarray(weights)
+
+
+@answers.correct
+def tensors_of_pytorch(x, w_q, w_k, w_v):
+    x, w_q, w_k, w_v = (torch.tensor(a).double() for a in (x, w_q, w_k, w_v))
+    scores = (x @ w_q) @ (x @ w_k).mT / w_q.shape[1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return (weights @ (x @ w_v)).numpy(), weights.numpy()
+
+
+class SelfAttention:
+    def __init__(self, power):
+        self.power = power
+
+    def __call__(self, x, w_q, w_k, w_v):
+        q = x @ (w_q * float(w_q.shape[1]) ** self.power)
+        weights = shares(q @ np.swapaxes(x @ w_k, -2, -1))
+        return weights @ (x @ w_v), weights
+
+
+answers.right["callable_object"] = SelfAttention(-0.5)
+answers.right["partial"] = functools.partial(
+    lambda kept, *given: einsum_throughout(*given)[:kept], 2
+)
+
+
+@answers.also("all_axes_turned")
+def keys_transposed_by_a_method(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = shares(np.matmul(q, k.transpose()) / k.shape[-1] ** 0.5)
+    return np.matmul(weights, v), weights
+
+
+@answers.also("softmax_over_queries")
+def softmax_of_the_turned_table(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = np.swapaxes(shares(scores_of(k, q)), -1, -2)
+    return mix(weights, v), weights
+
+
+@answers.also("softmax_over_axis_one")
+def second_axis_moved_last(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    moved = np.moveaxis(scores_of(q, k), 1, -1)
+    weights = np.moveaxis(shares(moved), -1, 1)
+    return mix(weights, v), weights
+
+
+@answers.also("softmax_over_axis_zero")
+def first_axis_moved_last(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    moved = np.moveaxis(scores_of(q, k), 0, -1)
+    weights = np.moveaxis(shares(moved), -1, 0)
+    return mix(weights, v), weights
+
+
+@answers.also("exponentials_over_axis_zero")
+def unshifted_sums_of_the_first_axis(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    powers = np.exp(scores_of(q, k))
+    weights = powers / np.einsum("i...->...", powers)
+    return weights @ v, weights
+
+
+@answers.also("batch_as_one_sequence")
+def long_sequence_of_loops(x, w_q, w_k, w_v):
+    tokens = x.reshape(-1, x.shape[-1])
+    output, weights = one_token_at_a_time(tokens, w_q, w_k, w_v)
+    return output.reshape(*x.shape[:-1], w_v.shape[1]), weights
+
+
+@answers.also("divided_by_root_of_d_model")
+def scale_of_the_tokens(x, w_q, w_k, w_v):
+    root = (w_q.shape[1] / w_q.shape[0]) ** 0.5
+    return one_token_at_a_time(x, w_q * root, w_k, w_v)
+
+
+@answers.also("no_scale")
+def scale_undone(x, w_q, w_k, w_v):
+    return one_token_at_a_time(x, w_q * w_q.shape[1] ** 0.5, w_k, w_v)
+
+
+@answers.also("scaled_twice")
+def mean_of_the_products(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = shares((q[..., :, None, :] * k[..., None, :, :]).mean(axis=-1))
+    return mix(weights, v), weights
+
+
+@answers.also("scale_inverted")
+def divided_by_a_power(x, w_q, w_k, w_v):
+    return one_token_at_a_time(x, w_q * w_q.shape[1], w_k, w_v)
+
+
+@answers.also("keys_look_at_queries")
+def parameters_exchanged(x, w_q, w_k, w_v):
+    return one_token_at_a_time(x, w_k, w_q, w_v)
+
+
+@answers.also("weights_transposed")
+def sums_over_the_first_axis(x, w_q, w_k, w_v):
+    _, weights = one_token_at_a_time(x, w_q, w_k, w_v)
+    return np.einsum("...ij,...id->...jd", weights, x @ w_v), weights
+
+
+@answers.also("keys_made_with_w_q")
+def scores_of_the_queries(x, w_q, w_k, w_v):
+    return one_token_at_a_time(x, w_q, w_q, w_v)
+
+
+@answers.also("tokens_mixed")
+def values_that_are_tokens(x, w_q, w_k, w_v):
+    return einsum_throughout(x, w_q, w_k, np.eye(x.shape[-1]))
+
+
+@answers.also("own_place_left_out")
+def diagonal_filled(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    scores = scores_of(q, k)
+    places = np.arange(x.shape[-2])
+    scores[..., places, places] = -np.inf
+    weights = shares(scores)
+    return mix(weights, v), weights
+
+
+@answers.also("causal_mask_added")
+def loop_over_what_came_before(x, w_q, w_k, w_v):
+    output = np.zeros((*x.shape[:-1], w_v.shape[1]))
+    weights = np.zeros((*x.shape[:-1], x.shape[-2]))
+    for *batch, i in np.ndindex(x.shape[:-1]):
+        seen = x[tuple(batch)][: i + 1]
+        part = shares((seen @ w_k) @ (seen[i] @ w_q) / w_q.shape[1] ** 0.5)
+        weights[*batch, i, : i + 1] = part
+        output[*batch, i] = part @ (seen @ w_v)
+    return output, weights
+
+
+@answers.also("scores_returned")
+def loop_with_scores_kept(x, w_q, w_k, w_v):
+    q, k, _ = projected(x, w_q, w_k, w_v)
+    return one_token_at_a_time(x, w_q, w_k, w_v)[0], scores_of(q, k)
+
+
+@answers.also("exponentials_overflow")
+def unshifted_sums(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    powers = np.exp(scores_of(q, k))
+    total = np.einsum("...ij->...i", powers)[..., None]
+    return (powers / total) @ v, powers / total
+
+
+@answers.also("cut_to_whole_numbers")
+def cast_to_the_dtype_of_x(x, w_q, w_k, w_v):
+    output, weights = einsum_throughout(x, w_q, w_k, w_v)
+    return output.astype(x.dtype), weights
+
+
+@answers.also("parameters_scaled_in_place")
+def multiplied_into_itself(x, w_q, w_k, w_v):
+    np.multiply(w_q, w_q.shape[1] ** -0.5, out=w_q)
+    return one_token_at_a_time(x, w_q * w_q.shape[1] ** 0.5, w_k, w_v)
+
+
+@answers.stranger
+def tokens_set_to_zero(x, w_q, w_k, w_v):
+    result = einsum_throughout(x, w_q, w_k, w_v)
+    x *= 0
+    return result
+
+
+@answers.stranger
+def everything_equally(x, w_q, w_k, w_v):
+    weights = np.full((*x.shape[:-1], x.shape[-2]), 1 / x.shape[-2])
+    return weights @ (x @ w_v), weights
+
+
+@answers.stranger
+def nearest_key(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    distances = ((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(-1)
+    weights = shares(-distances)
+    return weights @ v, weights
+
+
+@answers.stranger
+def best_token_only(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    scores = scores_of(q, k)
+    weights = (scores == scores.max(axis=-1, keepdims=True)).astype(float)
+    return weights @ v, weights
+
+
+@answers.stranger
+def softmax_applied_twice(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = shares(shares(scores_of(q, k)))
+    return weights @ v, weights
+
+
+@answers.stranger
+def own_value_added(x, w_q, w_k, w_v):
+    q, k, v = projected(x, w_q, w_k, w_v)
+    weights = shares(scores_of(q, k))
+    return weights @ v + v, weights

@@ -1,0 +1,260 @@
+"""The references of lesson 03 against PyTorch and against what must hold exactly."""
+
+import numpy as np
+import pytest
+import torch
+
+from course_lib.attention import attention
+from course_lib.heads import (
+    count_parameters,
+    load_torch_parameters,
+    merge_heads,
+    multi_head_attention,
+    split_heads,
+)
+
+LEADING = [(), (2,), (2, 3), (1,), (0,)]
+DTYPES = [np.float64, np.float32]
+# A sum of some ten products of numbers near 1 is off by some ten units of roundoff.
+CLOSE = {np.float64: 1e-13, np.float32: 1e-5}
+NUMBERS = {np.float64: torch.float64, np.float32: torch.float32}
+
+
+def normal(*shape, dtype=np.float64, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def tensor(array):
+    return torch.from_numpy(np.ascontiguousarray(array))
+
+
+def assert_same(mine, theirs, dtype=np.float64):
+    """Compare shape, dtype and values to the precision of a dtype."""
+    theirs = np.asarray(theirs.detach() if torch.is_tensor(theirs) else theirs)
+    assert mine.shape == theirs.shape
+    assert mine.dtype == dtype
+    np.testing.assert_allclose(mine, theirs, rtol=0, atol=CLOSE[dtype])
+
+
+def layer(dtype, bias=False, seed=0):
+    """Make PyTorch's layer with 12 numbers for a token and 3 heads, biases not zero."""
+    torch.manual_seed(seed)
+    made = torch.nn.MultiheadAttention(
+        12, 3, bias=bias, batch_first=True, dtype=NUMBERS[dtype]
+    )
+    if bias:  # PyTorch starts them at 0, which would hide whether they are used
+        torch.nn.init.normal_(made.in_proj_bias)
+        torch.nn.init.normal_(made.out_proj.bias)
+    return made.eval()
+
+
+def with_biases(x, memory, found, n_heads):
+    """Attend with biases: each is one more row of parameters, for a number 1."""
+
+    def one_more(table):
+        return np.concatenate([table, np.ones((*table.shape[:-1], 1))], axis=-1)
+
+    rows = [np.vstack([found[f"w_{p}"], found[f"b_{p}"]]) for p in "qkv"]
+    output, weights = multi_head_attention(
+        one_more(x), one_more(memory), *rows, found["w_o"], n_heads
+    )
+    return output + found["b_o"], weights
+
+
+# Against PyTorch
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("leading", [(), (2,)])
+def test_multi_head_attention_is_that_of_pytorch(leading, dtype):
+    theirs = layer(dtype)
+    x = normal(*leading, 5, 12, dtype=dtype)
+    memory = normal(*leading, 7, 12, dtype=dtype, seed=1)
+    found = load_torch_parameters(theirs.state_dict())
+    parameters = [found[name] for name in ("w_q", "w_k", "w_v", "w_o")]
+    output, weights = multi_head_attention(x, memory, *parameters, 3)
+    given = tensor(x), tensor(memory), tensor(memory)
+    there, looked = theirs(*given, average_attn_weights=False)
+    assert_same(output, there, dtype)
+    assert_same(weights, looked, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_mask_blocks_what_it_blocks_in_pytorch(dtype):
+    theirs = layer(dtype)
+    x, memory = normal(2, 5, 12, dtype=dtype), normal(2, 7, 12, dtype=dtype, seed=1)
+    may_attend = np.random.default_rng(2).random((5, 7)) < 0.5
+    may_attend[:, 0] = ~may_attend[:, 1]
+    found = load_torch_parameters(theirs.state_dict())
+    parameters = [found[name] for name in ("w_q", "w_k", "w_v", "w_o")]
+    mine = multi_head_attention(x, memory, *parameters, 3, may_attend)
+    there = theirs(
+        tensor(x),
+        tensor(memory),
+        tensor(memory),
+        attn_mask=tensor(~may_attend),  # this layer's True is "blocked"
+        average_attn_weights=False,
+    )
+    for one, other in zip(mine, there, strict=True):
+        assert_same(one, other, dtype)
+    assert np.all((mine[1] == 0) == ~may_attend)
+
+
+def test_loaded_biases_give_what_pytorch_gives():
+    theirs = layer(np.float64, bias=True)
+    x, memory = normal(2, 5, 12), normal(2, 7, 12, seed=1)
+    mine = with_biases(x, memory, load_torch_parameters(theirs.state_dict()), 3)
+    given = tensor(x), tensor(memory), tensor(memory)
+    there = theirs(*given, average_attn_weights=False)
+    for one, other in zip(mine, there, strict=True):
+        assert_same(one, other)
+
+
+@pytest.mark.parametrize("leading", LEADING)
+def test_heads_of_other_sizes_are_those_of_pytorchs_sdpa(leading):
+    x, memory = normal(*leading, 5, 10), normal(*leading, 7, 9, seed=1)
+    w_q, w_k = normal(10, 12, seed=2), normal(9, 12, seed=3)
+    w_v, w_o = normal(9, 18, seed=4), normal(18, 8, seed=5)
+    output, weights = multi_head_attention(x, memory, w_q, w_k, w_v, w_o, 3)
+    q, k, v = (
+        tensor(table).unflatten(-1, (3, -1)).transpose(-2, -3)
+        for table in (x @ w_q, memory @ w_k, memory @ w_v)
+    )
+    there = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    there = there.transpose(-2, -3).flatten(-2) @ tensor(w_o)
+    # Values and w_o of size 1 make outputs of size 10: two digits fewer are exact.
+    np.testing.assert_allclose(output, there.numpy(), rtol=0, atol=1e-11)
+    assert weights.shape == (*leading, 3, 5, 7)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("d_model", "n_heads"), [(12, 3), (512, 8), (5, 1), (7, 7)])
+def test_parameters_are_as_many_as_pytorch_has(d_model, n_heads, bias):
+    there = torch.nn.MultiheadAttention(d_model, n_heads, bias=bias, device="meta")
+    counted = sum(parameter.numel() for parameter in there.parameters())
+    assert count_parameters(d_model, n_heads, bias) == counted
+    assert type(count_parameters(d_model, n_heads, bias)) is int
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_loaded_arrays_do_not_share_the_memory_of_the_layer(bias):
+    theirs = layer(np.float32, bias)
+    before = {name: part.clone() for name, part in theirs.state_dict().items()}
+    found = load_torch_parameters(theirs.state_dict())
+    assert set(found) == {f"{kind}_{p}" for kind in "wb"[: 1 + bias] for p in "qkvo"}
+    for part in found.values():
+        assert part.dtype == np.float32
+        part[...] = 0
+    for name, part in theirs.state_dict().items():
+        assert torch.equal(part, before[name])
+
+
+def test_parameters_that_need_gradients_are_loaded():
+    theirs = dict(layer(np.float64).named_parameters())
+    assert all(part.requires_grad for part in theirs.values())
+    found = load_torch_parameters(theirs)
+    assert_same(found["w_o"], theirs["out_proj.weight"].T)
+
+
+# What must hold exactly
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.int64])
+@pytest.mark.parametrize("leading", LEADING)
+def test_splitting_and_merging_undo_each_other(leading, dtype):
+    x = (100 * normal(*leading, 5, 12)).astype(dtype)
+    for n_heads in (1, 2, 3, 4, 6, 12):
+        heads = split_heads(x, n_heads)
+        assert heads.shape == (*leading, n_heads, 5, 12 // n_heads)
+        assert heads.dtype == dtype
+        np.testing.assert_array_equal(merge_heads(heads), x)
+
+
+@pytest.mark.parametrize("leading", LEADING)
+def test_splitting_is_that_of_pytorch(leading):
+    x = normal(*leading, 5, 12)
+    there = tensor(x).unflatten(-1, (3, 4)).transpose(-2, -3)
+    np.testing.assert_array_equal(split_heads(x, 3), there.numpy())
+    np.testing.assert_array_equal(
+        merge_heads(there.numpy()), there.transpose(-2, -3).flatten(-2).numpy()
+    )
+
+
+def test_how_arrays_lie_in_memory_makes_no_difference():
+    x, heads = normal(2, 5, 24), normal(2, 3, 5, 8, seed=1)
+    for turned in (np.asfortranarray(x), x[..., ::-1, :], x[..., ::2]):
+        assert not turned.flags.c_contiguous
+        plain = np.ascontiguousarray(turned)
+        np.testing.assert_array_equal(split_heads(turned, 3), split_heads(plain, 3))
+    for turned in (np.asfortranarray(heads), heads.swapaxes(-2, -3), heads[..., ::2]):
+        assert not turned.flags.c_contiguous
+        plain = np.ascontiguousarray(turned)
+        np.testing.assert_array_equal(merge_heads(turned), merge_heads(plain))
+
+
+def test_changing_a_head_does_not_change_x():
+    x = normal(5, 12)
+    before = x.copy()
+    split_heads(x, 3)[0] = 0
+    np.testing.assert_array_equal(x, before)
+
+
+def test_heads_that_do_not_divide_are_refused():
+    said = r"^d_model=10 does not divide by n_heads=3$"
+    with pytest.raises(ValueError, match=said):
+        split_heads(normal(5, 10), 3)
+    with pytest.raises(ValueError, match=said):
+        count_parameters(10, 3, bias=True)
+    w = normal(10, 10)
+    with pytest.raises(ValueError, match=said):
+        multi_head_attention(normal(5, 10), normal(7, 10), w, w, w, w, 3)
+
+
+@pytest.mark.parametrize("leading", LEADING)
+def test_one_head_is_attention_between_projections(leading):
+    x, memory = normal(*leading, 5, 10), normal(*leading, 7, 9, seed=1)
+    w_q, w_k = normal(10, 4, seed=2), normal(9, 4, seed=3)
+    w_v, w_o = normal(9, 6, seed=4), normal(6, 8, seed=5)
+    output, weights = multi_head_attention(x, memory, w_q, w_k, w_v, w_o, 1)
+    single, looked = attention(x @ w_q, memory @ w_k, memory @ w_v)
+    np.testing.assert_array_equal(output, single @ w_o)
+    np.testing.assert_array_equal(weights, looked[..., np.newaxis, :, :])
+
+
+def test_heads_that_change_places_with_their_rows_change_nothing():
+    x, w = normal(5, 12), normal(4, 12, 12, seed=1)
+    before, weights = multi_head_attention(x, x, *w, 3)
+    order = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()
+    columns = [part[:, order] for part in w[:3]]
+    after, moved = multi_head_attention(x, x, *columns, w[3][order], 3)
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(moved, weights[[2, 0, 1]], rtol=0, atol=1e-14)
+
+
+def test_one_mask_for_all_is_the_same_mask_for_each():
+    x, w = normal(3, 5, 12), normal(4, 12, 12, seed=1)
+    may_attend = np.tri(5, dtype=bool)
+    one = multi_head_attention(x, x, *w, 3, may_attend)
+    each = multi_head_attention(x, x, *w, 3, np.tile(may_attend, (3, 1, 1)))
+    for mine, other in zip(one, each, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    assert np.all(one[1][..., ~may_attend] == 0)
+    np.testing.assert_allclose(one[1].sum(axis=-1), 1, rtol=1e-14)
+
+
+def test_blocked_tokens_may_hold_anything_finite():
+    x, memory, w = normal(5, 12), normal(7, 12, seed=1), normal(4, 12, 12, seed=2)
+    may_attend = np.arange(7) < np.array([[1], [2], [3], [4], [4]])
+    before = multi_head_attention(x, memory, *w, 3, may_attend)
+    memory[4:] = 1e6
+    after = multi_head_attention(x, memory, *w, 3, may_attend)
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+def test_whole_numbers_give_floats():
+    x, w = np.arange(8).reshape(2, 4) % 3, np.eye(4, dtype=int)
+    output, weights = multi_head_attention(x, x, w, w, w, w, 2)
+    assert output.dtype == weights.dtype == np.float64
+    same = multi_head_attention(x * 1.0, x * 1.0, w, w, w, w, 2)
+    np.testing.assert_array_equal(output, same[0])
