@@ -1,0 +1,660 @@
+# %% [markdown]
+# # Multi-head attention
+#
+# **Why several looks at once?**
+#
+# After this lesson you can
+#
+# - say what one look cannot tell, however well it is trained, and show it with a number;
+# - cut tokens into heads and put them together again without mixing tokens;
+# - write multi-head attention for self- and cross-attention, with a mask;
+# - count its parameters, and say what more heads cost and what they do not;
+# - load the parameters of PyTorch's layer into your own function.
+#
+# **About 130 minutes.** You need lessons 01 and 02.
+
+# %%
+import numpy as np
+
+from autograder import check
+from course_lib import figures
+from course_lib.attention import attention, scaled_scores
+from course_lib.softmax import softmax
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# | Mon | Tue | Wed | Thu | Fri | Sat | Sun |
+# |---|---|---|---|---|---|---|
+# | 11° | 12° | 14° | 18° | 17° | 15° | 13° |
+#
+# *How much warmer was Thursday than Monday?*
+#
+# You looked at two places, and you kept them apart: 18 **minus** 11. Can one layer of
+# attention do that? At the end of this lesson two layers are trained on such questions.
+# They have equally many parameters, one fails and one succeeds, and the last picture shows
+# where each of them looks.
+
+# %% [markdown]
+# ## What one look gives
+#
+# Take three days. Each has a key that says which day it is, and its temperature as value.
+# A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: what
+# fits gets nearly all of the weight.)
+
+# %%
+k, v = 4 * np.eye(3), np.array([[11.0], [12.0], [18.0]])  # Monday, Tuesday, Thursday
+asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
+
+# %% [markdown]
+# **Predict** the three outputs. Is 7, the answer to our question, among them?
+
+# %%
+for name, numbers in asks.items():
+    found, weights = attention(np.array([numbers]), k, v)
+    print(f"{name:14} weights {weights[0].round(2)}, output {found[0, 0]:.1f}")
+
+# %% [markdown]
+# The output is a **mean** of values, so it lies between 11 and 18, and 7 does not.
+
+# %% [markdown]
+# Would other values help, say temperatures times some number $c$? It is one $c$ for all
+# days, as `w_v` is one for all tokens: the next question may be Monday minus Thursday. With
+# weights $a$ and $b$ on Thursday and Monday the output is
+# $a\,c \cdot 18 + b\,c \cdot 11$. We want $1 \cdot 18 - 1 \cdot 11$, and that for any
+# temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1, and no $c$ does both, because
+# weights are never negative.
+#
+# What a look gives to one day, it takes from the others; and all it sees, it stirs
+# together.
+
+# %% [markdown]
+# ## Two looks
+#
+# Now look twice at the same table, put what was found **side by side**, and let a matrix
+# with learned parameters read the two numbers. Call it `w_o`, o for output. It also gives
+# the result the length that the next layer expects.
+
+# %%
+first = attention(np.array([asks["Thursday"]]), k, v)[0]
+second = attention(np.array([[4, 0, 0]]), k, v)[0]
+side_by_side = np.concatenate([first, second], axis=-1)  # (1, 2)
+w_o = np.array([[1.0], [-1.0]])
+print(side_by_side.round(2), "→", (side_by_side @ w_o).round(2))
+assert abs((side_by_side @ w_o).item() - 7) < 0.01
+
+# %% [markdown]
+# That is multi-head attention, complete: **look several times, put side by side, multiply
+# by `w_o`**. Each look is called a **head**. In the paper:
+#
+# $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O$$
+#
+# $$\text{head}_i = \text{Attention}(Q W_i^Q,\; K W_i^K,\; V W_i^V)$$
+#
+# The paper's $h$ is our `n_heads`; where we write h, it is the number of one head, counted
+# from 0.
+
+# %% [markdown]
+# One trap: in these two lines $Q$, $K$ and $V$ are whole **sequences**, which each head
+# still has to project. In the formula of lesson 01 they were queries, keys and values
+# themselves. Our code calls the sequences `x` (which looks) and `memory` (which is looked
+# at, twice in the formula: as $K$ and as $V$).
+
+# %% [markdown]
+# ## Heads are columns
+#
+# The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and keys
+# have $d_k = 64$ numbers, its values $d_v = 64$. They *need* not be smaller than the token;
+# $512 / 8$ is a choice that keeps the cost level, as you will count below.
+#
+# Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So all heads' queries
+# are made by one product `x @ w_q`, and then **head 0 has the first 64 columns, head 1 the
+# next 64**, and so on. Here are three tokens of four numbers for two heads. The tens say
+# which token, the ones which column, both counted from 0:
+
+# %%
+x = np.array([[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]])
+head_0, head_1 = x[:, :2], x[:, 2:]
+print(head_0, head_1, sep="\n\n")
+
+# %% [markdown]
+# The axis of heads goes in front of the tokens, `(n_heads, n, d_k)`. Then the last two axes
+# are a table of tokens for each head, and `attention` treats heads as it treats a
+# batch: each by itself, all at the same time.
+
+# %% [markdown]
+# ### Exercise: split_heads
+#
+# Cut each token into heads, for any number of axes in front, without a loop over heads if
+# you can.
+#
+# <details><summary>Hint 1</summary>
+# One token's numbers lie in a row: those of head 0, then those of head 1. Reshape can cut
+# that row in pieces and leave the tokens alone. What is the shape then, and which two axes
+# still stand in the wrong order?</details>
+# <details><summary>Hint 2</summary>
+# `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. After the
+# reshape there are two steps left: exchange the axes of tokens and heads with
+# `np.swapaxes`, and refuse, at the top, sizes that do not divide (`reshape` would refuse
+# them too, in worse words).</details>
+
+# %%
+from course_lib.heads import split_heads  # exercise
+
+# %%
+check(split_heads)
+
+# %% [markdown]
+# ## A wrong split can have the right shape
+#
+# A tempting shortcut: ask reshape for the final shape at once. Another: deal the columns
+# out in turn, so that head 0 has columns 0 and 2. Before you look: **which numbers does
+# head 0 get from the first?**
+
+# %%
+right = split_heads(x, 2)
+reshaped = x.reshape(2, 3, 2)
+every_second = np.moveaxis(x.reshape(3, 2, 2), -1, 0)
+print(right.shape, reshaped.shape, every_second.shape)
+
+# %%
+alt = "Reshape alone puts other tokens' numbers into rows; every second column, heads'."
+splits = {"split_heads": right, "reshape alone": reshaped, "every second": every_second}
+figures.coloured_heads(x, splits, alt=alt)
+
+# %% [markdown]
+# Colours are heads; a thick frame marks a number in the wrong place. All three shapes are
+# equal, so no shape check finds this, and nothing crashes later.
+#
+# *Every second column* at least keeps tokens apart: it is another numbering of the columns,
+# harmless if a model is trained with it, wrong as soon as parameters come from elsewhere.
+# *Reshape alone* is worse: "row 1 of head 0" is half of token **0**. Change one token and
+# see which rows move:
+
+# %%
+changed = x + np.array([[0], [0], [100]])  # only the last token, 2
+after = {"split_heads": split_heads(changed, 2), "reshape": changed.reshape(2, 3, 2)}
+for name, before in {"split_heads": right, "reshape": reshaped}.items():
+    moved = np.argwhere((after[name] != before).any(axis=-1)).tolist()
+    print(f"{name:11} rows that moved, (head, row): {moved}")
+assert moved == [[1, 1], [1, 2]]
+
+# %% [markdown]
+# After the right split, row 2 moves in both heads: that is where token 2 stands. After the
+# reshape, rows 1 and 2 of head 1 move, and nothing in head 0: both halves of token 2 are in
+# one head.
+#
+# > **Popular error: splitting by a reshape alone.** How much of a real layer is in the right
+# > place then? Number all entries and count.
+
+# %%
+numbered = np.arange(10 * 512).reshape(10, 512)  # 10 tokens, 8 heads of 64
+in_place = (numbered.reshape(8, 10, 64) == split_heads(numbered, 8)).mean()
+print(f"in the right place: {in_place:.1%}")
+assert in_place == 2 / 80
+
+# %% [markdown]
+# Two of 80 rows: the first token's first head and the last token's last.
+
+# %% [markdown]
+# ### Exercise: merge_heads
+#
+# The way back, the paper's "Concat": put the heads' numbers of each token side by side
+# again.
+#
+# <details><summary>Hint 1</summary>
+# Which two axes must stand beside each other before reshape may make one of them?</details>
+# <details><summary>Hint 2</summary>
+# The two steps of `split_heads`, undone in the opposite order. The shape
+# `(..., n_heads, n, d)` tells all sizes that you need.</details>
+
+# %%
+from course_lib.heads import merge_heads  # exercise
+
+# %%
+check(merge_heads)
+
+# %% [markdown]
+# A natural test is the round trip: split, merge, compare. **Predict:** does it notice if
+# *both* functions use reshape alone?
+
+# %%
+print("right pair:", np.array_equal(merge_heads(right), x))
+print("wrong pair:", np.array_equal(reshaped.reshape(3, 4), x))
+print("one of each:", np.array_equal(merge_heads(reshaped), x))
+
+# %% [markdown]
+# It does not: two equal mistakes undo each other. Notice what that means for tests: compare
+# with numbers written by hand at least once. The check of `split_heads` did so.
+
+# %% [markdown]
+# ## All together
+#
+# Six steps now: project; split; score, in each head; softmax; mix the values; merge and
+# multiply by `w_o`. You have written each of them.
+#
+# Two details. Each head divides by the root of **its own** d_k, the length of the vectors
+# that it multiplies. And a mask may come along: `may_attend[i, j]` says whether token i may
+# look at token j. Lesson 04 is about masks; here it is enough that a blocked score becomes
+# −∞ before the softmax, because $e^{-\infty} = 0$:
+
+# %%
+allowed = np.array([True, False, True])
+print(softmax(np.where(allowed, [2.0, 5.0, 2.0], -np.inf)))
+
+# %% [markdown]
+# ### Exercise: multi_head_attention
+#
+# Return the output and the weights of all heads. `split_heads`, `merge_heads`,
+# `scaled_scores` and `softmax` are at hand. (`attention` takes no mask.)
+#
+# <details><summary>Hint 1</summary>
+# Write the shape behind each line. Where are heads an axis of their own, and where are they
+# columns? `w_q` meets tokens before the split, `w_o` after the merge. Should the scale know
+# about n_heads at all?</details>
+# <details><summary>Hint 2</summary>
+# `scaled_scores` divides by the root of the last axis of what it is given. The scores are
+# `(..., n_heads, n, m)`, and the mask `(..., n, m)` is the same for all heads: give it an axis
+# of length 1 where the heads are.</details>
+
+# %%
+from course_lib.heads import multi_head_attention  # exercise
+
+# %%
+check(multi_head_attention)
+
+# %% [markdown]
+# ## Who kicked whom?
+#
+# *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and** what
+# it was done to: two questions about one word, and the answers may stand near or far. Let
+# head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. Each word only
+# says which word it is; *kicked* asks in both heads, *Bob* answers in head 0 and *ball* in
+# head 1.
+
+# %%
+words, tokens = ["Bob", "kicked", "the", "ball"], np.eye(4)
+w_q, w_k, w_v = np.zeros((3, 4, 4))
+w_q[1] = [6, 0, 6, 0]  # kicked: one number for head 0, one for head 1
+w_k[0], w_k[3] = [1, 0, 0, 0], [0, 0, 1, 0]  # Bob, ball
+w_v[0], w_v[3] = [1, 0, 1, 0], [0, 1, 0, 1]  # in each head: "Bob", "ball"
+parameters = w_q, w_k, w_v, np.eye(4)
+output, two_heads = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
+print("kicked, two heads:", output[1].round(2))
+
+# %%
+alt = "The row of kicked: head 0 looks at Bob with weight 0.96, head 1 at ball."
+labels = ["kicked, head 0", "kicked, head 1"]
+figures.who_looks_at_whom(two_heads[:, 1], labels, words, alt=alt)
+
+# %% [markdown]
+# Read the four numbers in pairs, (Bob, ball) for each head. Head 0 found (0.96, 0.01): who?
+# Bob. Head 1 found (0.01, 0.96): whom? The ball. Now the **same parameters** with
+# `n_heads=1`: the two halves of the dot product are added into one score. **Predict** the
+# weights of *kicked* and its output.
+
+# %%
+output_1, one_head = multi_head_attention(tokens, tokens, *parameters, n_heads=1)
+print("weights:", one_head[0, 1].round(2), "output:", output_1[1].round(2))
+assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look alike
+
+# %% [markdown]
+# Half Bob, half ball, in each place: the output no longer says which of them kicked. The
+# paper (section 3.2.2) wants a model to look at several places for several reasons: "With a
+# single attention head, averaging inhibits this."
+#
+# Notice a trap when you look at models: `nn.MultiheadAttention` returns, unless told
+# otherwise, the **mean** of its heads' weights. Here the mean hides what the heads do:
+
+# %%
+print("mean of two heads:", two_heads[:, 1].mean(axis=0).round(2))
+assert np.abs(two_heads[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
+
+# %% [markdown]
+# ## Three facts about heads
+#
+# **Predict** each before you run it. First: with `n_heads=1`, what remains of this lesson?
+
+# %%
+from course_lib.self_attention import self_attention
+
+rng = np.random.default_rng(3)
+drawn = rng.normal(size=(5, 12))  # five tokens
+w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
+single = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=1)[0]
+gap = np.abs(single - self_attention(drawn, w_q, w_k, w_v)[0] @ w_o).max()
+print("one head is lesson 02 and w_o:", bool(gap < 1e-12))
+assert gap < 1e-12
+
+# %% [markdown]
+# Second: do heads have an order? Let head 2 become the first, in all four matrices (its
+# *columns* in three of them, its *rows* in `w_o`), or in the first three only.
+
+# %%
+columns = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()  # whole heads move
+print("columns:", columns)
+three = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[0]
+in_order = [w[:, columns] for w in (w_q, w_k, w_v)]
+all_four = multi_head_attention(drawn, drawn, *in_order, w_o[columns], n_heads=3)[0]
+without_w_o = multi_head_attention(drawn, drawn, *in_order, w_o, n_heads=3)[0]
+print("all four moved, same output:", np.allclose(all_four, three, rtol=0, atol=1e-12))
+print("w_o left as it was, same output:", np.allclose(without_w_o, three))
+assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three).max()
+
+# %% [markdown]
+# Heads have no order, only an address in `w_o`. So "head 3" of one trained model has
+# nothing to do with "head 3" of another.
+#
+# Third: side by side and then `w_o`, is that more than a sum? Give each head its own rows of
+# `w_o`, multiply head by head, and add up.
+
+# %%
+weights = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[1]
+found = weights @ split_heads(drawn @ w_v, 3)  # (3, 5, 4): what each head found
+contributions = found @ w_o.reshape(3, 4, 12)  # (3, 5, 12): rows of w_o, by head
+gap = np.abs(contributions.sum(axis=0) - three).max()
+print("sum of three contributions is the output:", bool(gap < 1e-12))
+assert gap < 1e-12
+
+# %% [markdown]
+# It is a sum: each head writes its own contribution of d_model numbers, made from its own
+# look. So one can take a single head out and see what the model loses; lesson 10 does that
+# with a trained one.
+#
+# (Reshape alone is right for `w_o`: the heads are *rows* there, and rows come first in
+# memory.)
+
+# %% [markdown]
+# ## Which root?
+#
+# Scores are divided so that they keep standard deviation 1 (lesson 01). A head's dot
+# product has d_k terms. Three divisors are on the market; try them with 8 heads of 64
+# numbers, for 16 and for 256 tokens.
+
+# %%
+roots = {"√d_k": 64**0.5, "√d_model": 512**0.5}
+for n in (16, 256):
+    q, k = rng.normal(size=(2, 8, n, 64))
+    for name, root in (roots | {"√n": n**0.5}).items():
+        scores = q @ np.swapaxes(k, -1, -2) / root  # (8, n, n)
+        print(f"{n:3} tokens, {name:8} deviation {scores.std():.2f}")
+        assert abs(scores.std() - 8 / root) < 0.06 * 8 / root
+
+# %% [markdown]
+# > **Popular error: dividing by √d_model inside heads.** Scores come out √n_heads times too
+# > small, here with deviation 1/√8, about 0.35, in place of 1: every head starts blurred.
+#
+# > **Popular error: dividing by √n**, found where a text calls both the length of a key and
+# > that of the sentence *n*. With it the same two words get scores that depend on how long
+# > the sentence is: deviation about 2 among 16 tokens, 0.5 among 256.
+#
+# Both return the right shapes and rows that sum to 1. Only the numbers tell.
+
+# %% [markdown]
+# ## What heads cost
+#
+# More heads, more work? **Predict:** a layer with d_model = 512 goes from 1 head to 16. By
+# which factor does the number of parameters grow? Count before you answer.
+
+# %% [markdown]
+# ### Exercise: count_parameters
+#
+# Count what is learned in the paper's sizes, where each head has
+# $d_k = d_v = d_{model} / n_{heads}$. A **bias** is a vector of parameters that a projection
+# adds after its matrix product; the paper's formula has none, most code does.
+#
+# <details><summary>Hint 1</summary>
+# Four matrices. What is the shape of each, heads side by side? How long is what it
+# gives, and thus its bias?</details>
+# <details><summary>Hint 2</summary>
+# Check with d_model = 4 and 2 heads by drawing the four matrices. Then ask what n_heads
+# still changes, and which call must raise.</details>
+
+# %%
+from course_lib.heads import count_parameters  # exercise
+
+# %%
+check(count_parameters)
+
+# %% [markdown]
+# Operations are multiplications and additions (people write FLOPs). A product of an
+# `(a, b)` with a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times
+# `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads' results
+# times `w_o`. For 512 tokens of 512 numbers, all heads together, each of the six takes
+# 2·512·512·512:
+
+# %%
+from course_lib.head_cost import product_flops
+
+learned, operations = set(), set()
+for n_heads in (1, 2, 4, 8, 16):
+    learned.add(count := count_parameters(512, n_heads, bias=False))
+    operations.add(work := sum(product_flops(512, n_heads, 512).values()))
+    row = f"{n_heads:2} heads: {count:,} parameters, {work:,} operations, "
+    print(row + f"{n_heads * 512 * 512:9,} weights")
+assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
+
+# %% [markdown]
+# > **Popular error: "more heads cost more".** Parameters and operations of the matrix
+# > products are the same for 1 and for 16 heads, to the last digit: the heads *share* the 512
+# > numbers.
+#
+# To be exact: the last column does grow. Each head has a table of weights of its own, so the
+# softmax works 16 times as much, and a program that stores the tables needs 16 times the
+# room. How much work is that, at about five operations per weight?
+
+# %%
+share = 5 * 16 * 512 * 512 / work
+print(f"softmax of 16 heads beside the products: {share:.1%}")
+assert share < 0.02
+
+# %% [markdown]
+# Heads do have a price of another kind: each looks with fewer numbers. With d_k = 1 a key is
+# a single number, and few things can be told apart by that. The paper (table 3, rows A)
+# found one head 0.9 BLEU (the usual score of translations) worse than 8, and 32 heads
+# worse too.
+
+# %% [markdown]
+# ## The same in PyTorch
+#
+# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input matrices
+# **on top of each other** in one tensor, each turned as `nn.Linear` has it: (out, in).
+
+# %%
+import torch
+
+torch.manual_seed(0)
+theirs = torch.nn.MultiheadAttention(12, 3, batch_first=True, dtype=torch.float64)
+for name, part in theirs.state_dict().items():
+    print(name, tuple(part.shape))
+
+# %% [markdown]
+# ### Exercise: load_torch_parameters
+#
+# Read them into the shapes that our functions take.
+#
+# <details><summary>Hint 1</summary>
+# Which rows of "in_proj_weight" are the queries'? All parts are equally large. Ours go to
+# the right of x, theirs are turned: `x @ w_q` here, and what there?</details>
+# <details><summary>Hint 2</summary>
+# `.detach().cpu().numpy()` makes an array of any tensor of parameters. `np.split(stacked,
+# 3)` cuts into three along the first axis. Biases are vectors: nothing to transpose, but
+# look first whether there are any.</details>
+
+# %%
+from course_lib.heads import load_torch_parameters  # exercise
+
+# %%
+check(load_torch_parameters)
+
+# %% [markdown]
+# PyTorch starts all biases at **0**, so forgetting them would go unnoticed. Give every
+# parameter a random number first.
+#
+# And how do biases enter our function, which has no place for them? A bias is a row of
+# parameters for a number that is always 1:
+#
+# $$x W + b = [x, 1] \begin{bmatrix} W \\ b \end{bmatrix}$$
+#
+# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at the end.
+# The tokens are the five of *Three facts about heads*, `drawn`.
+
+# %%
+for part in theirs.parameters():
+    torch.nn.init.normal_(part)
+loaded = load_torch_parameters(theirs.state_dict())
+with_one = np.concatenate([drawn, np.ones((5, 1))], axis=-1)  # (5, 13)
+below = [np.vstack([loaded[f"w_{name}"], loaded[f"b_{name}"]]) for name in "qkv"]
+output, weights = multi_head_attention(with_one, with_one, *below, loaded["w_o"], 3)
+output = output + loaded["b_o"]
+
+# %% [markdown]
+# Compare outputs, and weights head by head. `average_attn_weights=False` is the way round
+# the trap of *Who kicked whom?*: PyTorch's default is the mean of the heads' weights.
+
+# %%
+thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
+with torch.no_grad():
+    wanted = theirs(*thrice, average_attn_weights=False)
+    by_default = theirs(*thrice)[1].numpy()
+yours = {"output": output, "weights": weights}
+for (name, mine), tensor in zip(yours.items(), wanted, strict=True):
+    gap = np.abs(mine - tensor.numpy()).max()
+    print(f"{name} {mine.shape}, yours and theirs are equal:", bool(gap < 1e-10))
+    assert gap < 1e-10
+print("by default the mean of heads:", np.allclose(by_default, weights.mean(axis=0)))
+matrices = [loaded[f"w_{name}"] for name in "qkvo"]
+no_bias = multi_head_attention(drawn, drawn, *matrices, 3)[0]
+print("without the biases, same output:", np.allclose(no_bias, output))
+assert np.abs(no_bias - output).max() > 0.1
+
+# %% [markdown]
+# And it has as many parameters as you counted, in the paper's size:
+
+# %%
+paper = torch.nn.MultiheadAttention(512, 8)
+print(sum(part.numel() for part in paper.parameters()), count_parameters(512, 8, True))
+assert sum(part.numel() for part in paper.parameters()) == 1_050_624
+
+# %% [markdown]
+# ## Thursday and Monday
+#
+# The question from the start, now **learned**. A token of 16 numbers says which day it is
+# and what was measured: temperature and sunshine. A question names two days. The layer
+# looks from the question at the week (cross-attention, lesson 02) and must say both
+# differences. Nothing comes after `w_o`.
+
+# %% [markdown]
+# One layer gets one head with 16 numbers, the other two heads with 8 each: equally many
+# parameters, in matrices of the same shapes, in another cut. Their *error* is the mean
+# squared error, on questions that they were not trained on, divided by the variance of the
+# answers: 0 means always right, 1 means no better than always answering 0. **Predict** the
+# error of one head.
+
+# %%
+from course_lib.experiments import record, two_looks
+
+one, two = two_looks.train(1), two_looks.train(2)
+sizes = [sum(w.size for w in made.parameters.values()) for made in (one, two)]
+print("parameters of each:", sizes)
+print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
+# Measured 0.513 and 0.001; the room is for the rounding of other machines.
+assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
+
+# %% [markdown]
+# One head is left with about a half. Where does the half come from? Temperatures are
+# random with variance 1, so the answer, a difference, has variance 2. Whoever looks at
+# Thursday alone gets Thursday's part right and misses Monday's: 1 of 2. Other fixed weights
+# do worse: with equal weights on both days, nothing of the difference is left.
+#
+# Is that one lucky training? A record of longer ones: three seeds, also with four heads, and
+# with an *ensemble*: three layers of one head, whose answers are averaged.
+
+# %%
+kept = record.read("two_looks")
+for name in ("error_1", "error_2", "error_4", "error_ensemble"):
+    print(f"{name:15}", [f"{value:.2f}" for value in kept.values(name)])
+at_first = kept.values("ensemble_at_first")
+print("of its three members look at the first day:", at_first)
+print("seeds", kept.values("seed"), "with torch", kept.environment["torch"], "by:")
+print(kept.command)
+assert min(kept.values("error_1")) > 0.5 and min(kept.values("error_ensemble")) > 0.29
+assert max(kept.values("error_2") + kept.values("error_4")) < 0.001
+different, *alike = kept.values("error_ensemble")
+assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) > 0.5
+
+# %% [markdown]
+# > **Popular error: "several heads are an ensemble".** Members of an ensemble are asked the
+# > same question, and their answers are averaged. Heads look for **different** things, and
+# > `w_o` reads each in its own place. The ensemble of single heads is left with 0.29 to 0.51
+# > of the variance; two heads in one layer with less than 0.001.
+
+# %% [markdown]
+# Why is one ensemble better? With seed 0, two members look at the question's first day and
+# one at its second. The mean of their answers has two thirds of the one day and one third of
+# the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance. With the other
+# seeds all three look mostly at the second day, and make the same mistake: so does their
+# mean.
+
+# %% [markdown]
+# Now look where they look. Your own `multi_head_attention` runs the learned parameters on
+# the week from the start. In training, temperatures were around 0, so we write them as
+# differences from 14°, in steps of 5°; an answer times 5 is in degrees again.
+
+# %%
+degrees = np.array([11, 12, 14, 18, 17, 15, 13])
+measured = np.stack([(degrees - 14) / 5, np.zeros(7)], axis=-1)  # no sunshine known
+week = two_looks.week(measured)
+asked = two_looks.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
+says_1, looks_1 = multi_head_attention(asked, week, **one.parameters, n_heads=1)
+says_2, looks_2 = multi_head_attention(asked, week, **two.parameters, n_heads=2)
+answer_1, answer_2 = 5 * says_1[0, 0], 5 * says_2[0, 0]  # the first number: degrees
+print(f"one head says {answer_1:.0f}°, two heads say {answer_2:.0f}°")
+# Measured 4.8 and 7.1.
+assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
+
+# %% [markdown]
+# **Predict** the picture: at which days does the one head look, and at which does each of
+# the two?
+
+# %%
+two_heads_say = f"two heads, say {answer_2:.0f}°"
+labels = [f"one head, says {answer_1:.0f}°", f"{two_heads_say}: head 0", "head 1"]
+days = [f"{day} {t}°" for day, t in zip(two_looks.DAYS, degrees, strict=True)]
+rows = np.vstack([looks_1[:, 0], looks_2[:, 0]])  # (3, 7)
+print("looked at most:", [two_looks.DAYS[day] for day in rows.argmax(axis=-1)])
+assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
+
+# %%
+alt = "One head looks at Thursday; of two, one looks at Thursday and one at Monday."
+figures.looks_of_heads(rows, labels, days, alt=alt)
+
+# %% [markdown]
+# That answers the question from the start: Thursday was **7° warmer**, and two heads say
+# so. One of them looks most at Thursday's 18°, the other at Monday's 11°, and `w_o`
+# subtracts. One head looks at Thursday alone and has to guess Monday: compared with an
+# ordinary day of 14° Thursday is 4° warmer, and the head says roughly that, 5°.
+
+# %% [markdown]
+# Notice that the two heads are not sharp: other days have weight too. It does no harm,
+# because both heads have about the same on them, and the difference takes it away. Weights
+# say where a head looks, not what becomes of it.
+#
+# Be fair to the single head: this is *one layer with nothing behind it*. A second layer could
+# look at the second day, and real models have several of both.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A head is one look; what all heads find is put side by side and read by `w_o`: a sum of
+#   one contribution per head.
+# - Heads are blocks of columns: reshape, **then** exchange axes. Wrong splits can have the
+#   right shape.
+# - More heads cost no parameters and no products, and each divides by the root of its own
+#   d_k.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
+# (A); the documentation of `torch.nn.MultiheadAttention`.
+#
+# **An open question:** a model that learns to write must not look at words that are still to
+# come. How do we forbid it? Lesson 04.

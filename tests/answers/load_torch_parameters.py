@@ -1,0 +1,273 @@
+import functools
+
+import numpy as np
+import torch
+
+from tests.answers import Answers
+
+answers = Answers("load_torch_parameters")
+
+
+def named(parts):
+    """Put w_q, w_k, w_v, w_o and then the biases under their names."""
+    names = ["w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"]
+    return dict(zip(names, parts, strict=False))
+
+
+@answers.correct
+def chunks_of_pytorch(state_dict):
+    parts = [part.T for part in state_dict["in_proj_weight"].chunk(3)]
+    parts.append(state_dict["out_proj.weight"].T)
+    if "in_proj_bias" in state_dict:
+        parts += [*state_dict["in_proj_bias"].chunk(3), state_dict["out_proj.bias"]]
+    return named([part.numpy() for part in parts])
+
+
+@answers.correct
+def slices_by_size(state_dict):
+    arrays = {name: np.array(part) for name, part in state_dict.items()}
+    d = arrays["out_proj.weight"].shape[0]
+    found = {"w_o": arrays["out_proj.weight"].transpose()}
+    for place, name in enumerate("qkv"):
+        own = slice(place * d, place * d + d)
+        found["w_" + name] = arrays["in_proj_weight"][own].transpose()
+        if "in_proj_bias" in arrays:
+            found["b_" + name] = arrays["in_proj_bias"][own]
+    if "out_proj.bias" in arrays:
+        found["b_o"] = arrays["out_proj.bias"]
+    return found
+
+
+@answers.correct
+def transposed_then_split(state_dict):
+    columns = state_dict["in_proj_weight"].numpy().T
+    w_q, w_k, w_v = np.hsplit(columns, 3)
+    found = {"w_q": w_q, "w_k": w_k, "w_v": w_v}
+    found["w_o"] = state_dict["out_proj.weight"].numpy().T
+    biases = state_dict.get("in_proj_bias")
+    if biases is not None:
+        found["b_q"], found["b_k"], found["b_v"] = biases.numpy().reshape(3, -1)
+        found["b_o"] = state_dict["out_proj.bias"].numpy()
+    return found
+
+
+@answers.correct
+def einsum_for_the_transpose(state_dict):
+    stacked = state_dict["in_proj_weight"].numpy()
+    parts = stacked.reshape(3, -1, stacked.shape[1])
+    found = [*np.einsum("poi->pio", parts)]
+    found.append(np.einsum("oi->io", state_dict["out_proj.weight"].numpy()))
+    if len(state_dict) > 2:
+        found += [*state_dict["in_proj_bias"].numpy().reshape(3, -1)]
+        found.append(state_dict["out_proj.bias"].numpy())
+    return named(found)
+
+
+@answers.correct
+def what_the_layer_does_to_the_unit_matrix(state_dict):
+    same = torch.eye(state_dict["out_proj.weight"].shape[0]).to(
+        state_dict["out_proj.weight"].dtype
+    )
+    linear = torch.nn.functional.linear
+    parts = [*linear(same, state_dict["in_proj_weight"]).split(len(same), dim=1)]
+    parts.append(linear(same, state_dict["out_proj.weight"]))
+    if "in_proj_bias" in state_dict:
+        parts += [*state_dict["in_proj_bias"].split(len(same))]
+        parts.append(state_dict["out_proj.bias"])
+    return named([part.numpy() for part in parts])
+
+
+@answers.correct
+def loops(state_dict):
+    last = state_dict["out_proj.weight"]
+    d, found = len(last), {}
+    for place, name in enumerate("qkvo"):
+        table = last if name == "o" else state_dict["in_proj_weight"][place * d :]
+        found[f"w_{name}"] = np.zeros((d, d))
+        for i in range(d):
+            for j in range(d):
+                found[f"w_{name}"][i, j] = table[j, i].item()
+        if "out_proj.bias" in state_dict:
+            bias = state_dict["out_proj.bias"]
+            if name != "o":
+                bias = state_dict["in_proj_bias"][place * d :]
+            found[f"b_{name}"] = np.array([bias[i].item() for i in range(d)])
+    return found
+
+
+@answers.correct
+def columns_first_in_memory(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return {name: np.asfortranarray(part) for name, part in found.items()}
+
+
+class Loader:
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def __call__(self, state_dict):
+        found = slices_by_size(state_dict)
+        return {name: part.astype(self.dtype) for name, part in found.items()}
+
+
+answers.right["callable_object_in_float64"] = Loader(np.float64)
+answers.right["partial"] = functools.partial(
+    lambda load, state_dict: load(state_dict), transposed_then_split
+)
+
+
+@answers.also("transposes_missing")
+def slices_as_they_are(state_dict):
+    arrays = {name: part.numpy() for name, part in state_dict.items()}
+    parts = [*np.split(arrays["in_proj_weight"], 3), arrays["out_proj.weight"]]
+    if "in_proj_bias" in arrays:
+        parts += [*np.split(arrays["in_proj_bias"], 3), arrays["out_proj.bias"]]
+    return named(parts)
+
+
+@answers.also("w_o_not_transposed")
+def w_o_as_it_is(state_dict):
+    w_o = state_dict["out_proj.weight"].numpy()
+    return transposed_then_split(state_dict) | {"w_o": w_o}
+
+
+@answers.also("only_w_o_transposed")
+def stack_as_it_is(state_dict):
+    found = transposed_then_split(state_dict)
+    w_q, w_k, w_v = state_dict["in_proj_weight"].numpy().reshape(3, *found["w_q"].shape)
+    return found | {"w_q": w_q, "w_k": w_k, "w_v": w_v}
+
+
+@answers.also("keys_before_queries")
+def unpacked_as_k_q_v(state_dict):
+    w_k, w_q, w_v, *rest = chunks_of_pytorch(state_dict).values()
+    if len(rest) > 1:
+        rest[1], rest[2] = rest[2], rest[1]
+    return named([w_q, w_k, w_v, *rest])
+
+
+@answers.also("values_before_keys")
+def unpacked_as_q_v_k(state_dict):
+    w_q, w_v, w_k, *rest = chunks_of_pytorch(state_dict).values()
+    if len(rest) > 1:
+        rest[2], rest[3] = rest[3], rest[2]
+    return named([w_q, w_k, w_v, *rest])
+
+
+@answers.also("rows_dealt_in_turn")
+def every_third_row(state_dict):
+    stacked = state_dict["in_proj_weight"].numpy()
+    parts = [*stacked.reshape(-1, 3, stacked.shape[1]).transpose(1, 2, 0)]
+    parts.append(state_dict["out_proj.weight"].numpy().T)
+    if "in_proj_bias" in state_dict:
+        parts += [*state_dict["in_proj_bias"].numpy().reshape(-1, 3).T]
+        parts.append(state_dict["out_proj.bias"].numpy())
+    return named(parts)
+
+
+@answers.also("reshaped_to_columns")
+def thirds_of_flat_rows(state_dict):
+    found = transposed_then_split(state_dict)
+    d = len(found["w_o"])
+    flat = state_dict["in_proj_weight"].flatten().tolist()
+    for place, name in enumerate("qkv"):
+        rows = [flat[(3 * i + place) * d : (3 * i + place + 1) * d] for i in range(d)]
+        found[f"w_{name}"] = np.array(rows)
+    return found
+
+
+@answers.also("biases_forgotten")
+def four_matrices_only(state_dict):
+    without = {name: part for name, part in state_dict.items() if "bias" not in name}
+    return slices_by_size(without)
+
+
+@answers.also("zeros_for_missing_biases")
+def bias_by_default(state_dict):
+    d = len(state_dict["out_proj.weight"])
+    biases = state_dict.get("in_proj_bias", torch.zeros(3 * d)).numpy()
+    last = state_dict.get("out_proj.bias", torch.zeros(d)).numpy()
+    found = transposed_then_split(state_dict)
+    return named([*list(found.values())[:4], *np.split(biases, 3), last])
+
+
+@answers.also("taken_by_place")
+def unpacked_from_the_values(state_dict):
+    if len(state_dict) == 2:
+        stacked, last = state_dict.values()
+        return slices_as_they_are_turned(stacked, last)
+    stacked, biases, last, bias = state_dict.values()
+    matrices = slices_as_they_are_turned(stacked, last)
+    b_q, b_k, b_v = np.split(biases.numpy(), 3)
+    return matrices | {"b_q": b_q, "b_k": b_k, "b_v": b_v, "b_o": bias.numpy()}
+
+
+def slices_as_they_are_turned(stacked, last):
+    w_q, w_k, w_v = np.split(stacked.numpy(), 3)
+    return named([w_q.T, w_k.T, w_v.T, last.numpy().T])
+
+
+@answers.also("axes_squeezed")
+def without_axes_of_length_one(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return {
+        name: part.reshape([size for size in part.shape if size > 1])
+        for name, part in found.items()
+    }
+
+
+@answers.also("popped_from_the_dictionary")
+def dictionary_emptied(state_dict):
+    found = slices_by_size(state_dict)
+    state_dict.clear()
+    return found
+
+
+@answers.also("transposed_in_place")
+def written_back_transposed(state_dict):
+    found = slices_by_size(state_dict)
+    last = state_dict["out_proj.weight"]
+    last.copy_(last.T.clone())
+    return found
+
+
+@answers.also("still_tensors")
+def chunks_that_stay_tensors(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return {name: torch.from_numpy(part) for name, part in found.items()}
+
+
+@answers.stranger
+def lists_instead_of_arrays(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return {name: part.tolist() for name, part in found.items()}
+
+
+@answers.stranger
+def names_of_pytorch(state_dict):
+    return {name: part.numpy() for name, part in state_dict.items()}
+
+
+@answers.stranger
+def scale_taken_in(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return found | {"w_q": found["w_q"] / np.float32(2.0)}
+
+
+@answers.stranger
+def same_parameters_for_all_three(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return found | {"w_k": found["w_q"], "w_v": found["w_q"]}
+
+
+@answers.stranger
+def float32_throughout(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    return {name: part.astype(np.float32) for name, part in found.items()}
+
+
+@answers.stranger
+def bias_of_the_output_forgotten(state_dict):
+    found = chunks_of_pytorch(state_dict)
+    found.pop("b_o", None)
+    return found
