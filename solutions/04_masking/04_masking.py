@@ -1,0 +1,802 @@
+# %% [markdown]
+# # Masking
+#
+# **How do we forbid looking?**
+#
+# After this lesson you can
+#
+# - make the masks that a Transformer needs, and put several together;
+# - turn scores into weights that are 0 wherever a query may not look, whatever the scores;
+# - hand a mask to PyTorch in each of its conventions, without mixing them up;
+# - find out whether a model looks into the future, before and after training.
+#
+# **About 150 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
+# (self-attention).
+
+# %%
+from collections.abc import Callable
+
+import numpy as np
+
+from autograder import check
+from course_lib import attention, figures, softmax, suspects
+from course_lib.experiments import leak_canary, no_shift, record
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# Throw a fair die with ten faces, again and again. A small model reads the throws and says
+# how likely each face is to come next. It was trained for under a minute. Here is how
+# much probability it gave to the throw that really came, on throws never seen before (a
+# geometric mean over all throws; the median of three trainings, made beforehand and kept
+# with the course).
+
+# %%
+kept = record.read("leak_canary")
+print("what a fair die allows:", np.exp(-leak_canary.BEST_HONEST_LOSS).round(2))
+print("what this model gave: ", np.exp(-kept.median("none")).round(2))
+assert 0.84 < np.exp(-kept.median("none")) < 0.88  # each run alone: see the end
+
+# %% [markdown]
+# Nobody can predict a fair die. So the model has **seen** the throws that it predicts. How?
+# And why not all of them: what holds it below 1.00? The last two pictures of this lesson
+# answer these two questions.
+
+# %% [markdown]
+# ## Why the answer lies open
+#
+# A model that writes gets one token after another: when it writes the third, the fourth
+# does not exist. In training, the whole sentence is known, and is fed in at once. Each
+# place is then a task of its own:
+#
+# | place | has read | must predict |
+# |---|---|---|
+# | 0 | the | cat |
+# | 1 | the cat | sat |
+# | 2 | the cat sat | on |
+# | 3 | the cat sat on | it |
+#
+# **Predict:** in self-attention (here the scores of the words' vectors with each other, with
+# no projections), how much does the token at place 0 look at the very token that it must
+# predict: not at all, a little, or much?
+
+# %%
+words = ["the", "cat", "sat", "on", "it"]
+x = np.random.default_rng(0).normal(size=(5, 4))  # a vector for each word
+scores = attention.scaled_scores(x, x)  # (5, 5)
+print(softmax.softmax(scores).round(2)[0])
+
+# %% [markdown]
+# *the* gives 28 % of its weight to *cat*, before anything was trained; training will make
+# the most of it. In a translator, an **encoder** reads the source sentence and a **decoder**
+# writes the translation: in training it is fed the whole right translation, and the same
+# happens there.
+#
+# Three words for this lesson:
+#
+# - **`may_attend`** is a table of booleans, one row per query, one column per key:
+#   True = may look;
+# - a **causal mask** lets a token look at itself and at what stands before it;
+# - a **padding mask** lets no token look at what only fills a row up.
+#
+# **Predict:** the causal mask of the first three words has nine cells. How many are True?
+
+# %%
+for i in range(3):
+    print(words[i], "may look at", words[: i + 1])
+
+# %% [markdown]
+# Six. A token may look at **itself**. That is no cheating: its own word is input, and the
+# target is the next one. Without it, the first token could look at nothing at all.
+
+# %% [markdown]
+# ### Exercise: causal_mask
+#
+# Query i stands at place i + offset, key j at place j. An offset is what a model needs that
+# writes token by token: the new queries are few, and the keys of all earlier tokens have
+# been kept.
+#
+# <details><summary>Hint 1</summary>
+# A comparison of two numbers gives a boolean: which two places decide whether query i may
+# look at key j?</details>
+# <details><summary>Hint 2</summary>
+# "Every row with every row" of lesson 00: a column of the queries' places against a row of
+# the keys' places, made with `np.arange`. How many keys are there if m is None?</details>
+
+# %%
+from course_lib.masks import causal_mask  # exercise
+
+# %%
+check(causal_mask)
+
+# %% [markdown]
+# The whole mask as a picture: hatched is blocked.
+
+# %%
+alt = "Row i may look at columns 0 to i: the upper right triangle is hatched."
+figures.mask_table(causal_mask(5), words, words, alt=alt)
+
+# %% [markdown]
+# Now as in writing: five words are there, their keys are kept, and two new words come. The
+# table has two rows and seven columns.
+
+# %%
+both_new = causal_mask(2, offset=5)
+print(both_new.shape, "allowed in each row:", both_new.sum(axis=-1))
+cornered = np.tril(np.ones((2, 7), dtype=bool))
+print("np.tril allows in each row:", cornered.sum(axis=-1))
+assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
+
+# %% [markdown]
+# > **Popular error: "the causal mask is `tril`".** Only for as many queries as keys, and
+# > no offset. With kept keys, a triangle in the upper left corner lets the two *newest*
+# > tokens see the one or two *oldest*: 1 and 2 keys in place of 6 and 7. `k=offset` moves
+# > the triangle to where it belongs.
+
+# %% [markdown]
+# ## Does it cost anything to train all places at once?
+#
+# With a causal mask, row i of one pass over the sentence must be what a pass over the first
+# i + 1 words alone gives. Then n tasks are trained in one go, and writing later meets
+# nothing new. Blocked scores become $-\infty$, since $e^{-\infty} = 0$; more on that below.
+
+# %%
+blocked = np.where(causal_mask(5), scores, -np.inf)
+at_once = softmax.softmax(blocked) @ x  # (5, 4)
+one_by_one = [
+    attention.attention(x[i : i + 1], x[: i + 1], x[: i + 1]) for i in range(5)
+]
+gap = max(np.abs(at_once[i] - one_by_one[i][0][0]).max() for i in range(5))
+print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
+assert gap < 1e-12  # some rounding of sums of five terms near 1
+
+# %% [markdown]
+# > **Popular error: "a training step takes O(1)"**, the same time however long the sentence.
+# > The number of steps that must wait for each other does not grow with n; in a recurrent
+# > network, which reads one token after the other, it does. The *work* grows with n²: all
+# > scores are computed, blocked ones included.
+
+# %%
+for n in (10, 100, 1000):
+    kept_cells = int(causal_mask(n).sum())
+    print(f"n = {n:4}: {n * n:9,} scores, {kept_cells:7,} of them allowed")
+
+# %% [markdown]
+# ## Sentences of different lengths
+#
+# A batch is one array, so its sentences must be equally long: the short ones are filled up.
+# A tempting thought: fill with zeros, zeros change nothing. **Predict** the weights of the
+# one-word sentence *yes* when three rows of zeros stand behind it.
+
+# %%
+yes = np.array([[2.0, 0.0, 0.0, 0.0]])
+filled = np.concatenate([yes, np.zeros((3, 4))])
+print("alone:    ", softmax.softmax(attention.scaled_scores(yes, yes))[0])
+print("filled up:", softmax.softmax(attention.scaled_scores(yes, filled))[0].round(2))
+
+# %% [markdown]
+# > **Popular error: "filling with zeros needs no mask".** A key of zeros has the score 0,
+# > and $e^0 = 1$ is not nothing: 29 % of the weight of *yes* goes to the filling, and how
+# > much it is depends on the longest sentence that happens to be in the batch.
+#
+# So the filling is blocked, for every query of its sentence. Watch the shapes. Here are two
+# pairs of sentences, where one sentence looks at another: two queries and three keys in each,
+# and of the second pair's keys only one is a token. (A toy, so that all fits on a line.)
+# **Predict** which of the four queries are treated wrongly by a mask of shape
+# (pairs, keys).
+
+# %%
+two_axes = np.array([[True, True, True], [True, False, False]])  # (pairs, keys)
+used = np.broadcast_to(two_axes, (2, 2, 3))  # (pairs, queries, keys)
+print("first pair: ", used[0].tolist())
+print("second pair:", used[1].tolist())
+
+# %% [markdown]
+# Two of four: the second query of the first pair lost two good keys, and the first query of
+# the second pair looks at filling. No error was raised, because there are as many pairs as
+# queries, and NumPy matched axes from the right. An axis of length 1 for the queries keeps
+# things in place.
+
+# %% [markdown]
+# ### Exercise: padding_mask
+#
+# From the lengths of the sentences and the number of keys, make a mask that holds for every
+# query of a sentence.
+#
+# <details><summary>Hint 1</summary>
+# Key j of a sentence is a token if j is smaller than what? Try it first for one sentence
+# and its single length.</details>
+# <details><summary>Hint 2</summary>
+# The lengths need two more axes at their end: one for the queries, one for the keys.
+# `np.asarray(lengths)` makes an array of a list, and `[..., np.newaxis]` adds an
+# axis.</details>
+
+# %%
+from course_lib.masks import padding_mask  # exercise
+
+# %%
+check(padding_mask)
+
+# %% [markdown]
+# The mask blocks *keys*. What about the filling as queries? They may go on looking: nobody
+# looks at them, and their losses are left out of the mean. Blocking their rows would only
+# make rows with nothing to look at, and these are trouble, as you will see.
+
+# %% [markdown]
+# ## Several masks at once
+#
+# A Transformer looks in three places, and each has its mask:
+#
+# | who looks at whom | mask |
+# |---|---|
+# | encoder at its own sentence | padding of the source |
+# | decoder at its own sentence | causal **and** padding of the target |
+# | decoder at the encoder's sentence | padding of the source |
+#
+# The third has no causal mask: the source is all there, also while the model writes. The
+# second has two. **Predict:** five places, of which three are tokens; how many of the 25
+# cells stay allowed?
+
+# %%
+causal, padding = causal_mask(5), padding_mask([3], 5)[0]  # (5, 5), (1, 5)
+print("both allow:", (causal & padding).sum(), "cells")
+print("one of them allows:", (causal | padding).sum(), "cells")
+with np.errstate(invalid="ignore"):
+    product = np.where(causal, 0.0, -np.inf) * np.where(padding, 0.0, -np.inf)
+print("product of masks of 0 and −∞:", np.isnan(product).sum(), "times NaN,", end=" ")
+print((product == np.inf).sum(), "times +∞")
+
+# %% [markdown]
+# > **Popular error: combining with "or".** It lets 18 cells through where 12 are right, the
+# > future among them. And masks made of 0 and $-\infty$, which are *added* to scores, are
+# > combined by adding. Multiplied, they give NaN where one of them blocks, since
+# > $0 \cdot (-\infty)$ is no number, and $+\infty$ where both do.
+
+# %% [markdown]
+# ### Exercise: combine_masks
+#
+# Any number of masks, each with axes of length 1 wherever it is the same for all.
+#
+# <details><summary>Hint 1</summary>
+# When may a query look, if one mask says yes and another says no?</details>
+# <details><summary>Hint 2</summary>
+# NumPy has an operator for it that also stretches axes of length 1. Take the masks one
+# after the other, and make a new array at each step.</details>
+
+# %%
+from course_lib.masks import combine_masks  # exercise
+
+# %%
+check(combine_masks)
+
+# %% [markdown]
+# Three words, filled up to five places. (What stands in the rows called *fill* does not
+# matter; here it is still the vectors of *on* and *it*.)
+
+# %%
+both = combine_masks(causal, padding)
+tokens = ["the", "cat", "sat", "fill", "fill"]
+print("allowed in each row:", both.sum(axis=-1))
+
+# %%
+alt = "Both masks together allow the first three columns of the triangle."
+three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
+figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
+
+# %% [markdown]
+# A mask is the same for all heads, and in a batch with heads the scores are
+# `(batch, n_heads, n, m)`. So it gets one more axis, `may_attend[..., np.newaxis, :, :]`,
+# as in the reference of lesson 03.
+
+# %% [markdown]
+# ## From a mask to weights: three tempting ways
+#
+# One query, three keys, the last one blocked. What should come out is the softmax over the
+# first two, and 0.
+#
+# **Way 1:** multiply the scores by the mask. **Predict** the weight of the blocked key.
+
+# %%
+row = np.array([[-2.0, -3.0, 4.0]])
+allowed = np.array([[True, True, False]])
+print("wanted:", softmax.softmax(row[:, :2])[0].round(2), "and 0")
+print("way 1: ", softmax.softmax(row * allowed)[0].round(2))
+
+# %% [markdown]
+# > **Popular error: multiplying the scores by the mask.** The blocked score becomes 0, and
+# > a score of 0 is no lack of interest: here it is the *largest* of the three and gets 84 %
+# > of the weight.
+#
+# **Way 2:** softmax as always, then multiply the *weights* by the mask.
+
+# %%
+weights = softmax.softmax(row) * allowed
+print("way 2:             ", weights[0].round(4), "sum:", weights.sum().round(4))
+print("divided by the sum:", (weights / weights.sum())[0].round(2))
+far = softmax.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
+with np.errstate(invalid="ignore"):
+    print("next to a score of 1000:", (far / far.sum())[0])
+
+# %% [markdown]
+# > **Popular error: masking after the softmax.** The row no longer sums to 1: of this
+# > query's output, 0.3 % is left. Dividing by the sum repairs that on paper. In floats it
+# > does not: a large blocked score takes everything, and what is left is 0 / 0.
+#
+# **Way 3:** give the blocked scores a value so low that nothing is left of them. How low is
+# low enough? The first code of BERT, a well-known model of 2018 that reads sentences, adds
+# −10,000; −1e9 is common as well. Try −10,000 on a blocked score of 0, beside scores that
+# are low themselves:
+
+# %%
+for good in (-2.0, -9_999.0, -12_000.0):
+    low = np.array([[good, good - 1, 0.0 - 10_000.0]])
+    weight = softmax.softmax(low)[0, 2]
+    print(f"good scores around {good:7,.0f}: weight of the blocked key {weight:.2f}")
+print(f"largest 16-bit float: {int(np.finfo(np.float16).max):,}")
+
+# %% [markdown]
+# > **Popular error: "−1e9 is as good as −∞".** A finite number blocks as long as all other
+# > scores stay far above it. When they do not, it leaks, and nothing is reported. Sixteen-bit
+# > floats end at 65,504: there, −1e9 does not even exist. And the next section shows a row
+# > in which −1e9 blocks nothing at all.
+#
+# $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
+#
+# $$\text{weights} = \text{softmax}\left(\frac{q k^\top}{\sqrt{d_k}} + M\right), \qquad
+# M_{ij} = \begin{cases} 0 & \text{query } i \text{ may look at key } j \\
+# -\infty & \text{otherwise.} \end{cases}$$
+#
+# It has one hole: a row in which everything is blocked.
+
+# %% [markdown]
+# ## A row with nothing to look at
+#
+# An empty sentence makes one; so do a causal mask and a padding mask together when the
+# filling stands in *front* of the tokens. Four ways to block three scores of 1, 2 and 3, all
+# of them:
+
+# %%
+three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
+with np.errstate(invalid="ignore"):
+    print("replaced by −∞:  ", softmax.softmax(np.where(nothing, three, -np.inf))[0])
+print("replaced by −1e9:", softmax.softmax(np.where(nothing, three, -1e9))[0].round(2))
+print("added −1e9:      ", softmax.softmax(three - 1e9)[0].round(2))
+narrow = three.astype(np.float32) + np.float32(-1e9)
+print("added in float32:", softmax.softmax(narrow)[0].round(2))
+assert np.spacing(np.float32(1e9)) == 64
+
+# %% [markdown]
+# Four ways, three answers, and none is right:
+#
+# - $-\infty$: not a number, by the formula 0 / 0;
+# - replaced by −1e9: uniform over keys that are all forbidden;
+# - added −1e9 in float64: **the weights without any mask**, since only differences count.
+#   In float32, numbers near 1e9 are 64 apart, so that the differences are rounded away:
+#   uniform again.
+#
+# NaN is at least loud. But it spreads: even a weight of exactly 0 does not hold it back.
+
+# %%
+print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
+
+# %% [markdown]
+# The course's choice, and that of one of PyTorch's functions: who may look at nothing gets
+# nothing. (The output will be added to the token itself, in lesson 08: a row of zeros leaves
+# it as it is.)
+
+# %% [markdown]
+# ### Exercise: masked_softmax
+#
+# Weights that are 0 wherever a query may not look, for scores of any size, and rows of
+# zeros where it may look at nothing. Try to do without NaN on the way; no check asks for it,
+# but training will.
+#
+# <details><summary>Hint 1</summary>
+# Start from your softmax of lesson 01, with $-\infty$ at the blocked places. The largest
+# score is subtracted: the largest of which scores? What is it in a row that is all
+# blocked, and what happens to $-\infty - (-\infty)$?</details>
+# <details><summary>Hint 2</summary>
+# `np.where(condition, this, that)` can mend two things: the largest score of a blocked
+# row, and its total, before you divide by it. The powers of such a row are all
+# 0.</details>
+
+# %%
+from course_lib.masks import masked_softmax  # exercise
+
+# %%
+check(masked_softmax)
+
+# %% [markdown]
+# The three words with both masks, as weights:
+
+# %%
+alt = "Each row's weights lie on allowed words and sum to 1; the filling gets none."
+figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
+
+# %% [markdown]
+# Notice the first row: *the* may look only at itself, so its weight is 1, whatever its
+# score. And the three ways from above, now against yours:
+
+# %%
+print("ways 1 and 2, last key blocked:", masked_softmax(row, allowed)[0].round(2))
+all_low = np.array([[-12_000.0, -12_001.0, -10_000.0]])
+print("way 3, good scores near −12,000:", masked_softmax(all_low, allowed)[0].round(2))
+print("all blocked:                   ", masked_softmax(three, nothing)[0])
+assert (masked_softmax(three, nothing) == 0).all()
+assert masked_softmax(all_low, allowed)[0, 2] == 0
+
+# %% [markdown]
+# ## The same in PyTorch, twice, with opposite signs
+#
+# PyTorch has two well-known places for attention, and both take a boolean mask. **Predict**
+# what the first token looks at if both get the causal mask as it is.
+
+# %%
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+batch = torch.tensor(x)[None]  # (1, 5, 4)
+module = torch.nn.MultiheadAttention(4, 1, batch_first=True, dtype=torch.float64)
+may = torch.tensor(causal)
+theirs = scaled_dot_product_attention(batch, batch, batch, attn_mask=may)[0]
+print(
+    "function: same as yours:", np.allclose(theirs, masked_softmax(scores, causal) @ x)
+)
+module_weights = module(batch, batch, batch, attn_mask=may)[1][0].detach().numpy()
+print("module: first token looks at:", module_weights[0] > 0)
+print("module: last token's weights:", module_weights[4])
+
+# %% [markdown]
+# > **Popular error: "True means masked"** (or: "True means may look"). In PyTorch both are
+# > right. In `scaled_dot_product_attention` True = may look, as in this course. In
+# > `nn.MultiheadAttention` and the Transformer layers built on it True = **blocked**, in
+# > `attn_mask` and in `key_padding_mask`. With the wrong one, the first token saw everything
+# > but itself, and the last one had nothing: NaN.
+#
+# A causal mask the wrong way round is loud, because of that last row. And the padding mask
+# of a sentence that has filling? Here are three words and two fillings again:
+
+# %%
+inverted = masked_softmax(scores, ~padding)
+print("weight on the filling, for each query:", inverted[:, 3:].sum(axis=-1).round(2))
+
+# %% [markdown]
+# Not one NaN: every query looks at the filling and at nothing else, and nobody is told.
+
+# %% [markdown]
+# ### Exercise: convert_mask
+#
+# From our convention to PyTorch's two, and to the numbers that are added to scores.
+#
+# <details><summary>Hint 1</summary>
+# One of the three is ours already. For another, exchange True and False. Which is
+# which?</details>
+# <details><summary>Hint 2</summary>
+# `~mask` exchanges True and False, and `np.where` chooses between two numbers. Do not
+# forget the error for a name that is none of the three.</details>
+
+# %%
+from course_lib.masks import convert_mask  # exercise
+
+# %%
+check(convert_mask)
+
+# %% [markdown]
+# Now all three should give the same output. The module needs parameters that do nothing, so
+# that it can be compared: identity matrices.
+
+# %%
+with torch.no_grad():
+    module.in_proj_weight[:] = torch.eye(4, dtype=torch.float64).repeat(3, 1)
+    module.out_proj.weight[:] = torch.eye(4, dtype=torch.float64)
+names = "scaled_dot_product_attention", "MultiheadAttention", "additive"
+given = [torch.tensor(convert_mask(causal, to=name)) for name in names]
+outputs = [
+    scaled_dot_product_attention(batch, batch, batch, attn_mask=given[0]),
+    module(batch, batch, batch, attn_mask=given[1])[0].detach(),
+    scaled_dot_product_attention(batch, batch, batch, attn_mask=given[2]),
+]
+yours = masked_softmax(scores, causal) @ x
+gaps = [np.abs(out[0].numpy() - yours).max() for out in outputs]
+print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
+assert max(gaps) < 1e-12
+
+# %% [markdown]
+# What do they make of a row with nothing to look at? **Predict:** does it matter to the
+# output whether one asks the module for its weights?
+
+# %%
+none_at_all = torch.zeros(5, 5, dtype=torch.bool)
+free = scaled_dot_product_attention(batch, batch, batch, attn_mask=none_at_all)
+print("function:              ", free[0, 0].numpy())
+for asked in (True, False):
+    made = module(batch, batch, batch, attn_mask=~none_at_all, need_weights=asked)
+    print(f"module, weights {asked!s:5}:", made[0][0, 0].detach().numpy())
+
+# %% [markdown]
+# Zeros from the function, and from the module NaN or zeros, depending on a switch that
+# should not matter: with weights wanted, it goes another way inside. (That is torch 2.13
+# on a CPU; look again in yours.)
+#
+# A tempting repair: let NaN come, and replace it by 0 afterwards. **Predict** what happens
+# on the way back, when the scores get their gradients:
+
+# %%
+open_scores = torch.zeros(1, 2, requires_grad=True)
+weights_of_none = torch.softmax(open_scores - torch.inf, dim=-1)
+repaired = weights_of_none.nan_to_num()
+repaired.sum().backward()
+print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
+
+# %% [markdown]
+# The output is mended, the gradient is not; one step of training later all parameters that
+# it reaches are NaN. The zeros must be made *before* anything becomes NaN, as the version of
+# the hints does: the powers are 0, and so is their total, which is mended before dividing.
+
+# %%
+mended_scores = torch.zeros(1, 2, requires_grad=True)
+powers = torch.exp(mended_scores - torch.inf)
+total = torch.where(powers.sum() > 0, powers.sum(), 1.0)
+(powers / total).sum().backward()
+print("weights:", (powers / total).tolist(), " gradient:", mended_scores.grad.tolist())
+assert open_scores.grad.isnan().all() and (mended_scores.grad == 0).all()
+
+# %% [markdown]
+# One more trap. `is_causal=True` saves making the mask. **Predict** what a single new query
+# gets with five kept keys, whose values are 0, 1, 2, 3 and 4:
+
+# %%
+values = torch.arange(5.0, dtype=torch.float64)[:, None]  # (5, 1)
+new, keys = batch[0, 4:], batch[0]
+lazy = scaled_dot_product_attention(new, keys, values, is_causal=True)
+right = torch.tensor(causal_mask(1, offset=4))
+careful = scaled_dot_product_attention(new, keys, values, attn_mask=right)
+print("is_causal=True:          ", lazy.item())
+print("causal_mask(1, offset=4):", round(careful.item(), 2))
+
+# %% [markdown]
+# It is the triangle in the upper left corner again: the newest token sees the oldest key
+# only.
+
+# %%
+print("np.tril:", np.tril(np.ones((1, 5), dtype=bool))[0])
+assert lazy == values[0] and abs(careful - lazy) > 1
+
+# %% [markdown]
+# ## A detector for leaks
+#
+# Masks can be right and the model can leak all the same, somewhere else. So do not look at
+# the masks: look at what the model *does*. **Change the future; if the past of the result
+# changes, something leaks.** No training is needed, and the model may be anything that
+# turns n rows into n rows.
+
+# %% [markdown]
+# ### Exercise: leak
+#
+# Rows 0 … t are the past and the present, the rows behind them the future. Change every
+# number z of the future to 1 − 2z, and measure how much the past of the result moves. (Why
+# this change? A fixed rule can be repeated, which drawn numbers cannot, and this one leaves no
+# number but ⅓ as it was.)
+#
+# <details><summary>Hint 1</summary>
+# Call f twice: with x and with a changed copy. Which rows of the two results should be
+# equal if nothing leaks?</details>
+# <details><summary>Hint 2</summary>
+# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows
+# 0 … t, not in row t alone, and upwards or downwards.</details>
+
+# %%
+from course_lib.leaks import leak  # exercise
+
+# %%
+check(leak)
+
+# %% [markdown]
+# Try it on a sum of everything so far, which is causal, and on the mean of everything,
+# which is not:
+
+# %%
+line = np.array([[1.0], [2.0], [4.0]])
+print("sum so far:", leak(lambda x: x.cumsum(axis=0), line, 1))
+print("minus mean:", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
+
+# %% [markdown]
+# ## Three models under suspicion
+#
+# A, B and C are decoder blocks with random parameters: attention, then a normalisation
+# (subtract a mean, divide by a standard deviation). All three claim to be causal. First
+# the classical inspection: is any attention weight above the diagonal?
+
+# %%
+sequence = np.random.default_rng(1).normal(size=(8, 6))
+for name, model in suspects.SUSPECTS.items():
+    above = np.triu(model.weights(sequence), 1).max()
+    print(name, "largest weight above the diagonal:", above.round(2))
+
+# %% [markdown]
+# B is convicted: its mask is off by one, and every token sees its successor, the very token
+# that it must predict. A and C have clean masks. **Predict:** are both innocent?
+
+# %%
+leaks = {
+    f"model {name}": [leak(model, sequence, t) for t in range(8)]
+    for name, model in suspects.SUSPECTS.items()
+}
+for name, measured in leaks.items():
+    leaky = [t for t in range(8) if measured[t] > 1e-9]
+    print(name, "leaks at t =", leaky or "no place")
+
+# %%
+alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
+axes = {"xlabel": "t, the present", "ylabel": "leak"}
+figures.curves(range(8), leaks, **axes, alt=alt)
+
+# %% [markdown]
+# C leaks through its **normalisation**: mean and standard deviation are taken over the
+# tokens, the future ones included, instead of over each token's own numbers. *Batch
+# normalisation* (means over all rows of a batch) does so in training if tokens share its
+# means; *layer normalisation* (each token by itself) does not (lesson 08).
+
+# %%
+of_the_future = np.triu(suspects.SUSPECTS["C"].weights(sequence), 1)
+print("C's weights above the diagonal other than 0:", np.count_nonzero(of_the_future))
+assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
+assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
+
+# %% [markdown]
+# > **Popular error: "the mask is right, so the model is causal".** C has not one weight
+# > other than 0 above the diagonal, and leaks.
+#
+# Notice t = 7: with no future left, everybody is innocent. And a leak of 0 for one `x` and
+# one `t` is no proof; try several.
+
+# %% [markdown]
+# ## What the detector cannot see
+#
+# A model learns to count days: *Mo We Fr Su Tu …*. Two days say how it goes on. Any first
+# day and any step from 0 to 6 make 49 sentences.
+#
+# The target of each place is the **next** day: the sentence, shifted by one. One of these
+# two models was trained with that shift; for the other one it was forgotten. **Predict:**
+# which has the lower loss?
+
+# %%
+trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
+print(f"shifted:   loss {trained[True].loss:.1f}")
+print(f"forgotten: loss {trained[False].loss:.1f}")
+
+# %% [markdown]
+# The second looks perfect. Let both write: they get two days and go on by themselves.
+
+# %% tags=["nbval-ignore-output"]
+wanted = no_shift.sentences()[[2, 10, 45]]
+for shift, model in trained.items():
+    print("trained with shift" if shift else "shift forgotten")
+    for days in model.continued(wanted[:, :2]):
+        print("   ", " ".join(no_shift.DAYS[day] for day in days))
+
+# %% [markdown]
+# The model without the shift learned to repeat what it reads: its target *was* its input.
+# A low loss said nothing. (The honest loss cannot go below ln 7 / 7 = 0.28: at place 0, one of
+# seven, nothing says what comes. Its target is the second day.)
+#
+# Does the detector for leaks help? And how good is chance?
+
+# %%
+for shift, model in trained.items():
+    start = model.vectors(wanted[0, :7])
+    largest = max(leak(model.output, start, t) for t in range(6))
+    print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
+    print("right above 0.9:", model.share_right() > 0.9)
+share = trained[False].share_right()
+print("right without the shift:", round(share, 3), " chance:", round(1 / 7, 3))
+assert trained[True].share_right() > 0.9 and abs(share - 1 / 7) < 1e-6
+assert trained[False].loss < 0.01 and trained[True].loss > 0.27
+assert round(no_shift.BEST_HONEST_LOSS, 2) == 0.28
+
+# %% [markdown]
+# Nothing leaks: looking at one's own word is allowed. Always repeating is right for step 0
+# only, one sentence in seven, so **exactly at chance**. The full version, kept from three seeds:
+
+# %%
+kept_shift = record.read("no_shift")
+for name in ("shifted", "unshifted"):
+    losses = [f"{loss:.4f}" for loss in kept_shift.values(f"{name}_loss")]
+    print(name, "losses", *losses, "right", kept_shift.values(f"{name}_right"))
+print("seeds", kept_shift.values("seed"), "by", kept_shift.command)
+print(kept_shift.environment)
+
+# %% [markdown]
+# ## The die again
+#
+# Now the answer to the first question. The tiny decoder reads 16 throws, and at each place
+# must predict the next one; all throws are drawn anew at each step, so that nothing can be
+# learned by heart. An honest model cannot get below ln 10 = 2.303.
+#
+# Train it three times: with **your** causal mask, with the same off by one, and without any.
+# **Predict** the three losses: 2.3, or lower?
+
+# %%
+tried = {
+    "causal mask": leak_canary.train(causal_mask(16)),
+    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
+    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
+}
+for name, canary in tried.items():
+    print(f"{name:11} loss {canary.loss:.1f}")
+
+# %% [markdown]
+# Without a mask, and with a mask that is wrong in one place of every row but the last, the
+# loss falls to almost nothing. What did the model without a mask learn to look at?
+
+# %%
+places = [str(i) for i in range(16)]
+alt = "Nearly all weight lies one place to the right of the diagonal: the next throw."
+figures.attention_weights(tried["no mask"].weights, places, places, alt=alt)
+
+# %% [markdown]
+# Each place looks one place to the right: at the throw that it must predict. Only the last
+# place has nobody on its right; its target is not in the input. It has to guess like
+# anyone, and costs ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
+# $e^{-0.144} = 0.87$: that is what held the model below 1.00.
+#
+# The mask that is off by one does no better and no worse: in every row it opens the one key
+# that is worth seeing, but in the last row there is no further key to open.
+
+# %%
+print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
+last = tried["no mask"].loss_by_place[-1]
+print("last place's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
+for name in ("causal", "off_by_one", "none"):
+    print(
+        f"{name:10} three seeds, 500 steps:",
+        [f"{loss:.3f}" for loss in kept.values(name)],
+    )
+print("seeds", kept.values("seed"), "by", kept.command)
+assert abs(kept.median("causal") - np.log(10)) < 0.02
+assert abs(kept.median("off_by_one") - np.log(10) / 16) < 0.01
+assert abs(kept.median("none") - np.log(10) / 16) < 0.01
+assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
+
+# %% [markdown]
+# Data on which nothing can be learned make a good alarm; such a test is called a
+# *canary*, after the birds that warned miners. It needs a training, and finds only what
+# the training finds; but that may be any way from the target to the prediction, also the
+# one that `leak` could not see:
+
+# %%
+forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
+print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
+assert forgot.loss < 0.1
+
+# %% [markdown]
+# All three trainings in one picture. The dashed line, ln 10, is the best that honesty
+# allows; the dotted one, ln 10 / 16, is what a perfect cheat still pays, for the last place:
+
+# %%
+curves = {name: canary.losses for name, canary in tried.items()}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last place only": np.log(10) / 16}
+steps = tried["no mask"].steps
+
+# %%
+alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
+figures.losses(steps, curves, bounds=bounds, alt=alt)
+
+# %% [markdown]
+# The same model, the same throws: only the mask differs. Whoever predicts a fair die has
+# seen it, and nobody gets below the dotted line, since the last throw is nowhere to be seen.
+
+# %% [markdown]
+# ## In three lines
+#
+# - `may_attend` says who may look at whom; masks are combined with "and", and blocked
+#   scores become $-\infty$ **before** the softmax.
+# - A row with nothing to look at gives zeros; conventions differ, so convert at the border
+#   and never guess.
+# - A low loss can be a leak: change the future and look at the past, or train on a die.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
+# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
+#
+# **An open question:** with a causal mask, does a model need to be told where a word
+# stands? Lesson 05.
