@@ -1,0 +1,341 @@
+import functools
+import math
+
+import numpy as np
+import torch
+
+from tests.answers import Answers
+
+answers = Answers("rotary")
+
+
+def refuse_odd(x):
+    if x.shape[-1] % 2 == 1:
+        raise ValueError("d_k has to be even")
+
+
+def in_loops(x, angle, pairs=None):
+    """Turn in loops; angle(row, i) is that of pair i, pairs(i) its two columns."""
+    pairs = pairs or (lambda i: (2 * i, 2 * i + 1))
+    turned = np.array(x, dtype=float)
+    for place in np.ndindex(x.shape[:-1]):
+        for i in range(x.shape[-1] // 2):
+            one, two = pairs(i)
+            a, b, phi = x[*place, one], x[*place, two], angle(place[-1], i)
+            turned[*place, one] = a * math.cos(phi) - b * math.sin(phi)
+            turned[*place, two] = a * math.sin(phi) + b * math.cos(phi)
+    return turned
+
+
+def plain_angle(x, positions, base):
+    return lambda row, i: int(positions[row]) / base ** (2 * i / x.shape[-1])
+
+
+@answers.correct
+def loop_over_pairs(x, positions, base=10000.0):
+    refuse_odd(x)
+    return in_loops(x, plain_angle(x, positions, base))
+
+
+@answers.correct
+def complex_numbers(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    speeds = base ** -(np.arange(0, d_k, 2) / d_k)
+    hands = x[..., 0::2] + 1j * x[..., 1::2]
+    hands = hands * np.exp(1j * np.outer(positions, speeds))
+    turned = np.empty(x.shape)
+    turned[..., 0::2], turned[..., 1::2] = hands.real, hands.imag
+    return turned
+
+
+@answers.correct
+def seen_as_complex(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    hands = np.ascontiguousarray(x, dtype=float).view(complex)
+    angles = np.asarray(positions)[:, None] / base ** (np.arange(0, d_k, 2) / d_k)
+    return (hands * (np.cos(angles) + 1j * np.sin(angles))).view(float)
+
+
+@answers.correct
+def quarter_turn_added(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    angles = np.outer(positions, np.exp(-math.log(base) * np.arange(0, d_k, 2) / d_k))
+    angles = np.repeat(angles, 2, axis=-1)
+    pairs = x.reshape(*x.shape[:-1], -1, 2)
+    quarter = (pairs[..., ::-1] * [-1, 1]).reshape(x.shape)
+    return x * np.cos(angles) + quarter * np.sin(angles)
+
+
+@answers.correct
+def one_matrix_per_place(x, positions, base=10000.0):
+    refuse_odd(x)
+    n, d_k = x.shape[-2:]
+    matrices = np.zeros((n, d_k, d_k))
+    for t, position in enumerate(positions):
+        for c in range(0, d_k, 2):
+            phi = position * base ** (-c / d_k)
+            matrices[t, c : c + 2, c : c + 2] = [
+                [math.cos(phi), math.sin(phi)],
+                [-math.sin(phi), math.cos(phi)],
+            ]
+    return np.einsum("...tc,tce->...te", x, matrices)
+
+
+@answers.correct
+def lengths_and_directions(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    a, b = x[..., 0::2].astype(float), x[..., 1::2].astype(float)
+    phi = np.arctan2(b, a) + np.outer(positions, base ** (-np.arange(0, d_k, 2) / d_k))
+    turned = np.stack([np.cos(phi), np.sin(phi)], -1) * np.hypot(a, b)[..., None]
+    return turned.reshape(x.shape)
+
+
+@answers.correct
+def in_pytorch(x, positions, base=10000.0):
+    refuse_odd(x)
+    tensor = torch.tensor(x, dtype=torch.float64)
+    places = torch.as_tensor(np.asarray(positions), dtype=torch.float64)
+    even = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
+    angles = torch.outer(places, base ** (-even / x.shape[-1]))
+    hands = torch.view_as_complex(tensor.unflatten(-1, (-1, 2)))
+    turned = hands * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flatten(-2).numpy()
+
+
+@answers.correct
+def columns_first_in_memory(x, positions, base=10000.0):
+    return np.asfortranarray(complex_numbers(x, positions, base))
+
+
+class OddSize(ValueError):
+    pass
+
+
+class Rotary:
+    def __init__(self, base):
+        self.base = base
+
+    def __call__(self, x, positions, base=None):
+        if x.shape[-1] & 1:
+            raise OddSize
+        return complex_numbers(x, positions, base or self.base)
+
+
+answers.right["callable_object"] = Rotary(10000)
+answers.right["partial"] = functools.partial(
+    lambda sign, x, positions, base=10000.0: quarter_turn_added(
+        x, [sign * int(position) for position in positions], base
+    ),
+    1,
+)
+
+
+@answers.also("halves_paired")
+def loop_over_halves(x, positions, base=10000.0):
+    refuse_odd(x)
+    half = x.shape[-1] // 2
+    return in_loops(x, plain_angle(x, positions, base), lambda i: (i, i + half))
+
+
+@answers.also("halves_with_angles_of_neighbours")
+def loop_with_another_angle_in_each_half(x, positions, base=10000.0):
+    refuse_odd(x)
+    half = x.shape[-1] // 2
+    angle = plain_angle(x, positions, base)
+    turned = np.zeros(x.shape)
+    for place in np.ndindex(x.shape):
+        *row, c = place
+        phi = angle(row[-1], c // 2)
+        other = -x[*row, c + half] if c < half else x[*row, c - half]
+        turned[place] = x[place] * math.cos(phi) + other * math.sin(phi)
+    return turned
+
+
+@answers.also("neighbours_with_angles_of_halves")
+def loop_with_angles_counted_round(x, positions, base=10000.0):
+    refuse_odd(x)
+    half = x.shape[-1] // 2
+    angle = plain_angle(x, positions, base)
+    turned = np.zeros(x.shape)
+    for place in np.ndindex(x.shape):
+        *row, c = place
+        phi = angle(row[-1], c % half)
+        other = x[*row, c - 1] if c % 2 else -x[*row, c + 1]
+        turned[place] = x[place] * math.cos(phi) + other * math.sin(phi)
+    return turned
+
+
+@answers.also("angle_by_column")
+def loop_over_single_columns(x, positions, base=10000.0):
+    refuse_odd(x)
+    turned = np.zeros(x.shape)
+    for place in np.ndindex(x.shape):
+        *row, c = place
+        phi = int(positions[row[-1]]) / base ** (c / x.shape[-1])
+        other = x[*row, c - 1] if c % 2 else -x[*row, c + 1]
+        turned[place] = x[place] * math.cos(phi) + other * math.sin(phi)
+    return turned
+
+
+@answers.also("turned_backwards")
+def conjugated(x, positions, base=10000.0):
+    return complex_numbers(x, [-int(position) for position in positions], base)
+
+
+@answers.also("places_ignored")
+def rows_counted(x, positions, base=10000.0):
+    return complex_numbers(x, range(x.shape[-2]), base)
+
+
+@answers.also("relative_to_the_first")
+def loop_with_differences(x, positions, base=10000.0):
+    first = int(positions[0])
+    return loop_over_pairs(x, [int(place) - first for place in positions], base)
+
+
+@answers.also("pairs_left_apart")
+def real_then_imaginary(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    hands = x[..., 0::2] + 1j * x[..., 1::2]
+    speeds = base ** (-np.arange(0, d_k, 2) / d_k)
+    hands = hands * np.exp(1j * np.outer(positions, speeds))
+    return np.concatenate([hands.real, hands.imag], axis=-1)
+
+
+@answers.also("first_overwritten")
+def loop_into_the_same_row(x, positions, base=10000.0):
+    refuse_odd(x)
+    angle = plain_angle(x, positions, base)
+    turned = x * 1.0
+    for place in np.ndindex(x.shape[:-1]):
+        row = turned[place]
+        for i in range(len(row) // 2):
+            sine, cosine = math.sin(angle(place[-1], i)), math.cos(angle(place[-1], i))
+            row[2 * i] = row[2 * i] * cosine - row[2 * i + 1] * sine
+            row[2 * i + 1] = row[2 * i] * sine + row[2 * i + 1] * cosine
+    return turned
+
+
+@answers.also("first_overwritten_in_x")
+def loop_into_x(x, positions, base=10000.0):
+    refuse_odd(x)
+    angle = plain_angle(x, positions, base)
+    for place in np.ndindex(x.shape[:-1]):
+        row = x[place]
+        for i in range(len(row) // 2):
+            sine, cosine = math.sin(angle(place[-1], i)), math.cos(angle(place[-1], i))
+            row[2 * i] = row[2 * i] * cosine - row[2 * i + 1] * sine
+            row[2 * i + 1] = row[2 * i] * sine + row[2 * i + 1] * cosine
+    return x
+
+
+@answers.also("first_overwritten_in_a_copy")
+def loop_into_a_copy_of_x(x, positions, base=10000.0):
+    turned = np.array(x)
+    loop_into_x(turned, positions, base)
+    return turned
+
+
+@answers.also("exponent_doubled")
+def column_number_doubled(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    return in_loops(x, lambda row, i: int(positions[row]) / base ** (2 * (2 * i) / d_k))
+
+
+@answers.also("exponent_halved")
+def pair_number_alone(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    return in_loops(x, lambda row, i: int(positions[row]) / base ** (i / d_k))
+
+
+@answers.also("base_ignored")
+def constant_in_the_loop(x, positions, base=10000.0):
+    return complex_numbers(x, positions)
+
+
+@answers.also("along_the_batch")
+def tokens_first(x, positions, base=10000.0):
+    refuse_odd(x)
+    if x.ndim == 2:
+        return complex_numbers(x, positions, base)
+    if x.shape[0] != len(positions):
+        raise ValueError("operands could not be broadcast together")
+    rows = np.swapaxes(x, 0, -2)
+    return np.swapaxes(complex_numbers(rows, positions, base), 0, -2)
+
+
+@answers.also("turned_in_place")
+def assigned_to_slices(x, positions, base=10000.0):
+    refuse_odd(x)
+    turned = complex_numbers(x, positions, base)
+    x[..., 0::2], x[..., 1::2] = turned[..., 0::2], turned[..., 1::2]
+    return x
+
+
+@answers.also("cut_to_whole_numbers")
+def written_into_the_same_kind(x, positions, base=10000.0):
+    turned = np.empty_like(x)
+    turned[...] = loop_over_pairs(x, positions, base)
+    return turned
+
+
+@answers.also("odd_size_accepted")
+def loop_over_whole_pairs(x, positions, base=10000.0):
+    return in_loops(x, plain_angle(x, positions, base))
+
+
+@answers.also("angles_in_float32")
+def loop_in_float32(x, positions, base=10000.0):
+    refuse_odd(x)
+    d_k = x.shape[-1]
+    turned = np.zeros(x.shape)
+    for place in np.ndindex(x.shape[:-1]):
+        for c in range(0, d_k, 2):
+            speed = np.float32(base ** (-c / d_k))
+            angle = np.float32(positions[place[-1]]) * speed
+            sine, cosine = float(np.sin(angle)), float(np.cos(angle))
+            a, b = x[*place, c], x[*place, c + 1]
+            turned[*place, c] = a * cosine - b * sine
+            turned[*place, c + 1] = a * sine + b * cosine
+    return turned
+
+
+@answers.stranger
+def encoding_added(x, positions, base=10000.0):
+    refuse_odd(x)
+    unit = np.zeros(x.shape)
+    unit[..., 1::2] = 1.0
+    return x + loop_over_pairs(unit, [-int(place) for place in positions], base)
+
+
+@answers.stranger
+def one_angle_for_all(x, positions, base=10000.0):
+    refuse_odd(x)
+    return in_loops(x, lambda row, i: int(positions[row]))
+
+
+@answers.stranger
+def counted_from_one(x, positions, base=10000.0):
+    return complex_numbers(x, [int(place) + 1 for place in positions], base)
+
+
+@answers.stranger
+def slowest_first(x, positions, base=10000.0):
+    return complex_numbers(x[..., ::-1], positions, base)[..., ::-1]
+
+
+@answers.stranger
+def halves_turned_backwards(x, positions, base=10000.0):
+    return loop_over_halves(x, [-int(place) for place in positions], base)
+
+
+@answers.stranger
+def places_without_sign(x, positions, base=10000.0):
+    return complex_numbers(x, np.abs(positions), base)
