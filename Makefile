@@ -48,7 +48,7 @@ test: ready browser sandbox
 	@echo "Comparing the notebooks with their sources …"
 	@$(PY) -m autograder build --check
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
-	@$(PY) -m pytest --doctest-modules --nbval $(MARKS) \
+	@$(PY) -m pytest --numprocesses=2 --dist=loadfile --doctest-modules --nbval $(MARKS) \
 	    tests course_lib autograder $(LESSONS)
 
 browser: ready

@@ -1,16 +1,20 @@
 """Every exercise against its bank, and against answers that are not in the bank."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from autograder.compare import difference
 from autograder.judge import NOTEBOOK_SEED
-from autograder.matrix import judge_function, matrix
+from autograder.matrix import judge_function
+from autograder.matrix import matrix as matrix_of
 from autograder.outcome import run_here
 from autograder.registry import exercise_names, exercises_of, load
 from tests.answers import answers_to
 
 SEEDS = (NOTEBOOK_SEED, 1, 2)
+matrix = functools.cache(matrix_of)  # several tests look at each: a second or more
 
 
 @pytest.fixture(params=exercise_names())

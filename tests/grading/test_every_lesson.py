@@ -1,0 +1,30 @@
+"""Each lesson in the engine: the teacher's notebook, and the one nobody has touched."""
+
+import pytest
+
+from autograder.grading.engine import Engine
+from tests.grading.engines import SEED
+from tests.submissions import COURSE
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module", params=COURSE.lessons)
+def engine(request):
+    with Engine(COURSE, request.param, seed=SEED) as started:
+        yield started
+
+
+def test_the_teachers_notebook_gets_all_points_and_no_flag(engine):
+    lesson = engine.master.lesson
+    result, _ = engine.grade(COURSE.teacher(lesson), "teacher")
+    assert result.points == result.max_points > 0
+    assert result.flags == () == result.repairs
+
+
+def test_the_untouched_notebook_gets_none_and_says_why(engine):
+    lesson = engine.master.lesson
+    result, _ = engine.grade(COURSE.learner(lesson), "learner")
+    assert result.points == 0 < result.max_points
+    statuses = {case.status for each in result.exercises for case in each.cases}
+    assert statuses == {"missing"}
