@@ -327,7 +327,6 @@ def whatever(q, k):
         functools.cache(whatever),
         whatever,
     ],
-    ids=str,
 )
 def test_anything_that_can_be_called_is_checked_under_the_name_it_has(answer, capsys):
     scaled_scores = answer

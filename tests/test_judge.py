@@ -424,7 +424,6 @@ ANSWERS = [
         ({"shift": lambda x: x.missing}, ("shift",)),
         ({"double": "overwritten by a variable"}, ("double",)),
     ],
-    ids=str,
 )
 def test_an_earlier_mistake_costs_nothing_here(monkeypatch, answer, earlier, blamed):
     with_earlier(monkeypatch, **earlier)

@@ -199,7 +199,6 @@ def each(x):
         (remembered, "remembered", "return x.missing"),
         (each, "each", "return x.missing"),
     ],
-    ids=str,
 )
 def test_the_line_is_found_in_whatever_can_be_called(function, name, line):
     raised = outcome(function, 1.0).raised
