@@ -5,7 +5,8 @@ SHELL := /bin/sh
 PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 LEFT_OUT := $(if $(NO_BROWSER),or browser) $(if $(NO_SANDBOX),or sandbox)
-MARKS := $(if $(strip $(LEFT_OUT)),-m "not (no_test $(LEFT_OUT))")
+ALONE := (sandbox or browser)
+NONE_ALONE := $(and $(NO_BROWSER),$(NO_SANDBOX))
 
 .PHONY: help setup lab demo test matrix bench build ready browser sandbox
 .DEFAULT_GOAL := help
@@ -38,7 +39,8 @@ bench: ready
 build: ready
 	@$(PY) -m autograder build
 
-# The closing line of pytest comes last: it counts tests, doctests and notebook cells.
+# Two processes share the tests, the docstrings' examples and the notebooks' cells. What
+# keeps time, counts processes or drives a browser comes last, and alone.
 test: ready browser sandbox
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
@@ -48,8 +50,11 @@ test: ready browser sandbox
 	@echo "Comparing the notebooks with their sources …"
 	@$(PY) -m autograder build --check
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
-	@$(PY) -m pytest --numprocesses=2 --dist=loadfile --doctest-modules --nbval $(MARKS) \
-	    tests course_lib autograder $(LESSONS)
+	@$(PY) -m pytest -m "not $(ALONE)" --numprocesses=2 --dist=loadfile \
+	    --doctest-modules --nbval tests course_lib autograder $(LESSONS)
+	@test -n "$(NONE_ALONE)" || echo "Running those that need the machine alone (pytest) …"
+	@test -n "$(NONE_ALONE)" || \
+	    $(PY) -m pytest -m "$(ALONE) and not (no_test $(LEFT_OUT))" tests
 
 browser: ready
 	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser
