@@ -102,7 +102,7 @@ class Trained:
 
         start : the place of the first token
         """
-        tokens = draw(np.random.default_rng([seed, n, start]), 1000, n)
+        tokens = draw(np.random.default_rng((seed, n, start)), 1000, n)
         answers = self.task(tokens)
         asked = answers != NOTHING
         right = self.model(tokens, start)[0].argmax(-1) == answers
@@ -111,7 +111,7 @@ class Trained:
     @torch.no_grad()
     def weights(self, n: int, start: int = 0, seed: int = 1) -> np.ndarray:
         """Give the weights (n, n), the mean over 1,000 new sequences."""
-        tokens = draw(np.random.default_rng([seed, n, start]), 1000, n)
+        tokens = draw(np.random.default_rng((seed, n, start)), 1000, n)
         return self.model(tokens, start)[1].mean(0).double().numpy()
 
 

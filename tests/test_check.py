@@ -500,7 +500,9 @@ def test_every_exercise_can_be_checked_by_its_name(capsys):
     for name in exercise_names():
         with pytest.raises(CheckFailed, match=f"^{name}: 0 of"):
             exec(f"check({name})", {"check": check, name: lambda *a, **k: None})
-        assert "Every call ends in the same way." in capsys.readouterr().out
+        said = capsys.readouterr().out
+        # Where an error is asked for, not every call fails for the same reason.
+        assert "Every call ends in the same way." in said or "returns None too" in said
 
 
 def test_an_unknown_exercise_lists_the_known_ones():
@@ -638,7 +640,11 @@ print(time.process_time())
 """
 
 
-@pytest.mark.parametrize("name", exercise_names())
+# Its arguments are PyTorch's tensors; its lesson has imported torch long before.
+TAKES_TENSORS = {"load_torch_parameters"}
+
+
+@pytest.mark.parametrize("name", sorted({*exercise_names()} - TAKES_TENSORS))
 def test_the_first_check_takes_less_than_a_second_and_does_without_torch(name):
     ran = subprocess.run(
         [sys.executable, "-c", FIRST.format(name=name)],

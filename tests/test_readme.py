@@ -52,5 +52,5 @@ def test_the_table_of_lessons_counts_the_exercises():
 
 def test_every_make_target_that_the_readme_names_exists():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in set(re.findall(r"make (\w+)", README)):
+    for target in set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

@@ -62,7 +62,7 @@ def _places(kind: str, seed: int) -> Places:
     if kind == "sinusoidal":
         return AddedPlaces(sinusoidal_encoding(N_PLACES, D_MODEL))
     if kind == "learned":
-        drawn = np.random.default_rng([seed, 3]).normal(size=(N_PLACES, D_MODEL))
+        drawn = np.random.default_rng((seed, 3)).normal(size=(N_PLACES, D_MODEL))
         return AddedPlaces(drawn, learned=True)
     if kind == "rotary":
         return TurnedPlaces()

@@ -66,7 +66,7 @@ def train(
     by_pronoun : whether a pronoun asks, or the noun itself once more
     d_k : numbers per query and key, where these are learned
     """
-    rng = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng((seed, 1))
     vectors = word_vectors(seed)
     first = [rng.normal(size=(D_MODEL, n)) / D_MODEL**0.5 for n in (d_k, d_k, 8)]
     if not learned:
@@ -74,7 +74,7 @@ def train(
         first[:2] = [likeness, likeness]
     with one_thread():
         losses = _descend(first, vectors, rng, steps, learned, by_pronoun)
-    test = draw(np.random.default_rng([seed, 2]), TESTS, by_pronoun=by_pronoun)
+    test = draw(np.random.default_rng((seed, 2)), TESTS, by_pronoun=by_pronoun)
     w_q, w_k, w_v = first
     output, weights = self_attention(test.tokens(vectors), w_q, w_k, w_v)
     return Trained(

@@ -36,7 +36,7 @@ def encodings(seed: int) -> dict[str, np.ndarray | None]:
         name: encoding_of(speeds, LENGTH)
         for name, speeds in wrong_speeds(D_MODEL).items()
     }
-    noise = np.random.default_rng([seed, 3]).normal(size=(LENGTH, D_MODEL))
+    noise = np.random.default_rng((seed, 3)).normal(size=(LENGTH, D_MODEL))
     return {
         "none": None,
         "sinusoidal": sinusoidal_encoding(LENGTH, D_MODEL),
@@ -61,7 +61,7 @@ def best_without_order(seed: int = 1) -> float:
     At each place it knows the token there, and which others the sequence holds: it
     guesses the one that the others hold most often.
     """
-    tokens = draw(np.random.default_rng([seed, LENGTH, 0]), 1000, LENGTH).numpy()
+    tokens = draw(np.random.default_rng((seed, LENGTH, 0)), 1000, LENGTH).numpy()
     counts = (tokens[..., np.newaxis] == np.arange(VOCAB_SIZE)).sum(axis=1)
     others = counts[:, np.newaxis] - np.eye(VOCAB_SIZE, dtype=int)[tokens]
     # The token asked for is one of the 15 others, each as likely as the next.
