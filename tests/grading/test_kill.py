@@ -23,7 +23,7 @@ from tests.submissions import COURSE, LESSON
 
 pytestmark = pytest.mark.sandbox
 
-KILLS = int(os.environ.get("KILLS", "3"))
+KILLS = int(os.environ.get("KILLS", "2"))
 SEED = int(os.environ.get("KILL_SEED", time.time_ns()))
 A_ROUND = 2  # kills of one class before it may come to its end
 CLASS = ("amara", "bjarne", "hamid", "jomo", "kalea", "orla", "pavel")
