@@ -5,6 +5,7 @@ values are equal is decided in ``compare``, how they are shown in ``words``.
 """
 
 import sys
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ FLOATS = _with_numpys(float, np.typecodes["Float"])
 COMPLEX = _with_numpys(complex, np.typecodes["Complex"])
 BOOLEANS: Types = (bool, np.bool_)
 CONTAINERS: Types = (list, tuple, dict, set, frozenset)
+COUNTING: Types = (Counter, defaultdict)  # made to fill a dictionary; they are one
 DEEPEST = 50  # levels of nesting that are looked into
 
 KINDS = {
@@ -65,7 +67,13 @@ def has_numbers(value: Any) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """Give the number in an array without axes, and the text in a NumPy text."""
+    """Give a value as what it stands for.
+
+    The number in an array without axes, the text in a NumPy text, the dictionary that
+    was counted or collected with one of the standard library's two aids.
+    """
+    if is_one_of(value, COUNTING):
+        return dict(value)
     if is_array(value) and value.ndim == 0 and value.dtype.kind in "biufcU":
         value = value[()]
     return str.__str__(value) if type(value) is np.str_ else value

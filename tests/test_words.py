@@ -78,7 +78,10 @@ SHOWN = {
         "[1, [1, [1, a list of length 2]]]",
     ),
     "matrix": (np.ones((1, 2)).view(np.matrix), "a matrix, a special kind of array"),
-    "counter": (collections.Counter("aab"), "a Counter, a special kind of dictionary"),
+    "ordered": (
+        collections.OrderedDict(),
+        "an OrderedDict, a special kind of dictionary",
+    ),
     "named tuple": (Pair(1, 2), "a Pair, a special kind of tuple"),
     "named number": (Colour.RED, "a Colour, a special kind of whole number"),
     "generator": ((x for x in ()), "a generator"),

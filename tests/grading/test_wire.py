@@ -4,6 +4,7 @@ import socket
 import struct
 import threading
 import time
+from collections import Counter, defaultdict
 
 import msgpack
 import numpy as np
@@ -41,6 +42,12 @@ def test_a_value_arrives_as_it_was_sent(value):
         assert (found.dtype, found.shape) == (value.dtype, value.shape)
     if isinstance(value, torch.Tensor):
         assert (found.dtype, found.shape) == (value.dtype, value.shape)
+
+
+def test_what_was_counted_with_the_standard_library_arrives_as_a_dictionary():
+    for sent in (Counter("aab"), defaultdict(int, a=2, b=1)):
+        found = crossed([sent])[0]
+        assert type(found) is dict and found == {"a": 2, "b": 1}
 
 
 def test_nan_arrives_as_nan():

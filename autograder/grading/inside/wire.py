@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,8 @@ CONTAINERS: dict[type, str] = {
     set: "s",
     frozenset: "z",
     dict: "d",
+    Counter: "d",  # arrives as a dictionary
+    defaultdict: "d",
 }
 PLAIN = (type(None), bool, float, str, bytes)
 SIMPLE = {*PLAIN}
@@ -133,7 +136,7 @@ class _Writer:
             return _whole(value)
         for container, tag in CONTAINERS.items():  # no look-up: a type's hash may lie
             if kind is container:
-                parts = value if kind is not dict else _flat(value)
+                parts = _flat(value) if tag == "d" else value
                 if _all_plain(parts):
                     return [tag, *parts]
                 return [tag, *[self.tree(part, depth + 1) for part in parts]]
