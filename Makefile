@@ -5,8 +5,6 @@ SHELL := /bin/sh
 PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
-ALONE := (sandbox or browser)
-NONE_ALONE := $(and $(NO_BROWSER),$(NO_SANDBOX))
 
 .PHONY: help setup lab demo test matrix bench build ready browser sandbox
 .DEFAULT_GOAL := help
@@ -40,7 +38,7 @@ build: ready
 	@$(PY) -m autograder build
 
 # Two processes share the tests, the docstrings' examples and the notebooks' cells. What
-# keeps time, counts processes or drives a browser comes last, and alone.
+# keeps time or counts processes comes last, and alone; all of that needs the sandbox.
 test: ready browser sandbox
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
@@ -50,11 +48,10 @@ test: ready browser sandbox
 	@echo "Comparing the notebooks with their sources …"
 	@$(PY) -m autograder build --check
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
-	@$(PY) -m pytest -m "not $(ALONE)" --numprocesses=2 --dist=loadfile \
+	@$(PY) -m pytest -m "not alone$(LEFT_OUT)" --numprocesses=2 --dist=loadfile \
 	    --doctest-modules --nbval tests course_lib autograder $(LESSONS)
-	@test -n "$(NONE_ALONE)" || echo "Running those that need the machine alone (pytest) …"
-	@test -n "$(NONE_ALONE)" || \
-	    $(PY) -m pytest -m "$(ALONE)$(LEFT_OUT)" tests
+	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
+	@test -n "$(NO_SANDBOX)" || $(PY) -m pytest -m "alone$(LEFT_OUT)" tests
 
 browser: ready
 	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser

@@ -329,3 +329,15 @@ def test_a_stamp_that_cannot_be_read_counts_as_none(folder, commands):
         assert not system.is_ready(folder)
         system.set_up(folder)
         assert system.is_ready(folder)
+
+
+def test_what_runs_alone_is_what_the_makefile_leaves_out_with_the_sandbox():
+    marked = 0
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            if re.search(r"^[@p ].*mark\.alone", line):
+                around = lines[number - 1 : number + 2]
+                assert any("mark.sandbox" in near for near in around), path
+                marked += 1
+    assert marked > 10

@@ -21,6 +21,7 @@ from tests.submissions import COURSE, LESSON
 
 pytestmark = [
     pytest.mark.sandbox,
+    pytest.mark.alone,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may read other memory"),
 ]
 

@@ -15,7 +15,7 @@ from autograder.registry import load
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 
 
 QUICK = Budget(call=0.5, cell=3.0, cells=6.0)

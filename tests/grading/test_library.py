@@ -8,7 +8,7 @@ from tests.grading.engines import engine_of
 from tests.grading.sessions import call, check, own, session_of, solution
 from tests.submissions import COURSE
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 OWN = f"{load('softmax').reference.__module__}.softmax"
 
 

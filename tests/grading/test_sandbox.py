@@ -25,7 +25,7 @@ from tests.grading.engines import (
 from tests.grading.sessions import inside, look, own, session_of
 from tests.submissions import COURSE, LESSON
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 SPACES = ("user", "pid", "mnt", "ipc", "net", "uts")
 LIMITS = Limits()
 ROOT = os.geteuid() == 0

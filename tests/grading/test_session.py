@@ -13,7 +13,7 @@ from tests.grading.engines import SHORT, engine_of, processes_of
 from tests.grading.sessions import call, check, own, session_of, solution
 from tests.submissions import COURSE
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 QUICK = Budget(call=0.4, cell=0.6)
 
 

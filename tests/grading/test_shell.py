@@ -7,7 +7,7 @@ from tests.grading.engines import engine_of
 from tests.grading.sessions import call, check, inside, own, session_of
 from tests.submissions import COURSE
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tests.grading.engines import engine_of, strays
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, EXERCISES, Submission
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 
 for module in pkgutil.iter_modules(corpus.__path__):
     if not module.name.startswith("test_"):
