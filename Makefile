@@ -6,11 +6,12 @@ PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
-.PHONY: help setup lab demo test matrix bench build ready browser sandbox
+.PHONY: help setup data lab demo test matrix bench build ready browser sandbox
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab      open the lessons in JupyterLab (LESSON=01 to open that one)"
+	@echo "make data     get the real data of lessons 06 to 10, once (about 150 MB)"
 	@echo "make demo     grade a sample class: table, dashboard, feedback, files for Canvas, Moodle"
 	@echo "make test     run every check of the repository"
 	@echo "make matrix   show which case catches which misconception"
@@ -22,6 +23,9 @@ help:
 setup: ready
 	@echo "Ready: $$($(PY) --version) in .venv."
 
+data: ready
+	@$(PY) -m course_lib.corpora
+
 lab: ready
 	@$(PY) -m autograder lab $(LESSON) $(LAB_OPTIONS)
 
@@ -31,7 +35,7 @@ demo: ready
 matrix: ready
 	@$(PY) -m autograder matrix
 
-bench: ready
+bench: ready data
 	@$(PY) -m tests.benchmarks
 
 build: ready
@@ -39,7 +43,7 @@ build: ready
 
 # Two processes share the tests, the docstrings' examples and the notebooks' cells. What
 # keeps time or counts processes comes last, and alone; all of that needs the sandbox.
-test: ready browser sandbox
+test: ready browser sandbox data
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .

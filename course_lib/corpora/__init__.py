@@ -1,0 +1,1 @@
+"""Real data for the lessons: where it is from, how it is got, kept and split."""

@@ -1,0 +1,63 @@
+"""Which texts are taken, and how their spelling is made even."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.corpora.cleaning import clean
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don’t  show\u00a0it", "Don't show it"),
+        ("„Aus“ und “off”", '"Aus" und "off"'),
+        ("Gru\u0308n ist gut", "Grün ist gut"),
+        ("Wait a moment…", "Wait a moment..."),
+        (" Nieder\u00adschlag heute ", "Niederschlag heute"),
+        ("Non‑breaking hyphen", "Non-breaking hyphen"),
+        ("Zone 12 is open", "Zone 12 is open"),
+    ],
+)
+def test_the_spelling_is_made_even(text, expected):
+    assert clean(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Connect to {host}",
+        "Could not find %s",
+        "[%key:common::state::off%]",
+        "Read <b>this</b> first",
+        "Set `this` to that",
+        "**Note** that it is off",
+        "See https://example.org/x now",
+        "Go to www.example.org today",
+        "Ask at example.com for it",
+        "Mail to me@home now",
+        "Port 8123 is open",
+        "One\ntwo three",
+        "1 2",
+        "",
+        "a " * 15,
+    ],
+)
+def test_what_is_no_sentence_is_left_out(text):
+    assert clean(text) is None
+
+
+def test_fourteen_words_are_the_most():
+    assert clean("Akkustand") == "Akkustand"
+    assert clean("a " * 14) == ("a " * 14).strip()
+
+
+@given(st.text())
+def test_what_is_clean_stays_as_it_is(text):
+    found = clean(text)
+    if found is not None:
+        assert clean(found) == found
+        assert unicodedata.is_normalized("NFC", found)
+        assert 1 <= len(found.split()) <= 14
