@@ -1,0 +1,194 @@
+"""Byte-pair encoding of words: counting, training, encoding and decoding, to be read.
+
+A word is a tuple of symbols, so the same functions serve for any convention about a
+word's end; ``spell`` is this course's. Text is split at white space. Nothing here is
+fast (``course_lib.fast_bpe`` is), splits bytes (``course_lib.byte_bpe``) or files away
+what was learned (``course_lib.merges_file``).
+"""
+
+from itertools import pairwise
+
+END_OF_WORD = "</w>"
+
+
+def spell(word: str) -> tuple[str, ...]:
+    """Write a word as its characters, the last of them with the mark of a word's end.
+
+    word : a text without white space; the empty one has no symbols
+
+    Returns the symbols. Source: the programs of Sennrich et al. (2016), since their
+    version 0.2; before, the mark was a symbol on its own.
+
+    >>> spell("cat")
+    ('c', 'a', 't</w>')
+    """
+    return (*word[:-1], *(last + END_OF_WORD for last in word[-1:]))
+
+
+def word_counts(text: str) -> dict[tuple[str, ...], int]:
+    """Count how often each word occurs in a text.
+
+    text : any text; words are what stands between white space, as ``str.split`` sees it
+
+    Returns how often each word occurs; the word is written as ``spell`` writes it. A
+    text without words gives an empty dictionary. Capitals and accents stay as they are.
+    Source: Sennrich et al. (2016), Neural Machine Translation of Rare Words with
+    Subword Units, section 3.2.
+
+    >>> word_counts("eat to eat")
+    {('e', 'a', 't</w>'): 2, ('t', 'o</w>'): 1}
+    """
+    counts: dict[tuple[str, ...], int] = {}
+    for word in text.split():
+        symbols = spell(word)
+        counts[symbols] = counts.get(symbols, 0) + 1
+    return counts
+
+
+def pair_counts(words: dict[tuple[str, ...], int]) -> dict[tuple[str, str], int]:
+    """Count how often two symbols stand next to each other within a word.
+
+    words : how often each word occurs, words being tuples of symbols
+
+    Returns how often each pair (left, right) occurs in the whole text: each place in a
+    word counts as often as the word occurs. Places may overlap: ``aaa`` has the pair
+    (a, a) twice. A word of one symbol has no pairs, and none reach across two words.
+    Source: Sennrich et al. (2016), section 3.2.
+
+    >>> pair_counts({("e", "a", "t"): 2, ("a", "t"): 3})
+    {('e', 'a'): 2, ('a', 't'): 5}
+    """
+    counts: dict[tuple[str, str], int] = {}
+    for symbols, count in words.items():
+        for pair in pairwise(symbols):
+            counts[pair] = counts.get(pair, 0) + count
+    return counts
+
+
+def merge_pair(symbols: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    """Join two symbols to one wherever they stand next to each other in a word.
+
+    symbols : the word
+    pair : the two symbols, left and right
+
+    Returns the word's new symbols. The word is read from left to right, and what has
+    been joined is not joined again: (a, a) turns ``a a a`` into ``aa a``. A word
+    without the pair stays as it is.
+    Source: Sennrich et al. (2016), section 3.2; the direction is that of their program.
+
+    >>> merge_pair(("m", "a", "t", "a"), ("m", "a"))
+    ('ma', 't', 'a')
+    >>> merge_pair(("a", "a", "a"), ("a", "a"))
+    ('aa', 'a')
+    """
+    merged = []
+    place = 0
+    while place < len(symbols):
+        if tuple(symbols[place : place + 2]) == pair:
+            merged.append(pair[0] + pair[1])
+            place += 2
+        else:
+            merged.append(symbols[place])
+            place += 1
+    return tuple(merged)
+
+
+def train_bpe(
+    words: dict[tuple[str, ...], int], n_merges: int
+) -> list[tuple[str, str]]:
+    """Learn which symbols to join: again and again the most frequent pair.
+
+    words : how often each word occurs, words being tuples of symbols
+    n_merges : how many pairs to learn at most
+
+    Returns the pairs in the order in which they were learned. Of several pairs with
+    the same count it is the one that is last in Python's order of tuples of strings:
+    ("b", "a") before ("a", "z"), and ("b", "c") before ("b", "a"). It ends early when
+    no pair occurs at least twice, so no words give an empty list. words stays as it is.
+    Source: Sennrich et al. (2016), section 3.2, algorithm 1; the order of equal counts
+    and the end are those of their program.
+
+    >>> train_bpe({("e", "a", "t"): 2, ("a", "t"): 3}, 5)
+    [('a', 't'), ('e', 'at')]
+    """
+    merges: list[tuple[str, str]] = []
+    while len(merges) < n_merges:
+        counts = pair_counts(words)
+        best = max(counts, key=lambda pair: (counts[pair], pair), default=None)
+        if best is None or counts[best] < 2:
+            break
+        merges.append(best)
+        merged: dict[tuple[str, ...], int] = {}
+        for symbols, count in words.items():
+            shorter = merge_pair(symbols, best)
+            # Two words may become one, if they were spelt with different symbols.
+            merged[shorter] = merged.get(shorter, 0) + count
+        words = merged
+    return merges
+
+
+def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[str]:
+    """Split a word into tokens: join its symbols as was learned, earliest pair first.
+
+    word : the word's symbols, in the same convention as in training
+    merges : the learned pairs, as ``train_bpe`` gives them: in the order in which they
+        were learned, none before the pairs that make its parts
+
+    Returns the word's tokens, from left to right. Of all pairs in the word the one
+    that was learned first is joined, wherever it stands, until there is none left; how
+    long a token becomes plays no part. A symbol that was never seen in training stays a
+    token of its own, and a word without symbols gives an empty list.
+    Source: Sennrich et al. (2016), section 3.2: the learned operations are applied to
+    new words.
+
+    >>> encode_word(("a", "b", "c"), [("b", "c"), ("a", "b")])
+    ['a', 'bc']
+    """
+    # Should a pair be there twice, its first place counts.
+    ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+    symbols = tuple(word)
+    while known := set(pairwise(symbols)) & ranks.keys():
+        symbols = merge_pair(symbols, min(known, key=ranks.__getitem__))
+    return list(symbols)
+
+
+def decode(tokens: list[str]) -> str:
+    """Put tokens together to a text again.
+
+    tokens : tokens of any number of words, from left to right
+
+    Returns the text: the mark ``</w>`` at the end of a token is a space, unless it is
+    the last token; nothing else stands between tokens. Tokens that no training made are
+    text like others. Three things of a text are lost on the way to tokens and back:
+    which white space stood between two words and how much of it, white space at both
+    ends, and, if the text itself contains ``</w>``, where that stood.
+    Source: Sennrich et al. (2016), section 3.2: the mark lets the text be restored.
+
+    >>> decode(["m", "at</w>", "eats</w>"])
+    'mat eats'
+    """
+    text = ""
+    space = ""
+    for token in tokens:
+        text += space + token.removesuffix(END_OF_WORD)
+        space = " " * token.endswith(END_OF_WORD)
+    return text
+
+
+def vocabulary(
+    words: dict[tuple[str, ...], int], merges: list[tuple[str, str]]
+) -> list[str]:
+    """List all tokens that encoding these words can give.
+
+    words : how often each word occurs, words being tuples of symbols
+    merges : the pairs that were learned from them
+
+    Returns each token once: first the words' symbols in Python's order of strings, then
+    what each merge makes. A token's place in the list is its number.
+    Source: Sennrich et al. (2016), section 3.2: symbols and merges make the vocabulary.
+
+    >>> vocabulary({("a", "t"): 3, ("e",): 2}, [("a", "t")])
+    ['a', 'e', 't', 'at']
+    """
+    symbols = sorted({symbol for word in words for symbol in word})
+    return list(dict.fromkeys([*symbols, *(left + right for left, right in merges)]))

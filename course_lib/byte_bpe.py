@@ -1,0 +1,218 @@
+"""Byte-pair encoding of bytes: any text becomes numbers and comes back unchanged.
+
+A text's UTF-8 bytes are written as one character each (``ALPHABET``), so training,
+merging and encoding are those of ``course_lib.bpe``, and no symbol is ever unknown.
+The alphabet and the splitting are GPT-2's; a space belongs to the word after it.
+"""
+
+import re
+import sys
+import unicodedata
+from collections import Counter
+from functools import cache
+
+from course_lib.bpe import encode_word
+
+_VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+_HIDDEN = [byte for byte in range(256) if byte not in _VISIBLE]
+# A byte is the Latin-1 character of this number if one can see that, else it is one of
+# the characters from number 256 on: a space is Ġ.
+_CHARACTERS = {byte: chr(byte) for byte in _VISIBLE} | {
+    byte: chr(256 + place) for place, byte in enumerate(_HIDDEN)
+}
+ALPHABET = "".join(_CHARACTERS[byte] for byte in range(256))
+BYTE_OF = {character: byte for byte, character in enumerate(ALPHABET)}
+
+
+def pieces(text: str) -> list[str]:
+    """Split a text into the pieces within which symbols may be joined.
+
+    text : any text
+
+    Returns the pieces from left to right, put together the text again: runs of letters,
+    of digits, and of other signs, each with the one space before it if there is one;
+    the endings 's 't 're 've 'm 'll 'd; and what white space is left.
+    Source: Radford et al. (2019), Language Models are Unsupervised Multitask Learners,
+    section 2.2, and the regular expression in their program.
+
+    >>> pieces("The cat's 12 mats!")
+    ['The', ' cat', "'s", ' 12', ' mats', '!']
+    """
+    return _pattern().findall(text)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    letter, digit = _characters_of("L"), _characters_of("N")
+    # Unicode's white space; what Python's \s has beside it is not in GPT-2's.
+    space = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+    return re.compile(
+        f"'(?:[stmd]|re|ve|ll)| ?[{letter}]+| ?[{digit}]+| ?[^{space}{letter}{digit}]+"
+        f"|[{space}]+(?![^{space}])|[{space}]+"
+    )
+
+
+def _characters_of(category: str) -> str:
+    """Write all characters of a category of Unicode as ranges: ``A-Za-z…``."""
+    ranges: list[list[int]] = []
+    for number in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(number))[0] == category:
+            if ranges and ranges[-1][1] == number - 1:
+                ranges[-1][1] = number
+            else:
+                ranges.append([number, number])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+def spell_bytes(piece: str) -> tuple[str, ...]:
+    """Write a piece of text as its UTF-8 bytes, each as one character of ``ALPHABET``.
+
+    piece : any text
+
+    Returns the symbols. Raises ``ValueError`` for half a surrogate pair, the one thing
+    that a Python string can hold and UTF-8 cannot.
+    Source: Radford et al. (2019), section 2.2; the alphabet is that of their program.
+
+    >>> spell_bytes(" tä")
+    ('Ġ', 't', 'Ã', '¤')
+    """
+    try:
+        return tuple(ALPHABET[byte] for byte in piece.encode())
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{piece[error.start]!r} is half a surrogate pair, which UTF-8 cannot hold"
+        ) from None
+
+
+def byte_words(
+    text: str, special_tokens: tuple[str, ...] = ()
+) -> dict[tuple[str, ...], int]:
+    """Count how often each piece occurs in a text, for ``train_bpe``.
+
+    text : any text
+    special_tokens : texts that stand for themselves; they are not counted
+
+    Returns how often each piece occurs; the piece is written as ``spell_bytes`` writes
+    it. Source: Radford et al. (2019), section 2.2.
+
+    >>> byte_words("a a<end>", ("<end>",))
+    {('a',): 1, ('Ġ', 'a'): 1}
+    """
+    counts: Counter[str] = Counter()
+    for part in split_special(text, special_tokens):
+        if part not in special_tokens:
+            counts.update(pieces(part))
+    return {spell_bytes(piece): count for piece, count in counts.items()}
+
+
+def split_special(text: str, special_tokens: tuple[str, ...]) -> list[str]:
+    """Cut a text at its special tokens; where two fit, the longer one counts.
+
+    text : any text
+    special_tokens : texts that stand for themselves
+
+    Returns the parts from left to right, put together the text again: special tokens
+    and what stands between them. Raises ``ValueError`` for an empty special token.
+    Source: GPT-2's program knows one special token; several by length is this course's.
+
+    >>> split_special("a<end>b", ("<end>",))
+    ['a', '<end>', 'b']
+    """
+    if "" in special_tokens:
+        raise ValueError("a special token is empty: it would stand everywhere")
+    if not special_tokens:
+        return [text]
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    return re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text)
+
+
+def byte_vocabulary(
+    merges: list[tuple[str, str]], special_tokens: tuple[str, ...] = ()
+) -> list[str]:
+    """List the tokens of the byte-level encoding; a token's place is its number.
+
+    merges : the learned pairs, in symbols of ``ALPHABET``
+    special_tokens : texts that stand for themselves
+
+    Returns the 256 bytes, what each merge makes, and the special tokens, in this order.
+    Source: Radford et al. (2019), section 2.2, whose 50,257 tokens are 256 bytes,
+    50,000 merges and one special token; the order of the bytes is this course's.
+
+    >>> byte_vocabulary([("a", "t")], ("<end>",))[97:99]
+    ['a', 'b']
+    >>> byte_vocabulary([("a", "t")], ("<end>",))[256:]
+    ['at', '<end>']
+    """
+    return [*ALPHABET, *(left + right for left, right in merges), *special_tokens]
+
+
+def encode_bytes(
+    text: str, merges: list[tuple[str, str]], special_tokens: tuple[str, ...] = ()
+) -> list[int]:
+    """Turn any text into numbers of tokens.
+
+    text : any text
+    merges : the learned pairs, in symbols of ``ALPHABET``, in the order in which they
+        were learned
+    special_tokens : texts that stand for themselves wherever they occur in the text;
+        where two fit, the longer one counts
+
+    Returns the numbers, places in ``byte_vocabulary``: 0 … 255 are bytes, then come the
+    merges, then the special tokens. Symbols are joined within each of the ``pieces`` of
+    what stands between special tokens, as ``encode_word`` does, and never across two.
+    Raises ``ValueError`` for half a surrogate pair and for an empty special token.
+    Source: Radford et al. (2019), section 2.2.
+
+    >>> encode_bytes("at ä<end>", [("a", "t")], ("<end>",))
+    [256, 32, 195, 164, 257]
+    """
+    tokens = [*ALPHABET, *(left + right for left, right in merges)]
+    numbers = {token: number for number, token in enumerate(tokens)}
+    encoded = []
+    for part in split_special(text, special_tokens):
+        if part in special_tokens:
+            encoded.append(len(tokens) + special_tokens.index(part))
+            continue
+        for piece in pieces(part):
+            word = encode_word(spell_bytes(piece), merges)
+            encoded += [numbers[token] for token in word]
+    return encoded
+
+
+def decode_bytes(
+    numbers: list[int],
+    merges: list[tuple[str, str]],
+    special_tokens: tuple[str, ...] = (),
+) -> str:
+    """Turn numbers of tokens into the text again.
+
+    numbers : places in ``byte_vocabulary``
+    merges : as in encoding
+    special_tokens : as in encoding
+
+    Returns the text, exactly the one that was encoded. Numbers that no encoding gives,
+    such as half a letter, may stand for bytes that are not UTF-8: each run of bytes
+    that could begin a character but does not go on, and each other wrong byte, becomes
+    one � (U+FFFD). Raises ``ValueError`` for a number that is not in the vocabulary.
+    Source: Radford et al. (2019), section 2.2; � is Unicode's own advice (chapter 3.9)
+    and Python's ``errors="replace"``.
+
+    >>> decode_bytes([256, 32, 195, 164, 257], [("a", "t")], ("<end>",))
+    'at ä<end>'
+    >>> decode_bytes([97, 195], [])
+    'a�'
+    """
+    tokens = byte_vocabulary(merges, special_tokens)
+    first_special = len(tokens) - len(special_tokens)
+    joined = b""
+    for number in numbers:
+        if not 0 <= number < len(tokens):
+            raise ValueError(
+                f"token {number} is not in the vocabulary of {len(tokens)}"
+            )
+        token = tokens[number]
+        if number < first_special:
+            joined += bytes(BYTE_OF[character] for character in token)
+        else:
+            joined += token.encode()
+    return joined.decode(errors="replace")

@@ -1,0 +1,26 @@
+"""The real text that trainers and encoders are compared on: the course's German."""
+
+from collections.abc import Sequence
+
+from course_lib.corpora.pairs import Pair
+from course_lib.corpora.translation_pairs import translation_pairs
+
+
+def training_text() -> str:
+    """Give the German sentences of the training data, each on a line of its own."""
+    return _lines(translation_pairs().train)
+
+
+def held_out_text() -> str:
+    """Give those that training did not see, validation and test."""
+    parts = translation_pairs()
+    return _lines([*parts.validation, *parts.test])
+
+
+def every(step: int, text: str) -> str:
+    """Give a part of a text from all over it: its first line and each step-th then."""
+    return "\n".join(text.splitlines()[::step])
+
+
+def _lines(pairs: Sequence[Pair]) -> str:
+    return "\n".join(pair.target for pair in pairs)

@@ -1,0 +1,185 @@
+"""The fast trainer and encoders give what the references give."""
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.bpe import (
+    decode,
+    encode_word,
+    merge_pair,
+    pair_counts,
+    spell,
+    train_bpe,
+    word_counts,
+)
+from course_lib.byte_bpe import (
+    byte_vocabulary,
+    byte_words,
+    decode_bytes,
+    encode_bytes,
+)
+from course_lib.fast_bpe import Corpus, byte_encoder, train_bpe_fast, word_encoder
+from tests.bpe.german import every, training_text
+
+exact = settings(max_examples=400, deadline=None, derandomize=True)
+# Symbols of several letters, beginnings of each other: pairs meet that look alike, and
+# a merge may make a symbol that was there before.
+symbols = st.sampled_from(["a", "b", "aa", "ab", "ba", "c</w>"])
+corpora = st.dictionaries(
+    st.lists(symbols, max_size=9).map(tuple), st.integers(1, 4), max_size=8
+)
+letters = st.text(alphabet="aabc ", max_size=80)
+
+
+@exact
+@given(corpora, st.integers(0, 30))
+def test_the_merges_are_those_of_the_reference(words, n_merges):
+    before = copy.deepcopy(words)
+    assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
+    assert words == before
+
+
+@exact
+@given(letters, st.integers(0, 40))
+def test_the_merges_of_a_random_text_are_those_of_the_reference(text, n_merges):
+    for words in (word_counts(text), byte_words(text)):
+        assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
+
+
+@exact
+@given(st.text(), st.integers(0, 40))
+def test_the_merges_of_any_unicode_are_those_of_the_reference(text, n_merges):
+    for words in (word_counts(text * 2), byte_words(text * 2)):
+        assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
+
+
+@pytest.mark.parametrize("count", [word_counts, byte_words])
+def test_the_merges_of_a_real_text_are_those_of_the_reference(count):
+    words = count(every(8, training_text()))
+    assert len(words) > 3000
+    merges = train_bpe_fast(words, 100)
+    assert merges == train_bpe(words, 100) and len(merges) == 100
+    assert train_bpe_fast(words, 60) == merges[:60]
+
+
+def test_no_words_and_too_few_pairs_end_as_in_the_reference():
+    for words in ({}, {(): 2}, {("a",): 3}, {("a", "b"): 1}, {tuple("aaa"): 1}):
+        for rule in ("last", "oldest"):
+            assert train_bpe_fast(words, 9, rule) == train_bpe(words, 9)
+    assert train_bpe_fast({tuple("ab"): 2}, 0) == []
+    assert word_encoder([])("") == byte_encoder([])("") == []
+
+
+def test_a_pair_that_is_there_twice_counts_where_it_is_first():
+    merges = [("a", "b"), ("b", "c"), ("a", "b")]
+    assert encode_word(("a", "b", "c"), merges) == ["ab", "c"]
+    assert word_encoder(merges)("abcd") == ["ab", "c", "d</w>"]
+    assert byte_encoder(merges)("abc") == ["ab", "c"]
+
+
+@exact
+@given(corpora, st.lists(st.tuples(symbols, symbols), max_size=6))
+def test_the_counts_that_are_kept_are_those_of_counting_anew(words, merges):
+    corpus = Corpus(words)
+    spelt = [(word, count) for word, count in words.items()]
+    for pair in merges:
+        grown = corpus.merge(pair)
+        old = _count(spelt)
+        spelt = [(merge_pair(word, pair), count) for word, count in spelt]
+        new = _count(spelt)
+        assert corpus.counts == new
+        assert {each for each in new if new[each] > old.get(each, 0)} <= grown
+
+
+def _count(spelt):
+    counts = {}
+    for word, count in spelt:
+        for pair, found in pair_counts({word: count}).items():
+            counts[pair] = counts.get(pair, 0) + found
+    return counts
+
+
+def _by_age(words, n_merges):
+    """Train as ``train_bpe`` does, but of equal counts the oldest symbols win."""
+    ages = {s: age for age, s in enumerate(sorted({s for word in words for s in word}))}
+    spelt, merges = list(words.items()), []
+    while len(merges) < n_merges:
+        counts = _count(spelt)
+        best = min(
+            counts, key=lambda p: (-counts[p], ages[p[0]], ages[p[1]]), default=None
+        )
+        if best is None or counts[best] < 2:
+            break
+        merges.append(best)
+        ages.setdefault("".join(best), len(ages))
+        spelt = [(merge_pair(word, best), count) for word, count in spelt]
+    return merges
+
+
+@exact
+@given(corpora, st.integers(0, 30))
+def test_the_oldest_of_equal_counts_wins_if_that_is_asked(words, n_merges):
+    assert train_bpe_fast(words, n_merges, "oldest") == _by_age(words, n_merges)
+
+
+def test_the_rule_for_equals_decides():
+    words = {("a", "z"): 2, ("b", "c"): 2}
+    assert train_bpe_fast(words, 1) == [("b", "c")]
+    assert train_bpe_fast(words, 1, "oldest") == [("a", "z")]
+    with pytest.raises(ValueError, match=r"^equal_counts='first' is neither last nor"):
+        train_bpe_fast(words, 1, "first")
+
+
+# Encoding
+
+
+@exact
+@given(letters, letters, st.integers(0, 40))
+def test_encoders_give_the_tokens_of_the_references(trained_on, text, n_merges):
+    merges = train_bpe_fast(word_counts(trained_on), n_merges)
+    encode = word_encoder(merges)
+    tokens = [t for word in text.split() for t in encode_word(spell(word), merges)]
+    assert encode(text) == tokens == encode(text)
+    merges = train_bpe_fast(byte_words(trained_on), n_merges)
+    table = byte_vocabulary(merges)
+    numbers = encode_bytes(text, merges)
+    assert byte_encoder(merges)(text) == [table[number] for number in numbers]
+
+
+@exact
+@given(st.lists(symbols, max_size=9), st.lists(st.tuples(symbols, symbols), max_size=6))
+def test_encoders_agree_with_the_reference_on_merges_that_nobody_trained(word, merges):
+    text = "".join(word).replace("</w>", "")
+    tokens = [t for w in text.split() for t in encode_word(spell(w), merges)]
+    assert word_encoder(merges)(text) == tokens
+
+
+def test_a_real_text_is_encoded_as_by_the_reference_and_comes_back():
+    text = every(8, training_text())
+    merges = train_bpe_fast(word_counts(text), 1000)
+    encode = word_encoder(merges)
+    assert decode(encode(text)) == " ".join(text.split())
+    for word in list(dict.fromkeys(text.split()))[::10]:
+        assert encode(word) == encode_word(spell(word), merges)
+    merges = train_bpe_fast(byte_words(text), 1000)
+    table, part = byte_vocabulary(merges), every(20, text)
+    numbers = encode_bytes(part, merges)
+    assert byte_encoder(merges)(part) == [table[number] for number in numbers]
+    assert decode_bytes(numbers, merges) == part
+    assert len(numbers) < len(part) / 2
+
+
+def test_what_an_encoder_gives_may_be_changed():
+    encode = word_encoder([("a", "t</w>")])
+    encode("at cat").clear()
+    assert encode("at cat") == ["at</w>", "c", "at</w>"]
+
+
+def test_a_word_is_joined_wherever_the_pair_stands():
+    words = {tuple("abab"): 2, tuple("ab"): 1}
+    corpus = Corpus(words)
+    assert corpus.merge(("a", "b")) == {("ab", "ab")}
+    assert corpus.counts == {("ab", "ab"): 2}
