@@ -19,6 +19,7 @@ from rich.table import Table
 
 from autograder.course import Course, write_atomically
 from tests.benchmarks import (
+    bench_bpe,
     bench_check,
     bench_gradebook,
     bench_grading,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Measure] = {
     "nbgrader": bench_nbgrader.measure,
     "gradebook": bench_gradebook.measure,
     "scale": bench_scale.measure,
+    "bpe": bench_bpe.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it
