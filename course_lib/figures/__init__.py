@@ -21,22 +21,32 @@ from course_lib.figures.masks import (
 )
 from course_lib.figures.positions import clock_hands, stripes
 from course_lib.figures.sequences import agreement, queries_and_keys
+from course_lib.figures.tokens import (
+    bars,
+    length_and_size,
+    merge_trees,
+    token_boxes,
+)
 
 __all__ = [
     "agreement",
     "arrows_in_the_plane",
     "attention_weights",
+    "bars",
     "clock_hands",
     "coloured_heads",
     "curves",
+    "length_and_size",
     "looks_of_heads",
     "losses",
     "mask_table",
     "masked_weights",
     "masks_side_by_side",
+    "merge_trees",
     "queries_and_keys",
     "signed_table",
     "steps",
     "stripes",
+    "token_boxes",
     "who_looks_at_whom",
 ]

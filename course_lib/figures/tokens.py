@@ -1,0 +1,201 @@
+"""Pictures of lesson 06: how tokens come about, where a text is cut, what it costs."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from course_lib import drawing
+from course_lib.drawing import FONT_SIZE, new_axes, styles, text_width, write
+from course_lib.pictures import Picture
+from course_lib.token_statistics import Tree
+
+ROW = 0.34  # inches from one row of boxes to the next
+HATCHES = ("", "////", "....", "xxxx", "----", "oo")
+# Okabe and Ito's colours with much white in them, so that black text stands out.
+TINTS = ("#B3D5E8", "#F7D9A8", "#B3E2D5", "#EED6E4")
+
+
+def merge_trees(trees: Sequence[Tree], *, alt: str) -> Picture:
+    """Draw for each token of a word what was joined out of what, letters at the bottom.
+
+    trees : one per token, in order: a symbol, or a tuple of two trees
+    """
+    if not trees:
+        raise ValueError("trees=[]: there is nothing to draw")
+    symbols = [symbol for tree in trees for symbol in _symbols(tree)]
+    widths = [max(0.13, text_width(symbol) + 0.08) for symbol in symbols]
+    gaps = 0.12 * (len(trees) - 1)
+    if sum(widths) + gaps > drawing.WIDEST:
+        raise ValueError(f"{len(symbols)} symbols in a row are too wide to draw")
+    height = ROW * (max(map(_height, trees)) + 1)
+    figure = Figure(figsize=(sum(widths) + gaps, height))
+    axes = figure.add_axes((0, 0, 1, 1))
+    left, start = 0.0, 0
+    for tree, tint in zip(trees, _tints(len(trees)), strict=True):
+        n = len(_symbols(tree))
+        _draw_tree(axes, tree, left, widths[start : start + n], tint)
+        left, start = left + sum(widths[start : start + n]) + 0.12, start + n
+    axes.set(xlim=(0, sum(widths) + gaps), ylim=(-ROW / 2, height - ROW / 2))
+    axes.set_axis_off()
+    return Picture(figure, alt)
+
+
+def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> Picture:
+    """Draw texts cut into tokens: a box with its own edge for each token.
+
+    rows : what the row shows to its tokens; a long row goes on below
+    """
+    labels = max(map(text_width, rows)) + 0.1
+    room = drawing.WIDEST - labels
+    figure = Figure()
+    axes = figure.add_axes((0, 0, 1, 1))
+    line, widest = 0, 0.0
+    for label, tokens in rows.items():
+        write(axes, -0.08, -ROW * line, label, ha="right")
+        left = 0.0
+        for token, tint in zip(tokens, _tints(len(tokens)), strict=True):
+            width = max(0.16, text_width(token) + 0.1)
+            if width > room:
+                raise ValueError(f"token {token!r} is too wide to draw")
+            if left + width > room:
+                line, left = line + 1, 0.0
+            _box(axes, left, -ROW * line, width, token, tint)
+            left += width + 0.04
+            widest = max(widest, left)
+        line += 1
+    figure.set_size_inches(labels + widest, ROW * line)
+    axes.set(xlim=(-labels, widest), ylim=(ROW / 2 - ROW * line, ROW / 2))
+    axes.set_axis_off()
+    return Picture(figure, alt)
+
+
+def length_and_size(
+    n_merges: Sequence[int],
+    tokens_per_word: Sequence[float],
+    parameters: Mapping[str, Sequence[float]],
+    *,
+    alt: str,
+) -> Picture:
+    """Draw what more merges save, and what they cost, above each other.
+
+    n_merges : how many merges were learned, each greater than the one before
+    tokens_per_word : as many numbers
+    parameters : name of a model to the millions of numbers in its table, as many
+    """
+    figure = Figure(figsize=(5.6, 4.6), layout="constrained")
+    above, below = figure.subplots(2, sharex=True)
+    drawn = {"tokens per word": (above, tokens_per_word)} | {
+        name: (below, values) for name, values in parameters.items()
+    }
+    for (name, (axes, values)), (colour, marker) in zip(
+        drawn.items(), styles(len(drawn)), strict=True
+    ):
+        if len(values) != len(n_merges):
+            raise ValueError(f"{name!r}: {len(values)} values for {len(n_merges)}")
+        axes.plot(n_merges, values, color=colour, marker=marker, label=name)
+    for axes in (above, below):
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(bottom=0)
+        axes.tick_params(labelsize=FONT_SIZE)
+        axes.grid(color="0.9")
+    below.xaxis.set_major_locator(FixedLocator([*n_merges]))
+    below.xaxis.set_major_formatter("{x:,.0f}")
+    below.xaxis.set_minor_locator(NullLocator())
+    above.set_ylabel("tokens per word", fontsize=FONT_SIZE)
+    below.set_ylabel("table, millions", fontsize=FONT_SIZE)
+    below.set_xlabel("merges", fontsize=FONT_SIZE)
+    below.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
+    return Picture(figure, alt)
+
+
+def bars(
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    *,
+    xlabel: str,
+    alt: str,
+) -> Picture:
+    """Draw groups of bars that lie, a group per name, with their numbers at the end.
+
+    names : one per group, from top to bottom
+    series : what a bar of each group shows to as many numbers, none below 0
+    """
+    figure, axes = new_axes(5.6, 0.22 * len(names) * (len(series) + 1) + 1.2)
+    thickness = 1 / (len(series) + 1)
+    largest = max(max(values) for values in series.values())
+    for place, ((label, values), (colour, _)) in enumerate(
+        zip(series.items(), styles(len(series)), strict=True)
+    ):
+        if len(values) != len(names):
+            raise ValueError(f"{label!r} has {len(values)} values for {len(names)}")
+        heights = np.arange(len(names)) + thickness * place
+        axes.barh(
+            heights,
+            values,
+            0.9 * thickness,
+            color=colour,
+            edgecolor="white",
+            linewidth=0,
+            hatch=HATCHES[place % len(HATCHES)],
+            label=label,
+        )
+        for y, value in zip(heights, values, strict=True):
+            write(axes, value + 0.01 * largest, float(y), f"{value:.1f}", ha="left")
+    middle = thickness * (len(series) - 1) / 2
+    axes.set_yticks(np.arange(len(names)) + middle, names)
+    axes.set(xlim=(0, 1.1 * largest), ylim=(len(names) - thickness, -thickness))
+    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
+    figure.legend(loc="outside upper center", edgecolor="none", fontsize=FONT_SIZE)
+    return Picture(figure, alt)
+
+
+def _tints(n: int) -> list[str]:
+    return [TINTS[place % len(TINTS)] for place in range(n)]
+
+
+def _box(axes: Axes, left: float, y: float, width: float, text: str, tint: str) -> None:
+    """Draw a box as high as a line of text, its left edge at left, its middle at y."""
+    corner, height = (left, y - 0.4 * ROW), 0.8 * ROW
+    axes.add_patch(Rectangle(corner, width, height, fc=tint, ec="0.35", zorder=2))
+    write(axes, left + width / 2, y, text, ha="center")
+
+
+def _draw_tree(
+    axes: Axes, tree: Tree, left: float, widths: Sequence[float], tint: str
+) -> float:
+    """Draw a tree over its symbols' widths; give where its root is across."""
+    y = ROW * _height(tree)
+    if isinstance(tree, str):
+        middle = left + widths[0] / 2
+    else:
+        n = len(_symbols(tree[0]))
+        children = [
+            (tree[0], left, widths[:n]),
+            (tree[1], left + sum(widths[:n]), widths[n:]),
+        ]
+        middle = left + sum(widths) / 2
+        for child, start, room in children:
+            across = _draw_tree(axes, child, start, room, tint)
+            line = ([middle, across], [y, ROW * _height(child)])
+            axes.plot(*line, color="0.5", lw=1, zorder=1)
+    text = "".join(_symbols(tree))
+    width = min(text_width(text) + 0.06, sum(widths))
+    _box(axes, middle - width / 2, y, width, text, tint)
+    return middle
+
+
+def _symbols(tree: Tree) -> list[str]:
+    if isinstance(tree, str):
+        return [tree]
+    return [*_symbols(tree[0]), *_symbols(tree[1])]
+
+
+def _height(tree: Tree) -> int:
+    """Give how many joins lie above each other, at most."""
+    if isinstance(tree, str):
+        return 0
+    return 1 + max(map(_height, tree))
