@@ -327,6 +327,8 @@ def test_a_reference_leaves_its_arguments_as_they_are(name):
 def test_a_reference_gives_the_same_for_any_memory_layout(name):
     exercise = load(name)
     arguments = exercise.usual_inputs(np.random.default_rng(0))
+    if not any(isinstance(argument, np.ndarray) for argument in arguments):
+        pytest.skip("it takes no arrays")
     turned = [
         np.asfortranarray(a) if isinstance(a, np.ndarray) else a for a in arguments
     ]
