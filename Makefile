@@ -42,7 +42,7 @@ build: ready
 	@$(PY) -m autograder build
 
 # Two processes share the tests, the docstrings' examples and the notebooks' cells. What
-# keeps time or counts processes comes last, and alone; all of that needs the sandbox.
+# judges with short limits of time comes last, and alone; all of that needs the sandbox.
 test: ready browser sandbox data
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
@@ -53,6 +53,7 @@ test: ready browser sandbox data
 	@$(PY) -m autograder build --check
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
 	@$(PY) -m pytest -m "not alone$(LEFT_OUT)" --numprocesses=2 --dist=loadfile \
+	    --no-loadscope-reorder \
 	    --doctest-modules --nbval tests course_lib autograder $(LESSONS)
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(PY) -m pytest -m "alone$(LEFT_OUT)" tests

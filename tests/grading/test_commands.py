@@ -498,7 +498,6 @@ def judged(call, engine, monkeypatch):
     return lambda path: call("judge", str(path))
 
 
-@pytest.mark.alone
 @pytest.mark.sandbox
 def test_judge_says_in_words_why_a_notebook_gets_its_points(root, judged):
     submission = Submission()
@@ -517,7 +516,6 @@ def test_judge_says_in_words_why_a_notebook_gets_its_points(root, judged):
     assert "Graded in " in out
 
 
-@pytest.mark.alone
 @pytest.mark.sandbox
 def test_judge_of_a_missing_file_and_of_a_folder_says_so(root, judged):
     place = root / "elsewhere" / f"{LESSON}.ipynb"
@@ -554,7 +552,6 @@ def slow_class(root, count):
         submission.write(root, f"student-{place}")
 
 
-@pytest.mark.alone
 @pytest.mark.sandbox
 def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
     hand_in(root, "amara")
@@ -576,7 +573,6 @@ def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
     assert told[0] == told[1]
 
 
-@pytest.mark.alone
 @pytest.mark.sandbox
 def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     slow_class(root, 8)
@@ -601,7 +597,6 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     assert files(root) == {Path(RESULTS).name, Path(TIMES).name, "journal.db"}
 
 
-@pytest.mark.alone
 @pytest.mark.sandbox
 def test_killing_it_leaves_no_process(root):
     slow_class(root, 4)
