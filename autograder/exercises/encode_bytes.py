@@ -195,6 +195,19 @@ def encoded(
     return result
 
 
+def found_by(text, merges, special_tokens, pattern):
+    """Encode rightly, but find the special tokens by a pattern of one's own."""
+    if not special_tokens or "" in special_tokens:
+        return encode_bytes(text, merges, special_tokens)
+    result = []
+    for part in re.split(f"({pattern})", text):
+        if part in special_tokens:
+            result.append(256 + len(merges) + special_tokens.index(part))
+        else:
+            result += encode_bytes(part, merges)
+    return result
+
+
 def renumbered(text, merges, special_tokens, new):
     """Encode rightly, but give every number of the vocabulary a new one."""
     return [new[number] for number in encode_bytes(text, merges, special_tokens)]
@@ -309,15 +322,8 @@ def special_tokens_split(text, merges, special_tokens=()):
     "request 29102).",
 )
 def first_listed_special_token_wins(text, merges, special_tokens=()):
-    if not special_tokens or "" in special_tokens:
-        return encode_bytes(text, merges, special_tokens)
-    result = []
-    for part in re.split(f"({'|'.join(map(re.escape, special_tokens))})", text):
-        if part in special_tokens:
-            result.append(256 + len(merges) + special_tokens.index(part))
-        else:
-            result += encode_bytes(part, merges)
-    return result
+    pattern = "|".join(map(re.escape, special_tokens))
+    return found_by(text, merges, special_tokens, pattern)
 
 
 @exercise.misconception(
@@ -351,16 +357,8 @@ def special_tokens_numbered_by_length(text, merges, special_tokens=()):
     "call it for this reason.",
 )
 def special_tokens_not_escaped(text, merges, special_tokens=()):
-    if not special_tokens or "" in special_tokens:
-        return encode_bytes(text, merges, special_tokens)
     pattern = "|".join(sorted(special_tokens, key=len, reverse=True))
-    result = []
-    for part in re.split(f"({pattern})", text):
-        if part in special_tokens:
-            result.append(256 + len(merges) + special_tokens.index(part))
-        else:
-            result += encode_bytes(part, merges)
-    return result
+    return found_by(text, merges, special_tokens, pattern)
 
 
 @exercise.misconception(
