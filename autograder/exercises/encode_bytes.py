@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from autograder.exercise import Exercise
+from course_lib import token_statistics
 from course_lib.bpe import encode_word
 from course_lib.byte_bpe import (
     ALPHABET,
@@ -416,14 +417,7 @@ def longest_match(text, merges, special_tokens=()):
     known = {left + right for left, right in merges}
 
     def join(word, merges):
-        tokens, start = [], 0
-        while start < len(word):
-            stop = len(word)
-            while stop > start + 1 and "".join(word[start:stop]) not in known:
-                stop -= 1
-            tokens.append("".join(word[start:stop]))
-            start = stop
-        return tokens
+        return token_statistics.longest_match(word, known)
 
     return encoded(text, merges, special_tokens, join=join)
 

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 from autograder.exercise import Exercise
+from course_lib import token_statistics
 from course_lib.bpe import encode_word, merge_pair, train_bpe
 
 exercise = Exercise(
@@ -155,14 +156,7 @@ def one_pass(symbols, merges):
 )
 def longest_match(word, merges):
     known = {left + right for left, right in merges}
-    tokens, start = [], 0
-    while start < len(word):
-        stop = len(word)
-        while stop > start + 1 and "".join(word[start:stop]) not in known:
-            stop -= 1
-        tokens.append("".join(word[start:stop]))
-        start = stop
-    return tokens
+    return token_statistics.longest_match(word, known)
 
 
 @exercise.misconception(
