@@ -16,6 +16,17 @@ from typing import Literal
 from course_lib.bpe import spell
 from course_lib.byte_bpe import pieces, spell_bytes
 
+# Lesson 06 imports pieces and spell_bytes from here: with them, its line for byte_bpe
+# would be too long, and its first code cell may have six lines.
+__all__ = [
+    "Corpus",
+    "byte_encoder",
+    "pieces",
+    "spell_bytes",
+    "train_bpe_fast",
+    "word_encoder",
+]
+
 Pair = tuple[str, str]
 REMEMBERED_WORDS = 2**18  # more than a text of some megabytes has
 
