@@ -1,0 +1,169 @@
+"""The command that trains: killed, stopped, resumed, two processes, faults."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from course_lib.corpora import cache
+from course_lib.nn import checkpoints, training
+from course_lib.nn.train import main
+from course_lib.threads import one_thread
+
+# A model that is small enough for a test; two epochs, so that the place in the data
+# matters.
+SMALL = [
+    *("--task", "copying", "--d-model", "8", "--n-layers", "1", "--device", "cpu"),
+    *("--batch-tokens", "4000", "--threads", "1", "--no-score"),
+]
+STEPS = 40
+
+
+@pytest.fixture(autouse=True)
+def alone():
+    """Use one thread: on a busy machine two would wait for each other."""
+    with one_thread():
+        yield
+
+
+def trained(path, *options, steps=STEPS):
+    """Train in this process; gives what is in the checkpoint."""
+    assert main([*SMALL, "--steps", str(steps), "--output", str(path), *options]) == 0
+    return checkpoints.load(path)["training"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A training without a break."""
+    with one_thread():
+        return trained(tmp_path_factory.mktemp("whole") / "model.pt")
+
+
+def command(path, *options):
+    """Start a training in a process of its own."""
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "course_lib.nn.train", *SMALL, *options),
+            *("--steps", str(STEPS), "--output", str(path), "--save-every", "0"),
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(path):
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{path} did not appear")
+
+
+def same(one, two):
+    assert one["step"] == two["step"]
+    assert torch.equal(one["losses"], two["losses"])
+    for name, parameter in one["parameters"].items():
+        assert torch.equal(parameter, two["parameters"][name]), name
+
+
+def test_a_killed_training_goes_on_bit_for_bit(tmp_path, whole):
+    path = tmp_path / "model.pt"
+    process = command(path)
+    wait_for(path)
+    process.kill()
+    process.communicate()
+    assert checkpoints.load(path)["training"]["step"] < STEPS
+    assert main(["--resume", "--output", str(path), "--no-score"]) == 0
+    same(checkpoints.load(path)["training"], whole)
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    path = tmp_path / "model.pt"
+    process = command(path)
+    wait_for(path)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (
+        f"go on with `python -m course_lib.nn.train --resume --output {path}`" in said
+    )
+    assert "Traceback" not in said
+    assert 0 < checkpoints.load(path)["training"]["step"] < STEPS
+
+
+def test_two_processes_have_the_losses_of_one(tmp_path):
+    options = [*SMALL, "--dropout", "0", "--steps", "8"]
+    one, two = tmp_path / "one.pt", tmp_path / "two.pt"
+    assert main([*options, "--output", str(one)]) == 0
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+            *("--nproc-per-node", "2", "-m", "course_lib.nn.train"),
+            *(*options, "--output", str(two)),
+        ],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    losses = [checkpoints.load(path)["training"]["losses"] for path in (one, two)]
+    # Sums of float32 in another order; Adam's first steps make the most of it.
+    torch.testing.assert_close(losses[0], losses[1], rtol=1e-4, atol=0)
+
+
+def test_without_data_it_is_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ATTENTION_COURSE_DATA", str(tmp_path))
+    from course_lib.corpora.translation_pairs import translation_pairs
+
+    translation_pairs.cache_clear()
+    try:
+        assert cache.folder() == tmp_path
+        assert main(["--output", str(tmp_path / "model.pt")]) == 1
+    finally:
+        translation_pairs.cache_clear()
+    said = capsys.readouterr().err
+    assert "run `make data`" in said
+    assert said.count("\n") == 1
+
+
+def test_what_is_there_is_not_overwritten(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    path.write_text("mine")
+    assert main([*SMALL, "--output", str(path)]) == 1
+    assert "go on with --resume" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+
+
+def test_nothing_to_resume_says_what_makes_it(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    assert main(["--resume", "--output", str(path)]) == 1
+    said = capsys.readouterr().err
+    assert f"make it with `python -m course_lib.nn.train --output {path}`" in said
+
+
+def test_a_training_cannot_go_on_as_another(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    trained(path, steps=2)
+    for option, value in (("--task", "dates"), ("--steps", "9"), ("--d-model", "16")):
+        assert main(["--resume", "--output", str(path), option, value]) == 1
+        assert f"{option} {value} cannot be resumed" in capsys.readouterr().err
+
+
+def test_too_little_memory_is_a_sentence_and_loses_nothing(
+    tmp_path, monkeypatch, capsys
+):
+    path, update = tmp_path / "model.pt", training.Training.update
+
+    def fails(self, stop=False):
+        if self.step == 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return update(self, stop)
+
+    monkeypatch.setattr(training.Training, "update", fails)
+    assert main([*SMALL, "--steps", "5", "--output", str(path)]) == 1
+    assert "too little memory for batches of 4000 tokens" in capsys.readouterr().err
+    assert checkpoints.load(path)["training"]["step"] == 3
