@@ -65,7 +65,7 @@ class Student:
         if outcome.value is None and expected is not None:
             raise Broken("none", call)
         found = difference(outcome.value, expected, values=False)
-        found = found or _less_precise(outcome.value, call)
+        found = found or _less_precise(outcome.value, call, expected)
         if found:
             raise Broken("differs", call, found)
         return copied(outcome.value)
@@ -124,12 +124,14 @@ def least_precise(call: Call) -> tuple[int, str]:
     return min(given, key=lambda kept: kept[0])
 
 
-def _less_precise(value: Any, call: Call) -> Difference | None:
+def _less_precise(value: Any, call: Call, expected: Any) -> Difference | None:
     """Give a difference if a result has fewer bytes per number than every float input.
 
     The tolerance goes by the least precise dtype, so nobody may lower it alone.
     """
     least, name = least_precise(call)
+    # Where no float goes in as an array or tensor, what is expected says how precise.
+    least = min([least, *(bytes_per_number(part) for _, part in parts_of(expected))])
     for path, part in parts_of(value):
         if _has_dtype(part) and bytes_per_number(part) < least:
             return Difference("precision", part, name, path)

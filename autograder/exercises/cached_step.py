@@ -1,0 +1,377 @@
+"""Cases and known mistakes of ``cached_step``."""
+
+import math
+
+import torch
+
+from autograder.exercise import Exercise
+from course_lib.nn.attention import attention
+from course_lib.nn.caching import cached_step
+
+exercise = Exercise(
+    cached_step,
+    lesson="09_translation",
+    minutes=20,
+    difficulty=3,
+    returns=("output", "keys", "values"),
+    library=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+    ),
+)
+
+
+@exercise.spec
+def spec(token, keys, values, table, encoding, w_q, w_k, w_v):
+    t, d_model = len(keys), table.shape[1]
+    row, place = table[token].tolist(), encoding[t].tolist()
+    x = [row[c] * math.sqrt(d_model) + place[c] for c in range(d_model)]
+    query, key, value = (times(x, w.tolist()) for w in (w_q, w_k, w_v))
+    all_keys, all_values = [*keys.tolist(), key], [*values.tolist(), value]
+    scores = []
+    for other in all_keys:
+        dot = sum(a * b for a, b in zip(query, other, strict=True))
+        scores.append(dot / math.sqrt(len(query)))
+    powers = [math.exp(score - max(scores)) for score in scores]
+    output = [0.0] * len(value)
+    for power, other in zip(powers, all_values, strict=True):
+        for c in range(len(value)):
+            output[c] += power / sum(powers) * other[c]
+    return tuple(
+        torch.tensor(found, dtype=table.dtype)
+        for found in (output, all_keys, all_values)
+    )
+
+
+def times(x, w):
+    """Multiply a row by a table."""
+    return [sum(x[i] * w[i][j] for i in range(len(x))) for j in range(len(w[0]))]
+
+
+def numbers(rng, *shape, dtype=torch.float32):
+    return torch.from_numpy(rng.normal(size=shape)).to(dtype)
+
+
+def model(rng, d_model=6, d_k=4, d_v=5, vocab_size=9, n_places=8, dtype=torch.float32):
+    """Draw the table, the encoding, w_q, w_k and w_v."""
+    return (
+        numbers(rng, vocab_size, d_model, dtype=dtype) / d_model**0.5,
+        numbers(rng, n_places, d_model, dtype=dtype),
+        *(numbers(rng, d_model, d, dtype=dtype) / 2 for d in (d_k, d_k, d_v)),
+    )
+
+
+@exercise.usual
+def usual(rng):
+    return 6, numbers(rng, 3, 4), numbers(rng, 3, 5), *model(rng)
+
+
+@exercise.case("Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22")
+def small_example_by_hand(student, rng):
+    one = torch.ones(1, 1)
+    table, places = torch.tensor([[7.0], [2.0]]), torch.tensor([[10.0], [20.0], [40.0]])
+    result = student(1, 0 * one, 8 * one, table, places, 0 * one, one, one)
+    expected = (
+        torch.tensor([15.0]),  # the query is 0: the mean of the values 8 and 22
+        torch.tensor([[0.0], [22.0]]),
+        torch.tensor([[8.0], [22.0]]),
+    )
+    student.expect(result, expected)
+
+
+@exercise.case("The first token finds no keys, and looks at itself")
+def first_token(student, rng):
+    student.agrees(3, torch.empty(0, 4), torch.empty(0, 5), *model(rng))
+
+
+@exercise.case("Later tokens look at all those before them, and at themselves")
+def later_tokens(student, rng):
+    parts = model(rng)
+    for t in (1, 3, 6):
+        student.agrees(6, numbers(rng, t, 4), numbers(rng, t, 5), *parts)
+
+
+@exercise.case("The place is how many keys there are, up to the last one")
+def last_place(student, rng):
+    parts = model(rng, d_k=3, n_places=5)
+    student.agrees(2, numbers(rng, 4, 3), numbers(rng, 4, 5), *parts)
+
+
+@exercise.case("Keys and values that are as long as one another stay apart")
+def keys_as_long_as_values(student, rng):
+    parts = model(rng, d_k=4, d_v=4)
+    student.agrees(5, numbers(rng, 3, 4), numbers(rng, 3, 4), *parts)
+
+
+@exercise.case("A text one token at a time gives the rows of causal self-attention")
+def whole_text(student, rng):
+    parts = model(rng)
+    table, encoding, w_q, w_k, w_v = parts
+    text = [int(token) for token in rng.integers(0, 9, size=4)]
+    x = table[text] * 6**0.5 + encoding[:4]
+    scores = (x @ w_q) @ (x @ w_k).T / 4**0.5
+    future = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    rows = scores.masked_fill(future, -math.inf).softmax(dim=-1) @ (x @ w_v)
+    keys, values = torch.empty(0, 4), torch.empty(0, 5)
+    for place, token in enumerate(text):
+        output, keys, values = student(token, keys, values, *parts)
+        student.expect(output, rows[place], what=f"the output of token {place}")
+
+
+@exercise.case("Scores far apart give the value of the best key alone", visible=False)
+def one_key_wins(student, rng):
+    table, encoding, w_q, w_k, w_v = model(rng)
+    keys, values = 1e3 * numbers(rng, 3, 4), numbers(rng, 3, 5)
+    student.agrees(1, keys, values, table, encoding, 10 * w_q, w_k, w_v)
+
+
+@exercise.case("All tensors stay as they are, in float64 too")
+def arguments_stay(student, rng):
+    parts = [part.T.contiguous().T for part in model(rng, dtype=torch.float64)]
+    keys, values = (numbers(rng, 3, d, dtype=torch.float64) for d in (4, 5))
+    student.leaves_unchanged(0, keys, values, *parts)
+
+
+def embedded(token, place, table, encoding):
+    return table[token] * table.shape[1] ** 0.5 + encoding[place]
+
+
+def mixed(q, keys, values, scale=None):
+    """Give the values' mean for one query."""
+    scores = keys @ q / (scale or keys.shape[1] ** 0.5)
+    return scores.softmax(dim=0) @ values
+
+
+def step_with(x, keys, values, w_q, w_k, w_v):
+    """Answer rightly from the embedded token; for mistakes that lie before."""
+    keys = torch.cat([keys, (x @ w_k)[None]])
+    values = torch.cat([values, (x @ w_v)[None]])
+    return mixed(x @ w_q, keys, values), keys, values
+
+
+@exercise.misconception(
+    "Your newest token stands at place 0, however many came before it.",
+    "With one token in hand, how do you know how many there were?",
+    why="The position counts what is passed in: ml-explore/mlx-lm, pull 93; "
+    "Blaizzy/mlx-vlm, issue 1983; RobertCsordas/moeut, pull 6.",
+)
+def always_at_place_zero(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, 0, table, encoding)
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your newest token stands one place too far.",
+    "Do you count the keys before or after the newest one has joined them?",
+    why="The length is read after the new key is appended: fla-org/flash-linear-"
+    "attention, issue 766; microsoft/onnxruntime-genai, pull 2354.",
+)
+def one_place_too_far(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys) + 1, table, encoding)
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your newest token stands where the one before it stood.",
+    "At which place does the first token stand, and how many keys are there then?",
+    why="len(keys) - 1 is the last index of a list, and the newest is thought to be in "
+    "it.",
+)
+def one_place_too_early(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys) - 1, table, encoding)
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your newest token stands at the place of its number in the vocabulary.",
+    "What are the rows of `encoding` counted by?",
+    why="table[token] and encoding[token] look alike.",
+)
+def place_by_the_token(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, token % len(encoding), table, encoding)
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your token has no place: its row of the table goes on alone.",
+    "How would the newest token differ from the same token three places earlier?",
+    why="Position embeddings are skipped for inputs of one token: ml-explore/mlx-lm, "
+    "pull 93.",
+)
+def place_left_out(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = table[token] * table.shape[1] ** 0.5
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your row of the table goes in as it is, without √d_model.",
+    "What does `embed` do to a row of the table?",
+    why="The factor is one line of section 3.4, and the path with a cache is written "
+    "anew.",
+)
+def root_of_d_model_forgotten(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = table[token] + encoding[len(keys)]
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your √d_model multiplies the place as well.",
+    "What exactly does `embed` multiply?",
+    why="The factor is put around the sum.",
+)
+def place_multiplied_too(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = (table[token] + encoding[len(keys)]) * table.shape[1] ** 0.5
+    return step_with(x, keys, values, w_q, w_k, w_v)
+
+
+@exercise.misconception(
+    "Your newest token does not look at itself: its key and value join the others "
+    "after the mix.",
+    "What does the diagonal of the causal mask say?",
+    why="The cache is read first and written last.",
+)
+def newest_left_out(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, longer, more = step_with(x, keys, values, w_q, w_k, w_v)
+    return mixed(x @ w_q, keys, values), longer, more
+
+
+@exercise.misconception(
+    "Your newest token looks at the first token only.",
+    "Which row of the causal mask belongs to the newest token, and which one do you "
+    "use?",
+    why="A causal mask for 1 query and many keys keeps its first row: is_causal=True "
+    "with a cache, in time-series-foundation-models/lag-llama, issue 81.",
+)
+def first_key_only(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return values[0], keys, values
+
+
+@exercise.misconception(
+    "Your newest token looks at itself only: the output is its own value.",
+    "What are the keys of the other tokens kept for?",
+    why="Attention is called on the new rows, and the cache is only filled.",
+)
+def itself_only(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return values[-1], keys, values
+
+
+@exercise.misconception(
+    "Your output is right, and the newest key and value come first.",
+    "In which order are the tokens, and where does the newest one stand?",
+    why="torch.cat([new, old]) gives the same output: attention does not mind order.",
+)
+def newest_in_front(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return output, keys.roll(1, dims=0), values.roll(1, dims=0)
+
+
+@exercise.misconception(
+    "Your output is right, and beside it stand the old keys and values, without the "
+    "newest.",
+    "What will the next token find, if it gets these?",
+    why="A new name is bound inside the function, and the arguments are given back: "
+    "huggingface/transformers, issue 37269, asks why a cache does not grow.",
+)
+def old_ones_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, _, _ = step_with(x, keys, values, w_q, w_k, w_v)
+    return output, keys, values
+
+
+@exercise.misconception(
+    "Your output is right, and beside it stand the newest key and value alone.",
+    "How many rows of keys does the docstring promise after the fourth token?",
+    why="The caller is expected to append them.",
+)
+def newest_alone_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return output, keys[-1:], values[-1:]
+
+
+@exercise.misconception(
+    "Your newest value is made with w_k: it is the newest key; where lengths differ, "
+    "that stops.",
+    "Which of the three parameters makes what a token gives, and which makes what it "
+    "is found by?",
+    why="The line for the keys is copied for the values.",
+)
+def value_made_with_w_k(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    return step_with(x, keys, values, w_q, w_k, w_k)
+
+
+@exercise.misconception(
+    "Your newest key is in the values and your newest value in the keys; where lengths "
+    "differ, that stops.",
+    "To which of the two do you append x @ w_k?",
+    why="k, v and v, k: several libraries unpack what they keep in their own order.",
+)
+def key_and_value_exchanged(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    return step_with(x, keys, values, w_q, w_v, w_k)
+
+
+@exercise.misconception(
+    "Your scores are plain dot products.",
+    "What happens to the dot products before the softmax?",
+    why="The path with a cache is written anew, and the root is left behind.",
+)
+def scores_not_scaled(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return mixed(x @ w_q, keys, values, scale=1.0), keys, values
+
+
+@exercise.misconception(
+    "Your dot products are divided by √d_model.",
+    "Which two vectors are multiplied to give a score, and how long are they?",
+    why="√d_model is at hand from the embedding.",
+)
+def divided_by_root_of_d_model(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return mixed(x @ w_q, keys, values, scale=len(x) ** 0.5), keys, values
+
+
+@exercise.misconception(
+    "Your output is a table with one row.",
+    "Which shape does the docstring promise for the output of one token?",
+    why="The query is made a table for the product, and stays one.",
+)
+def output_with_an_axis_more(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return output[None], keys, values
+
+
+@exercise.misconception(
+    "Your output is a pair: what `attention` gives back, taken whole.",
+    "How many things does `attention` give back, and which of them is wanted here?",
+    why="The `attention` of the course gives its weights too, and other functions of "
+    "that name do not.",
+)
+def weights_not_parted(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
+    return attention((x @ w_q)[None], keys, values), keys, values
+
+
+@exercise.misconception(
+    "Your three tensors are right, but the caller's table has changed: the token's row "
+    "is multiplied in place, and has its place added.",
+    "Is table[token] a copy of the row, or the row itself?",
+    why="x = table[token]; x *= …; x += … looks like work on x alone.",
+)
+def table_overwritten(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = table[token]
+    x *= table.shape[1] ** 0.5
+    x += encoding[len(keys)]
+    return step_with(x, keys, values, w_q, w_k, w_v)

@@ -1,0 +1,298 @@
+import functools
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from tests.answers import Answers
+
+answers = Answers("cached_step")
+
+
+def embedded(token, place, table, encoding):
+    return math.sqrt(table.size(1)) * table[token] + encoding[place]
+
+
+def joined(old, new):
+    return torch.vstack([old, new.unsqueeze(0)])
+
+
+def attend(q, keys, values):
+    scores = torch.einsum("jc,c->j", keys, q) / math.sqrt(q.numel())
+    powers = (scores - scores.max()).exp()
+    return torch.einsum("j,jc->c", powers / powers.sum(), values)
+
+
+def after(x, keys, values, w_q, w_k, w_v):
+    """Answer rightly from an embedded token."""
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    return attend(x @ w_q, keys, values), keys, values
+
+
+@answers.correct
+def einsum_throughout(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, keys.size(0), table, encoding)
+    return after(x, keys, values, w_q, w_k, w_v)
+
+
+@answers.correct
+def library_attention(token, keys, values, table, encoding, w_q, w_k, w_v):
+    place = torch.tensor(len(keys))
+    row = functional.embedding(torch.tensor([token]), table)
+    x = row * table.shape[1] ** 0.5 + functional.embedding(place, encoding)
+    keys, values = torch.cat([keys, x @ w_k]), torch.cat([values, x @ w_v])
+    given = ((x @ w_q)[None], keys[None], values[None])
+    return functional.scaled_dot_product_attention(*given)[0, 0], keys, values
+
+
+@answers.correct
+def last_row_of_a_causal_table(token, keys, values, table, encoding, w_q, w_k, w_v):
+    t = keys.shape[0]
+    x = embedded(token, t, table, encoding)
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    queries = (x @ w_q).expand(t + 1, -1)
+    future = torch.ones(t + 1, t + 1, dtype=torch.bool).triu(diagonal=1)
+    scores = (queries @ keys.T / w_q.shape[1] ** 0.5).masked_fill(future, -math.inf)
+    return (scores.softmax(dim=-1) @ values)[-1], keys, values
+
+
+@answers.correct
+def room_made_first(token, keys, values, table, encoding, w_q, w_k, w_v):
+    t = len(keys)
+    x = embedded(token, t, table, encoding)
+    found = []
+    for old, w in ((keys, w_k), (values, w_v)):
+        new = old.new_zeros(t + 1, w.shape[1])
+        new[:t], new[t] = old, x @ w
+        found.append(new)
+    return attend(x @ w_q, *found), *found
+
+
+@answers.correct
+def numpy_inside(token, keys, values, table, encoding, w_q, w_k, w_v):
+    given = [part.numpy() for part in (keys, values, table, encoding, w_q, w_k, w_v)]
+    keys, values, table, encoding, w_q, w_k, w_v = given
+    x = table[token] * np.sqrt(table.shape[1], dtype=table.dtype) + encoding[len(keys)]
+    keys, values = np.vstack([keys, x @ w_k]), np.vstack([values, x @ w_v])
+    scores = keys @ (x @ w_q) / np.sqrt(keys.shape[1], dtype=table.dtype)
+    powers = np.exp(scores - scores.max())
+    output = powers @ values / powers.sum()
+    return tuple(torch.from_numpy(part) for part in (output, keys, values))
+
+
+@answers.correct
+def one_key_after_another(token, keys, values, table, encoding, w_q, w_k, w_v):
+    """Go over the keys once, with a running maximum, as fast kernels do."""
+    x = embedded(token, len(keys), table, encoding)
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    q = x @ w_q / w_q.shape[1] ** 0.5
+    highest, below, above = -math.inf, 0.0, torch.zeros_like(values[0])
+    for key, value in zip(keys, values, strict=True):
+        score = float(key @ q)
+        new = max(highest, score)
+        old, own = math.exp(highest - new), math.exp(score - new)
+        below, above, highest = below * old + own, above * old + own * value, new
+    return above / below, keys, values
+
+
+class Step(torch.nn.Module):
+    def forward(self, token, keys, values, table, encoding, w_q, w_k, w_v):
+        x = table.select(0, token).mul(table.shape[1] ** 0.5)
+        x = x.add(encoding.select(0, keys.shape[0]))
+        stacked = [torch.cat([keys, (x @ w_k).view(1, -1)])]
+        stacked.append(torch.cat([values, (x @ w_v).view(1, -1)]))
+        scores = (x @ w_q).view(1, -1) @ stacked[0].mT
+        weights = (scores / stacked[0].shape[1] ** 0.5).softmax(-1)
+        return (weights @ stacked[1]).view(-1), *stacked
+
+
+answers.right["module"] = Step()
+answers.right["partial"] = functools.partial(
+    lambda embed, token, keys, values, table, encoding, *ws: after(
+        embed(token, len(keys), table, encoding), keys, values, *ws
+    ),
+    embedded,
+)
+
+
+@answers.also("always_at_place_zero")
+def counted_from_the_input(token, keys, values, table, encoding, w_q, w_k, w_v):
+    places = torch.arange(1)
+    x = table[[token]] * table.shape[1] ** 0.5 + encoding[places]
+    return after(x[0], keys, values, w_q, w_k, w_v)
+
+
+@answers.also("one_place_too_far")
+def counted_with_the_newest(token, keys, values, table, encoding, w_q, w_k, w_v):
+    t = 1 + keys.shape[0]
+    x = encoding[t] + table[token] * math.sqrt(table.shape[1])
+    return after(x, keys, values, w_q, w_k, w_v)
+
+
+@answers.also("one_place_too_early")
+def place_of_the_last_key(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, range(len(encoding))[len(keys) - 1], table, encoding)
+    return after(x, keys, values, w_q, w_k, w_v)
+
+
+@answers.also("place_by_the_token")
+def encoding_of_the_token(token, keys, values, table, encoding, w_q, w_k, w_v):
+    place = token
+    while place >= len(encoding):
+        place -= len(encoding)
+    x = embedded(token, place, table, encoding)
+    return after(x, keys, values, w_q, w_k, w_v)
+
+
+@answers.also("place_left_out")
+def table_alone(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, 0, table, 0 * encoding)
+    return after(x, keys, values, w_q, w_k, w_v)
+
+
+@answers.also("root_of_d_model_forgotten")
+def plain_sum(token, keys, values, table, encoding, w_q, w_k, w_v):
+    rows = torch.stack([table[token], encoding[len(keys)]])
+    return after(rows.sum(dim=0), keys, values, w_q, w_k, w_v)
+
+
+@answers.also("place_multiplied_too")
+def root_of_the_sum(token, keys, values, table, encoding, w_q, w_k, w_v):
+    root = math.sqrt(table.shape[1])
+    x = embedded(token, len(keys), table, root * encoding)
+    return after(x, keys, values, w_q, w_k, w_v)
+
+
+@answers.also("newest_left_out")
+def cache_read_before_it_is_written(
+    token, keys, values, table, encoding, w_q, w_k, w_v
+):
+    x = embedded(token, len(keys), table, encoding)
+    output = torch.zeros_like(x @ w_v)
+    if len(keys):
+        output = attend(x @ w_q, keys, values)
+    return output, joined(keys, x @ w_k), joined(values, x @ w_v)
+
+
+@answers.also("first_key_only")
+def first_row_of_the_mask(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    given = ((x @ w_q)[None, None], keys[None], values[None])
+    output = functional.scaled_dot_product_attention(*given, is_causal=True)
+    return output[0, 0], keys, values
+
+
+@answers.also("itself_only")
+def only_the_new_rows(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, _, _ = after(x, keys[:0], values[:0], w_q, w_k, w_v)
+    return output, joined(keys, x @ w_k), joined(values, x @ w_v)
+
+
+@answers.also("newest_in_front")
+def newest_first(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    keys = torch.cat([(x @ w_k)[None], keys])
+    values = torch.cat([(x @ w_v)[None], values])
+    return attend(x @ w_q, keys, values), keys, values
+
+
+@answers.also("old_ones_given_back")
+def arguments_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    longer, more = joined(keys, x @ w_k), joined(values, x @ w_v)
+    return attend(x @ w_q, longer, more), keys, values
+
+
+@answers.also("newest_alone_given_back")
+def new_rows_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, _, _ = after(x, keys, values, w_q, w_k, w_v)
+    return output, (x @ w_k)[None], (x @ w_v)[None]
+
+
+@answers.also("value_made_with_w_k")
+def line_copied(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    key = x @ w_k
+    keys, values = joined(keys, key), joined(values, key)
+    return attend(x @ w_q, keys, values), keys, values
+
+
+@answers.also("key_and_value_exchanged")
+def appended_crosswise(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    key, value = x @ w_k, x @ w_v
+    keys, values = joined(keys, value), joined(values, key)
+    return attend(x @ w_q, keys, values), keys, values
+
+
+@answers.also("scores_not_scaled")
+def plain_dot_products(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    given = ((x @ w_q)[None, None], keys[None], values[None])
+    output = functional.scaled_dot_product_attention(*given, scale=1.0)
+    return output[0, 0], keys, values
+
+
+@answers.also("divided_by_root_of_d_model")
+def root_of_the_wrong_size(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    q = x @ w_q * math.sqrt(w_q.shape[1] / w_q.shape[0])
+    return attend(q, keys, values), keys, values
+
+
+@answers.also("output_with_an_axis_more")
+def row_of_a_table(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    output, keys, values = after(x, keys, values, w_q, w_k, w_v)
+    return output.reshape(1, -1), keys, values
+
+
+@answers.also("weights_not_parted")
+def output_with_its_weights(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
+    weights = ((x @ w_q) @ keys.T / math.sqrt(keys.shape[1])).softmax(dim=0)[None]
+    return (weights @ values, weights), keys, values
+
+
+@answers.also("table_overwritten")
+def multiplied_in_place(token, keys, values, table, encoding, w_q, w_k, w_v):
+    table[token].mul_(math.sqrt(table.shape[1])).add_(encoding[len(keys)])
+    return after(table[token], keys, values, w_q, w_k, w_v)
+
+
+@answers.stranger
+def list_instead_of_a_tuple(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    return list(after(x, keys, values, w_q, w_k, w_v))
+
+
+@answers.stranger
+def oldest_key_dropped(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    return after(x, keys[1:], values[1:], w_q, w_k, w_v)
+
+
+@answers.stranger
+def keys_mixed(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    _, keys, values = after(x, keys, values, w_q, w_k, w_v)
+    return attend(x @ w_q, keys, keys), keys, values
+
+
+@answers.stranger
+def query_made_with_w_k(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, encoding)
+    return after(x, keys, values, w_k, w_k, w_v)
+
+
+@answers.stranger
+def place_taken_off(token, keys, values, table, encoding, w_q, w_k, w_v):
+    x = embedded(token, len(keys), table, -encoding)
+    return after(x, keys, values, w_q, w_k, w_v)

@@ -1,0 +1,428 @@
+import functools
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from course_lib.nn.blocks import multi_head_attention
+from tests.answers import Answers
+
+answers = Answers("decoder_layer")
+
+
+def normed(x, p, number):
+    gain, bias = p[f"gain_{number}"], p[f"bias_{number}"]
+    return functional.layer_norm(x, x.shape[-1:], gain, bias)
+
+
+def fed(x, p):
+    return functional.linear((x @ p["w_1"] + p["b_1"]).relu(), p["w_2"].T, p["b_2"])
+
+
+def looked(x, there, p, prefix, n_heads, may_attend):
+    """Attend with one einsum per step."""
+
+    def split(rows, name):
+        return (rows @ p[prefix + name]).unflatten(-1, (n_heads, -1))
+
+    q, k, v = split(x, "q"), split(there, "k"), split(there, "v")
+    scores = torch.einsum("...ihc,...jhc->...hij", q, k) / q.shape[-1] ** 0.5
+    if may_attend is not None:
+        scores = scores.masked_fill(~may_attend.unsqueeze(-3), -torch.inf)
+    weights = scores.softmax(-1).nan_to_num(0.0)
+    found = torch.einsum("...hij,...jhc->...ihc", weights, v).flatten(-2)
+    return found @ p[prefix + "o"]
+
+
+def layer(y, memory, p, n_heads, own, there, norm_first, numbers=(1, 2, 3)):
+    """Answer rightly, with any three norms."""
+    first, second, third = numbers
+    if norm_first:
+        seen = normed(y, p, first)
+        y = y + looked(seen, seen, p, "w_", n_heads, own)
+        seen = normed(y, p, second)
+        y = y + looked(seen, memory, p, "cross_", n_heads, there)
+        return y + fed(normed(y, p, third), p)
+    y = normed(y + looked(y, y, p, "w_", n_heads, own), p, first)
+    y = normed(y + looked(y, memory, p, "cross_", n_heads, there), p, second)
+    return normed(y + fed(y, p), p, third)
+
+
+@answers.correct
+def two_branches(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return layer(y, memory, p, n_heads, may_attend, memory_may_attend, norm_first)
+
+
+def with_attention(attend, y, memory, p, n_heads, own, there, norm_first):
+    """Answer rightly, with any right attention."""
+    parts = [
+        lambda x: attend(x, x, p, "w_", n_heads, own),
+        lambda x: attend(x, memory, p, "cross_", n_heads, there),
+        lambda x: fed(x, p),
+    ]
+    for number, part in zip((1, 2, 3), parts, strict=True):
+        y = torch.add(y, part(normed(y, p, number) if norm_first else y))
+        y = y if norm_first else normed(y, p, number)
+    return y
+
+
+@answers.correct
+def the_given_attention(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    def attend(x, there, p, prefix, n_heads, mask):
+        projections = [p[prefix + name] for name in ("q", "k", "v", "o")]
+        return multi_head_attention(x, there, *projections, n_heads, mask)
+
+    masks = may_attend, memory_may_attend
+    return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
+
+
+@answers.correct
+def head_by_head(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    def attend(x, there, p, prefix, n_heads, mask):
+        d_k, total = x.shape[-1] // n_heads, torch.zeros_like(x)
+        for h in range(n_heads):
+            own = slice(h * d_k, h * d_k + d_k)
+            w_q, w_k, w_v = (p[prefix + name][:, own] for name in "qkv")
+            scores = (x @ w_q) @ (there @ w_k).mT * d_k**-0.5
+            powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+            powers = powers if mask is None else powers * mask
+            sums = powers.sum(-1, keepdim=True)
+            weights = powers / torch.where(sums == 0, torch.ones_like(sums), sums)
+            total = total + weights @ (there @ w_v) @ p[prefix + "o"][own]
+        return total
+
+    masks = may_attend, memory_may_attend
+    return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
+
+
+@answers.correct
+def pytorchs_attention(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    def attend(x, there, p, prefix, n_heads, mask):
+        def split(rows, name):
+            return (
+                (rows @ p[prefix + name]).unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+            )
+
+        given = split(x, "q"), split(there, "k"), split(there, "v")
+        mask = None if mask is None else mask.unsqueeze(-3)
+        found = functional.scaled_dot_product_attention(*given, mask)
+        return found.transpose(-3, -2).flatten(-2) @ p[prefix + "o"]
+
+    masks = may_attend, memory_may_attend
+    return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
+
+
+@answers.correct
+def sequence_by_sequence(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    result = torch.zeros_like(y)
+    for place in np.ndindex(y.shape[:-2]):
+        masks = [
+            mask
+            if mask is None
+            else mask.expand(*y.shape[:-2], *mask.shape[-2:])[place]
+            for mask in (may_attend, memory_may_attend)
+        ]
+        result[place] = layer(y[place], memory[place], p, n_heads, *masks, norm_first)
+    return result
+
+
+@answers.correct
+def float64_throughout(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    wide = {name: part.double() for name, part in p.items()}
+    given = y.double(), memory.double(), wide, n_heads
+    return layer(*given, may_attend, memory_may_attend, norm_first)
+
+
+class Layer:
+    def __init__(self, attend):
+        self.attend = attend
+
+    def __call__(
+        self,
+        y,
+        memory,
+        parameters,
+        n_heads,
+        may_attend=None,
+        memory_may_attend=None,
+        norm_first=False,
+    ):
+        masks = may_attend, memory_may_attend
+        given = self.attend, y, memory, parameters, n_heads, *masks
+        return with_attention(*given, norm_first)
+
+
+answers.right["callable_object"] = Layer(looked)
+answers.right["partial"] = functools.partial(
+    lambda function, *given, **named: function(*given, **named), two_branches
+)
+
+
+@answers.also("one_norm_for_all")
+def number_one_three_times(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    masks = may_attend, memory_may_attend
+    return layer(y, memory, p, n_heads, *masks, norm_first, (1, 1, 1))
+
+
+@answers.also("norm_always_after")
+def order_of_the_paper(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return layer(y, memory, p, n_heads, may_attend, memory_may_attend, False)
+
+
+@answers.also("memory_not_looked_at")
+def both_parts_look_at_the_target(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    for number, prefix in ((1, "w_"), (2, "cross_")):
+        seen = normed(y, p, number) if norm_first else y
+        y = y + looked(seen, seen, p, prefix, n_heads, may_attend)
+        y = y if norm_first else normed(y, p, number)
+    return y + fed(normed(y, p, 3), p) if norm_first else normed(y + fed(y, p), p, 3)
+
+
+@answers.also("target_again_without_a_mask")
+def lonely(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return alone(y, p, n_heads, may_attend, None, norm_first)
+
+
+def alone(y, p, n_heads, own, second, norm_first):
+    """Look at the target twice, with a mask for each look."""
+
+    def cross(x):
+        projections = [p["cross_" + name] for name in ("q", "k", "v", "o")]
+        return multi_head_attention(x, x, *projections, n_heads, second)
+
+    if norm_first:
+        seen = normed(y, p, 1)
+        y = y + looked(seen, seen, p, "w_", n_heads, own)
+        y = y + cross(normed(y, p, 2))
+        return y + fed(normed(y, p, 3), p)
+    y = normed(y + looked(y, y, p, "w_", n_heads, own), p, 1)
+    y = normed(y + cross(y), p, 2)
+    return normed(y + fed(y, p), p, 3)
+
+
+@answers.also("target_again_with_the_mask_of_the_memory")
+def lonely_with_the_other_mask(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return alone(y, p, n_heads, may_attend, memory_may_attend, norm_first)
+
+
+@answers.also("no_sum_around_the_second_part")
+def rows_replaced_by_what_was_found(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    if norm_first:
+        seen = normed(y, p, 1)
+        y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+        seen = normed(y, p, 2)
+        y = looked(seen, memory, p, "cross_", n_heads, memory_may_attend)
+        return y + fed(normed(y, p, 3), p)
+    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 1)
+    y = normed(looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 2)
+    return normed(y + fed(y, p), p, 3)
+
+
+@answers.also("masks_exchanged")
+def arguments_in_the_other_order(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    masks = memory_may_attend, may_attend
+    return with_given(y, memory, p, n_heads, masks, norm_first)
+
+
+def with_given(y, memory, p, n_heads, masks, norm_first):
+    """Answer rightly with the given attention; mistakes stop where it does."""
+
+    def attend(x, there, p, prefix, n_heads, mask):
+        projections = [p[prefix + name] for name in ("q", "k", "v", "o")]
+        return multi_head_attention(x, there, *projections, n_heads, mask)
+
+    return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
+
+
+@answers.also("mask_of_the_target_for_both")
+def one_mask_twice(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return with_given(y, memory, p, n_heads, [may_attend] * 2, norm_first)
+
+
+@answers.also("mask_of_the_memory_ignored")
+def memory_without_a_mask(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return layer(y, memory, p, n_heads, may_attend, None, norm_first)
+
+
+@answers.also("mask_of_the_target_ignored")
+def target_without_a_mask(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    return layer(y, memory, p, n_heads, None, memory_may_attend, norm_first)
+
+
+@answers.also("always_causal")
+def causal_by_default(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    places = torch.arange(y.shape[-2])
+    back = places[:, None] >= places
+    own = back if may_attend is None else may_attend
+    return layer(y, memory, p, n_heads, own, memory_may_attend, norm_first)
+
+
+@answers.also("memory_normed")
+def keys_normed_like_queries(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    if norm_first:
+        memory = normed(memory, p, 2)
+    return layer(y, memory, p, n_heads, may_attend, memory_may_attend, norm_first)
+
+
+@answers.also("memory_looks")
+def target_asked_by_the_memory(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    seen = normed(y, p, 1) if norm_first else y
+    y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+    y = y if norm_first else normed(y, p, 1)
+    seen = normed(y, p, 2) if norm_first else y
+    projections = [p["cross_" + name] for name in ("q", "k", "v", "o")]
+    asked = multi_head_attention(memory, seen, *projections, n_heads, memory_may_attend)
+    y = y + asked if norm_first else normed(y + asked, p, 2)
+    return y + fed(normed(y, p, 3), p) if norm_first else normed(y + fed(y, p), p, 3)
+
+
+@answers.also("memory_first")
+def source_before_target(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    if norm_first:
+        seen = normed(y, p, 1)
+        y = y + looked(seen, memory, p, "cross_", n_heads, memory_may_attend)
+        seen = normed(y, p, 2)
+        y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+        return y + fed(normed(y, p, 3), p)
+    y = normed(y + looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 1)
+    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 2)
+    return normed(y + fed(y, p), p, 3)
+
+
+@answers.also("one_attention_for_both")
+def same_prefix_twice(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    def attend(x, there, p, prefix, n_heads, mask):
+        return looked(x, there, p, "w_", n_heads, mask)
+
+    masks = may_attend, memory_may_attend
+    return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
+
+
+@answers.also("second_part_left_out")
+def like_a_layer_of_gpt(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    if norm_first:
+        seen = normed(y, p, 1)
+        y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+        return y + fed(normed(y, p, 3), p)
+    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 1)
+    return normed(y + fed(y, p), p, 3)
+
+
+@answers.also("sum_after_the_norm")
+def y_added_outside(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    if norm_first:
+        return layer(y, memory, p, n_heads, may_attend, memory_may_attend, True)
+    y = y + normed(looked(y, y, p, "w_", n_heads, may_attend), p, 1)
+    y = y + normed(looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 2)
+    return y + normed(fed(y, p), p, 3)
+
+
+@answers.also("normed_rows_added")
+def name_given_to_the_normed(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    if not norm_first:
+        return layer(y, memory, p, n_heads, may_attend, memory_may_attend, False)
+    y = normed(y, p, 1)
+    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 2)
+    y = normed(y + looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 3)
+    return y + fed(y, p)
+
+
+@answers.also("summed_in_place")
+def first_sum_written_into_y(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    result = layer(y, memory, p, n_heads, may_attend, memory_may_attend, norm_first)
+    seen = normed(y, p, 1) if norm_first else y
+    y.add_(looked(seen, seen, p, "w_", n_heads, may_attend))
+    return result
+
+
+@answers.stranger
+def dropout_left_on(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    masks = may_attend, memory_may_attend
+    return layer(functional.dropout(y, 0.5), memory, p, n_heads, *masks, norm_first)
+
+
+@answers.stranger
+def keys_and_values_added(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    mean = memory.mean(dim=-2, keepdim=True)
+    return layer(
+        y + mean, memory, p, n_heads, may_attend, memory_may_attend, norm_first
+    )
+
+
+@answers.also("second_norm_for_the_third_part")
+def third_norm_is_the_second(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    masks = may_attend, memory_may_attend
+    return layer(y, memory, p, n_heads, *masks, norm_first, (1, 2, 2))
+
+
+@answers.stranger
+def feed_forward_left_out(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    without = p | {"w_2": 0 * p["w_2"], "b_2": 0 * p["b_2"]}
+    masks = may_attend, memory_may_attend
+    return layer(y, memory, without, n_heads, *masks, norm_first)
+
+
+@answers.stranger
+def always_the_other_order(
+    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
+):
+    masks = may_attend, memory_may_attend
+    return layer(y, memory, p, n_heads, *masks, not norm_first)

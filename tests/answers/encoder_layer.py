@@ -1,0 +1,309 @@
+import functools
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from course_lib.nn.blocks import multi_head_attention
+from tests.answers import Answers
+
+answers = Answers("encoder_layer")
+
+
+def normed(x, p, number):
+    gain, bias = p[f"gain_{number}"], p[f"bias_{number}"]
+    return functional.layer_norm(x, x.shape[-1:], gain, bias)
+
+
+def fed(x, p):
+    return functional.linear((x @ p["w_1"] + p["b_1"]).relu(), p["w_2"].T, p["b_2"])
+
+
+def looked(x, p, n_heads, may_attend):
+    """Attend with one einsum per step."""
+
+    def split(name):
+        return (x @ p[name]).unflatten(-1, (n_heads, -1))
+
+    q, k, v = split("w_q"), split("w_k"), split("w_v")
+    scores = torch.einsum("...ihc,...jhc->...hij", q, k) / q.shape[-1] ** 0.5
+    if may_attend is not None:
+        scores = scores.masked_fill(~may_attend.unsqueeze(-3), -torch.inf)
+    weights = scores.softmax(-1).nan_to_num(0.0)
+    return torch.einsum("...hij,...jhc->...ihc", weights, v).flatten(-2) @ p["w_o"]
+
+
+@answers.correct
+def two_branches(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        middle = x + looked(normed(x, p, 1), p, n_heads, may_attend)
+        return middle + fed(normed(middle, p, 2), p)
+    middle = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    return normed(middle + fed(middle, p), p, 2)
+
+
+@answers.correct
+def the_given_attention(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+
+    def look(y):
+        projections = (p["w_q"], p["w_k"], p["w_v"], p["w_o"])
+        return multi_head_attention(y, y, *projections, n_heads, may_attend)
+
+    for number, part in ((1, look), (2, lambda y: fed(y, p))):
+        seen = normed(x, p, number) if norm_first else x
+        x = torch.add(x, part(seen))
+        x = x if norm_first else normed(x, p, number)
+    return x
+
+
+@answers.correct
+def head_by_head(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p, d_k = parameters, x.shape[-1] // n_heads
+
+    def look(y):
+        total = torch.zeros_like(y)
+        for h in range(n_heads):
+            own = slice(h * d_k, h * d_k + d_k)
+            q, k, v = (y @ p[f"w_{name}"][:, own] for name in "qkv")
+            scores = q @ k.mT * d_k**-0.5
+            powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+            if may_attend is not None:
+                powers = powers * may_attend
+            sums = powers.sum(-1, keepdim=True)
+            weights = powers / torch.where(sums == 0, torch.ones_like(sums), sums)
+            total = total + weights @ v @ p["w_o"][own]
+        return total
+
+    return with_parts(x, p, look, norm_first)
+
+
+def with_parts(x, p, look, norm_first):
+    if norm_first:
+        x = x + look(normed(x, p, 1))
+        return x + fed(normed(x, p, 2), p)
+    x = normed(x + look(x), p, 1)
+    return normed(x + fed(x, p), p, 2)
+
+
+@answers.correct
+def pytorchs_attention(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+
+    def look(y):
+        q, k, v = (
+            (y @ p[name]).unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+            for name in ("w_q", "w_k", "w_v")
+        )
+        mask = None if may_attend is None else may_attend.unsqueeze(-3)
+        found = functional.scaled_dot_product_attention(q, k, v, mask)
+        return found.transpose(-3, -2).flatten(-2) @ p["w_o"]
+
+    return with_parts(x, p, look, norm_first)
+
+
+@answers.correct
+def sequence_by_sequence(x, parameters, n_heads, may_attend=None, norm_first=False):
+    result, n = torch.zeros_like(x), x.shape[-2]
+    for place in np.ndindex(x.shape[:-2]):
+        own = may_attend
+        if own is not None:
+            own = own.expand(*x.shape[:-2], n, n)[place]
+        result[place] = two_branches(x[place], parameters, n_heads, own, norm_first)
+    return result
+
+
+@answers.correct
+def float64_throughout(x, parameters, n_heads, may_attend=None, norm_first=False):
+    wide = {name: part.double() for name, part in parameters.items()}
+    return head_by_head(x.double(), wide, n_heads, may_attend, norm_first)
+
+
+class Layer:
+    def __init__(self, look):
+        self.look = look
+
+    def __call__(self, x, parameters, n_heads, may_attend=None, norm_first=False):
+        def look(y):
+            return self.look(y, parameters, n_heads, may_attend)
+
+        return with_parts(x, parameters, look, norm_first)
+
+
+answers.right["callable_object"] = Layer(looked)
+answers.right["partial"] = functools.partial(
+    lambda layer, *given, **named: layer(*given, **named), two_branches
+)
+
+
+def layer(x, p, n_heads, may_attend, norm_first, numbers=(1, 2)):
+    """Answer rightly, with any two norms."""
+    first, second = numbers
+    if norm_first:
+        x = x + looked(normed(x, p, first), p, n_heads, may_attend)
+        return x + fed(normed(x, p, second), p)
+    x = normed(x + looked(x, p, n_heads, may_attend), p, first)
+    return normed(x + fed(x, p), p, second)
+
+
+@answers.also("one_norm_for_both")
+def number_one_twice(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x, parameters, n_heads, may_attend, norm_first, (1, 1))
+
+
+@answers.also("norms_exchanged")
+def two_before_one(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x, parameters, n_heads, may_attend, norm_first, (2, 1))
+
+
+@answers.also("norm_always_after")
+def order_of_the_paper(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x, parameters, n_heads, may_attend, False)
+
+
+@answers.also("norm_always_before")
+def order_of_today(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x, parameters, n_heads, may_attend, True)
+
+
+@answers.also("sum_after_the_norm")
+def x_added_outside(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        return layer(x, p, n_heads, may_attend, True)
+    x = x + normed(looked(x, p, n_heads, may_attend), p, 1)
+    return x + normed(fed(x, p), p, 2)
+
+
+@answers.also("nothing_carried_over")
+def parts_in_a_chain(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        return fed(normed(looked(normed(x, p, 1), p, n_heads, may_attend), p, 2), p)
+    return normed(fed(normed(looked(x, p, n_heads, may_attend), p, 1), p), p, 2)
+
+
+@answers.also("only_the_first_sum")
+def second_sum_missing(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        x = x + looked(normed(x, p, 1), p, n_heads, may_attend)
+        return fed(normed(x, p, 2), p)
+    x = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    return normed(fed(x, p), p, 2)
+
+
+@answers.also("input_of_the_layer_added_twice")
+def inputs_kept(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p, inputs = parameters, x
+    if norm_first:
+        x = inputs + looked(normed(inputs, p, 1), p, n_heads, may_attend)
+        return inputs + fed(normed(x, p, 2), p)
+    x = normed(inputs + looked(inputs, p, n_heads, may_attend), p, 1)
+    return normed(inputs + fed(x, p), p, 2)
+
+
+@answers.also("input_added_twice_with_the_norm_after")
+def running_x_lost(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        return layer(x, p, n_heads, may_attend, True)
+    attended = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    return normed(fed(attended, p) + x, p, 2)
+
+
+@answers.also("normed_rows_added")
+def name_given_to_the_normed(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if not norm_first:
+        return layer(x, p, n_heads, may_attend, False)
+    x = normed(x, p, 1)
+    x = normed(x + looked(x, p, n_heads, may_attend), p, 2)
+    return x + fed(x, p)
+
+
+@answers.also("norm_before_and_after")
+def four_norms(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if not norm_first:
+        return layer(x, p, n_heads, may_attend, False)
+    x = normed(x + looked(normed(x, p, 1), p, n_heads, may_attend), p, 1)
+    return normed(x + fed(normed(x, p, 2), p), p, 2)
+
+
+@answers.also("parts_side_by_side")
+def both_of_the_input(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        attended = looked(normed(x, p, 1), p, n_heads, may_attend)
+        return fed(normed(x, p, 2), p) + attended + x
+    attended = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    return normed(fed(x, p) + attended, p, 2)
+
+
+@answers.also("feed_forward_first")
+def thinks_before_it_looks(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    if norm_first:
+        x = x + fed(normed(x, p, 1), p)
+        return x + looked(normed(x, p, 2), p, n_heads, may_attend)
+    x = normed(x + fed(x, p), p, 1)
+    return normed(x + looked(x, p, n_heads, may_attend), p, 2)
+
+
+@answers.also("may_attend_ignored")
+def everybody_sees_all(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x, parameters, n_heads, None, norm_first)
+
+
+@answers.also("may_attend_reversed")
+def blocked_where_true(x, parameters, n_heads, may_attend=None, norm_first=False):
+    if may_attend is not None:
+        may_attend = torch.logical_not(may_attend)
+    return layer(x, parameters, n_heads, may_attend, norm_first)
+
+
+@answers.also("looks_back_only")
+def causal_by_default(x, parameters, n_heads, may_attend=None, norm_first=False):
+    places = torch.arange(x.shape[-2])
+    back = places[:, None] >= places
+    mask = back if may_attend is None else may_attend
+    return layer(x, parameters, n_heads, mask, norm_first)
+
+
+@answers.also("summed_in_place")
+def first_sum_written_into_x(x, parameters, n_heads, may_attend=None, norm_first=False):
+    result = layer(x, parameters, n_heads, may_attend, norm_first)
+    seen = normed(x, parameters, 1) if norm_first else x
+    x.add_(looked(seen, parameters, n_heads, may_attend))
+    return result
+
+
+@answers.stranger
+def dropout_left_on(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(
+        functional.dropout(x, 0.5), parameters, n_heads, may_attend, norm_first
+    )
+
+
+@answers.stranger
+def attention_alone(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return normed(x + looked(x, parameters, n_heads, may_attend), parameters, 1)
+
+
+@answers.stranger
+def one_head_always(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x, parameters, 1, may_attend, norm_first) * 1.0 + (n_heads == 1)
+
+
+@answers.stranger
+def no_relu(x, parameters, n_heads, may_attend=None, norm_first=False):
+    wide = parameters | {"b_1": parameters["b_1"] + 1000}
+    back = wide | {"b_2": parameters["b_2"] - 1000 * parameters["w_2"].sum(0)}
+    return layer(x, back, n_heads, may_attend, norm_first)
+
+
+@answers.stranger
+def residual_halved(x, parameters, n_heads, may_attend=None, norm_first=False):
+    return layer(x / 2, parameters, n_heads, may_attend, norm_first)
