@@ -4,6 +4,7 @@ They draw, nothing else: no function here computes what it shows. What they shar
 ``course_lib.drawing`` and ``course_lib.tables``.
 """
 
+from course_lib.figures.alignments import alignment
 from course_lib.figures.general import (
     arrows_in_the_plane,
     attention_weights,
@@ -27,9 +28,13 @@ from course_lib.figures.tokens import (
     merge_trees,
     token_boxes,
 )
+from course_lib.figures.transformer import architecture, three_looks
+from course_lib.figures.translation import losses_by_time, scores_by_length
 
 __all__ = [
     "agreement",
+    "alignment",
+    "architecture",
     "arrows_in_the_plane",
     "attention_weights",
     "bars",
@@ -39,14 +44,17 @@ __all__ = [
     "length_and_size",
     "looks_of_heads",
     "losses",
+    "losses_by_time",
     "mask_table",
     "masked_weights",
     "masks_side_by_side",
     "merge_trees",
     "queries_and_keys",
+    "scores_by_length",
     "signed_table",
     "steps",
     "stripes",
+    "three_looks",
     "token_boxes",
     "who_looks_at_whom",
 ]

@@ -1,0 +1,112 @@
+"""Numbers and dates: cut and linked as the languages say, measured, kept."""
+
+import pytest
+import torch
+
+from course_lib.corpora.dates import dates
+from course_lib.corpora.number_words import number_words
+from course_lib.experiments import alignments, record
+from course_lib.small_seq2seq import FIRST
+from course_lib.source_links import (
+    date_links,
+    english_words,
+    german_parts,
+    number_links,
+)
+
+
+def test_german_parts_lose_no_letter():
+    for pair in number_words(2000, seed=5):
+        assert "".join(german_parts(pair.target)) == pair.target
+
+
+def test_every_german_part_but_und_has_one_english_word_of_the_same_worth():
+    for pair in number_words(2000, seed=5):
+        source, target = english_words(pair.source), german_parts(pair.target)
+        links = number_links(source, target)
+        linked = [i for i, part in enumerate(target) if part != "und"]
+        assert [row for row, _ in links] == linked, pair
+        assert len({column for _, column in links}) == len(links), pair
+
+
+def test_units_and_tens_cross():
+    source = english_words("seventy-three thousand")
+    links = number_links(source, german_parts("dreiundsiebzigtausend"))
+    assert links == [(0, 1), (2, 0), (3, 2)]
+
+
+def test_equal_digits_of_different_worth_are_told_apart():
+    source = english_words("seven thousand, seven hundred and seventy-seven")
+    target = german_parts("siebentausendsiebenhundertsiebenundsiebzig")
+    assert number_links(source, target) == [
+        (0, 0), (1, 1), (2, 2), (3, 3), (4, 6), (6, 5),
+    ]  # fmt: skip
+
+
+def test_digits_of_a_date_are_linked_to_the_same_digits():
+    for pair in dates(2000, seed=5):
+        for row, column in date_links(*pair):
+            if row not in (5, 6):
+                assert pair.target[row] == pair.source[column], pair
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "month"),
+    [
+        ("lunes, 19 de septiembre de 1966", "1966-09-19", "septiembre"),
+        ("Sunday, August 26, 2096", "2096-08-26", "August"),
+        ("24.11.1950", "1950-11-24", "11"),
+        ("22 janv. 2024", "2024-01-22", "janv"),
+        ("maanantai 20. syyskuuta 2010", "2010-09-20", "syyskuuta"),
+    ],
+)
+def test_the_month_is_found_among_the_other_words(source, target, month):
+    linked = {column for row, column in date_links(source, target) if row in (5, 6)}
+    assert "".join(source[column] for column in sorted(linked)) == month
+
+
+def test_held_out_pairs_are_never_trained_on():
+    task = alignments.numbers(400)
+    held_out = {tuple(task.encode([pair[0]])[0].tolist()) for pair in task.pairs[-300:]}
+    import numpy as np
+
+    source, _ = task.batch(np.random.default_rng(0))
+    rows = {tuple(number for number in row if number) for row in source.tolist()}
+    assert rows and not rows & held_out
+
+
+def test_the_examples_of_the_lesson_are_new_and_can_be_written():
+    for name, task in (
+        ("numbers", alignments.numbers()),
+        ("dates", alignments.written_dates()),
+    ):
+        source, target = alignments.shown(name)
+        assert tuple(source) not in {tuple(pair[0]) for pair in task.pairs}
+        assert task.encode([source, target]).max() < FIRST + len(task.tokens)
+        assert task.links(source, target)
+
+
+def test_asking_with_the_new_state_gives_the_next_row():
+    task = alignments.numbers(400)
+    model = alignments.train(task, steps=2)
+    pair = alignments.shown("numbers")
+    late = alignments.weights_of_new_states(model, task, *pair)
+    torch.testing.assert_close(late[:-1], alignments.weights(model, task, *pair)[1:])
+
+
+def test_a_model_without_attention_has_no_weights_to_show():
+    task = alignments.numbers(400)
+    model = alignments.train(task, "none", steps=1)
+    with pytest.raises(ValueError, match="no weights"):
+        alignments.weights(model, task, *alignments.shown("numbers"))
+
+
+def test_the_kept_runs_say_what_the_lesson_says():
+    for run in record.read("alignments").runs:
+        for name, task in (
+            ("numbers", alignments.numbers()),
+            ("dates", alignments.written_dates()),
+        ):
+            even = alignments.even_mass(task)
+            assert run[f"{name}, additive, mass"] > 3 * even
+            assert run[f"{name}, additive, long"] > run[f"{name}, none, long"]

@@ -1,0 +1,186 @@
+"""Three systems at equal time: what is trained by which command, and what is kept."""
+
+import json
+import time
+
+import pytest
+import torch
+
+from course_lib import three_systems
+from course_lib.corpora.pairs import Pair
+from course_lib.corpora.splits import Split
+from course_lib.experiments import translation
+from course_lib.experiments.record import Record
+from course_lib.nn import checkpoints
+from course_lib.nn.subwords import learn_subwords
+from course_lib.nn.systems import SYSTEMS, as_data
+
+SHOWN = [
+    {"source": "the door is now open", "target": "die Tür ist auf", "translation": "x"}
+]
+SCORES = {
+    "bleu": 30.0,
+    "chrf": 50.0,
+    "exact": 0.2,
+    "greedy": {"bleu": 29.0, "chrf": 49.0, "exact": 0.1},
+    "by_length": [
+        {"from": 1, "to": 2, "n": 1, "bleu": 9.0, "chrf": 19.0},
+        {"from": 3, "to": 3, "n": 1, "bleu": 8.0, "chrf": 18.0},
+    ],
+    "shown": SHOWN,
+    "seconds": 9.0,  # with the scoring
+}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Record the commands, and make no training of them."""
+    commands = []
+
+    def main(arguments):
+        commands.append(arguments)
+        return 0
+
+    monkeypatch.setattr(translation, "main", main)
+    return commands
+
+
+def kept_in(folder, system):
+    """Write a checkpoint of a tiny untrained system, and scores beside it."""
+    subwords = learn_subwords(["the door is now open", "die Tür ist auf"], 60)
+    sizes = SYSTEMS[system].sizes_of(d_model=8)
+    if system == "transformer":
+        sizes["n_heads"] = 2
+    model = SYSTEMS[system].make({"vocab_size": len(subwords), **sizes}, "cpu")
+    training = {"parameters": model.state_dict(), "losses": torch.arange(120.0)}
+    path = folder / f"{system}.pt"
+    whole = {"system": system, "sizes": as_data(model), "training": training}
+    whole["seconds"] = 4.0  # as it ran, which is not kept
+    checkpoints.save(path, whole, subwords)
+    path.with_suffix(".json").write_text(json.dumps(SCORES))
+    return path
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """Measure untrained systems, without the real pairs."""
+    mistakes = {"kinds": dict.fromkeys(three_systems.KINDS, 1)}
+    mistakes |= {"seen pairs": 1, "seen bleu": 2.0, "unseen pairs": 3}
+    mistakes |= {"unseen bleu": 4.0}
+    monkeypatch.setattr(translation, "greedy_mistakes", lambda *_: mistakes)
+    return lambda system: translation.measured(kept_in(tmp_path, system))
+
+
+def test_a_training_is_the_named_command(run, tmp_path):
+    path = translation.trained("additive", 2, 30, tmp_path)
+    (command,) = run
+    assert command[:4] == ["--task", "translation", "--system", "additive"]
+    assert command[4:8] == ["--seed", "2", "--steps", "30"]
+    assert command[-2:] == ["--output", str(path)]
+
+
+def test_a_training_that_was_stopped_goes_on(run, tmp_path):
+    path = translation.trained("fixed", 0, 30, tmp_path)
+    path.touch()
+    translation.trained("fixed", 0, 30, tmp_path)
+    assert run[1] == [*run[0], "--resume"]
+
+
+def test_what_was_measured_is_not_trained_again(run, tmp_path):
+    path = translation.trained("fixed", 0, 30, tmp_path)
+    path.with_suffix(".json").touch()
+    translation.trained("fixed", 0, 30, tmp_path)
+    assert len(run) == 1
+
+
+def test_the_seconds_are_those_of_the_updates_at_the_pace(
+    run, measured, monkeypatch, tmp_path
+):
+    pace = {"fixed": 40.0, "additive": 60.0, "transformer": 50.0}
+    monkeypatch.setattr(translation, "paces", lambda _: pace)
+    kept = measured("fixed")
+    monkeypatch.setattr(translation, "measured", lambda _: kept)
+    found = translation.full(0, share=0.01, folder=tmp_path)
+    assert found["additive, milliseconds per update"] == 60.0
+    assert found["additive, seconds"] == 3.0  # 50 updates
+    assert found["fixed, seconds"] == 2.8
+    assert found["transformer, seconds"] == 3.0
+
+
+def test_the_pace_is_that_of_real_updates(monkeypatch):
+    pairs = [Pair("the door is now open", "die Tür ist auf")] * 8
+    split = Split(pairs, pairs, pairs)
+    monkeypatch.setattr(translation, "translation_pairs", lambda: split)
+    before = time.perf_counter()
+    pace = translation.paces(0, turns=1)
+    spent = 1000 * (time.perf_counter() - before)
+    assert pace.keys() == translation.UPDATES.keys()
+    assert 0 < sum(pace.values()) * translation.PER_TURN < spent
+
+
+def test_a_command_that_fails_leaves_no_record(monkeypatch, tmp_path):
+    monkeypatch.setattr(translation, "main", lambda _: 130)
+    monkeypatch.setattr(translation, "paces", lambda _: {})
+    with pytest.raises(RuntimeError, match="exit code 130"):
+        translation.full(0, folder=tmp_path)
+
+
+def test_what_is_kept_has_losses_times_and_looks(measured):
+    found = measured("transformer")
+    assert found["updates"] == 120 and found["parameters"] > 0
+    assert found["losses"][:2] == [0.5, 2.5] and len(found["losses"]) == 60
+    (look,) = found["looks"]
+    assert len(look["weights"]) == len(look["target"])
+    assert len(look["weights"][0]) == len(look["source"])
+    assert all(abs(sum(row) - 1) < 0.1 for row in look["weights"])  # rounded
+    json.dumps(found)  # plain data
+
+
+def test_a_system_without_attention_has_no_weights(measured):
+    assert measured("fixed")["looks"][0]["weights"] is None
+
+
+def test_tables_show_each_system_once(measured):
+    run = {
+        f"{system}, {name}": kept
+        for system in translation.NAMES
+        for name, kept in measured(system).items()
+    }
+    for system in translation.NAMES:
+        run[f"{system}, milliseconds per update"] = 50.0
+        run[f"{system}, seconds"] = 300.0
+    kept = Record("translation", "command", {}, 1.0, [run])
+    made = (three_systems.trainings, three_systems.scores, three_systems.known_words)
+    for table in (each(kept) for each in made):
+        for said in translation.NAMES.values():
+            assert sum(row.startswith(said + " ") for row in table.splitlines()) == 1
+    assert "30.0" in three_systems.scores(kept)
+    assert three_systems.ranges(kept) == ["1–2", "3"]
+    assert three_systems.by_length(kept)["Transformer"] == [[19.0, 18.0]]
+    assert three_systems.by_length(kept, "bleu")["Transformer"] == [[9.0, 8.0]]
+    assert [
+        row.split()[-2:] for row in three_systems.lengths(kept, "bleu").splitlines()
+    ][1:] == [["30.0", "1000"], ["9.0", "1"], ["8.0", "1"]]
+    assert len(three_systems.kinds(kept).splitlines()) == 1 + len(three_systems.KINDS)
+    assert SHOWN[0]["source"] in three_systems.two_ways(kept)
+    look = three_systems.look(kept, 0)
+    assert look["weights"].shape == (len(look["targets"]), len(look["sources"]))
+
+
+def test_a_lead_is_said_with_whether_the_runs_overlap():
+    runs = []
+    for number in range(3):
+        run = {}
+        for place, name in enumerate(translation.NAMES):
+            score = 10.0 * place + number  # apart
+            close = 30.0 + place + number  # each overlaps the next
+            run[f"{name}, bleu"] = score
+            run[f"{name}, by length"] = [{"from": 1, "to": 2, "n": 5, "bleu": close}]
+        runs.append(run)
+    kept = Record("translation", "command", {}, 1.0, runs)
+    _, over_all, short = three_systems.leads(kept, "bleu").splitlines()
+    assert over_all.split()[:4] == ["all", "Transformer", "21.0", "(20.0–22.0),"]
+    assert over_all.endswith("GRU, attention 11.0 (10.0–12.0): ranges apart")
+    assert short.startswith("1–2 words") and short.endswith(": ranges overlap")
+    alone = Record("translation", "command", {}, 1.0, runs[:1])
+    assert three_systems.leads(alone, "bleu").count(": one run each") == 2

@@ -1,0 +1,119 @@
+"""Pictures of lesson 08: readable, hatched where blocked, and wired as the paper is."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from course_lib import figures
+from course_lib.figures import transformer
+from course_lib.masks import causal_mask
+from tests.test_figures import INCHES, POINTS, boxes, contrast, shown, texts
+
+ALT = "Nothing but a test."
+SOURCE, TARGET = ["the", "cat", "sat", "fill", "fill"], ["start", "die", "Katze"]
+REAL = np.arange(5) < 3
+LOOKS = {
+    "encoder": (np.tile(REAL, (5, 1)), SOURCE, SOURCE),
+    "decoder": (causal_mask(3), TARGET, TARGET),
+    "decoder to source": (np.tile(REAL, (3, 1)), TARGET, SOURCE),
+}
+NOTES = {
+    "source": "(2, 5)",
+    "x": "(2, 5, 512)",
+    "target": "(2, 4)",
+    "read": "(2, 4)",
+    "y": "(2, 4, 512)",
+    "memory": "(2, 5, 512)",
+    "scores": "(2, 4, 37000)",
+    "attention": "1,050,624",
+    "feed-forward": "2,099,712",
+    "norm": "1,024",
+    "table": "18,944,000",
+}
+TOTALS = ["18 × attention: 42.8%", "12 × feed-forward: 57.1%", "32 × norm: 0.1%"]
+TOTALS += ["table: shared with embed,", "not in the 44,140,544"]
+KINDS = {
+    "looks": lambda: figures.three_looks(LOOKS, alt=ALT),
+    "one look": lambda: figures.three_looks(
+        {"one": (causal_mask(1), ["a"], ["b"])}, alt=ALT
+    ),
+    "architecture": lambda: figures.architecture(NOTES, 6, TOTALS, alt=ALT),
+}
+
+
+@pytest.fixture(params=KINDS)
+def picture(request):
+    return KINDS[request.param]()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_picture_is_the_same_at_every_call(name):
+    assert KINDS[name]().svg() == KINDS[name]().svg()
+
+
+def test_no_picture_is_wider_than_a_page(picture):
+    size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', picture.svg()).groups()
+    assert float(size[0]) / 72 <= INCHES and float(size[1]) / 72 <= 6
+
+
+def test_texts_are_large_enough_and_stand_out(picture):
+    for text in texts(picture):
+        assert text.get_fontsize() >= POINTS, text
+        assert contrast(text.get_color(), "white") >= 4.5
+
+
+def test_no_text_covers_another(picture):
+    found = boxes(picture)
+    for place, (name, one) in enumerate(found):
+        for other, two in found[place + 1 :]:
+            apart = one.x1 <= two.x0 + 1 or two.x1 <= one.x0 + 1
+            assert apart or one.y1 <= two.y0 + 1 or two.y1 <= one.y0 + 1, (name, other)
+
+
+def test_exactly_the_blocked_cells_are_hatched():
+    picture = KINDS["looks"]()
+    for axes, (mask, _, _) in zip(picture.figure.axes, LOOKS.values(), strict=True):
+        cells = [p for p in axes.patches if isinstance(p, Rectangle) and p.get_hatch()]
+        places = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in cells}
+        assert places == {(int(i), int(j)) for i, j in np.argwhere(~mask)}
+
+
+def test_a_mask_that_does_not_fit_its_labels_is_refused():
+    for mask in (causal_mask(3), np.ones((2, 3))):
+        with pytest.raises(ValueError, match=r"tall: a mask .* 2 queries and 3 keys"):
+            figures.three_looks({"tall": (mask, ["a", "b"], ["c"] * 3)}, alt=ALT)
+
+
+def test_every_note_is_written():
+    found = " ".join(shown(KINDS["architecture"]()))
+    for note in (*NOTES.values(), *TOTALS):
+        assert note in found
+    assert "one of 6 layers" in found
+
+
+def test_memory_arrives_at_the_second_look_of_the_decoder():
+    picture = KINDS["architecture"]()
+    names = [name for name, _, _ in transformer.DECODER]
+    height = transformer._bottom(names.index("look at memory")) + transformer.TALL / 2
+    arrows = picture.figure.axes[0].findobj(FancyArrowPatch)
+    ends = [arrow.get_path().vertices.max(axis=0) for arrow in arrows]
+    blue = [
+        end
+        for arrow, end in zip(arrows, ends, strict=True)
+        if arrow.get_edgecolor()[2] > 0.6 > arrow.get_edgecolor()[0]
+    ]
+    assert len(blue) == 1 and abs(blue[0][1] - height) < 0.1
+
+
+def test_the_boxes_of_the_layers_are_those_of_the_paper():
+    encoder = [name for name, _, _ in transformer.ENCODER]
+    decoder = [name for name, _, _ in transformer.DECODER]
+    assert encoder.count("sum, norm") == 2 and decoder.count("sum, norm") == 3
+    thinks = decoder.index("feed-forward")
+    assert decoder.index("causal attention") < decoder.index("look at memory") < thinks
+
+
+def test_each_frame_says_how_often():
+    assert shown(KINDS["architecture"]()).count("× 6") == 2
