@@ -1,0 +1,1017 @@
+# %% [markdown]
+# # Translation
+#
+# **Does it translate?**
+#
+# After this lesson you can
+#
+# - train a Transformer on pairs of sentences, and say before it is trained whether it can
+#   work;
+# - write the loss, the smoothing of targets and the learning rate of the paper;
+# - decode greedily, with several beams, and without computing anything twice;
+# - measure translations with BLEU and chrF, and say what these numbers do not tell.
+#
+# **About 190 minutes.** You need lessons 06 to 08, and the data: `make data` prepares it.
+
+# %%
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from autograder import check
+from course_lib.nn.attention import attention
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# Three systems learned English to German from the same 23,913 pairs, in about the same time
+# on one processor core: a recurrent translator whose decoder gets one vector, one that looks
+# back at the source (both of lesson 07), and a Transformer (lesson 08). Here is what they make
+# of one text, the first of five words or more that they translate in three ways. (They were
+# trained beforehand; what came of it is kept with the course.)
+
+# %%
+letters = "ABC"
+from course_lib.experiments import record, translation
+
+kept = record.read("translation")
+first = kept.runs[0]
+for row in zip(*(first[f"{name}, shown"] for name in translation.NAMES), strict=True):
+    all_differ = len({each["translation"] for each in row}) == 3
+    if all_differ and len(row[0]["source"].split()) >= translation.LONG:
+        break
+print("English:", row[0]["source"])
+for letter, each in zip(letters, row, strict=True):
+    print(f"{letter}:      ", each["translation"][:100])
+
+# %% [markdown]
+# Which is which? And **which of them is best, for short texts and for long ones?** One text
+# does not tell. In this lesson you build all that is needed for an answer: a loss, a
+# schedule, checks, two ways of decoding and a measure. The section *The answer* gives it. And
+# at the end you type a text, and its translation appears while you watch.
+
+# %% [markdown]
+# ## Pairs of texts
+#
+# The real texts are from the menus and messages of a program for the home. They are split so
+# that no near copy of a test text is in training.
+
+# %%
+from course_lib.corpora.translation_pairs import translation_pairs
+
+texts = translation_pairs()
+print(len(texts.train), "to learn from,", len(texts.test), "for the test")
+for pair in texts.train[200:20000:5000]:
+    print("  ", pair.source, "→", pair.target)
+assert len(texts.train) == 23_913  # as said above
+assert len(texts.test) == 1_340  # as said below
+
+# %% [markdown]
+# A model reads numbers. Lesson 06's word pieces, learned from both languages together, make
+# them; four numbers are special: filling, start, end, and unknown characters.
+
+# %%
+from course_lib.nn.subwords import END, PADDING, START, learn_subwords
+
+both = [text for pair in texts.train for text in pair]
+subwords = learn_subwords(both, 4000)
+numbers = subwords.encode("Battery almost empty")
+print(len(subwords), "tokens;", [subwords.tokens[each] for each in numbers])
+print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
+
+# %% [markdown]
+# A batch is three tables: the sources; what the decoder reads, `shifted`; and what it must
+# write, `target`. **Predict** how the last two belong together.
+
+# %%
+from course_lib.nn.batches import collate, examples
+from course_lib.nn.layers import shift_right
+
+pairs = examples(texts.train[:20000:200], subwords)
+batch = collate(pairs)
+print("source", tuple(batch.source.shape), " target", tuple(batch.target.shape))
+good = shift_right(batch.target, START)
+same = (batch.shifted == good)[batch.target != PADDING]
+print("reads the target, shifted right:", bool(same.all()))
+print("filling in the targets:", f"{(batch.target == PADDING).float().mean():.0%}")
+assert same.all()
+
+# %% [markdown]
+# The decoder reads the start, and then the target without its newest token. Forgetting this
+# costs everything, and the loss looks perfect (lesson 04).
+
+# %% [markdown]
+# ## How surprised?
+#
+# At each place a translator gives a **logit**, a score, for each token of the vocabulary;
+# softmax makes probabilities. Only one token is right. The loss of the place is $-\ln p$ of
+# that token, its **surprise**:
+#
+# $$\text{loss} = -\frac{1}{N} \sum_{\text{places that count}} \ln p(\text{right token})$$
+#
+# N is the number of places that count. Three words: a **logit** is a score of any size; the
+# **cross-entropy** is the mean surprise; **padding** is what fills up, and it surprises
+# nobody. **Predict** the loss where the right token has probability 1, ½, and 1/4000.
+
+# %%
+for p in (1.0, 0.5, 1 / 4000):
+    print(f"p = {p:.5f}: loss {abs(-np.log(p)):.2f}")
+
+# %% [markdown]
+# Let V be the number of tokens in the vocabulary. A model that knows nothing, and says so,
+# gives each of them 1/V: its loss is ln V.
+
+# %% [markdown]
+# ### Exercise: cross_entropy
+#
+# The mean surprise over all places that count, whatever sentence they are in.
+#
+# <details><summary>Hint 1</summary>
+#
+# `logits.log_softmax(dim=-1)` gives all the logarithms. What goes wrong with
+# `softmax(...).log()` if one logit is far below the others?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `gather(-1, right.unsqueeze(-1))` picks one number per place. The number that fills up may be
+# no token at all, such as −100: replace it by 0 before picking, and set what was picked there
+# to 0 afterwards. By how many places do you divide, and what if there are none?
+#
+# </details>
+
+# %%
+from course_lib.nn.losses import cross_entropy  # exercise
+
+# %%
+check(cross_entropy)
+
+# %% [markdown]
+# The same in PyTorch, and two tempting means. Two sentences: one token that is a surprise of
+# 4, and nine that are surprises of 1. **Predict** the loss.
+
+# %%
+surprises = torch.tensor([4.0] + [1.0] * 9)
+by_token = surprises.mean()
+by_sentence = (surprises[0] + surprises[1:].mean()) / 2
+filled = surprises.sum() / (2 * 9)  # two rows of nine places, eight of them filling
+print(
+    f"mean over tokens {by_token:.2f}, sentences {by_sentence:.2f}, places {filled:.2f}"
+)
+logits, wanted = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 1, 2]])
+theirs = torch.nn.functional.cross_entropy(logits.mT, wanted, ignore_index=0)
+print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, wanted, 0), theirs))
+
+# %% [markdown]
+# > **Popular error: the mean over everything in the batch.** Filling makes the loss look
+# > better, the more of it there is: 0.72 in place of 1.30. And a mean of the sentences' means
+# > lets a token of a short sentence count, here, nine times as much as one of the long one.
+
+# %% [markdown]
+# ## The first check: ln V
+#
+# A model with random parameters knows nothing. If it also *says* so, its loss is ln V before
+# any training. **Predict** it for V = 4000. Below are the three systems, with the sizes and
+# the real texts of the long training.
+
+# %% tags=["nbval-ignore-output"]
+from functools import partial
+
+from course_lib.nn.systems import SYSTEMS
+from course_lib.nn.training import initial
+
+cpu, even = torch.device("cpu"), np.log(len(subwords))
+models = {}
+print(f"ln V = {even:.2f}")
+for name, said in translation.NAMES.items():
+    make = partial(SYSTEMS[name].make, {"vocab_size": 4000}, cpu)
+    model = initial(make, 0).eval()
+    with torch.inference_mode():
+        loss = cross_entropy(model(batch.source, batch.shifted), batch.target, PADDING)
+    print(f"{said:18} first loss {loss:.2f}")
+    assert abs(loss / even - 1) < 0.05
+    models[name] = model
+
+# %% [markdown]
+# That is no matter of course. The table that embeds the tokens also scores them, and
+# PyTorch's `nn.Embedding` draws numbers with the standard deviation 1. **Predict** the loss
+# with such a table: below ln V or above, and how many times?
+
+# %% tags=["nbval-ignore-output"]
+import copy
+
+real = models["transformer"]
+large = copy.deepcopy(real)
+torch.manual_seed(0)
+torch.nn.init.normal_(large.table.weight)
+with torch.inference_mode():
+    loss = cross_entropy(large(batch.source, batch.shifted), batch.target, PADDING)
+print(f"with standard deviation 1: {loss:.0f}, which is {loss / even:.0f} times ln V")
+assert loss > 5 * even
+
+# %% [markdown]
+# Such a model is *sure* of nonsense, and its first hundreds of steps only take that back.
+# Here the standard deviation is $1/\sqrt{d_{model}}$, and `embed` multiplies by
+# $\sqrt{d_{model}}$ (lesson 08).
+#
+# > **Popular error: "the first loss does not matter".** It is the one loss whose value you
+# > know beforehand. Far above ln V: wrong sizes of parameters. Below it, before anything was
+# > learned: the target is in the input, or the sum over the places that count is divided by
+# > all places.
+
+# %% [markdown]
+# ## Not too sure, please
+#
+# *Battery almost empty* may be *Batterie fast leer* or *Akku fast leer*. The data have one
+# of them, and a loss that wants p = 1 for *Akku* drives its logit up without end. **Label
+# smoothing** asks for a little less: of each target, a share ε is spread evenly over all
+# tokens, the right one included.
+#
+# **Predict** the four numbers for four tokens, the second right, ε = 0.2.
+
+# %%
+share, right = 0.2, 1
+smooth = [share / 4 + (1 - share) * (token == right) for token in range(4)]
+print(np.array(smooth).round(2), "sum", round(sum(smooth), 2))
+
+# %% [markdown]
+# ### Exercise: label_smoothing
+#
+# Targets of any shape, one distribution for each.
+#
+# <details><summary>Hint 1</summary>
+#
+# How much does a wrong token get? And the right one: ε/V *and* what else?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `torch.full((*targets.shape, vocab_size), number)` is the even part. `scatter_add(-1, places,
+# numbers)` adds numbers at places (`numbers` is a tensor too, shaped like `places`);
+# `torch.nn.functional.one_hot` is another way.
+#
+# </details>
+
+# %%
+from course_lib.nn.losses import label_smoothing  # exercise
+
+# %%
+check(label_smoothing)
+
+# %% [markdown]
+# The loss is then the mean of $-\sum_t q_t \ln p_t$ with these distributions q. It is least
+# where p = q, and there it is the entropy of q. **Predict:** is that 0?
+
+# %%
+wanted = label_smoothing(torch.tensor([7]), 4000, 0.1)
+floor = -(wanted * wanted.log()).sum().item()
+print(f"the least loss with a share of 0.1 and 4,000 tokens: {floor:.2f}")
+logits = torch.randn(1, 4000)
+theirs = torch.nn.functional.cross_entropy(
+    logits, torch.tensor([7]), label_smoothing=0.1
+)
+ours = -(wanted * logits.log_softmax(-1)).sum()
+print("yours is PyTorch's:", torch.allclose(ours, theirs))
+assert 1.1 < floor < 1.2 and torch.allclose(ours, theirs)
+
+# %% [markdown]
+# > **Popular error: "the loss must come down to 0".** With smoothing it cannot: here 1.15 is
+# > perfect. Losses of trainings with different shares, or different vocabularies, cannot be
+# > compared.
+#
+# How sure does a model become that was trained so? You will see it below, in percent.
+
+# %% [markdown]
+# ## How fast may it move?
+#
+# The first steps of a Transformer are delicate, so the paper begins with tiny ones: the
+# learning rate grows evenly for a number of steps, its **warm-up**, and then falls with the
+# root of the step:
+#
+# $$\text{rate} = d_{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\
+# \text{step} \cdot \text{warmup}^{-1.5})$$
+#
+# **Predict:** with a warm-up of 4000 steps, at which step is the rate greatest? And what is
+# it at step 0?
+
+# %%
+for step in (1, 2000, 4000, 16000):
+    print(f"step {step:5}: {512**-0.5 * min(step**-0.5, step * 4000**-1.5):.2e}")
+
+# %% [markdown]
+# Twice as large at 4000 as at 2000, and as at 16,000. At step 0 the formula has no value:
+# $0^{-0.5}$. The paper counts from 1, a loop in Python from 0.
+
+# %% [markdown]
+# ### Exercise: warmup_rate
+#
+# Here `step` is the number of updates made *before*: 0 for the first.
+#
+# <details><summary>Hint 1</summary>
+#
+# If `step` updates were made before, which number has the one that comes?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `min` takes the smaller one of two numbers, and `**` is the power. Where do the two meet?
+#
+# </details>
+
+# %%
+from course_lib.nn.losses import warmup_rate  # exercise
+
+# %%
+check(warmup_rate)
+
+# %% [markdown]
+# As a picture, with the paper's warm-up and one twice as long:
+
+# %%
+from course_lib import figures
+
+places = range(0, 20_000, 400)
+rates = {
+    f"warm-up {warmup}": [1000 * warmup_rate(step, 512, warmup) for step in places]
+    for warmup in (4000, 8000)
+}
+
+# %%
+alt = "The rate grows evenly to its greatest value, and then falls, fast at first."
+labels = {"xlabel": "updates before", "ylabel": "rate · 1000"}
+figures.curves(places, rates, **labels, alt=alt)
+
+# %% [markdown]
+# A longer warm-up has a lower peak, and afterwards both are the same. The course's own
+# training, `course_lib.nn.training`, warms up as well, and then goes down in a straight line
+# to nearly 0, since it knows when it will end. **Predict** from the formula which model gets
+# the greater rates, the one with d_model 128 or with 512.
+
+# %%
+peaks = {d: warmup_rate(3999, d, 4000) for d in (128, 512)}
+print(
+    {d: round(peak, 5) for d, peak in peaks.items()}, "ratio", peaks[128] / peaks[512]
+)
+assert abs(peaks[128] / peaks[512] - 2) < 1e-9
+
+# %% [markdown]
+# ## A small one learns before your eyes
+#
+# The long training takes minutes. So here is a small Transformer, of one layer on each side
+# and 127,000 parameters, with a smaller task: English number words, to be written in German.
+# Units come before tens (*drei-und-siebzig*), so words cross. 4,000 numbers below a million
+# are for learning, 100 others are held out.
+#
+# **Predict** what it writes before the first update, after 50, and after 400.
+
+# %% tags=["nbval-ignore-output"]
+from course_lib import small_translator
+
+task = small_translator.numbers()
+training = small_translator.begin(task)
+sources = [pair.source for pair in task.held_out[:2]]
+print("wanted:", *(pair.target for pair in task.held_out[:2]))
+for updates in (0, 50, 100, 200, 400):
+    small_translator.go_on(training, updates)
+    now = small_translator.written(training.model, task.subwords, sources)
+    print(f"{updates:3} updates:", *(f"{text[:52]!r}" for text in now))
+
+# %% [markdown]
+# First nothing; then much the same for both numbers, from pieces that are frequent, perhaps
+# without an end (texts are cut at 52 letters here); then it reads. How many of the 100 are
+# right to the letter?
+
+# %%
+small = training.model.eval()
+share_right = small_translator.share_right(small, task)
+print("above 0.75:", share_right > 0.75)
+print(f"{sum(each.numel() for each in small.parameters()):,} parameters")
+assert share_right > 0.75  # 0.93 when the course was made; others round otherwise
+
+# %%
+windows = np.array(training.losses).reshape(-1, 20).mean(axis=1)
+curves = {"loss per token, smoothed targets": windows}
+axes = {"xlabel": "updates", "ylabel": "loss"}
+best_case = label_smoothing(torch.tensor([7]), len(task.subwords), 0.1)
+least = -(best_case * best_case.log()).sum().item()
+print(f"ln {len(task.subwords)} = {np.log(len(task.subwords)):.1f}, floor {least:.2f}")
+assert round(least, 2) == 0.82
+assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
+
+# %% [markdown]
+# Its loss goes from ln 150 = 5.0 towards the floor that smoothing sets: 0.82 with 150 tokens.
+# (Means of 20 updates.)
+
+# %%
+alt = "The loss falls steeply for a hundred updates, then slowly towards 0.9."
+figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
+
+# %% [markdown]
+# ## Before you trust it
+#
+# A training that runs through proves little. Four checks take seconds and need no trained
+# model; do them before each long training. Here they are done with real pairs, and two to
+# four with the *large* model of the command below, untrained.
+#
+# **One: it can learn one batch by heart.** Eight pairs, again and again, with a model of
+# the small one's sizes. What cannot do that will not learn 23,913. (The targets are plain
+# here, not smoothed: the least loss is 0.)
+
+# %%
+few = small_translator.on_one_batch(pairs[:8], len(subwords))
+print("first loss near ln V:", bool(abs(few.losses[0] / even - 1) < 0.05))
+print("last loss below 0.1:", few.losses[-1] < 0.1)
+assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
+
+# %% [markdown]
+# **Two: nothing leaks.** `leak` of lesson 04 changes the future of the decoder's input and
+# looks at the past of its output. The encoder *may* look ahead; with it the detector shows
+# that it can bark.
+
+# %%
+from course_lib.leaks import leak
+
+x = np.random.default_rng(0).normal(size=(7, 128))
+decoder = small_translator.decoder_of(real, pairs[0].source)
+encoder = small_translator.encoder_of(real)
+print("decoder leaks:", max(leak(decoder, x, t) for t in range(6)) > 1e-4)
+print("encoder looks ahead:", min(leak(encoder, x, t) for t in range(6)) > 0.01)
+assert max(leak(decoder, x, t) for t in range(6)) < 1e-4  # 32-bit floats
+assert min(leak(encoder, x, t) for t in range(6)) > 0.01
+
+# %% [markdown]
+# **Three: the target is shifted.** You saw it above: `batch.shifted` is `shift_right` of
+# `batch.target`.
+#
+# **Four: the company does not matter.** A sentence in a batch is filled up to the longest.
+# What the model makes of it must be what it makes of the sentence alone.
+
+# %% [markdown]
+# ### Exercise: padding_gap
+#
+# Feed all sequences in one batch, then each alone, and measure the largest difference.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which rows of the batch's result belong to tokens? Those of the filling may be
+# anything.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `np.full((rows, columns), padding)` makes a table of filling into which the sequences are
+# written. A sequence alone is a batch too: of one row, without any filling.
+#
+# </details>
+
+# %%
+from course_lib.nn.hygiene import padding_gap  # exercise
+
+# %%
+check(padding_gap)
+
+# %% [markdown]
+# Now the real model. And a copy of it that was told another number for the filling, which is
+# what happens when a vocabulary is made anew and the model is not told.
+
+# %%
+sequences = [pair.source for pair in pairs[:6]]
+told_wrong = small_translator.with_padding(real, padding=3999)
+readers = small_translator.reader_of(real), small_translator.reader_of(told_wrong)
+gaps = [padding_gap(reader, sequences, PADDING) for reader in readers]
+print("right number, gap above 0.0001:", gaps[0] > 1e-4)
+print("wrong number, gap above 0.0001:", gaps[1] > 1e-4)
+assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
+
+# %% [markdown]
+# > **Popular error: "padding is zeros, so it does no harm".** No shape is wrong, and no number
+# > is NaN. But what the model makes of a sentence changes with its neighbours in the batch.
+#
+# The same check from outside, with the trained one: all texts at once, and one by one.
+
+# %%
+sources = [pair.source for pair in task.held_out[:30]]
+together = small_translator.written(small, task.subwords, sources)
+alone = [small_translator.written(small, task.subwords, [each])[0] for each in sources]
+print("same translations:", together == alone)
+assert together == alone
+
+# %% [markdown]
+# ## Writing without doing things twice
+#
+# A decoder writes one token, reads it, writes the next. With a causal mask nothing of the
+# earlier places changes when a token is added (lesson 04). So their keys and values can be
+# kept: a **key–value cache**. **Predict** how many times a token goes through the decoder
+# while 20 tokens are written, without a cache and with one.
+
+# %%
+n = 20
+print("without:", sum(range(1, n + 1)), " with:", n)
+
+# %% [markdown]
+# ### Exercise: cached_step
+#
+# One head, one layer: the newest token looks at all tokens so far, and only it is computed.
+#
+# <details><summary>Hint 1</summary>
+#
+# At which place does the newest token stand, if t keys are there already? It needs the
+# encoding of that place.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Embed the token (its row of the table times √d_model, plus the row of its place), make its
+# query, key and value, and put key and value behind the others with `torch.cat`. `attention`
+# wants rows: `.unsqueeze(0)`; it returns the weights too. Does this one query need a mask?
+#
+# </details>
+
+# %%
+from course_lib.nn.caching import cached_step  # exercise
+
+# %%
+check(cached_step)
+
+# %% [markdown]
+# No mask: what it may not see does not exist yet. Now the whole model: `step` reads one token
+# and keeps keys and values of all layers; a call computes all anew.
+
+# %%
+source, target = batch.source[:1], batch.shifted[:1]
+with torch.inference_mode():
+    state, rows = real.start(real.encode(source)), []
+    for tokens in target.unbind(dim=1):
+        logits, state = real.step(tokens, state)
+        rows.append(logits)
+    at_once = real(source, target)
+gap = (torch.stack(rows, dim=1) - at_once).abs().max()
+print("the same, step by step:", bool(gap < 1e-4))
+assert gap < 1e-4
+
+# %% [markdown]
+# > **Popular error: the newest token at place 0.** With a cache, the model is fed a row of one
+# > token; whoever numbers places from 0 in each call gives each token the first place. No
+# > error is raised. The true place is the number of keys that were kept.
+
+# %% [markdown]
+# ## Writing greedily
+#
+# Now let it write. **Greedy** decoding takes the likeliest token, again and again, until the
+# end token. **Predict:** what else must end the loop, with a model that has learned little?
+
+# %% [markdown]
+# ### Exercise: greedy_decode
+#
+# The function knows no model. It gets one that scores what may come next.
+#
+# <details><summary>Hint 1</summary>
+#
+# What does `next_scores` get at the first step? And what becomes of the token that was
+# chosen, in the second?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A loop of at most `max_length` rounds: `np.argmax` chooses; leave if it is `end`, else
+# append. The result has neither start nor end.
+#
+# </details>
+
+# %%
+from course_lib.nn.searching import greedy_decode  # exercise
+
+# %%
+check(greedy_decode)
+
+# %% [markdown]
+# Your function and the small model. `scorer` gives the logarithms of the probabilities.
+
+# %%
+from course_lib import watching
+
+text = "four hundred and seventy-three thousand, two hundred and eighty-one"
+asked = watching.scorer(small, [*task.subwords.encode(text), END])
+found = greedy_decode(asked, START, END, 60)
+print(task.subwords.decode(found))
+batched = small_translator.written(small, task.subwords, [text])[0]
+assert task.subwords.decode(found) == batched
+
+# %% [markdown]
+# The same, watched: the three likeliest tokens at each step.
+
+# %% tags=["nbval-ignore-output"]
+watched = watching.watch(small, task.subwords, text)
+watched.show(pause=0.1)
+
+# %% [markdown]
+# Notice the percentages. Most steps are as clear as they can be, and yet it says about 90 %,
+# hardly more: label smoothing with a share of 0.1 asked for that much. And where a word
+# can be cut in two ways, the rival is often the beginning of the other cut.
+#
+# At what does it look?
+
+# %%
+best = np.exp(max(asked([START, *found[:1]])))
+print("second token: between 0.8 and 0.95:", bool(0.8 < best < 0.95))
+three, tens = watched.weights[2, 5], watched.weights[3, 3:5].sum()
+print(
+    "drei at three above 0.4:",
+    bool(three > 0.4),
+    " next at the tens:",
+    bool(tens > 0.3),
+)
+assert 0.8 < best < 0.95 and three > 0.4 and tens > 0.3
+
+# %%
+alt = "drei looks at three, the row below back at seventy: the words cross."
+figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
+
+# %% [markdown]
+# To write *drei*, it looks at *three*, behind the tens; in the next row it looks back, at
+# *seventy*.
+# Nobody told it which words belong together. (Means over four heads. Rows for what follows
+# from the piece before, such as *zig* or the end, look here and there: they need no source.)
+
+# %% [markdown]
+# ## Several beams
+#
+# Greedy decoding never goes back. A small example: the first token may be *der* (0.5) or
+# *ein* (0.4). After *der* nothing is likely, 0.3 at best; after *ein* comes the end, with
+# 0.9. **Predict** which text is the likelier one, and which one greedy finds.
+
+# %%
+print("der …:", round(0.5 * 0.3, 2), " ein:", round(0.4 * 0.9, 2))
+
+# %% [markdown]
+# **Beam search** keeps several beginnings. In each step all of them are continued by all
+# tokens, and the best few stay. At the end the best text wins. Products of many
+# probabilities become too small for a float, so their logarithms are added.
+#
+# Each further token makes the sum smaller, so short texts would win. So sums are divided by
+# a **length penalty**, with α usually between 0 and 1:
+#
+# $$\text{merit} = \frac{\ln p}{\left((5 + \text{length}) / 6\right)^{\alpha}}$$
+#
+# Below: two tokens with the sum −4.0, and six with the sum −4.8.
+
+# %%
+for alpha in (0.0, 0.6, 1.0):
+    short, long = -4.0 / (7 / 6) ** alpha, -4.8 / (11 / 6) ** alpha  # (5 + length) / 6
+    print(f"α = {alpha}: two tokens {short:.2f}, six tokens {long:.2f}")
+
+# %% [markdown]
+# ### Exercise: beam_search
+#
+# The rules are in the docstring; read it to the end before you begin.
+#
+# <details><summary>Hint 1</summary>
+#
+# Keep pairs of a list of tokens and a sum. One step: all continuations of all beginnings in
+# one list, sorted by their sums; how many of them stay?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# What ends leaves the beam, and from then on there is room for one less. Put it into a
+# second list, from which nothing is removed. At the end, compare what is in both lists; where
+# one counts the end token and where not, the docstring says.
+#
+# </details>
+
+# %%
+from course_lib.nn.searching import beam_search  # exercise
+
+# %%
+check(beam_search)
+
+# %% [markdown]
+# The example from above, where what may come next depends on the newest token alone:
+
+# %%
+table = np.log([[0.05, 0.5, 0.4, 0.05], [0.2, 0.2, 0.3, 0.3], [0.03, 0.03, 0.04, 0.9]])
+words = ["(start)", "der", "ein", "(end)"]
+for beam_size in (1, 2):
+    text_found = beam_search(lambda tokens: table[tokens[-1]], 0, 3, beam_size, 9)
+    print("beams:", beam_size, "→", *(words[token] for token in text_found))
+
+# %% [markdown]
+# With the small model: for how many of 20 numbers do four beams find another text than
+# greedy, and does α = 0 shorten any?
+
+# %% tags=["nbval-ignore-output"]
+tried = {"beam": 0, "shorter with α = 0": 0}
+for pair in task.held_out[:20]:
+    asked = watching.scorer(small, [*task.subwords.encode(pair.source), END])
+    greedy = greedy_decode(asked, START, END, 40)
+    beams = [beam_search(asked, START, END, 4, 40, alpha) for alpha in (0.6, 0.0)]
+    tried["beam"] += beams[0] != greedy
+    tried["shorter with α = 0"] += len(beams[1]) < len(beams[0])
+print("other texts with beams:", tried["beam"], "of 20")
+print("shorter with α = 0:", tried["shorter with α = 0"], "of 20")
+assert tried["beam"] <= 5
+
+# %% [markdown]
+# > **Popular error: "beam search finds the likeliest text".** It finds the best of the few
+# > that it kept. And the likeliest text need not be the best translation: with very many
+# > beams, translations often become worse, and too short (Koehn and Knowles, 2017).
+
+# %% [markdown]
+# ## How good is a translation?
+#
+# **BLEU** counts runs of words. $p_n$ is the share of the translation's runs of n words that
+# are in the reference as well, each counted no more often than it stands there. Their
+# geometric mean is multiplied by a **brevity penalty**, which is below 1 if the translations
+# (c words) are shorter than the references (r words):
+#
+# $$\text{BLEU} = \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
+#
+# Numbers are given times 100. **Predict** $p_1$ and $p_2$ for this pair:
+
+# %%
+import sacrebleu
+
+reference = "der Akku der Fernbedienung ist fast leer"
+written = "der Akku der Fernbedienung ist beinahe leer"
+compared = sacrebleu.corpus_bleu([written], [[reference]])
+shares = [round(p) for p in compared.precisions]
+print("p_1 … p_4:", shares, " BLEU:", round(compared.score))
+assert round(compared.score) == 64
+
+# %% [markdown]
+# One word is another, and means the same. It costs one of seven words, two of six pairs, and
+# of the runs of four half: BLEU 64. **chrF** counts runs of one to six *characters*, and so
+# sees that *Batteriestatus* and *Batterie-Status* have much in common:
+
+# %%
+pairs_of_words = {
+    "one word is another": (written, reference),
+    "cut otherwise": ("Batterie-Status der Maus", "Batteriestatus der Maus"),
+    "the opposite": ("die Tür ist nicht offen", "die Tür ist offen"),
+}
+marks = {}
+for name, (one, two) in pairs_of_words.items():
+    bleu = sacrebleu.corpus_bleu([one], [[two]]).score
+    chrf = sacrebleu.corpus_chrf([one], [[two]]).score
+    marks[name] = round(bleu), round(chrf)
+    print(f"{name:20} BLEU {bleu:3.0f}  chrF {chrf:3.0f}")
+assert marks["cut otherwise"][0] == 0 and marks["the opposite"] == (43, 77)
+
+# %% [markdown]
+# The *opposite* of what was meant gets a better BLEU (43) than the right text that is cut
+# otherwise (0), and a chrF of 77. No measure of runs knows what a word means.
+#
+# **Predict** the BLEU of the small translator, of whose numbers more than three quarters are
+# right to the letter.
+
+# %%
+from course_lib.nn.scoring import measure
+
+held = [pair.source for pair in task.held_out]
+of_numbers = measure(
+    task.held_out, small_translator.written(small, task.subwords, held)
+)
+print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
+assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
+
+# %% [markdown]
+# > **Popular error: "BLEU 0 means that nothing is right".** A German number is *one* word, and
+# > has no run of four. BLEU is a measure of whole test sets of longer texts; of single
+# > sentences it is next to useless, and a mean of theirs is not the BLEU of the set:
+
+# %%
+ones = ["eins zwei drei vier fünf", "offen"]  # translations
+twos = ["eins zwei drei vier fünf", "die Tür ist auf"]  # references
+each = [sacrebleu.corpus_bleu([ones[i]], [[twos[i]]]).score for i in (0, 1)]
+mean, whole = np.mean(each), sacrebleu.corpus_bleu(ones, [twos]).score
+print(f"mean of the two: {mean:.0f}  BLEU of both together: {whole:.0f}")
+assert abs(mean - whole) > 5
+
+# %% [markdown]
+# BLEU also depends on how words are cut, so say with which program it was measured; here it
+# is sacrebleu, with its usual settings (Post, 2018).
+
+# %% [markdown]
+# ## The real thing
+#
+# This command trains the large Transformer (two layers on each side, d_model 128) on the
+# real pairs. It takes about five minutes on two processor cores, keeps what it has every half
+# minute, goes on after a break with `--resume`, and measures at the end:
+#
+# ```
+# python -m course_lib.nn.train --task translation
+# ```
+#
+# With `--system additive` or `--system fixed` it trains the recurrent ones. For what follows
+# all three were trained on one core each, with so many updates that they took about equal
+# time, without dropout.
+
+# %%
+from course_lib import three_systems
+
+print(three_systems.trainings(kept))
+print("share of the full training:", kept.median("share of the updates"))
+print("seeds", kept.values("seed"), "by", kept.command)
+print(", ".join(map(" ".join, kept.environment.items())))
+
+# %%
+curves = three_systems.losses(kept)
+minutes = [spent for spent, _ in curves.values()]
+print(
+    "longest time less than 1.4 times the shortest:", max(minutes) < 1.4 * min(minutes)
+)
+assert all(means[-1] < means[0] - 1 for _, means in curves.values())
+assert max(minutes) < 1.4 * min(minutes)
+
+# %% [markdown]
+# How their losses fell, over the minutes (of the training's own batches, seed 0, smoothed
+# targets). **Predict:** does the order of the losses foretell the order of the BLEUs?
+
+# %%
+alt = "All losses fall, the Transformer's furthest; the two others end close together."
+figures.losses_by_time(curves, alt=alt)
+
+# %% [markdown]
+# ## Three systems, one table
+#
+# 1,000 pairs, drawn once from the 1,340 for the test; median of the runs, and from the worst
+# to the best of them.
+
+# %%
+print(three_systems.scores(kept))
+
+# %% [markdown]
+# Compare the first two lines, and the last two: what did looking back bring, and what did a
+# Transformer in place of recurrence? (They also differ in their numbers of parameters: see
+# above.) And "greedy" with "BLEU", which is with four beams. Is the difference between two
+# systems larger than that between two seeds of one?
+#
+# ## Twenty translations, not chosen
+#
+# The first twenty of the 1,000 drawn, by the Transformer (seed 0, four beams), as they came.
+# Read them before you read on; they say more than one number of 1,000. Below each: its kind,
+# told from its letters alone; what was wanted; its words that training never showed.
+
+# %%
+from course_lib import mistakes
+
+known = {word for pair in texts.train for word in mistakes.words(pair.source)}
+shown = first["transformer, shown"]
+print(*three_systems.commented(shown, known), sep="\n")
+assert len(shown) == 20
+
+# %% [markdown]
+# What kinds are they, of all 1,000 (greedy)? The first that fits counts: *cut otherwise*, the
+# same letters; *other order*, the same words, in another order or with other signs; *repeats*,
+# a word more than once, and more often than wanted; *too short*, less than 60 % of the
+# letters; *partly other words*, one word at least is right.
+
+# %%
+print(three_systems.kinds(kept))
+assert mistakes.SHORT == 0.6
+
+# %% [markdown]
+# What may be behind it?
+#
+# - **A word that training never showed** is spelled from pieces, and may be translated as if
+#   it were something that begins alike.
+# - **Cut otherwise**: a compound has several right forms, *Batteriestatus* and
+#   *Batterie-Status*; the reference has one.
+# - **Other words** may mean the same, or be invented: only a reader can tell.
+# - **Repeats** may be the stammering of a decoder that lost its place.
+# - **A short text says too little.** *Open* is *offen*, *öffnen*, *geöffnet*: what is meant
+#   stands in the program, not in the text.
+#
+# The first can be measured: does it go along with a lower BLEU? (Texts with such a word may
+# differ otherwise too, for instance be longer.)
+
+# %%
+print(three_systems.known_words(kept))
+
+# %% [markdown]
+# ## At what did it look?
+#
+# Two of the twenty, the first ones with at least five words: the Transformer's weights on
+# the source while it wrote its *greedy* translation, which may differ from the one above
+# (last layer, mean over four heads, 25 tokens at most).
+
+# %%
+print(three_systems.two_ways(kept))
+
+# %%
+alt = "Startet looks at Starts, Wiedergabe at play, Mediaplayer at media: a diagonal."
+figures.alignment(**three_systems.look(kept, 0), alt=alt)
+
+# %% [markdown]
+# Rows are what was written, columns what was read. If each German word were written from the
+# English one in the same place, the bright cells would lie on the diagonal; where the order
+# differs, such as with a verb at the end, they would leave it. Do they?
+
+# %%
+alt = "Lädt looks at Reloads, Filter at its two pieces, the compound at two words."
+figures.alignment(**three_systems.look(kept, 1), alt=alt)
+
+# %% [markdown]
+# > **Popular error: "the weights say why".** They say where *this* layer looked. The vectors
+# > that it found there have been mixed by the encoder before, and a look at the end token or
+# > a full stop often means "nothing to look for". Lesson 10 takes heads out to see what they
+# > did.
+
+# %% [markdown]
+# ## The answer
+#
+# BLEU by the number of words of the source, and chrF as a picture. BLEU counts runs of four
+# words: for the shortest texts it hangs on the few translations that have so many. And the
+# ranges hold other texts, some of them easier. So compare systems *within* a range, not
+# ranges. **Predict** where the three lines are furthest apart.
+
+# %%
+print(three_systems.lengths(kept, "bleu"))
+ranges, by_words = three_systems.ranges(kept), three_systems.by_length(kept, "chrf")
+
+# %%
+alt = "At every length the Transformer is ahead, and no attention is far behind."
+figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
+
+# %% [markdown]
+# Who is ahead, and by more than two seeds of one system differ?
+
+# %%
+print(three_systems.leads(kept, "chrf"), three_systems.leads(kept, "bleu"), sep="\n\n")
+
+# %% [markdown]
+# So that is which system is best for which texts, in about equal time, on these data; where
+# ranges overlap, these runs do not tell. **Does it translate?** As far as the first line below
+# says: that share, of texts that it had never seen, is right to the letter. What the others
+# are worth, the twenty above tell. And A, B and C of the first cell were:
+
+# %%
+finest = max(translation.NAMES, key=lambda name: kept.median(f"{name}, bleu"))
+exact, of_all = kept.median(f"{finest}, exact"), kept.median(f"{finest}, bleu")
+print(
+    f"{translation.NAMES[finest]}: {exact:.0%} right to the letter, BLEU {of_all:.1f}"
+)
+print(dict(zip(letters, translation.NAMES.values(), strict=True)))
+
+# %% [markdown]
+# > **Popular error: "the best of the table is the best everywhere".** The comparison is at
+# > about equal *time*, on one core, with small models and 24,000 short pairs. On a GPU the
+# > same time holds many more updates of a Transformer, whose places need not wait for each
+# > other (lesson 07: the chain of a recurrent network grows with the length). Say with every
+# > ranking what was held equal.
+
+# %% [markdown]
+# ## You type, it translates
+#
+# Change the text and run the cell: the small translator writes, and shows what else it might
+# have written. (It knows numbers below a million. What does it do with one above? With
+# *hundred four*? With your name?)
+
+# %%
+yours = "ninety-nine thousand, nine hundred and twelve"
+watched = watching.watch(small, task.subwords, yours)
+print(watched.text)
+
+# %% tags=["nbval-ignore-output"]
+watched.show(pause=0.1)
+
+# %% [markdown]
+# And where it looked:
+
+# %%
+alt = "The tokens of the number that you typed, and what was looked at for each piece."
+figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
+
+# %% [markdown]
+# When you have run the command of *The real thing*, this cell takes the large one, and
+# translates real texts; until then it says what is missing. Characters that training never
+# had become an unknown token, and a text may have 256 tokens at most. (To see at what it
+# looked, run the cell under *And where it looked* once more.)
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.nn.checkpoints import CheckpointFault
+
+try:
+    large_one, its_subwords = watching.large()
+    watched = watching.watch(large_one, its_subwords, "The door of the garage is open")
+    watched.show(pause=0.1)
+except CheckpointFault as fault:
+    print(fault)
+
+# %% [markdown]
+# ## In three lines
+#
+# - Before training: the loss is ln V, one batch is learned by heart, nothing leaks, padding
+#   plays no part.
+# - Cross-entropy with smoothed targets, a warm-up, a cache, greedy or beams with a length
+#   penalty: with these one trains and uses a translator.
+# - BLEU and chrF compare systems on whole test sets; what is wrong with a text, its reader
+#   must say.
+#
+# **What you can read now:** *Attention Is All You Need*, sections 5 and 6.1; Wu et al.
+# (2016), section 7; Papineni et al. (2002); Post (2018).
+#
+# **An open question:** the model has heads by the dozen. What does each of them do, and how
+# many could be taken out? Lesson 10.
