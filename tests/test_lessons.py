@@ -88,6 +88,9 @@ def test_each_exercise_has_two_hints(source):
     for cell in prose_of(source):
         if cell.exercise:
             assert cell.text.count("<details>") == cell.text.count("</details>") == 2
+            # Only between empty lines is what stands inside read as Markdown.
+            assert cell.text.count("</summary>\n\n") == 2
+            assert cell.text.count("\n\n</details>") == 2
 
 
 def test_words_that_belittle_stay_out(source):

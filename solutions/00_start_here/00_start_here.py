@@ -89,10 +89,16 @@ print(shares.round(3), "sum:", round(shares.sum(), 3))
 # `raise NotImplementedError`.
 #
 # <details><summary>Hint 1</summary>
-# Two steps: a list of powers, then each of them divided by one number.</details>
+#
+# Two steps: a list of powers, then each of them divided by one number.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Compute the sum of the powers once, before you divide. A list comprehension does each
-# step in one line.</details>
+# step in one line.
+#
+# </details>
 
 # %%
 from course_lib.warm_up import softmax_by_hand  # exercise
@@ -152,9 +158,15 @@ print(wrong, "row sums:", wrong.sum(axis=-1))
 # Divide each row by its own sum, for any number of axes in front.
 #
 # <details><summary>Hint 1</summary>
-# You need one sum per row. Which axis runs along a row?</details>
+#
+# You need one sum per row. Which axis runs along a row?
+#
+# </details>
 # <details><summary>Hint 2</summary>
-# The sums must keep an axis of length 1 in the place where the row was.</details>
+#
+# The sums must keep an axis of length 1 in the place where the row was.
+#
+# </details>
 
 # %%
 from course_lib.warm_up import normalise_rows  # exercise
@@ -199,10 +211,16 @@ print(sentences[..., np.newaxis, :].shape)
 # result is itself a row, $a_i + b_j$.
 #
 # <details><summary>Hint 1</summary>
+#
 # Write down the three shapes: of the result, of `a` with one more axis, of `b` with one
-# more axis. Compare them from the right.</details>
+# more axis. Compare them from the right.
+#
+# </details>
 # <details><summary>Hint 2</summary>
-# `(n, 1, d)` and `(1, m, d)` fit together and give `(n, m, d)`.</details>
+#
+# `(n, 1, d)` and `(1, m, d)` fit together and give `(n, m, d)`.
+#
+# </details>
 
 # %%
 from course_lib.warm_up import pairwise_sums  # exercise

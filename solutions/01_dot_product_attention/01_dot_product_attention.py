@@ -125,11 +125,17 @@ with np.errstate(over="ignore", invalid="ignore"):
 # Write softmax along any axis, for scores of any size. The contract is in the docstring.
 #
 # <details><summary>Hint 1</summary>
+#
 # Which largest score: one for the whole array, or one for each row that is turned into
-# weights? Think of a row around 0 beside a row around 10,000.</details>
+# weights? Think of a row around 0 beside a row around 10,000.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `np.max` and `np.sum` both take `axis` and `keepdims`. Leave x itself as it is: make a
-# new array.</details>
+# new array.
+#
+# </details>
 
 # %%
 from course_lib.softmax import softmax  # exercise
@@ -185,11 +191,17 @@ print(
 # number of axes in front.
 #
 # <details><summary>Hint 1</summary>
+#
 # What is the shape of the scores for a sentence x of n words and y of m words? Along which
-# axis do the weights of one word of x lie?</details>
+# axis do the weights of one word of x lie?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Three lines, one per formula. In the first, exchange the last two axes of y only: see the
-# cell above.</details>
+# cell above.
+#
+# </details>
 
 # %%
 from course_lib.attention import similarity_attention  # exercise
@@ -258,12 +270,18 @@ for size in (1.0, 4.0, 16.0):
 # Write the matrix for one row of weights, and for any number of axes in front.
 #
 # <details><summary>Hint 1</summary>
+#
 # Both cases in one formula: the diagonal matrix of the weights, minus the table of all
-# products of two weights.</details>
+# products of two weights.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # The table of all products is "every row with every row" of lesson 00, for the numbers of
 # one row: give p an axis of length 1, once behind its last axis and once before it.
-# `np.eye(n)` has ones on the diagonal and zeros elsewhere.</details>
+# `np.eye(n)` has ones on the diagonal and zeros elsewhere.
+#
+# </details>
 
 # %%
 from course_lib.softmax import softmax_jacobian  # exercise
@@ -332,11 +350,17 @@ figures.curves(sizes, norms, **axes, alt=alt)
 # all keys, divided by $\sqrt{d_k}$.
 #
 # <details><summary>Hint 1</summary>
+#
 # Row i belongs to query i, column j to key j. Which of the two has to be turned for a
-# matrix product?</details>
+# matrix product?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Read d_k from the shape: it is the length of one query. It is neither the number of
-# queries nor the number of keys.</details>
+# queries nor the number of keys.
+#
+# </details>
 
 # %%
 from course_lib.attention import scaled_scores  # exercise
@@ -362,11 +386,17 @@ check(scaled_scores)
 # weights: the weights are what we look at in pictures.
 #
 # <details><summary>Hint 1</summary>
+#
 # The weights of one query are one row of the table, and they sum to 1. Which axis does
-# the softmax run along?</details>
+# the softmax run along?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Check the shapes: weights `(n, m)`, values `(m, d_v)`, output `(n, d_v)`. Only one order
-# of the product fits.</details>
+# of the product fits.
+#
+# </details>
 
 # %%
 from course_lib.attention import attention  # exercise
@@ -409,11 +439,17 @@ print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4,
 # that the docstring lists.
 #
 # <details><summary>Hint 1</summary>
+#
 # A single query is a vector `(d_k,)`. A table `(m, d_k)` times a vector gives one number
-# per row.</details>
+# per row.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # In step 5 each row of v is multiplied by one number. Give the weights a second axis of
-# length 1, as in lesson 00.</details>
+# length 1, as in lesson 00.
+#
+# </details>
 
 # %%
 from course_lib.attention import attention_step_by_step  # exercise
@@ -474,10 +510,16 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 # query and a key may have different sizes.
 #
 # <details><summary>Hint 1</summary>
+#
 # Shapes again: `(n, d_q)`, `(d_q, d_k)` and `(d_k, m)` fit in one order only, unless d_q
-# and d_k are equal. Then shapes do not protect you.</details>
+# and d_k are equal. Then shapes do not protect you.
+#
+# </details>
 # <details><summary>Hint 2</summary>
-# First the queries through w, then the product with all keys, as before.</details>
+#
+# First the queries through w, then the product with all keys, as before.
+#
+# </details>
 
 # %%
 from course_lib.scores import bilinear_scores  # exercise
@@ -499,11 +541,17 @@ check(bilinear_scores)
 # and others: it is not a value.
 #
 # <details><summary>Hint 1</summary>
+#
 # You have solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with
-# axes in front.</details>
+# axes in front.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Project queries and keys first, give each an axis for the other, add, tanh, and only then
-# the product with v, which takes the hidden axis away.</details>
+# the product with v, which takes the hidden axis away.
+#
+# </details>
 
 # %%
 from course_lib.scores import additive_scores  # exercise

@@ -151,11 +151,17 @@ print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 # Make the queries, keys and values of all tokens, for any number of axes in front.
 #
 # <details><summary>Hint 1</summary>
+#
 # Token i is row i of x. Which side must the matrix stand on, so that row i of the product
-# is made from row i of x, and from no other row?</details>
+# is made from row i of x, and from no other row?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `@` works on the last two axes and leaves those in front alone. Three products, three
-# matrices, in the order of the docstring.</details>
+# matrices, in the order of the docstring.
+#
+# </details>
 
 # %%
 from course_lib.self_attention import project  # exercise
@@ -224,11 +230,17 @@ assert right.sum() == 1 and wrong.sum() == 4
 # weights.
 #
 # <details><summary>Hint 1</summary>
+#
 # `attention(q, k, v)` is imported in the second cell and returns two arrays. Which three
-# arrays does it need, and who makes them?</details>
+# arrays does it need, and who makes them?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # If you write everything out instead: √d_k is the root of the size of a *query*, not of a
-# token, and for a batch only the last two axes of the keys are exchanged.</details>
+# token, and for a batch only the last two axes of the keys are exchanged.
+#
+# </details>
 
 # %%
 from course_lib.self_attention import self_attention  # exercise
@@ -371,11 +383,17 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 # Write it for any two sequences, with any number of axes in front.
 #
 # <details><summary>Hint 1</summary>
+#
 # n tokens look, m tokens are looked at. The weights must be `(n, m)`: which of the two
-# sequences decides the number of rows?</details>
+# sequences decides the number of rows?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `project` multiplies one sequence with all three matrices, and $W_K$ need not fit `x`, nor
-# $W_Q$ the memory: three products of your own, then `attention`.</details>
+# $W_Q$ the memory: three products of your own, then `attention`.
+#
+# </details>
 
 # %%
 from course_lib.self_attention import cross_attention  # exercise
@@ -452,11 +470,17 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 # Measure it, for any function `f` of a sequence and any permutation.
 #
 # <details><summary>Hint 1</summary>
+#
 # Both sides of the formula: permute and then apply f; apply f and then permute. Use the
-# same permutation both times.</details>
+# same permutation both times.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `x[[2, 0, 1]]` gives rows 2, 0 and 1 of x. A swap is its own inverse and hides a mistake;
-# try `[1, 2, 0]` too.</details>
+# try `[1, 2, 0]` too.
+#
+# </details>
 
 # %%
 from course_lib.self_attention import equivariance_gap  # exercise
@@ -528,11 +552,17 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # check twice: it then says how to go on with the course's version.
 #
 # <details><summary>Hint 1</summary>
+#
 # First go forwards and keep q, k, v and the weights. Then one line per step, from the end:
-# the product O = P V; the softmax, row by row; the scale; the product of q and k.</details>
+# the product O = P V; the softmax, row by row; the scale; the product of q and k.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Write the shape beside each line; each `d_…` has the shape of its array. From `d_q`, `d_k`
-# and `d_v` there is one way each to a matrix of parameters, and one way each to x.</details>
+# and `d_v` there is one way each to a matrix of parameters, and one way each to x.
+#
+# </details>
 
 # %%
 from course_lib.gradients import self_attention_gradients  # exercise

@@ -129,14 +129,20 @@ print(head_0, head_1, sep="\n\n")
 # you can.
 #
 # <details><summary>Hint 1</summary>
+#
 # One token's numbers lie in a row: those of head 0, then those of head 1. Reshape can cut
 # that row in pieces and leave the tokens alone. What is the shape then, and which two axes
-# still stand in the wrong order?</details>
+# still stand in the wrong order?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. After the
 # reshape there are two steps left: exchange the axes of tokens and heads with
 # `np.swapaxes`, and refuse, at the top, sizes that do not divide (`reshape` would refuse
-# them too, in worse words).</details>
+# them too, in worse words).
+#
+# </details>
 
 # %%
 from course_lib.heads import split_heads  # exercise
@@ -203,10 +209,16 @@ assert in_place == 2 / 80
 # again.
 #
 # <details><summary>Hint 1</summary>
-# Which two axes must stand beside each other before reshape may make one of them?</details>
+#
+# Which two axes must stand beside each other before reshape may make one of them?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # The two steps of `split_heads`, undone in the opposite order. The shape
-# `(..., n_heads, n, d)` tells all sizes that you need.</details>
+# `(..., n_heads, n, d)` tells all sizes that you need.
+#
+# </details>
 
 # %%
 from course_lib.heads import merge_heads  # exercise
@@ -249,13 +261,19 @@ print(softmax(np.where(allowed, [2.0, 5.0, 2.0], -np.inf)))
 # `scaled_scores` and `softmax` are at hand. (`attention` takes no mask.)
 #
 # <details><summary>Hint 1</summary>
+#
 # Write the shape behind each line. Where are heads an axis of their own, and where are they
 # columns? `w_q` meets tokens before the split, `w_o` after the merge. Should the scale know
-# about n_heads at all?</details>
+# about n_heads at all?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `scaled_scores` divides by the root of the last axis of what it is given. The scores are
 # `(..., n_heads, n, m)`, and the mask `(..., n, m)` is the same for all heads: give it an axis
-# of length 1 where the heads are.</details>
+# of length 1 where the heads are.
+#
+# </details>
 
 # %%
 from course_lib.heads import multi_head_attention  # exercise
@@ -404,11 +422,17 @@ for n in (16, 256):
 # adds after its matrix product; the paper's formula has none, most code does.
 #
 # <details><summary>Hint 1</summary>
+#
 # Four matrices. What is the shape of each, heads side by side? How long is what it
-# gives, and thus its bias?</details>
+# gives, and thus its bias?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Check with d_model = 4 and 2 heads by drawing the four matrices. Then ask what n_heads
-# still changes, and which call must raise.</details>
+# still changes, and which call must raise.
+#
+# </details>
 
 # %%
 from course_lib.heads import count_parameters  # exercise
@@ -474,12 +498,18 @@ for name, part in theirs.state_dict().items():
 # Read them into the shapes that our functions take.
 #
 # <details><summary>Hint 1</summary>
+#
 # Which rows of "in_proj_weight" are the queries'? All parts are equally large. Ours go to
-# the right of x, theirs are turned: `x @ w_q` here, and what there?</details>
+# the right of x, theirs are turned: `x @ w_q` here, and what there?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `.detach().cpu().numpy()` makes an array of any tensor of parameters. `np.split(stacked,
 # 3)` cuts into three along the first axis. Biases are vectors: nothing to transpose, but
-# look first whether there are any.</details>
+# look first whether there are any.
+#
+# </details>
 
 # %%
 from course_lib.heads import load_torch_parameters  # exercise

@@ -97,11 +97,17 @@ for i in range(3):
 # been kept.
 #
 # <details><summary>Hint 1</summary>
+#
 # A comparison of two numbers gives a boolean: which two places decide whether query i may
-# look at key j?</details>
+# look at key j?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # "Every row with every row" of lesson 00: a column of the queries' places against a row of
-# the keys' places, made with `np.arange`. How many keys are there if m is None?</details>
+# the keys' places, made with `np.arange`. How many keys are there if m is None?
+#
+# </details>
 
 # %%
 from course_lib.masks import causal_mask  # exercise
@@ -204,12 +210,18 @@ print("second pair:", used[1].tolist())
 # query of a sentence.
 #
 # <details><summary>Hint 1</summary>
+#
 # Key j of a sentence is a token if j is smaller than what? Try it first for one sentence
-# and its single length.</details>
+# and its single length.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # The lengths need two more axes at their end: one for the queries, one for the keys.
 # `np.asarray(lengths)` makes an array of a list, and `[..., np.newaxis]` adds an
-# axis.</details>
+# axis.
+#
+# </details>
 
 # %%
 from course_lib.masks import padding_mask  # exercise
@@ -258,10 +270,16 @@ print((product == np.inf).sum(), "times +∞")
 # Any number of masks, each with axes of length 1 wherever it is the same for all.
 #
 # <details><summary>Hint 1</summary>
-# When may a query look, if one mask says yes and another says no?</details>
+#
+# When may a query look, if one mask says yes and another says no?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # NumPy has an operator for it that also stretches axes of length 1. Take the masks one
-# after the other, and make a new array at each step.</details>
+# after the other, and make a new array at each step.
+#
+# </details>
 
 # %%
 from course_lib.masks import combine_masks  # exercise
@@ -392,13 +410,19 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 # but training will.
 #
 # <details><summary>Hint 1</summary>
+#
 # Start from your softmax of lesson 01, with $-\infty$ at the blocked places. The largest
 # score is subtracted: the largest of which scores? What is it in a row that is all
-# blocked, and what happens to $-\infty - (-\infty)$?</details>
+# blocked, and what happens to $-\infty - (-\infty)$?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `np.where(condition, this, that)` can mend two things: the largest score of a blocked
 # row, and its total, before you divide by it. The powers of such a row are all
-# 0.</details>
+# 0.
+#
+# </details>
 
 # %%
 from course_lib.masks import masked_softmax  # exercise
@@ -469,11 +493,17 @@ print("weight on the filling, for each query:", inverted[:, 3:].sum(axis=-1).rou
 # From our convention to PyTorch's two, and to the numbers that are added to scores.
 #
 # <details><summary>Hint 1</summary>
+#
 # One of the three is ours already. For another, exchange True and False. Which is
-# which?</details>
+# which?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `~mask` exchanges True and False, and `np.where` chooses between two numbers. Do not
-# forget the error for a name that is none of the three.</details>
+# forget the error for a name that is none of the three.
+#
+# </details>
 
 # %%
 from course_lib.masks import convert_mask  # exercise
@@ -579,11 +609,17 @@ assert lazy == values[0] and abs(careful - lazy) > 1
 # number but ⅓ as it was.)
 #
 # <details><summary>Hint 1</summary>
+#
 # Call f twice: with x and with a changed copy. Which rows of the two results should be
-# equal if nothing leaks?</details>
+# equal if nothing leaks?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows
-# 0 … t, not in row t alone, and upwards or downwards.</details>
+# 0 … t, not in row t alone, and upwards or downwards.
+#
+# </details>
 
 # %%
 from course_lib.leaks import leak  # exercise

@@ -163,13 +163,19 @@ figures.clock_hands(two_hands, [*"01234567"], ["speed 1", "speed 0.1"], alt=alt)
 # Write the table of all places, for any d_model, odd ones included, and any base.
 #
 # <details><summary>Hint 1</summary>
+#
 # First all angles: a column of places times a row of speeds, one speed per hand. What
 # does the exponent hold: i, or the number 2i of the column? Take it twice and the hands
-# are far too slow.</details>
+# are far too slow.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Fill a table of zeros: `[:, 0::2]` are its columns 0, 2, 4, …, `[:, 1::2]` the columns
 # 1, 3, 5, …. If d_model is odd, one of the two has a column less than the
-# other.</details>
+# other.
+#
+# </details>
 
 # %%
 from course_lib.positions import sinusoidal_encoding  # exercise
@@ -306,12 +312,18 @@ assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[1
 # block per hand along its diagonal. k may be negative.
 #
 # <details><summary>Hint 1</summary>
+#
 # Work out one hand on paper: the row (sin a, cos a) times your block must give
-# (sin(a + b), cos(a + b)). Which of the four entries bears the minus?</details>
+# (sin(a + b), cos(a + b)). Which of the four entries bears the minus?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # A loop over the even columns 0, 2, 4, … is fine. The block of column c is
 # `matrix[c : c + 2, c : c + 2]`, and its speed is that of the encoding. At an odd d_model
-# NumPy may stop by itself, with a ValueError about shapes: that passes too.</details>
+# NumPy may stop by itself, with a ValueError about shapes: that passes too.
+#
+# </details>
 
 # %%
 from course_lib.positions import shift_matrix  # exercise
@@ -436,11 +448,17 @@ assert max(misses["formula"]) < 1e-12
 # than there are tokens; fewer is an error.
 #
 # <details><summary>Hint 1</summary>
+#
 # Which axis of x counts tokens, if there may be any number of axes in front? Beware of
-# `len(x)`.</details>
+# `len(x)`.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Take as many rows of the table as there are tokens; broadcasting repeats them for each
-# sequence. Make a new array, and raise `ValueError` first.</details>
+# sequence. Make a new array, and raise `ValueError` first.
+#
+# </details>
 
 # %%
 from course_lib.positions import add_positions  # exercise
@@ -633,13 +651,19 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # stand in front.
 #
 # <details><summary>Hint 1</summary>
+#
 # All angles are a table `(n, d_k / 2)`, as in your encoding, except that the places are
 # given, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds the
-# first number of every pair: what holds the second?</details>
+# first number of every pair: what holds the second?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Compute both new numbers from the *old* ones, then put them side by side again: either
 # write them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack them
-# along a new last axis and reshape.</details>
+# along a new last axis and reshape.
+#
+# </details>
 
 # %%
 from course_lib.positions import rotary  # exercise

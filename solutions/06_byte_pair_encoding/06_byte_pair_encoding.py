@@ -110,11 +110,17 @@ print(spell("mat"), spell("eats"))
 # can be keys of a dictionary; `spell`, which the cell above uses, writes it.
 #
 # <details><summary>Hint 1</summary>
+#
 # Words are what stands between white space. Which method of strings gives them, whatever
-# and how much white space there is?</details>
+# and how much white space there is?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `text.split()`, with nothing in the brackets. For each word, the dictionary's entry grows
-# by one; `counts.get(symbols, 0)` is 0 where there is none yet.</details>
+# by one; `counts.get(symbols, 0)` is 0 where there is none yet.
+#
+# </details>
 
 # %%
 from course_lib.bpe import word_counts  # exercise
@@ -143,10 +149,16 @@ print(toy_words)
 # Count every pair of neighbours, within words.
 #
 # <details><summary>Hint 1</summary>
-# What do *mat* 5 times and *mats* 2 times add to the pair (a, t)? Not 2.</details>
+#
+# What do *mat* 5 times and *mats* 2 times add to the pair (a, t)? Not 2.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `pairwise(symbols)` of `itertools` gives neighbours: for `abc` first (a, b), then (b, c).
-# Add the *word's* count for each of them.</details>
+# Add the *word's* count for each of them.
+#
+# </details>
 
 # %%
 from course_lib.bpe import pair_counts  # exercise
@@ -189,12 +201,18 @@ print("as text:", " ".join(spelt).replace("m a", "ma").split())
 # Join a pair wherever it stands in a word, from left to right.
 #
 # <details><summary>Hint 1</summary>
+#
 # Walk through the word with a place that you move yourself. By how much does it move after
-# a pair that was joined, and by how much otherwise?</details>
+# a pair that was joined, and by how much otherwise?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `while place < len(symbols)`. Compare `symbols[place : place + 2]` with the pair: a slice
 # at the very end is short, and raises no error. Both must be tuples to be
-# equal.</details>
+# equal.
+#
+# </details>
 
 # %%
 from course_lib.bpe import merge_pair  # exercise
@@ -239,14 +257,20 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 # what occurs once learns a word by heart and saves nothing elsewhere.
 #
 # <details><summary>Hint 1</summary>
+#
 # A loop: count pairs with your `pair_counts`, choose, write down, join in all words with
 # your `merge_pair`. The dictionary handed in must stay as it is. Words such as `a b c` and
 # `ab c` become equal: their counts add up. (Above, all are letters: it cannot
-# happen.)</details>
+# happen.)
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # `max(counts, key=…)` finds the winner if the key is a tuple of two things: first the
 # count, then what decides ties. What if there are no pairs at all? `max` takes a
-# `default`.</details>
+# `default`.
+#
+# </details>
 
 # %%
 from course_lib.bpe import train_bpe  # exercise
@@ -341,12 +365,18 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 # Split a word into tokens, with the merges by rank.
 #
 # <details><summary>Hint 1</summary>
+#
 # Of all the pairs that stand in the word, which was learned first? Join it with your
 # `merge_pair`, and look again: new pairs have come up. Training learned those later, since it
-# had to make their parts first.</details>
+# had to make their parts first.
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # A dictionary from pair to rank answers "known?" and "how early?". `min(…, key=…)` finds the
-# earliest of the known pairs. Stop when no pair of the word is known.</details>
+# earliest of the known pairs. Stop when no pair of the word is known.
+#
+# </details>
 
 # %%
 from course_lib.bpe import encode_word  # exercise
@@ -417,12 +447,18 @@ assert by_length.encode("abc").tokens == ["ab", "##c"]
 # Put tokens together. The mark becomes a space, except at the very end.
 #
 # <details><summary>Hint 1</summary>
+#
 # A token that does not carry the mark goes on in the next one, with nothing between. What
-# comes after one that does?</details>
+# comes after one that does?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Look at the *end* of each token: `token.endswith(END_OF_WORD)`, `removesuffix`. Mind the
 # last token, which may or may not carry the mark; and a token may be a text with `</w>` in
-# the middle.</details>
+# the middle.
+#
+# </details>
 
 # %%
 from course_lib.bpe import decode  # exercise
@@ -663,12 +699,18 @@ assert "".join(pieces("The cat's 12  mats!")) == "The cat's 12  mats!"
 # `spell_bytes` for half a surrogate pair, which a Python string can hold and UTF-8 cannot.
 #
 # <details><summary>Hint 1</summary>
+#
 # First cut at special tokens, then into pieces, then each piece into tokens, with your
-# `encode_word`. What is the number of a token that the third merge made?</details>
+# `encode_word`. What is the number of a token that the third merge made?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # A dictionary from token to number: the 256 characters first, then `left + right` of each
 # merge. A special token's number is how many of these there are, plus its place among the
-# special ones.</details>
+# special ones.
+#
+# </details>
 
 # %%
 from course_lib.byte_bpe import encode_bytes  # exercise
@@ -699,13 +741,19 @@ except UnicodeDecodeError as error:
 # numbers, and `BYTE_OF` says for each character of `ALPHABET` which byte it stands for.
 #
 # <details><summary>Hint 1</summary>
+#
 # A letter's bytes may be spread over two tokens. When is the moment to turn bytes into text:
-# after each token, or once?</details>
+# after each token, or once?
+#
+# </details>
 # <details><summary>Hint 2</summary>
+#
 # Collect bytes: `bytes(BYTE_OF[character] for character in token)` for a token,
 # `token.encode()` for a special one, since its letters are letters. `.decode` at the end, with
 # `errors="replace"`. Do not forget the error for numbers that are none, −1
-# included.</details>
+# included.
+#
+# </details>
 
 # %%
 from course_lib.byte_bpe import decode_bytes  # exercise
