@@ -24,6 +24,7 @@ from tests.benchmarks import (
     bench_gradebook,
     bench_grading,
     bench_nbgrader,
+    bench_nn,
     bench_scale,
 )
 from tests.benchmarks.figure import Figure
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Measure] = {
     "gradebook": bench_gradebook.measure,
     "scale": bench_scale.measure,
     "bpe": bench_bpe.measure,
+    "nn": bench_nn.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it
