@@ -52,11 +52,12 @@ test: ready browser sandbox data
 	@echo "Comparing the notebooks with their sources …"
 	@$(PY) -m autograder build --check
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
-	@$(PY) -m pytest -m "not alone$(LEFT_OUT)" --numprocesses=2 --dist=loadfile \
+	@$(PY) -m pytest -m "not alone$(LEFT_OUT)" --numprocesses=3 --dist=loadfile \
 	    --no-loadscope-reorder \
 	    --doctest-modules --nbval tests course_lib autograder $(LESSONS)
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
-	@test -n "$(NO_SANDBOX)" || $(PY) -m pytest -m "alone$(LEFT_OUT)" tests
+	@test -n "$(NO_SANDBOX)" || $(PY) -m pytest -m "alone$(LEFT_OUT)" --numprocesses=2 \
+	    --dist=loadfile --no-loadscope-reorder tests
 
 browser: ready
 	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser
