@@ -41,8 +41,9 @@ bench: ready data
 build: ready
 	@$(PY) -m autograder build
 
-# Two processes share the tests, the docstrings' examples and the notebooks' cells. What
-# judges with short limits of time comes last, and alone; all of that needs the sandbox.
+# Three processes share the tests, the docstrings' examples and the notebooks' cells: many
+# wait more than they compute. What judges with short limits of time comes last, in two,
+# the file with most tests first; all of that needs the sandbox.
 test: ready browser sandbox data
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
@@ -57,7 +58,7 @@ test: ready browser sandbox data
 	    --doctest-modules --nbval tests course_lib autograder $(LESSONS)
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(PY) -m pytest -m "alone$(LEFT_OUT)" --numprocesses=2 \
-	    --dist=loadfile --no-loadscope-reorder tests
+	    --dist=loadfile tests
 
 browser: ready
 	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser
