@@ -30,7 +30,8 @@ class Keeper:
         """
         self._every = every
         self.path, self.subwords, self.training = path, subwords, training
-        self._about = {name: before[name] for name in ("task", "system", "recipe")}
+        kept = ("task", "system", "recipe", "threads")
+        self._about = {name: before[name] for name in kept}
         self._earlier = before["seconds"]
         self._start = self._saved = time.monotonic()
 

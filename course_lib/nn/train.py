@@ -47,8 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wishes = parser().parse_args(arguments)
     try:
         device = best_device(wishes.device)
-        if device.type == "cpu":
-            torch.set_num_threads(wishes.threads or _threads())
         with team(device) as (mine, place):
             return run(wishes, mine, place)
     except (DataFault, CheckpointFault, Fault) as fault:
@@ -78,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     add("--n-layers", type=_positive, help="layers of encoder and decoder")
     add("--dropout", type=float, help="while training")
     add("--device", help="such as cpu or cuda; the GPU if there is one")
-    add("--threads", type=_positive, help="on a CPU; 2, under torchrun 1 each")
+    add("--threads", type=_positive, help="on a CPU; 2, under torchrun 1")
     add("--output", type=Path, help="the checkpoint; build/trained/TASK-SYSTEM-SEED.pt")
     add("--resume", action="store_true", help="go on from the checkpoint")
     add("--save-every", type=float, default=SAVE_EVERY, help="seconds; 30")
@@ -93,6 +91,9 @@ def run(wishes: argparse.Namespace, mine: Team, device: torch.device) -> int:
         f"{wishes.seed or 0}.pt"
     )
     before = _before(path, wishes)
+    before["threads"] = wishes.threads or before.get("threads") or _threads()
+    if device.type == "cpu":
+        torch.set_num_threads(before["threads"])
     task = TASKS[before["task"]]
     texts = task.texts()
     subwords = task.subwords(texts)

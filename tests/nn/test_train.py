@@ -9,7 +9,6 @@ import time
 import pytest
 import torch
 
-from course_lib.corpora import cache
 from course_lib.nn import checkpoints, training
 from course_lib.nn.train import main
 from course_lib.threads import one_thread
@@ -78,6 +77,7 @@ def test_a_killed_training_goes_on_bit_for_bit(tmp_path, whole):
     process.communicate()
     assert checkpoints.load(path)["training"]["step"] < STEPS
     assert main(["--resume", "--output", str(path), "--no-score"]) == 0
+    assert torch.get_num_threads() == 1  # as before
     same(checkpoints.load(path)["training"], whole)
 
 
@@ -115,19 +115,21 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
     torch.testing.assert_close(losses[0], losses[1], rtol=1e-4, atol=0)
 
 
-def test_without_data_it_is_one_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("ATTENTION_COURSE_DATA", str(tmp_path))
-    from course_lib.corpora.translation_pairs import translation_pairs
-
-    translation_pairs.cache_clear()
-    try:
-        assert cache.folder() == tmp_path
-        assert main(["--output", str(tmp_path / "model.pt")]) == 1
-    finally:
-        translation_pairs.cache_clear()
-    said = capsys.readouterr().err
-    assert "run `make data`" in said
-    assert said.count("\n") == 1
+def test_without_data_it_is_one_sentence(tmp_path):
+    """In a process of its own: this one may remember the pairs of another folder."""
+    found = subprocess.run(
+        [
+            *(sys.executable, "-m", "course_lib.nn.train", "--steps", "1"),
+            *("--no-score", "--output", str(tmp_path / "model.pt")),
+        ],
+        env=os.environ | {"ATTENTION_COURSE_DATA": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert found.returncode == 1
+    assert "run `make data`" in found.stderr
+    assert found.stderr.count("\n") == 1
 
 
 def test_what_is_there_is_not_overwritten(tmp_path, capsys):
