@@ -67,7 +67,7 @@ def plan(
     Returns, for each batch, the places of its examples. All epochs have as many
     batches, since the lengths in order are the same.
     """
-    rng = np.random.default_rng([seed, epoch])
+    rng = np.random.default_rng((seed, epoch))
     source = np.array([len(each.source) for each in examples])
     target = np.array([len(each.target) for each in examples])
     # Those of equal lengths come in a new order each epoch.
