@@ -610,7 +610,8 @@ def mixed_encoder(x, layers):
         normed = layer_norm(x, p["gain_1"], p["bias_1"])
         looked = multi_head_attention(normed, normed, q, k, v, o, 4)
         x = layer_norm(x + looked, p["gain_2"], p["bias_2"])
-    return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+    mixed = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+    return mixed
 
 
 # %% [markdown]

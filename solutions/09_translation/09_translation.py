@@ -38,10 +38,13 @@ from course_lib.experiments import record, translation
 
 kept = record.read("translation")
 first = kept.runs[0]
-for row in zip(*(first[f"{name}, shown"] for name in translation.NAMES), strict=True):
-    all_differ = len({each["translation"] for each in row}) == 3
-    if all_differ and len(row[0]["source"].split()) >= translation.LONG:
-        break
+texts_of = zip(*(first[f"{name}, shown"] for name in translation.NAMES), strict=True)
+row = next(
+    each
+    for each in texts_of
+    if len(each[0]["source"].split()) >= translation.LONG
+    and len({one["translation"] for one in each}) == 3  # they differ
+)
 print("English:", row[0]["source"])
 for letter, each in zip(letters, row, strict=True):
     print(f"{letter}:      ", each["translation"][:100])
