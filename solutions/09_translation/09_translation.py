@@ -800,7 +800,7 @@ assert abs(mean - whole) > 5
 # ## The real thing
 #
 # This command trains the large Transformer (two layers on each side, d_model 128) on the
-# real pairs. It takes about five minutes on two processor cores, keeps what it has every half
+# real pairs. It takes about six minutes on two slow processor cores, keeps what it has every half
 # minute, goes on after a break with `--resume`, and measures at the end:
 #
 # ```
