@@ -215,7 +215,7 @@ def _command(path: Path, wishes: argparse.Namespace) -> str:
 
 
 def _threads() -> int:
-    """Two are 1.3 times as fast as one here, more hardly faster than two."""
+    """Two at most, since the products are small; under torchrun, one each."""
     return 1 if under_torchrun() else min(2, os.cpu_count() or 1)
 
 
