@@ -7,7 +7,7 @@ get the same verdicts; whatever else changes, verdicts need not be found anew.
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,9 +16,15 @@ import course_lib
 from autograder.course import Course
 from autograder.grading.dialogue import Cell
 
-PACKAGE = Path(autograder.__file__).parent
-LOCK = PACKAGE.parent / "requirements.lock"
-DECIDING = ("*.py", "exercises/*.py", "grading/**/*.py")  # not the pages and exports
+PACKAGES = Path(autograder.__file__).parent, Path(course_lib.__file__).parent
+LOCK = PACKAGES[0].parent / "requirements.lock"
+# Everything decides but what is named here: a folder that is added later does, too.
+NOT_DECIDING = frozenset(
+    {
+        *("autograder/dashboard", "autograder/demo", "autograder/gradebook"),
+        *("course_lib/corpora", "course_lib/experiments", "course_lib/figures"),
+    }
+)
 INSTALLED = ("numpy", "torch")  # where somebody has not followed the lock
 
 
@@ -27,9 +33,7 @@ def course_version(course: Course, lesson: str) -> str:
 
     Other machines that grade for this one must have the same.
     """
-    found = hashlib.sha256()
-    for path in sorted(_sources()):
-        _take(found, path.name.encode(), path.read_bytes())
+    found = hashlib.sha256(digest_of(PACKAGES))
     _take(found, lesson.encode(), course.learner(lesson).read_bytes())
     _take(found, b"lock", LOCK.read_bytes() if LOCK.is_file() else b"")
     names = [platform.python_version(), *map(version, INSTALLED)]
@@ -48,10 +52,28 @@ def key(version: str, seed: int, cells: Sequence[Cell] | None, **ways: object) -
     return hashlib.sha256(json.dumps(given).encode()).hexdigest()
 
 
-def _sources() -> Iterator[Path]:
-    for pattern in DECIDING:
-        yield from PACKAGE.glob(pattern)
-    yield from Path(course_lib.__file__).parent.rglob("*.py")
+def digest_of(packages: Iterable[Path]) -> bytes:
+    """Return a digest of the modules that verdicts depend on.
+
+    packages : folders of packages
+    """
+    digest = hashlib.sha256()
+    for name, path in sorted(_sources(packages)):
+        _take(digest, name.encode(), path.read_bytes())
+    return digest.digest()
+
+
+def _sources(packages: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the modules that verdicts depend on: their names and their files.
+
+    A module's name is its path, the package's folder first: ``autograder/course.py``.
+    """
+    for package in packages:
+        for path in package.rglob("*.py"):
+            name = path.relative_to(package.parent)
+            folders = {folder.as_posix() for folder in name.parents}
+            if not folders & NOT_DECIDING:
+                yield name.as_posix(), path
 
 
 def _take(found: "hashlib._Hash", *parts: bytes) -> None:

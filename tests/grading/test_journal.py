@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from autograder.course import Course, CourseError
+from autograder.grading import identity
 from autograder.grading import journal as module
-from autograder.grading.identity import course_version, key
+from autograder.grading.identity import course_version, digest_of, key
 from autograder.grading.journal import FORMAT, NAME, Journal, Kept
 from autograder.grading.result import (
     CaseResult,
@@ -206,3 +207,44 @@ def test_the_version_of_a_course_is_that_of_its_lesson(tmp_path):
     assert course_version(course, LESSON) == course_version(COURSE, LESSON)
     place.write_text(text + "\n", encoding="utf-8")
     assert course_version(course, LESSON) != course_version(COURSE, LESSON)
+
+
+def packages(tmp_path, *modules):
+    """Make the two packages with an empty module each, and these besides."""
+    for name in ("autograder/judge.py", "course_lib/attention.py", *modules):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    return tmp_path / "autograder", tmp_path / "course_lib"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("autograder/new.py", "autograder/exercises/new.py"),
+        *("autograder/grading/inside/new.py", "autograder/a_new_folder/new.py"),
+        *("course_lib/new.py", "course_lib/nn/training/new.py"),
+        # A folder's name decides nothing deeper down.
+        "autograder/grading/figures/new.py",
+    ],
+)
+def test_new_module_that_takes_part_in_judging_changes_the_version(tmp_path, name):
+    before = digest_of(packages(tmp_path))
+    assert digest_of(packages(tmp_path, name)) != before
+
+
+@pytest.mark.parametrize("folder", sorted(identity.NOT_DECIDING))
+def test_new_module_of_an_excluded_folder_keeps_the_version(tmp_path, folder):
+    before = digest_of(packages(tmp_path))
+    assert digest_of(packages(tmp_path, f"{folder}/inner/new.py")) == before
+
+
+@pytest.mark.parametrize("folder", sorted(identity.NOT_DECIDING))
+def test_excluded_folder_exists(folder):
+    assert (COURSE.root / folder).is_dir()
+
+
+def test_module_that_moves_changes_the_version(tmp_path):
+    one = digest_of(packages(tmp_path / "one", "autograder/grading/moved.py"))
+    other = digest_of(packages(tmp_path / "other", "autograder/checking/moved.py"))
+    assert one != other
