@@ -1,5 +1,5 @@
 """``python -m autograder``: the command line, where the script is not on the path."""
 
-from autograder.cli import run
+from autograder.commands.app import run
 
 run()

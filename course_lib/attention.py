@@ -6,7 +6,41 @@ learns, masks or splits into heads.
 
 import numpy as np
 
-from course_lib.softmax import softmax
+
+def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Turn scores into weights between 0 and 1 that sum to 1 along one axis.
+
+    x : (...), scores, of any size; integers are allowed
+    axis : the axis along which the weights sum to 1
+
+    Returns the weights, floats in the shape of x. Scores of any finite size give
+    finite weights, and x itself stays as it is.
+    Source: Goodfellow, Bengio and Courville (2016), Deep Learning, section 4.1.
+
+    >>> softmax(np.array([[0.0, 0.0], [0.0, 1000.0]]))
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    exponentials = np.exp(shifted)
+    return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
+
+
+def softmax_jacobian(p: np.ndarray) -> np.ndarray:
+    """Say how each softmax weight moves when each score moves.
+
+    p : (..., n), the weights that a softmax over the last axis returned
+
+    Returns the Jacobian (..., n, n): entry [i, j] is the derivative of weight i with
+    respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere.
+    Source: Bishop (2006), Pattern Recognition and Machine Learning, equation 4.106.
+
+    >>> softmax_jacobian(np.array([0.5, 0.5]))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    diagonal = p[..., np.newaxis] * np.eye(p.shape[-1], dtype=p.dtype)
+    return diagonal - p[..., :, np.newaxis] * p[..., np.newaxis, :]
 
 
 def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
@@ -107,3 +141,54 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """
     weights = softmax(x @ np.swapaxes(y, -1, -2), axis=-1)  # (..., n, m)
     return weights @ y  # (..., n, d)
+
+
+def additive_scores(
+    q: np.ndarray, k: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, v: np.ndarray
+) -> np.ndarray:
+    """Score each query against each key with a small network.
+
+    q : (..., n, d_q), one query per row
+    k : (..., m, d_k), one key per row; d_k may differ from d_q
+    w_q : (d_q, d_hidden), parameters that project the queries
+    w_k : (d_k, d_hidden), parameters that project the keys
+    v : (d_hidden,), parameters that turn the hidden layer into one number
+
+    Returns the scores (..., n, m): entry [i, j] is v · tanh(q_i w_q + k_j w_k). The
+    arguments, all floats, stay as they are.
+    Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
+    Align and Translate, appendix A.1.2.
+
+    >>> q, k = np.array([[0.0]]), np.array([[0.0, 0.0], [100.0, 100.0]])
+    >>> additive_scores(q, k, np.ones((1, 3)), np.ones((2, 3)), np.array([1., 2., 3.]))
+    array([[0., 6.]])
+    """
+    projected_q = (q @ w_q)[..., :, np.newaxis, :]  # (..., n, 1, d_hidden)
+    projected_k = (k @ w_k)[..., np.newaxis, :, :]  # (..., 1, m, d_hidden)
+    return np.tanh(projected_q + projected_k) @ v  # (..., n, m)
+
+
+def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Score each query against each key through one matrix of parameters.
+
+    q : (..., n, d_q), one query per row
+    k : (..., m, d_k), one key per row; d_k may differ from d_q
+    w : (d_q, d_k), parameters: how much each part of a query asks for each of a key
+
+    Returns the scores (..., n, m): entry [i, j] is q_i w k_j. The arguments, all
+    floats, stay as they are.
+    Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
+    Translation, section 3.1 (the score called "general").
+
+    >>> q, k = np.array([[1.0, 2.0]]), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> bilinear_scores(q, k, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    array([[24., 12.]])
+    """
+    return q @ w @ np.swapaxes(k, -1, -2)  # (..., n, m)
+
+
+# MERGED course_lib.softmax: Softmax and its derivative. No attention here: see ``course_lib.attention``.
+# MERGED course_lib.scores: Ways of scoring a query against a key that have parameters of their own.
+#
+#   The score without parameters is ``course_lib.attention.scaled_scores``.
+#

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from course_lib.attention import scaled_scores
-from course_lib.softmax import softmax
+from course_lib.attention import scaled_scores, softmax
 
 if TYPE_CHECKING:
     import torch

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from nbformat.v4 import new_output, new_raw_cell
 
-from autograder.demo.answers import mistaken
+from autograder.demo.sample_class import mistaken
 from tests.browser import SCREENSHOTS
 from tests.submissions import LEARNER, LESSON, Submission
 

@@ -12,9 +12,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograder.checking.registry import exercises_of
 from autograder.course import Course
-from autograder.demo.answers import right
-from autograder.registry import exercises_of
+from autograder.demo.sample_class import right
 
 LESSON = "01_dot_product_attention"
 COURSE = Course.here()

@@ -3,8 +3,8 @@
 import textwrap
 from pathlib import Path
 
+from autograder.checking.exercise import Exercise
 from autograder.course import Course
-from autograder.exercise import Exercise
 
 LESSON = "90_test"
 MODULE = "course_lib.synthetic"
@@ -55,15 +55,17 @@ def exercise_from(folder: Path, text: str, name: str, **about) -> Exercise:
 
 
 class Registry:
-    """Stands in for the exercises that ``autograder.source`` finds."""
+    """Stands in for the exercises that ``autograder.notebooks.source`` finds."""
 
     def __init__(self, folder: Path, monkeypatch) -> None:
         self.folder = folder
         self.exercises: dict[str, Exercise] = {}
         monkeypatch.setattr(
-            "autograder.source.exercise_names", lambda: [*self.exercises]
+            "autograder.notebooks.source.exercise_names", lambda: [*self.exercises]
         )
-        monkeypatch.setattr("autograder.source.load", lambda name: self.exercises[name])
+        monkeypatch.setattr(
+            "autograder.notebooks.source.load", lambda name: self.exercises[name]
+        )
 
     def add(self, text: str, name: str, **about) -> Exercise:
         self.exercises[name] = exercise_from(self.folder, text, name, **about)

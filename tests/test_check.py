@@ -17,15 +17,14 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import CheckFailed, check
 from autograder import check as examine
-from autograder.check import CheckStopped, make_runner_here
-from autograder.finding import NotAnExercise
-from autograder.judge import judge
-from autograder.registry import UnknownExercise, exercise_names, load
-from autograder.report import CLOSING, DATA_TYPE, FAILS, HOLDS, Report
+from autograder.check import CheckStopped, NotAnExercise, make_runner_here
+from autograder.checking.judging import judge
+from autograder.checking.registry import UnknownExercise, exercise_names, load
+from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, Report
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
-from tests.test_judge import double, judged, tiny
-from tests.test_messages import about, tiny_weight
+from tests.checking.test_judge import double, judged, tiny
+from tests.messages.test_messages import about, tiny_weight
 
 RIGHT = """def scaled_scores(q, k):
     return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5

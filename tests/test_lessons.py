@@ -7,9 +7,9 @@ import statistics
 import nbformat
 import pytest
 
+from autograder.checking.registry import exercise_names, load
 from autograder.course import Course
-from autograder.registry import exercise_names, load
-from autograder.source import LessonSource
+from autograder.notebooks.source import LessonSource
 
 COURSE = Course.here()
 BANNED = re.compile(r"\b(simply|just|obviously|trivial(ly)?)\b", re.IGNORECASE)
@@ -112,7 +112,7 @@ def test_drawing_cells_are_short_and_say_what_they_show(source):
 
 def test_solutions_need_only_the_names_they_may_use(source):
     """Execute each reference with the names of the set-up cells and its ``uses``."""
-    from autograder.assemble import solution
+    from autograder.notebooks.source import solution
 
     for exercise in source.exercises:
         everything = {}

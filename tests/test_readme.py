@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 
+from autograder.checking.judging import NOTEBOOK_SEED
+from autograder.checking.matrix import judge_function
+from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
-from autograder.judge import NOTEBOOK_SEED
-from autograder.matrix import judge_function
-from autograder.registry import exercises_of, load
-from autograder.report import Report
-from course_lib.cover import cover
+from autograder.messages.report import Report
+from course_lib.figures.cover import cover
 
 ROOT = Course.here().root
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -6,11 +6,10 @@ The names, and what they mean in words, are the exercises' own.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autograder.dashboard.entry import Entry
-from autograder.dashboard.roster import Roster, ranked
-from autograder.exercise import Misconception
+from autograder.checking.exercise import Misconception
+from autograder.checking.registry import UnknownExercise, load
+from autograder.dashboard.class_results import Entry, Roster, ranked
 from autograder.grading.result import CaseResult, ExerciseResult
-from autograder.registry import UnknownExercise, load
 
 Students = tuple[str, ...]
 ENDINGS = {  # every status but the two that a comparison ends with

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from autograder.dashboard.entry import Entry
-from autograder.dashboard.roster import Roster, ranked
+from autograder.dashboard.class_results import Entry, Roster, ranked
 
 SLOWEST = 10
 PARTS = {"reading": "reading the file", "cells": "running the cells"}

@@ -19,13 +19,15 @@ from autograder.dashboard import (
     mistakes,
     notices,
     scores,
-    sentences,
     wording,
 )
-from autograder.dashboard.roster import Place, Roster, roster
+from autograder.dashboard import (
+    wording as sentences,
+)
+from autograder.dashboard.class_results import Place, Roster, roster
 from autograder.gradebook.grades import Grades
 from autograder.grading.journal import Journal
-from autograder.grading.master import load_master
+from autograder.grading.release import load_master
 
 FOLDER = Path(__file__).parent
 FOLD = 100  # students; a longer table is folded

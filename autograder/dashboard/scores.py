@@ -8,8 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.dashboard.entry import Entry
-from autograder.dashboard.roster import Roster
+from autograder.dashboard.class_results import Entry, Roster
 
 FULL = 1 - 1e-9  # of all points; sums of tenths are not exact
 

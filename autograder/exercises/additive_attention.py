@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.alignments import additive_attention
+from autograder.checking.exercise import Exercise
+from course_lib.nn.sequence_to_sequence import additive_attention
 
 exercise = Exercise(
     additive_attention,

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.scores import additive_scores
-from course_lib.softmax import softmax
+from autograder.checking.exercise import Exercise
+from course_lib.attention import additive_scores, softmax
 
 exercise = Exercise(
     additive_scores, lesson="01_dot_product_attention", minutes=15, difficulty=3

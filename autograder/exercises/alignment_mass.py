@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.alignments import alignment_mass
+from autograder.checking.exercise import Exercise
+from course_lib.nn.sequence_to_sequence import alignment_mass
 
 exercise = Exercise(
     alignment_mass, lesson="07_sequence_to_sequence", minutes=10, difficulty=1

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.attention import attention, scaled_scores
-from course_lib.softmax import softmax
+from autograder.checking.exercise import Exercise
+from course_lib.attention import attention, scaled_scores, softmax
 
 exercise = Exercise(
     attention,

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.attention import attention_step_by_step
-from course_lib.softmax import softmax
+from autograder.checking.exercise import Exercise
+from course_lib.attention import attention_step_by_step, softmax
 
 exercise = Exercise(
     attention_step_by_step,

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.nn.searching import beam_search
+from autograder.checking.exercise import Exercise
+from course_lib.nn.decoding import beam_search
 
 exercise = Exercise(
     beam_search,

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.scores import bilinear_scores
-from course_lib.softmax import softmax
+from autograder.checking.exercise import Exercise
+from course_lib.attention import bilinear_scores, softmax
 
 exercise = Exercise(
     bilinear_scores,

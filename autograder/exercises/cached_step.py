@@ -4,9 +4,9 @@ import math
 
 import torch
 
-from autograder.exercise import Exercise
+from autograder.checking.exercise import Exercise
 from course_lib.nn.attention import attention
-from course_lib.nn.caching import cached_step
+from course_lib.nn.decoding import cached_step
 
 exercise = Exercise(
     cached_step,

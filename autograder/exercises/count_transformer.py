@@ -1,7 +1,7 @@
 """Cases and known mistakes of ``count_transformer``."""
 
-from autograder.exercise import Exercise
-from course_lib.nn.blocks import count_transformer
+from autograder.checking.exercise import Exercise
+from course_lib.nn.functional import count_transformer
 
 exercise = Exercise(
     count_transformer,

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.attention import attention, scaled_scores
+from autograder.checking.exercise import Exercise
+from course_lib.attention import attention, scaled_scores, softmax
 from course_lib.self_attention import cross_attention, project
-from course_lib.softmax import softmax
 
 exercise = Exercise(
     cross_attention,

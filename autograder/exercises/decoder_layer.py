@@ -5,9 +5,13 @@ import math
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.blocks import decoder_layer, multi_head_attention
-from course_lib.nn.layers import feed_forward, layer_norm
+from autograder.checking.exercise import Exercise
+from course_lib.nn.functional import (
+    decoder_layer,
+    feed_forward,
+    layer_norm,
+    multi_head_attention,
+)
 
 exercise = Exercise(
     decoder_layer,

@@ -5,9 +5,12 @@ import math
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.alignments import additive_attention, decoder_step
-from course_lib.nn.recurrent import gru_step
+from autograder.checking.exercise import Exercise
+from course_lib.nn.sequence_to_sequence import (
+    additive_attention,
+    decoder_step,
+    gru_step,
+)
 
 exercise = Exercise(
     decoder_step,

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.layers import embed
+from autograder.checking.exercise import Exercise
+from course_lib.nn.functional import embed
 
 exercise = Exercise(
     embed,

@@ -3,8 +3,7 @@
 import re
 import unicodedata
 
-from autograder.exercise import Exercise
-from course_lib import token_statistics
+from autograder.checking.exercise import Exercise
 from course_lib.bpe import encode_word
 from course_lib.byte_bpe import (
     ALPHABET,
@@ -15,6 +14,7 @@ from course_lib.byte_bpe import (
     spell_bytes,
     split_special,
 )
+from course_lib.lessons import token_statistics
 
 exercise = Exercise(
     encode_bytes,

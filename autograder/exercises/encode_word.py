@@ -3,9 +3,9 @@
 from collections import Counter
 from itertools import pairwise
 
-from autograder.exercise import Exercise
-from course_lib import token_statistics
+from autograder.checking.exercise import Exercise
 from course_lib.bpe import encode_word, merge_pair, train_bpe
+from course_lib.lessons import token_statistics
 
 exercise = Exercise(
     encode_word,

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.layers import feed_forward
+from autograder.checking.exercise import Exercise
+from course_lib.nn.functional import feed_forward
 
 exercise = Exercise(
     feed_forward,

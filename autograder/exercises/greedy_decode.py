@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.nn.searching import greedy_decode
+from autograder.checking.exercise import Exercise
+from course_lib.nn.decoding import greedy_decode
 
 exercise = Exercise(
     greedy_decode,

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.recurrent import gru_step
+from autograder.checking.exercise import Exercise
+from course_lib.nn.sequence_to_sequence import gru_step
 
 exercise = Exercise(
     gru_step,

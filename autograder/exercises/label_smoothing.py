@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercise import Exercise
+from autograder.checking.exercise import Exercise
 from course_lib.nn.losses import label_smoothing
 
 exercise = Exercise(

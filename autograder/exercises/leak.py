@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.leaks import leak
+from autograder.checking.exercise import Exercise
+from course_lib.masks import leak
 
 exercise = Exercise(
     leak,

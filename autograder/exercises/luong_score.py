@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.alignments import luong_score
+from autograder.checking.exercise import Exercise
+from course_lib.nn.sequence_to_sequence import luong_score
 
 exercise = Exercise(
     luong_score,

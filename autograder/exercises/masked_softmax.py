@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
+from autograder.checking.exercise import Exercise
+from course_lib.attention import softmax
 from course_lib.masks import masked_softmax
-from course_lib.softmax import softmax
 
 exercise = Exercise(
     masked_softmax,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.exercise import Exercise
+from autograder.checking.exercise import Exercise
 from course_lib.heads import merge_heads
 
 exercise = Exercise(

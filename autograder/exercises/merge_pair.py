@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.exercise import Exercise
+from autograder.checking.exercise import Exercise
 from course_lib.bpe import merge_pair
 
 exercise = Exercise(

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.attention import scaled_scores
+from autograder.checking.exercise import Exercise
+from course_lib.attention import scaled_scores, softmax
 from course_lib.heads import merge_heads, multi_head_attention, split_heads
-from course_lib.softmax import softmax
 
 exercise = Exercise(
     multi_head_attention,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.nn.hygiene import padding_gap
+from autograder.checking.exercise import Exercise
+from course_lib.nn.losses import padding_gap
 
 exercise = Exercise(
     padding_gap,

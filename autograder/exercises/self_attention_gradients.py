@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.attention import attention, scaled_scores
-from course_lib.gradients import self_attention_gradients
-from course_lib.self_attention import project
-from course_lib.softmax import softmax, softmax_jacobian
+from autograder.checking.exercise import Exercise
+from course_lib.attention import attention, scaled_scores, softmax, softmax_jacobian
+from course_lib.self_attention import project, self_attention_gradients
 
 exercise = Exercise(
     self_attention_gradients,

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from autograder.exercise import Exercise
-from course_lib.nn.layers import shift_right
+from autograder.checking.exercise import Exercise
+from course_lib.nn.functional import shift_right
 
 exercise = Exercise(
     shift_right,

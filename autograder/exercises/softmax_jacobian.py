@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from course_lib.softmax import softmax, softmax_jacobian
+from autograder.checking.exercise import Exercise
+from course_lib.attention import softmax, softmax_jacobian
 
 exercise = Exercise(
     softmax_jacobian, lesson="01_dot_product_attention", minutes=15, difficulty=3

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import get_args
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.book import Book, Missing, handed_in
-from autograder.gradebook.connection import connected, is_empty
-from autograder.gradebook.database import Gradebook
-from autograder.gradebook.plain_table import Results
-from autograder.gradebook.sheets import Kind, sheet, write
-from autograder.lab import find_lesson
+from autograder.gradebook.database import Gradebook, connected, is_empty
+from autograder.gradebook.sheets import (
+    Book,
+    Kind,
+    Missing,
+    Results,
+    handed_in,
+    sheet,
+    write,
+)
+from autograder.workspace.lab import find_lesson
 
 
 def export(

@@ -11,13 +11,14 @@ from typing import Any, Protocol
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.entries import id_fault
 from autograder.gradebook.feedback import page_of
-from autograder.gradebook.folders import TIMESTAMP, clear, graded_path
+from autograder.gradebook.folders import clear, graded_path
+from autograder.gradebook.writing import id_fault
+from autograder.grading.submission import TIMESTAMP
 
 
 class Grader(Protocol):
-    """What grades submissions: ``autograder.grading.service.Service``."""
+    """What grades submissions: ``autograder.gradebook.service.Service``."""
 
     def autograded(self, lesson: str, student: str, expected: Sequence[str]) -> str:
         """Grade a submission, enter its points, give its graded notebook's text.
@@ -66,7 +67,9 @@ class AutogradeExporter(NotebookExporter):
 
     def grader(self, course: Course) -> Grader:
         """Give what grades; started once and kept warm for the next call."""
-        from autograder.grading.service import service  # what only displays needs none
+        from autograder.gradebook.service import (
+            service,  # what only displays needs none
+        )
 
         return service(course.root)
 

@@ -20,11 +20,10 @@ from sqlalchemy import text
 from traitlets import Bool
 
 from autograder.course import CourseError
-from autograder.gradebook.book import Book, Missing, handed_in
 from autograder.gradebook.grades import Grade, Grades
-from autograder.gradebook.opened import GRADED
-from autograder.gradebook.sheets import Kind, sheet, write
-from autograder.grading.master import CHECK
+from autograder.gradebook.opening import GRADED
+from autograder.gradebook.sheets import Book, Kind, Missing, handed_in, sheet, write
+from autograder.grading.release import CHECK
 
 
 class _SheetExportPlugin(ExportPlugin):

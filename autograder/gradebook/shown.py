@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.grading.result import CaseResult, ExerciseResult
-from autograder.report import region
+from autograder.messages.report import region
 
 # What moves a cursor, clears a terminal, or sets the title of a window.
 ANSI = re.compile(

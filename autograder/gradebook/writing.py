@@ -7,17 +7,167 @@ is never touched.
 """
 
 import sqlite3
+import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from autograder.course import CourseError
-from autograder.gradebook.entries import Entry
-from autograder.gradebook.held import Held, HeldGrade, read_held
-from autograder.gradebook.moments import seconds_late
-from autograder.gradebook.opened import Opened
-from autograder.gradebook.penalties import Penalties
+from autograder.gradebook.folders import seconds_late
+from autograder.gradebook.grades import Table, submission_rows
+from autograder.gradebook.opening import Opened
+from autograder.gradebook.settings import Penalties
+from autograder.grading.result import ExerciseResult, Result
+
+
+@dataclass(slots=True)
+class HeldGrade:
+    """One exercise's grade: its row's id, and the parts that make the score."""
+
+    id: str
+    auto: float | None
+    manual: float | None = None
+    extra: float | None = None
+
+    @property
+    def score(self) -> float:
+        """What nbgrader counts: extra credit only where there is a score."""
+        given = self.auto if self.manual is None else self.manual
+        return 0.0 if given is None else given + (self.extra or 0.0)
+
+
+@dataclass
+class Held:
+    """What there is of one student.
+
+    submission, notebook : ids, "" if there is none
+    grades : by the id of the graded cell
+    comments : by the id of the commented cell: the row's id, and what the engine said
+    """
+
+    submission: str = ""
+    timestamp: str | None = None
+    extension: str | None = None
+    notebook: str = ""
+    penalty: float | None = None
+    grades: dict[str, HeldGrade] = field(default_factory=dict)
+    comments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+
+
+def read_held(
+    connection: sqlite3.Connection, opened: Opened, students: Sequence[str]
+) -> defaultdict[str, Held]:
+    """Give what there is of these students; of one who is not there, nothing."""
+
+    def rows(what: str, each: Table = "") -> Iterator[tuple[Any, ...]]:
+        return submission_rows(connection, opened, students, what, each)
+
+    found: defaultdict[str, Held] = defaultdict(Held)
+    for student, *row in rows(
+        "s.id, s.timestamp, s.extension, coalesce(n.id, ''), n.late_submission_penalty"
+    ):
+        found[student] = Held(*row)
+    what = "g.cell_id, g.id, g.auto_score, g.manual_score, g.extra_credit"
+    for student, cell, *row in rows(what, "grade"):
+        found[student].grades[cell] = HeldGrade(*row)
+    what = "g.cell_id, g.id, g.auto_comment"
+    for student, cell, name, comment in rows(what, "comment"):
+        found[student].comments[cell] = (name, comment)
+    return found
+
+
+LONGEST_ID = 128  # characters that nbgrader's database keeps
+UNSAFE = "<>&\"'\\/"  # formgrader puts ids into its pages as they are
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, invisible, broken
+LONGEST_REMARK = 1000  # characters
+NO_RESPONSE = "No response."  # nbgrader's words
+# nbgrader's page turns a comment's Markdown, HTML and formulas into a page's
+PLAIN = str.maketrans(
+    {"<": "‹", ">": "›", "[": "(", "]": ")", "$": "＄", "\\": "|", "&": "+", "`": "'"}
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the engine says of one student for one lesson.
+
+    points : by exercise
+    review : exercises that a person should look at
+    untouched : exercises whose stub was left as it was
+    remarks : exercise to what the comment on it says
+    timestamp : what ``timestamp.txt`` says, if there is one
+    """
+
+    student: str
+    points: Mapping[str, float]
+    review: frozenset[str] = frozenset()
+    untouched: frozenset[str] = frozenset()
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    timestamp: str | None = None
+
+    def comment(self, exercise: str) -> str | None:
+        """Give the comment on an exercise, if there is anything to say."""
+        untouched = NO_RESPONSE if exercise in self.untouched else None
+        return self.remarks.get(exercise) or untouched
+
+
+def entry_of(result: Result, timestamp: str | None) -> Entry:
+    """Give what the gradebook is to hold of a result."""
+    remarks = {each.exercise: _remark(result, each) for each in result.exercises}
+    return Entry(
+        result.student,
+        {each.exercise: float(each.points) for each in result.exercises},
+        frozenset(each.exercise for each in result.exercises if each.flags),
+        frozenset(each.exercise for each in result.exercises if _untouched(each)),
+        {exercise: remark for exercise, remark in remarks.items() if remark},
+        timestamp,
+    )
+
+
+def id_fault(student: str) -> str:
+    """Say what is wrong with a folder's name as a student's id; "" if nothing is.
+
+    >>> id_fault("amara")
+    ''
+    >>> id_fault("a<b")
+    "the folder's name holds <, which is no part of a student's id: rename it"
+    """
+    if not 0 < len(student) <= LONGEST_ID:
+        return (
+            f"the folder's name has {len(student)} characters, and a student's id has "
+            f"1 to {LONGEST_ID}: rename it"
+        )
+    if student[0] in ".-":
+        return f"the folder's name begins with {student[0]}: rename it"
+    for character in student:
+        if character in UNSAFE or unicodedata.category(character) in UNSEEN:
+            shown = character if character in UNSAFE else f"U+{ord(character):04X}"
+            return (
+                f"the folder's name holds {shown}, which is no part of a student's id: "
+                "rename it"
+            )
+    return ""
+
+
+def _untouched(exercise: ExerciseResult) -> bool:
+    statuses = {case.status for case in exercise.cases}
+    return statuses == {"missing"}
+
+
+def _remark(result: Result, exercise: ExerciseResult) -> str:
+    """Give the comment on an exercise in plain words, "" for none."""
+    if result.status == "invalid":
+        told = f"Nothing could be graded: {result.reason}"
+    elif exercise.flags:
+        called = ", ".join(dict.fromkeys(flag.what for flag in exercise.flags))
+        told = f"For review: the answer calls {called}"
+    else:
+        return ""
+    told = " ".join(told.split())[:LONGEST_REMARK].translate(PLAIN)
+    return told.replace("//", "/ /")  # no link
+
 
 ADD_STUDENT = "INSERT OR IGNORE INTO student (id) VALUES (?)"
 ADD_SUBMISSION = (
@@ -135,3 +285,11 @@ class Batch:
             penalty = self._penalties.of(student, score, late)
         if penalty != held.penalty:
             self._do(student, SET_PENALTY, penalty, held.notebook)
+
+
+# MERGED autograder.gradebook.held: What the gradebook has of some students, read before grades are written.
+# MERGED autograder.gradebook.entries: What the gradebook is told of one student for one lesson.
+#
+#   Everything in a result may be a stranger's words; what is kept here of them can stand
+#   on any page.
+#

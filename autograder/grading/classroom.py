@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from autograder.course import Course, CourseError, write_lines
-from autograder.grading.inside.namespaces import Limits
+from autograder.grading.inside.isolation import Limits
 from autograder.grading.journal import Journal
 from autograder.grading.submission import SUBMITTED
 

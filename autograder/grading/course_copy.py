@@ -15,12 +15,12 @@ from pathlib import Path
 
 import autograder
 import course_lib
-from autograder.exercise import Exercise
+from autograder.checking.exercise import Exercise
 
 OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
 # The modules that say what one call gave: the child describes outcomes with them.
-OUTCOMES = ("arrays.py", "outcome.py", "time_limit.py")
+OUTCOMES = ("checking/__init__.py", "checking/call.py", "checking/values.py")
 WITHHELD = (
     "raise RuntimeError('the course\\'s own {name} cannot be called while {name} is "
     "graded')"
@@ -55,7 +55,7 @@ def make_copy(folder: Path, exercises: Sequence[Exercise]) -> None:
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(OWN / "inside", folder / "engine" / "inside", ignore=skip)
     stub = folder / "course" / "autograder"
-    stub.mkdir(parents=True)
+    (stub / "checking").mkdir(parents=True)
     (stub / "__init__.py").write_text(STUB, encoding="utf-8")
     for name in OUTCOMES:
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)

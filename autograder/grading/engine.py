@@ -15,20 +15,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import NOTEBOOK_SEED
+from autograder.checking.registry import load
 from autograder.course import Course
-from autograder.exercise import Exercise
 from autograder.grading import course_copy
-from autograder.grading.inside.namespaces import Limits
-from autograder.grading.judging import Times, judge_all, no_answer
-from autograder.grading.master import Master, load_master
-from autograder.grading.memory import remembering
+from autograder.grading.identity import course_seed
+from autograder.grading.inside.isolation import Limits
+from autograder.grading.judging import Times, judge_all, no_answer, remembering
+from autograder.grading.release import Master, load_master
 from autograder.grading.result import Judged, Result
 from autograder.grading.sandbox import Sandbox, check_started
-from autograder.grading.seed import course_seed
 from autograder.grading.session import Budget, Cell, Session, TooSlow, clean
 from autograder.grading.submission import Submission
-from autograder.judge import NOTEBOOK_SEED
-from autograder.registry import load
 
 __all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TooSlow"]
 

@@ -4,24 +4,72 @@ The same cells, graded by the same exercises in the same environment with the sa
 get the same verdicts; whatever else changes, verdicts need not be found anew.
 """
 
+import contextlib
 import hashlib
 import json
+import os
 import platform
+import re
+import secrets
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import autograder
 import course_lib
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.grading.dialogue import Cell
+
+NAME = "gradebook.seed"
+BITS = 128
+WRITTEN = re.compile(f"[0-9a-f]{{{BITS // 4}}}")  # int() would take "-5" and "ab"
+
+
+def course_seed(course: Course) -> int:
+    """Give the course's seed, and make it if there is none.
+
+    Raises ``CourseError`` if the file cannot be read or written, or holds no seed.
+    """
+    path = course.root / NAME
+    if not os.path.lexists(path):
+        _make(path)
+    try:
+        text = path.read_text(encoding="ascii").strip()
+        if not WRITTEN.fullmatch(text):
+            raise ValueError
+        return int(text, 16)
+    except OSError as error:
+        raise CourseError(f"{NAME} cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise CourseError(
+            f"{NAME} holds no seed: bring it back from a backup, or delete it to start "
+            "anew; grades may then differ from those given before"
+        ) from None
+
+
+def _make(path: Path) -> None:
+    """Write the file whole; where another process was quicker, its seed stands."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{NAME}.")
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(f"{secrets.randbits(BITS):0{BITS // 4}x}\n")
+            with contextlib.suppress(FileExistsError):
+                os.link(name, path)
+        finally:
+            Path(name).unlink()
+    except OSError as error:
+        raise CourseError(f"{NAME} cannot be made ({error.strerror})") from None
+
 
 PACKAGES = Path(autograder.__file__).parent, Path(course_lib.__file__).parent
 LOCK = PACKAGES[0].parent / "requirements.lock"
 # Everything decides but what is named here: a folder that is added later does, too.
 NOT_DECIDING = frozenset(
     {
-        *("autograder/dashboard", "autograder/demo", "autograder/gradebook"),
+        *("autograder/commands", "autograder/dashboard", "autograder/demo"),
+        *("autograder/gradebook", "autograder/notebooks", "autograder/workspace"),
         *("course_lib/corpora", "course_lib/experiments", "course_lib/figures"),
     }
 )
@@ -80,3 +128,10 @@ def _take(found: "hashlib._Hash", *parts: bytes) -> None:
     for part in parts:
         found.update(b"%d " % len(part))
         found.update(part)
+
+
+# MERGED autograder.grading.seed: The course's secret seed: made once, beside the gradebook, readable by its owner.
+#
+#   The inputs of the cases are drawn from it, so that no answer can be learned by heart,
+#   and the same submission gets the same verdicts for ever.
+#

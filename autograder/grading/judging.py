@@ -4,21 +4,62 @@ The cases run here, in the trusted process; only calls and what they give cross 
 sandbox. What a verdict means in words is ``messages``' and ``report``'s work.
 """
 
+import copy
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from autograder import messages
-from autograder.exercise import Case, Exercise
+from autograder.checking.call import Outcome, Runner, copied
+from autograder.checking.exercise import Case, Exercise
+from autograder.checking.judging import Judgement, MakeRunner, Verdict, judge
+from autograder.checking.registry import load
+from autograder.grading.inside import wire
 from autograder.grading.result import CaseResult, ExerciseResult, Flag
 from autograder.grading.session import Session, When, clean
-from autograder.judge import Judgement, MakeRunner, Verdict, judge
-from autograder.outcome import Outcome, Runner
-from autograder.registry import load
-from autograder.report import Report
+from autograder.messages import report as messages
+from autograder.messages.report import Report
+
+MOST = 500  # answers of one exercise: a case asks for ten at most
+LONGEST = 1 << 16  # bytes of arguments; longer ones come from an answer, not a case
+
+
+def remembering(exercise: Exercise) -> Exercise:
+    """Give the exercise with a spec that remembers its answers."""
+    spec = exercise.expected_function
+    known: OrderedDict[bytes, Any] = OrderedDict()
+
+    def answer(*arguments: Any, **keywords: Any) -> Any:
+        key = _key(arguments, keywords)
+        if key not in known:
+            answered = spec(*arguments, **keywords)
+            if not key:
+                return answered
+            known[key] = answered
+            if len(known) > MOST:
+                known.popitem(last=False)
+        return copied(known[key])
+
+    twin = copy.copy(exercise)
+    twin.spec(answer)
+    return twin
+
+
+def _key(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bytes:
+    """Give the arguments' bytes, or none if they are not plain data."""
+    try:
+        frame = wire.pack([arguments, sorted(keywords.items())], _refuse)
+    except (wire.TooBig, TypeError):
+        return b""
+    return frame if len(frame) < LONGEST else b""
+
+
+def _refuse(function: Any) -> int:
+    raise TypeError("a function has no bytes")
+
 
 Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
 
@@ -145,3 +186,10 @@ def _line(session: Session, name: str) -> str:
             if name in line and ("import" in line or "=" in line):
                 return clean(line.strip())[:500]
     return ""
+
+
+# MERGED autograder.grading.memory: Remember what an exercise's spec answers: every submission is asked the same.
+#
+#   The inputs of the cases are drawn from the course's seed, so only the first submission
+#   pays for the spec, which is written to be obvious and not to be quick.
+#

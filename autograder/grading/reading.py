@@ -5,14 +5,204 @@ the file says about itself are not even looked at. Which cell is which is ``rebu
 work.
 """
 
+import codecs
+import errno
+import json
+import os
 import re
+import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.grading.document import document
-from autograder.grading.untrusted_file import Unreadable, read_bytes, shown
+LONGEST_NAME = 80  # characters of a name in a sentence; a name may hold 255
+MOST_NAMES = 3  # of other files, named where the right one is missing
+FILE_KINDS = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class Unreadable(Exception):
+    """Nothing in a submitted file can be graded; its text is one sentence why."""
+
+
+def read_bytes(path: Path, below: Path, most: int) -> bytes:
+    """Read a file; raises ``Unreadable``.
+
+    below : a folder above the file. It may be reached through links, and nothing that
+        lies in it may: a link could lead to the course's solutions
+    most : how many bytes it may hold
+    """
+    parts = path.relative_to(below).parts
+    try:
+        with _folder(below, parts[:-1]) as folder:
+            return _read(parts[-1], folder, most)
+    except OSError as error:
+        raise Unreadable(f"{shown(path.name)} {_why(error)}.") from None
+
+
+def shown(name: str) -> str:
+    """Give a name fit for a sentence: printable, and not too long."""
+    text = "".join(letter if letter.isprintable() else "�" for letter in name)
+    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
+
+
+@contextmanager
+def _folder(below: Path, parts: tuple[str, ...]) -> Iterator[int]:
+    """Open a folder step by step; each step from the folder that is already open."""
+    try:
+        folder = os.open(below, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        raise Unreadable("There is no submission.") from None
+    try:
+        for part in parts:
+            kind = _kind(part, folder)
+            if kind != "a folder":
+                found = kind or "something unknown"
+                raise Unreadable(
+                    f"The folder {shown(part)} is {found}: hand in the notebook in an "
+                    "ordinary folder."
+                )
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+            inner = os.open(part, flags, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _read(name: str, folder: int, most: int) -> bytes:
+    try:
+        if kind := _kind(name, folder):
+            raise Unreadable(f"{shown(name)} is {kind}, not a file: hand in a copy.")
+        # A pipe that has just taken the file's place would be waited for, else.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        handle = os.open(name, flags, dir_fd=folder)
+    except FileNotFoundError:
+        raise Unreadable(_missing(name, folder)) from None
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise Unreadable(f"{shown(name)} is not a file.")
+        raw = file.read(most + 1) if found.st_size <= most else b""
+    if max(found.st_size, len(raw)) > most:
+        size = f"{max(found.st_size, len(raw)) / 2**20:.1f} MiB"
+        raise Unreadable(
+            f"{shown(name)} has {size}, more than the {most / 2**20:.0f} MiB that are "
+            "read: clear the outputs of the notebook and hand it in again."
+        )
+    return raw
+
+
+def _kind(name: str, folder: int) -> str:
+    """Say what stands under a name, "" for an ordinary file."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    return "" if stat.S_ISREG(mode) else FILE_KINDS.get(stat.S_IFMT(mode), "no file")
+
+
+def _missing(name: str, folder: int) -> str:
+    """Say that there is no such file, and which notebooks there are."""
+    others = sorted(each for each in os.listdir(folder) if each.endswith(".ipynb"))
+    if not others:
+        return f"There is no {shown(name)} in the submission."
+    listed = ", ".join(shown(each) for each in others[:MOST_NAMES])
+    return (
+        f"There is no {shown(name)} in the submission, only {listed}: give the "
+        "notebook its own name back and hand it in again."
+    )
+
+
+def _why(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "is not in the submission"
+    if isinstance(error, PermissionError):
+        return "may not be read: its owner has not allowed it"
+    if error.errno == errno.ELOOP:
+        return "cannot be reached without following a link"
+    if isinstance(error, NotADirectoryError):
+        return "does not lie in a folder"
+    return f"cannot be read ({error.strerror})"
+
+
+MOST_VALUES = 3_000_000  # JSON values in a file: so many take some 200 MB of memory
+ARCHIVES = {
+    b"PK": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a rar archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"%PDF": "a PDF file",
+}
+ENCODINGS = {  # by the mark that the file begins with
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def document(raw: bytes, name: str) -> dict[str, Any]:
+    """Give what the JSON in a file says; raises ``Unreadable``.
+
+    name : the file's, for the sentence
+    """
+    text = _decoded(raw, name)
+    if sum(raw.count(mark) for mark in b",[{") > MOST_VALUES:
+        raise Unreadable(
+            f"{name} holds more than {MOST_VALUES:,} values: clear the outputs of the "
+            "notebook and hand it in again."
+        )
+    try:
+        found = json.loads(text, parse_int=float)  # an int may have too many digits
+    except json.JSONDecodeError as error:
+        raise Unreadable(_not_json(text, error, name)) from None
+    except RecursionError:
+        raise Unreadable(f"{name} is no notebook: it is nested too deep.") from None
+    except MemoryError:
+        raise Unreadable(f"{name} takes too much memory to be read.") from None
+    if not isinstance(found, dict):
+        kind = "a list" if isinstance(found, list) else "a single value"
+        raise Unreadable(f"{name} is no notebook, but {kind}.")
+    return found
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    for start, what in ARCHIVES.items():
+        if raw.startswith(start):
+            raise Unreadable(f"{name} is {what}: hand in the notebook itself.")
+    encoding = next((ENCODINGS[mark] for mark in ENCODINGS if raw.startswith(mark)), "")
+    try:
+        text = raw.decode(encoding or "utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise Unreadable(
+            f"{name} is no notebook: line {line} is not text in UTF-8."
+        ) from None
+    if not text.strip():
+        raise Unreadable(f"{name} is empty.")
+    return text
+
+
+def _not_json(text: str, error: json.JSONDecodeError, name: str) -> str:
+    """Say what a text is that looks like JSON at most."""
+    begin = text.lstrip()[:200].lower()
+    if begin.startswith(("<!doctype", "<html", "<?xml")):
+        return f"{name} is a web page: hand in the notebook itself."
+    if not begin.startswith("{"):
+        return f"{name} is no notebook: a notebook begins with a brace."
+    if re.search("^<<<<<<< ", text, re.MULTILINE):
+        return f"{name} holds two versions of itself: solve the merge conflict first."
+    if not text.rstrip().endswith("}"):
+        return f"{name} ends in the middle: it was not saved or sent to its end."
+    return f"{name} is no notebook: {error.msg} in line {error.lineno}."
+
 
 MOST_BYTES = 32 << 20  # Colab takes 20 MB; a lesson with all its pictures has 2 MB
 MOST_CELLS = 2_000  # the longest lesson has 70, and each is matched with each
@@ -140,3 +330,14 @@ def _clean(text: str) -> str:
     if SURROGATE.search(text):  # pairs are joined, single ones replaced
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
+
+
+# MERGED autograder.grading.untrusted_file: Read the bytes of a file that a stranger has handed in.
+#
+#   Nothing is followed, unpacked or waited for: whatever is not an ordinary file of an
+#   ordinary size is refused in a sentence. What the bytes mean is ``reading``'s work.
+#
+# MERGED autograder.grading.document: Turn a submitted file's bytes into what its JSON says, or into a sentence why not.
+#
+#   Archives are named, never unpacked. What a notebook is made of is ``reading``'s work.
+#

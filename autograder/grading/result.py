@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from autograder.judge import Status as JudgeStatus
+from autograder.checking.judging import Status as JudgeStatus
 
 Status = JudgeStatus | Literal["invalid"]
 

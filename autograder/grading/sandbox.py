@@ -6,8 +6,12 @@ What happens inside is in ``inside``; which command shuts the parent in is in
 
 import contextlib
 import json
+import os
+import shutil
 import socket
 import subprocess
+import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -18,9 +22,151 @@ from typing import Any
 import msgpack
 
 from autograder.course import CourseError
-from autograder.grading import bubblewrap
 from autograder.grading.inside import wire
-from autograder.grading.inside.namespaces import Limits
+from autograder.grading.inside.isolation import Limits
+
+SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt/conda")
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/fonts", "/etc/localtime")
+INSIDE, COURSE, PYTHON = "/engine", "/course", "/python"
+START = (
+    "import sys; sys.path[:0] = [{engine!r}, {course!r}]; "
+    "from inside import parent; parent.main()"
+)
+ONE_THREAD = (
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+)
+
+
+def command(folder: Path, arguments: Sequence[str], isolated: bool) -> list[str]:
+    """Give the command that starts the warm parent.
+
+    folder : with ``engine`` and ``course``
+    isolated : False gives Python alone, for ``--no-sandbox``
+    """
+    engine, course = (
+        (INSIDE, COURSE)
+        if isolated
+        else (str(folder / "engine"), str(folder / "course"))
+    )
+    start = START.format(engine=engine, course=course)
+    # As -I, but for -E: the seed of hashes comes from the environment, which is ours.
+    own = _in_an_environment() and isolated
+    executable = f"{PYTHON}/bin/{Path(sys.executable).name}" if own else sys.executable
+    python = [executable, "-P", "-s", "-B", "-c", start, *arguments]
+    if not isolated:
+        return python
+    found = shutil.which("bwrap")
+    if not found:
+        raise FileNotFoundError("bwrap: there is no such program")
+    return [found, *_options(folder), "--", *python]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Give what a submission finds in its environment."""
+    return {
+        "HOME": "/tmp/home",
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "IPYTHONDIR": "/tmp/ipython",
+        "PYTHONHASHSEED": "0",
+        **dict.fromkeys(ONE_THREAD, "1"),
+    }
+
+
+def refusal(why: str) -> str:
+    """Say that there is no sandbox here, why, and what one can do."""
+    asked = why.splitlines()[-1] if why else "no reason was given"
+    if "there is no such program" in why:
+        do = "install the package bubblewrap (`apt-get install bubblewrap`)"
+    else:
+        do = (
+            "user namespaces must be allowed (sysctl user.max_user_namespaces above 0; "
+            "kernel.unprivileged_userns_clone=1 and "
+            "kernel.apparmor_restrict_unprivileged_userns=0 where the system has them; "
+            "in a container, run it with --security-opt seccomp=unconfined)"
+        )
+    return (
+        f"submissions cannot be shut in on this machine ({asked}): {do}. With "
+        "--no-sandbox they are graded all the same, and can then do whatever you can: "
+        "read and change the gradebook, other submissions and your files"
+    )
+
+
+def _options(folder: Path) -> list[str]:
+    options = [
+        *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+        *("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"),
+        *("--hostname", "sandbox"),
+    ]
+    if os.geteuid() == 0:  # each child becomes a user of its own, and is ended by root
+        options += ["--cap-drop", "ALL"]
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL"):
+            options += ["--cap-add", capability]
+    else:
+        options += ["--unshare-user", "--cap-drop", "ALL"]
+    for name, value in environment(folder).items():
+        options += ["--setenv", name, value]
+    options += _tree(folder)
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    # For an ordinary user's children: what one of them wrote another could read.
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
+    return options
+
+
+def _tree(folder: Path) -> list[str]:
+    """Bind what is needed; what a link at the top means is made again as a link."""
+    options = ["--perms", "1777", "--tmpfs", "/tmp"]
+    shown = [Path(place) for place in SYSTEM if Path(place).exists()]
+    shown += [Path(place) for place in SYSTEM_FILES if Path(place).exists()]
+    made: set[Path] = {Path("/"), Path("/tmp"), Path("/etc")}
+    options += ["--perms", "0755", "--dir", "/etc"]
+    for place in shown:
+        if place.is_symlink():
+            options += ["--symlink", str(place.readlink()), str(place)]
+        else:
+            options += ["--ro-bind", str(place), str(place)]
+        made.add(place)
+    if _in_an_environment():  # where the course is, and whether in /tmp, matters not
+        options += ["--ro-bind", sys.prefix, PYTHON]
+    for place in _python():
+        options += [*_parents(place, made), "--ro-bind", str(place), str(place)]
+        made.add(place)
+    for name, inside in (("engine", INSIDE), ("course", COURSE)):
+        options += ["--ro-bind", str(folder / name), inside]
+    return options
+
+
+def _in_an_environment() -> bool:
+    """Say whether this Python runs in a virtual environment."""
+    return sys.prefix != sys.base_prefix
+
+
+def _python() -> list[Path]:
+    """Folders of this Python and of its packages, outermost first, none twice."""
+    paths = {sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
+    if not _in_an_environment():
+        paths |= {sys.prefix, sysconfig.get_path("purelib")}
+    places = sorted(Path(path) for path in paths)
+    covered = [Path(place) for place in SYSTEM]
+    kept: list[Path] = []
+    for place in places:
+        if not any(place.is_relative_to(other) for other in covered + kept):
+            kept.append(place)
+    return kept
+
+
+def _parents(place: Path, made: set[Path]) -> list[str]:
+    """Make the folders above a place so that every user can pass through them."""
+    options = []
+    for folder in reversed(place.parents):
+        if folder not in made:
+            options += ["--perms", "0755", "--dir", str(folder)]
+            made.add(folder)
+    return options
+
 
 START_SECONDS = 120.0  # the parent imports torch and draws once
 END_SECONDS = 20.0  # the kernel tears a child's namespaces down in milliseconds
@@ -107,26 +253,26 @@ class Sandbox:
             arguments = [str(theirs.fileno()), json.dumps(self.settings)]
             self._said = tempfile.TemporaryFile()
             try:
-                command = bubblewrap.command(self.folder, arguments, self.isolated)
+                start = command(self.folder, arguments, self.isolated)
                 self._process = subprocess.Popen(
-                    command,
+                    start,
                     stdin=subprocess.DEVNULL,
                     stdout=self._said,
                     stderr=self._said,
                     pass_fds=[theirs.fileno()],
-                    env=None if self.isolated else bubblewrap.environment(self.folder),
+                    env=None if self.isolated else environment(self.folder),
                     start_new_session=True,  # Ctrl-C is for us: we end it in order
                 )
             except OSError as error:
                 own.close()
                 self._said.close()
-                raise NoSandbox(bubblewrap.refusal(str(error))) from None
+                raise NoSandbox(refusal(str(error))) from None
         self._control = own
         try:
             self._wait("ready", time.monotonic() + START_SECONDS)
         except (EOFError, TimeoutError, OSError):
             self.__exit__()
-            raise NoSandbox(bubblewrap.refusal(self._last_words)) from None
+            raise NoSandbox(refusal(self._last_words)) from None
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -203,4 +349,11 @@ def check_started(child: Child) -> None:
     except (OSError, EOFError) as error:
         what, rest = "failed", [f"it ended at once ({error!r})"]
     if what == "failed":
-        raise NoSandbox(bubblewrap.refusal(str(rest[0])))
+        raise NoSandbox(refusal(str(rest[0])))
+
+
+# MERGED autograder.grading.bubblewrap: The command that shuts the warm parent in: bubblewrap, with Python and little else.
+#
+#   Inside there are Python, its packages, the system's libraries and two folders of ours,
+#   all read-only; no network, no other process, no home, no course.
+#

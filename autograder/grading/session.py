@@ -11,11 +11,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.grading.dialogue import Cell, Dialogue, Functions, When
+from autograder.checking.call import Outcome, Raised, copied
+from autograder.grading.dialogue import (
+    Cell,
+    Dialogue,
+    End,
+    Functions,
+    Lost,
+    Report,
+    When,
+    clean,
+)
 from autograder.grading.result import Flag
 from autograder.grading.sandbox import Child, Sandbox
-from autograder.grading.testimony import End, Lost, Report, clean
-from autograder.outcome import Outcome, Raised, copied
 
 __all__ = ["Budget", "Cell", "Session", "TooSlow", "When", "clean"]
 

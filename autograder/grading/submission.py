@@ -8,13 +8,11 @@ import hashlib
 from functools import cached_property
 from pathlib import Path
 
-from autograder.grading.dialogue import Cell
-from autograder.grading.master import Master
-from autograder.grading.reading import Unreadable, read_cells, read_file
+from autograder.grading.dialogue import Cell, clean
+from autograder.grading.reading import Unreadable, read_bytes, read_cells, read_file
 from autograder.grading.rebuild import Placed, Rebuilt, rebuild
+from autograder.grading.release import Master
 from autograder.grading.result import Judged, Result
-from autograder.grading.testimony import clean
-from autograder.grading.untrusted_file import read_bytes
 
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, beside the notebook

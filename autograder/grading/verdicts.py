@@ -15,7 +15,7 @@ from autograder.grading import classroom
 from autograder.grading.engine import with_reading
 from autograder.grading.identity import course_version, key
 from autograder.grading.journal import Journal, Kept
-from autograder.grading.master import load_master
+from autograder.grading.release import load_master
 from autograder.grading.result import Judged, Result
 from autograder.grading.submission import Submission
 from autograder.grading.workers import Done, Settings, Task

@@ -17,15 +17,15 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
 from autograder.grading.dialogue import Cell
 from autograder.grading.engine import Budget, Engine, Limits, TooSlow
 from autograder.grading.judging import Times
-from autograder.grading.master import load_master
+from autograder.grading.release import load_master
 from autograder.grading.result import Judged
 from autograder.grading.sandbox import Broken, NoSandbox
-from autograder.registry import load
 
 MOST_DEATHS = 2  # of workers over one submission, until it is given up
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy torch's threads

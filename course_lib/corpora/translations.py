@@ -6,14 +6,51 @@ model learns from them is to translate such texts.
 """
 
 import json
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache as remember
 
-from course_lib.corpora import cache
-from course_lib.corpora.cleaning import LONGEST, SHORTEST, clean
-from course_lib.corpora.pairs import Pair
+from course_lib.corpora import download as cache
+from course_lib.corpora.pairs import Pair, Split, split
 from course_lib.corpora.sources import TRANSLATIONS
+
+SHORTEST, LONGEST = 2, 14  # words
+PLAIN = str.maketrans(
+    dict.fromkeys("“”„‟«»″", '"')
+    | dict.fromkeys("‘’‚‛‹›′´", "'")
+    | dict.fromkeys("‐‑", "-")
+    | {"\u00ad": None, "\u200b": None, "\ufeff": None, "…": "..."}
+)
+UNWANTED = re.compile(
+    r"""
+      [{}<>\[\]|\\*_=#~^@$%`]     # placeholders, markup, names of a program's things
+    | https?:|www\.|\b\w+\.(?:com|org|io|net|de|local|yaml|json)\b  # addresses, files
+    | \d{3,}                      # runs of digits
+    | \n                          # more than one paragraph
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+LETTER = re.compile(r"[^\W\d_]")
+
+
+def clean(text: str) -> str | None:
+    """Give a text as the course uses it, or None if it is to be left out.
+
+    >>> clean("Don’t  show “unavailable” devices")
+    'Don\\'t show "unavailable" devices'
+    >>> clean("Connect to {host}") is None
+    True
+    """
+    plain = unicodedata.normalize("NFC", text).translate(PLAIN)
+    # Again: an invisible character may have stood between a letter and its accent.
+    plain = unicodedata.normalize("NFC", plain).strip()
+    if UNWANTED.search(plain) or not LETTER.search(plain):
+        return None
+    words = plain.split()
+    return " ".join(words) if len(words) <= LONGEST else None
+
 
 Texts = dict[str, str]  # by the part of the program and the keys that lead to it
 
@@ -77,3 +114,25 @@ def texts(language: str) -> Texts:
         found = json.loads(kept.read(f"{language}.json"))
     cleaned = {key: clean(text) for key, text in found.items()}
     return {key: text for key, text in cleaned.items() if text is not None}
+
+
+@remember
+def translation_pairs() -> Split:
+    """Give English texts of 2–14 words with their German, in three parts.
+
+    The texts are Home Assistant's (Apache-2.0), cleaned as in
+    ``course_lib.corpora.translations``; an English text occurs once, with its most frequent
+    German. No part has a near copy of what another part has: what shares a skeleton,
+    on either side, stays together.
+
+    Raises ``DataFault``, which says what to run, if the data is not there.
+    """
+    return split(most_frequent_pairs("en", "de"))
+
+
+# MERGED course_lib.corpora.cleaning: What of a program's texts is a sentence: the rest is left out, the spelling evened.
+#
+#   No word is changed. A text is either taken, with plain quotes and single spaces, or left
+#   out as a whole.
+#
+# MERGED course_lib.corpora.translation_pairs: English to German: the course's translation task, split once and for all.

@@ -2,7 +2,7 @@
 
 Numbers: English words to the parts of German words, where the ones come before the
 tens. Dates: characters in the manner of ten languages to those of ISO 8601. Which
-source tokens a target token comes from is known (``course_lib.source_links``), so that
+source tokens a target token comes from is known (``course_lib.lessons.source_links``), so that
 the weights of a trained model can be measured against it.
 """
 
@@ -15,11 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.corpora.dates import dates
-from course_lib.corpora.number_words import number_words
-from course_lib.nn.alignments import alignment_mass
-from course_lib.nn.seq2seq import RecurrentTranslator
-from course_lib.small_seq2seq import (
+from course_lib.corpora.generated import dates, number_words
+from course_lib.lessons.environment import one_thread
+from course_lib.lessons.small_seq2seq import (
     END,
     FIRST,
     KINDS,
@@ -28,15 +26,16 @@ from course_lib.small_seq2seq import (
     shifted,
     written,
 )
-from course_lib.small_seq2seq import train as train_on
-from course_lib.source_links import (
+from course_lib.lessons.small_seq2seq import train as train_on
+from course_lib.lessons.source_links import (
     Links,
     date_links,
     english_words,
     german_parts,
     number_links,
 )
-from course_lib.threads import one_thread
+from course_lib.nn.recurrent import RecurrentTranslator
+from course_lib.nn.sequence_to_sequence import alignment_mass
 
 Tokens = Sequence[str]
 Looks = Callable[[RecurrentTranslator, "Task", Tokens, Tokens], Tensor]

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.nn.seq2seq import RecurrentTranslator
-from course_lib.small_seq2seq import FIRST, KINDS, Attention, shifted, written
-from course_lib.small_seq2seq import train as train_on
+from course_lib.lessons.small_seq2seq import FIRST, KINDS, Attention, shifted, written
+from course_lib.lessons.small_seq2seq import train as train_on
+from course_lib.nn.recurrent import RecurrentTranslator
 
 N_LETTERS = 10
 SHORTEST, LONGEST = 2, 20

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch, quietly
 from course_lib.masks import causal_mask
-from course_lib.tiny_decoder import TinyDecoder, mask_for_torch, quietly
 
 FACES = 10
 N = 16  # places in a sequence; the throw after the last of them is predicted, too

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch, quietly
 from course_lib.masks import causal_mask
-from course_lib.tiny_decoder import TinyDecoder, mask_for_torch, quietly
 
 DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 N = 7  # days that the model sees; a sentence has one more

@@ -1,6 +1,6 @@
 """What learns, and at which rates: no norm, no sum, norm after, norm first (lesson 08).
 
-The stacks of ``course_lib.deep_stack`` have to say a sequence backwards, so that each
+The stacks of ``course_lib.lessons.deep_stack`` have to say a sequence backwards, so that each
 place has to look at another one. What learns nothing has the loss ln 8.
 """
 
@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from course_lib.deep_stack import LENGTH, VOCAB_SIZE, Stack
-from course_lib.tiny_decoder import quietly
+from course_lib.lessons.deep_stack import LENGTH, VOCAB_SIZE, Stack
+from course_lib.lessons.tiny_decoder import quietly
 
 DEPTH, STEPS, BATCH = 6, 150, 32
 RATES = (0.001, 0.003, 0.01, 0.03)

@@ -1,10 +1,10 @@
 """Can self-attention find whom a pronoun means: by likeness, and by what it learned?
 
-The stories are in ``course_lib.stories``. One layer of self-attention over five tokens
+The stories are in ``course_lib.lessons.stories``. One layer of self-attention over five tokens
 is trained to give, in the row of the token that asks, the colour asked for. With
 likeness alone, queries and keys are the words' vectors themselves; only the values'
 parameters are learned. PyTorch differentiates here; the derivatives by hand are in
-``course_lib.gradients``.
+``course_lib.self_attention``.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from course_lib.lessons.environment import one_thread
+from course_lib.lessons.stories import D_MODEL, WORD_SIZE, Stories, draw, word_vectors
 from course_lib.self_attention import self_attention
-from course_lib.stories import D_MODEL, WORD_SIZE, Stories, draw, word_vectors
-from course_lib.threads import one_thread
 
 STEPS = 300
 BATCH = 64

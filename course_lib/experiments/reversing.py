@@ -1,8 +1,8 @@
 """Say a sequence backwards: with, without, and with wrong encodings of the places.
 
 At place i of n the model is asked for the token of place n − 1 − i, so it has to look
-at a place, whatever stands there. The model is in ``course_lib.one_look``, the mistakes
-in ``course_lib.wrong_positions``. Whether an encoding serves at places that it was not
+at a place, whatever stands there. The model is in ``course_lib.lessons.one_look``, the mistakes
+in ``course_lib.lessons.wrong_positions``. Whether an encoding serves at places that it was not
 trained on is another question: ``course_lib.experiments.look_back``.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from course_lib.one_look import (
+from course_lib.lessons.one_look import (
     D_MODEL,
     VOCAB_SIZE,
     AddedPlaces,
@@ -20,8 +20,8 @@ from course_lib.one_look import (
     draw,
     train,
 )
+from course_lib.lessons.wrong_positions import encoding_of, wrong_speeds
 from course_lib.positions import sinusoidal_encoding
-from course_lib.wrong_positions import encoding_of, wrong_speeds
 
 LENGTH = 16
 STEPS = 200

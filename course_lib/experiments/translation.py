@@ -13,18 +13,17 @@ from typing import Any
 
 import torch
 
-from course_lib.corpora.translation_pairs import translation_pairs
-from course_lib.mistakes import counted, unseen, words
-from course_lib.nn.batches import examples
-from course_lib.nn.checkpoints import Checkpoint, load
-from course_lib.nn.scoring import bleu, drawn, translations
-from course_lib.nn.subwords import Subwords
-from course_lib.nn.systems import SYSTEMS
-from course_lib.nn.tasks import TASKS
+from course_lib.corpora.translations import translation_pairs
+from course_lib.lessons.environment import one_thread
+from course_lib.lessons.mistakes import counted, unseen, words
+from course_lib.lessons.watching import watch
 from course_lib.nn.train import main
-from course_lib.nn.training import Recipe, Training, initial
-from course_lib.threads import one_thread
-from course_lib.watching import watch
+from course_lib.nn.training.batches import examples
+from course_lib.nn.training.checkpoints import Checkpoint, load
+from course_lib.nn.training.loop import Recipe, Training, initial
+from course_lib.nn.training.scoring import bleu, drawn, translations
+from course_lib.nn.training.subwords import Subwords
+from course_lib.nn.training.tasks import SYSTEMS, TASKS
 
 FOLDER = Path("build/trained")
 # Chosen for about equal time; ``paces`` measures what an update of each takes.

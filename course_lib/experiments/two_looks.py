@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from course_lib.heads import multi_head_attention
-from course_lib.threads import one_thread
+from course_lib.lessons.environment import one_thread
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 D_MODEL = 16  # 7 places for a day, 7 for a second day, 2 for what was measured

@@ -1,7 +1,7 @@
 """Every picture of the lessons: functions from data and labels to a ``Picture``.
 
 They draw, nothing else: no function here computes what it shows. What they share is in
-``course_lib.drawing`` and ``course_lib.tables``.
+``course_lib.figures.drawing`` and ``course_lib.figures.drawing``.
 """
 
 from course_lib.figures.alignments import alignment
@@ -22,12 +22,7 @@ from course_lib.figures.masks import (
 )
 from course_lib.figures.positions import clock_hands, stripes
 from course_lib.figures.sequences import agreement, queries_and_keys
-from course_lib.figures.tokens import (
-    bars,
-    length_and_size,
-    merge_trees,
-    token_boxes,
-)
+from course_lib.figures.tokens import bars, length_and_size, merge_trees, token_boxes
 from course_lib.figures.transformer import architecture, three_looks
 from course_lib.figures.translation import losses_by_time, scores_by_length
 

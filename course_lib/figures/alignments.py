@@ -5,9 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from course_lib import drawing
-from course_lib.drawing import COLOURS, FONT_SIZE, WIDEST, new_axes, text_width
-from course_lib.pictures import Picture
+from course_lib.figures import drawing
+from course_lib.figures.drawing import (
+    COLOURS,
+    FONT_SIZE,
+    WIDEST,
+    Picture,
+    new_axes,
+    text_width,
+)
 
 OUTLINE = COLOURS[1]
 

@@ -8,17 +8,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, MultipleLocator, NullLocator
 
-from course_lib import drawing
-from course_lib.drawing import (
+from course_lib.figures import drawing
+from course_lib.figures.drawing import (
     COLOURS,
     FONT_SIZE,
+    Picture,
     new_axes,
+    number_table,
     number_text,
     text_width,
     write,
 )
-from course_lib.pictures import Picture
-from course_lib.tables import number_table
 
 
 def attention_weights(

@@ -8,16 +8,16 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from course_lib.drawing import (
+from course_lib.figures.drawing import (
     COLOURS,
     FONT_SIZE,
     WIDEST,
+    Picture,
+    number_table,
     text_width,
     weights_of,
     write,
 )
-from course_lib.pictures import Picture
-from course_lib.tables import number_table
 
 CELL, ROW, GAP, BETWEEN = 0.42, 0.3, 0.2, 0.5  # inches
 TITLE = 0.62  # inches above a table: its name, and those of its heads

@@ -11,18 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from course_lib import drawing
-from course_lib.drawing import (
+from course_lib.figures import drawing
+from course_lib.figures.drawing import (
+    BLOCKED,
     FONT_SIZE,
+    LARGEST_WITH_NUMBERS,
     WIDEST,
+    Picture,
     new_axes,
     number_text,
     text_colour,
     text_width,
     write,
 )
-from course_lib.pictures import Picture
-from course_lib.tables import BLOCKED, LARGEST_WITH_NUMBERS
 
 ALLOWED = "#BFDDF1"  # hatching, not this colour, tells it from a blocked cell
 

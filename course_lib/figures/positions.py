@@ -8,9 +8,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from matplotlib.ticker import MaxNLocator
 
-from course_lib import drawing
-from course_lib.drawing import COLOURS, FONT_SIZE, new_axes, text_width, write
-from course_lib.pictures import Picture
+from course_lib.figures import drawing
+from course_lib.figures.drawing import (
+    COLOURS,
+    FONT_SIZE,
+    Picture,
+    new_axes,
+    text_width,
+    write,
+)
 
 
 def clock_hands(

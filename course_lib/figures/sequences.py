@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from course_lib import drawing
-from course_lib.drawing import FONT_SIZE, new_axes
-from course_lib.pictures import Picture
+from course_lib.figures import drawing
+from course_lib.figures.drawing import FONT_SIZE, Picture, new_axes
 
 
 def queries_and_keys(

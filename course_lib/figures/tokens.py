@@ -8,10 +8,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from course_lib import drawing
-from course_lib.drawing import FONT_SIZE, new_axes, styles, text_width, write
-from course_lib.pictures import Picture
-from course_lib.token_statistics import Tree
+from course_lib.figures import drawing
+from course_lib.figures.drawing import (
+    FONT_SIZE,
+    Picture,
+    new_axes,
+    styles,
+    text_width,
+    write,
+)
+from course_lib.lessons.token_statistics import Tree
 
 ROW = 0.34  # inches from one row of boxes to the next
 HATCHES = ("", "////", "....", "xxxx", "----", "oo")

@@ -7,10 +7,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from course_lib.drawing import COLOURS, FONT_SIZE, WIDEST, text_width, write
+from course_lib.figures.drawing import (
+    BLOCKED,
+    COLOURS,
+    FONT_SIZE,
+    WIDEST,
+    Picture,
+    text_width,
+    write,
+)
 from course_lib.figures.masks import ALLOWED
-from course_lib.pictures import Picture
-from course_lib.tables import BLOCKED
 
 Look = tuple[np.ndarray, Sequence[str], Sequence[str]]
 

@@ -6,7 +6,7 @@ equal those of the NumPy references and of PyTorch's own layers.
 
 from course_lib.nn.attention import MultiHeadAttention, attention
 from course_lib.nn.device import best_device
-from course_lib.nn.positions import LearnedPositions, SinusoidalPositions
+from course_lib.nn.transformer import LearnedPositions, SinusoidalPositions
 
 __all__ = [
     "LearnedPositions",

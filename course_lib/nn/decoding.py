@@ -3,15 +3,305 @@
 The same for one text and any function that scores is in ``course_lib.nn.searching``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from course_lib.nn.beams import Search
-from course_lib.nn.translator import Translator
+from course_lib.nn.attention import attention
+
+
+class State(Protocol):
+    """What a translator remembers between two steps, one row per unfinished text."""
+
+    def select(self, rows: Tensor) -> Self:
+        """Give a state whose row i is row rows[i] of this one.
+
+        rows : (new batch), whole numbers in any order, as often as wanted. So beams are
+            copied, swapped and dropped. This state stays as it is.
+        """
+
+
+M = TypeVar("M")
+S = TypeVar("S", bound=State)
+
+
+class Translator(Protocol[M, S]):
+    """Reads a source and scores, for each place of a target, what may stand there.
+
+    Tokens are whole numbers 0 … vocab_size − 1. In a batch the shorter sequences are
+    filled up with ``padding``, behind their tokens; filling never plays a part.
+    """
+
+    training: bool
+
+    @property
+    def sizes(self) -> Any:
+        """The sizes that it was made from: a frozen dataclass of plain numbers."""
+
+    @property
+    def padding(self) -> int:
+        """The number that fills sequences up."""
+
+    @property
+    def longest(self) -> int | None:
+        """How many tokens a text may have at most; None for as many as one likes."""
+
+    def __call__(self, source: Tensor, target: Tensor) -> Tensor:
+        """Score all tokens at all places at once, as in training.
+
+        source : (batch, m), tokens
+        target : (batch, n), tokens as the decoder reads them: shifted right, with the
+            token that begins every text first
+
+        Returns logits (batch, n, vocab_size); row i depends on target tokens 0 … i.
+        """
+
+    def encode(self, source: Tensor) -> M:
+        """Read a source (batch, m): what of it a decoder needs."""
+
+    def start(self, memory: M) -> S:
+        """Give the state before the first token of the target."""
+
+    def step(self, tokens: Tensor, state: S) -> tuple[Tensor, S]:
+        """Read one more target token per text, and score what may come after it.
+
+        tokens : (batch), the newest tokens; at first the one that begins every text
+        state : of the tokens before; it stays as it is, and can be used again
+
+        Returns two things: logits (batch, vocab_size), equal to the last row of a call
+        with all tokens so far, and the state after the newest ones.
+        """
+
+    def attention(self, source: Tensor, target: Tensor) -> Tensor | None:
+        """Give the weights (batch, n, m) with which target tokens look at the source.
+
+        source, target : as for a call
+
+        Each row sums to 1. None if the model has no attention.
+        """
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """As in ``nn.Module``; likewise what follows."""
+
+    def train(self, mode: bool = True) -> Self: ...
+
+    def eval(self) -> Self: ...
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
+
+
+def real_tokens(tokens: Tensor, padding: int) -> Tensor:
+    """Say where a batch has tokens, as a mask for what looks at it.
+
+    tokens : (batch, m), filled up with padding
+    padding : the number that fills up
+
+    Returns booleans (batch, m), True at tokens.
+
+    >>> import torch
+    >>> real_tokens(torch.tensor([[5, 6], [7, 0]]), 0)
+    tensor([[ True,  True],
+            [ True, False]])
+    """
+    return tokens != padding
+
+
+def greedy_decode(
+    next_scores: Callable[[list[int]], np.ndarray],
+    start: int,
+    end: int,
+    max_length: int,
+) -> list[int]:
+    """Write a text by taking, again and again, the token with the highest score.
+
+    next_scores : takes the tokens so far, start first, and gives the scores
+        (vocab_size,) of what may come next
+    start : the token that begins every text
+    end : the token that ends it
+    max_length : how many tokens are chosen at most; start and end are not counted
+
+    Returns the tokens without the first start and without the end; the number of start
+    may come again, as a token of the text. Of several with the highest score it is
+    the one with the smallest number. A text that is max_length long ends there, and
+    next_scores is not asked again.
+    Source: Sutskever et al. (2014), Sequence to Sequence Learning with Neural Networks,
+    section 3.2, with a beam of one.
+
+    >>> greedy_decode(lambda tokens: np.eye(4)[len(tokens) + 1], 0, 3, 9)
+    [2]
+    """
+    tokens = [start]
+    while len(tokens) <= max_length:
+        best = int(np.argmax(next_scores(list(tokens))))
+        if best == end:
+            break
+        tokens.append(best)
+    return tokens[1:]
+
+
+def beam_search(
+    next_log_probabilities: Callable[[list[int]], np.ndarray],
+    start: int,
+    end: int,
+    beam_size: int,
+    max_length: int,
+    alpha: float = 0.6,
+) -> list[int]:
+    """Write a text while keeping several beginnings, and choose the best at the end.
+
+    next_log_probabilities : takes the tokens so far, start first, and gives the
+        logarithms (vocab_size,) of the probabilities of what may come next
+    start : the token that begins every text
+    end : the token that ends it
+    beam_size : how many beginnings are kept at most
+    max_length : how many tokens are chosen at most; start is not counted, end is
+    alpha : how much longer texts are favoured, usually 0 … 1; 0 for not at all
+
+    Returns the best text's tokens without the first start and the final end; the number
+    of start may come again. In each step every beginning is continued by every token,
+    and the beam_size continuations with the greatest sums of logarithms stay. Those
+    that end are done and leave the beam, which is as much smaller from then on; nothing
+    pushes them out again. It stops when the beam is empty or max_length is reached;
+    what has not ended then counts as it is. The best text is the one with the greatest
+    sum divided by ((5 + length) / 6) ** alpha, where length counts end. No two sums are
+    equal in what is graded.
+    Source: Sutskever et al. (2014), Sequence to Sequence Learning with Neural Networks,
+    section 3.2; the division is that of Wu et al. (2016), Google's Neural Machine
+    Translation System, section 7, equation 14.
+
+    >>> first, after_1 = [0.05, 0.5, 0.4, 0.05], [0.2, 0.2, 0.3, 0.3]
+    >>> table = np.log([first, after_1, [0.03, 0.03, 0.04, 0.9]])
+    >>> greedy_decode(lambda tokens: table[tokens[-1]], start=0, end=3, max_length=9)
+    [1, 2]
+    >>> beam_search(lambda tokens: table[tokens[-1]], 0, 3, beam_size=2, max_length=9)
+    [2]
+    """
+    beams = [([start], 0.0)]
+    done: list[tuple[list[int], float]] = []
+    for _ in range(max_length):
+        longer = []
+        for tokens, total in beams:
+            for token, log_p in enumerate(next_log_probabilities(list(tokens))):
+                longer.append(([*tokens, token], total + float(log_p)))
+        longer.sort(key=lambda beam: -beam[1])
+        kept = longer[: beam_size - len(done)]
+        done += [beam for beam in kept if beam[0][-1] == end]
+        beams = [beam for beam in kept if beam[0][-1] != end]
+        if not beams:
+            break
+
+    def merit(beam: tuple[list[int], float]) -> float:
+        tokens, total = beam
+        return total / ((5 + len(tokens) - 1) / 6) ** alpha
+
+    best, _ = max(done + beams, key=merit)
+    return [token for token in best[1:] if token != end]
+
+
+def cached_step(
+    token: int,
+    keys: Tensor,
+    values: Tensor,
+    table: Tensor,
+    encoding: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Let the newest token look at all tokens so far, itself included.
+
+    token : the number of the newest token
+    keys : (t, d_k), the keys of the t tokens before it; t may be 0
+    values : (t, d_v), their values
+    table : (vocab_size, d_model), one learned vector per token
+    encoding : (n_places, d_model), one row per place; the newest token is at t
+    w_q : (d_model, d_k)
+    w_k : (d_model, d_k)
+    w_v : (d_model, d_v)
+
+    Returns three tensors: the output (d_v) of the newest token, the keys (t + 1, d_k)
+    and the values (t + 1, d_v) for the next step. The output is the last row of causal
+    self-attention over all t + 1 tokens, each embedded as ``embed`` does: its row of
+    the table times √d_model, plus the row of its place. The arguments stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; Shazeer
+    (2019), Fast Transformer Decoding, section 2.4.
+
+    >>> one, none = torch.ones(1, 1), torch.empty(0, 1)
+    >>> table, places = torch.tensor([[2.0]]), torch.tensor([[10.0], [20.0]])
+    >>> cached_step(0, none, none, table, places, one, one, one)
+    (tensor([12.]), tensor([[12.]]), tensor([[12.]]))
+    """
+    place = keys.shape[0]
+    x = table[token] * table.shape[-1] ** 0.5 + encoding[place]  # (d_model)
+    keys = torch.cat([keys, (x @ w_k).unsqueeze(0)])  # (t + 1, d_k)
+    values = torch.cat([values, (x @ w_v).unsqueeze(0)])  # (t + 1, d_v)
+    output, _ = attention((x @ w_q).unsqueeze(0), keys, values)
+    return output.squeeze(0), keys, values
+
+
+Beam = tuple[list[int], float]  # tokens without start; the sum of their logarithms
+
+
+class Search:
+    """The beams of one text. All rules are those of ``searching.beam_search``."""
+
+    def __init__(self, beam_size: int, end: int) -> None:
+        """Begin with one beam of no tokens.
+
+        beam_size : how many beams, alive or ended, are kept at most
+        end : the token that ends a text
+        """
+        self.beam_size = beam_size
+        self.end = end
+        self.live: list[Beam] = [([], 0.0)]
+        self.done: list[Beam] = []
+
+    def continue_by(
+        self, choices: Sequence[tuple[Sequence[float], Sequence[int]]]
+    ) -> list[int]:
+        """Continue each live beam by its best tokens, and keep the best of all.
+
+        choices : for each live beam logarithms of probabilities, and their tokens
+
+        Returns for each beam that lives now the number of the one that it came from.
+        """
+        longer = [
+            (total + log_p, row, token)
+            for row, ((_, total), (log_ps, tokens)) in enumerate(
+                zip(self.live, choices, strict=True)
+            )
+            for log_p, token in zip(log_ps, tokens, strict=True)
+        ]
+        longer.sort(key=lambda choice: -choice[0])
+        before, self.live, came_from = self.live, [], []
+        for total, row, token in longer[: self.beam_size - len(self.done)]:
+            text = [*before[row][0], token]
+            if token == self.end:
+                self.done.append((text, total))
+            else:
+                self.live.append((text, total))
+                came_from.append(row)
+        return came_from
+
+    def best(self, alpha: float) -> list[int]:
+        """Give the best text without end; alpha favours longer ones.
+
+        Source: Wu et al. (2016), Google's Neural Machine Translation System, section 7,
+        equation 14.
+        """
+
+        def merit(each: Beam) -> float:
+            text, total = each
+            return total / ((5 + len(text)) / 6) ** alpha
+
+        text, _ = max(self.done + self.live, key=merit)
+        return [token for token in text if token != self.end]
 
 
 def translate(
@@ -162,3 +452,23 @@ def evaluating(model: Translator[Any, Any]) -> Iterator[None]:
 
 def _most(model: Translator[Any, Any], max_length: int) -> int:
     return max_length if model.longest is None else min(max_length, model.longest)
+
+
+# MERGED course_lib.nn.translator: What every translator of the course can do, whatever it is made of.
+#
+#   Training, decoding and measuring are written against this and know no model. The models
+#   are in ``course_lib.nn.transformer`` and ``course_lib.nn.seq2seq``.
+#
+# MERGED course_lib.nn.searching: Choosing the tokens of a text one after another: greedily, or with several beams.
+#
+#   The functions know no model: it is an argument that scores what may come next. Whole
+#   batches of sentences with a given model are translated in ``course_lib.nn.decoding``.
+#
+# MERGED course_lib.nn.caching: One more token without computing the earlier ones again: keys and values are kept.
+#
+#   The fast version, with all layers and heads, is in ``course_lib.nn.transformer``.
+#
+# MERGED course_lib.nn.beams: What a beam search remembers of one text: the beginnings that are still in play.
+#
+#   The search itself, for a batch and a model, is ``course_lib.nn.decoding.beam``.
+#

@@ -1,90 +1,290 @@
-"""The Transformer's small parts as functions: norm, feed-forward, embedding, shift.
+"""The Transformer's decoder layer as a module: for all tokens, or for the newest one.
 
-The parameters are arguments; the modules that own them are in
-``course_lib.nn.transformer``. What is built of these parts is in
-``course_lib.nn.blocks``.
+The same as a function is ``course_lib.nn.blocks.decoder_layer``, and one step of one
+head with its cache is ``course_lib.nn.caching``.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
+
+from course_lib.nn.attention import (
+    MultiHeadAttention,
+    keys_and_values,
+    longer,
+    look,
+    look_back,
+)
+from course_lib.nn.device import best_device
+
+Theirs = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 
 
-def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-    """Shift and stretch each token's vector to mean 0 and variance 1, then as learned.
+def like_theirs(theirs: Theirs) -> dict[str, Any]:
+    """Give the arguments that make a layer of ours like theirs.
 
-    x : (..., d_model), one token per row
-    gain : (d_model), multiplied after that
-    bias : (d_model), added last
-    eps : added to the variance, under the root
-
-    Returns a tensor like x; its row i depends on row i of x alone. The variance is the
-    mean of the squared differences from the mean (divided by d_model), and right also
-    where the numbers are large and close to each other. x stays as it is.
-    Source: Ba et al. (2016), Layer Normalization, section 3, equation 4; eps and its
-    place are those of PyTorch's ``nn.LayerNorm``.
-
-    >>> layer_norm(torch.tensor([1.0, 3.0]), torch.ones(2), torch.tensor([0.0, 5.0]))
-    tensor([-1.0000,  6.0000])
+    Raises ``ValueError`` for what ours does not have: another activation than ReLU;
+    vectors of a batch that are not batch first, which ours would read as another text.
     """
-    centred = x - x.mean(dim=-1, keepdim=True)
-    variance = (centred**2).mean(dim=-1, keepdim=True)  # (..., 1)
-    return centred / torch.sqrt(variance + eps) * gain + bias
+    activation = theirs.activation
+    if not (activation is functional.relu or isinstance(activation, nn.ReLU)):
+        name = getattr(activation, "__name__", type(activation).__name__)
+        raise ValueError(f"activation={name!r}: the layers here have relu alone")
+    if not theirs.self_attn.batch_first:
+        raise ValueError("batch_first=False: the layers here take (batch, n, d_model)")
+    like = theirs.linear1.weight
+    return {
+        "d_model": theirs.linear1.in_features,
+        "n_heads": theirs.self_attn.num_heads,
+        "d_ff": theirs.linear1.out_features,
+        "dropout": theirs.dropout1.p,
+        "norm_first": theirs.norm_first,
+        "bias": theirs.linear1.bias is not None,
+        "eps": theirs.norm1.eps,
+        "device": like.device,
+        "dtype": like.dtype,
+    }
 
 
-def feed_forward(
-    x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor
-) -> Tensor:
-    """Send each token's vector, alone, through two layers with a ReLU between.
+def renamed(theirs: Theirs, attentions: Mapping[str, str]) -> dict[str, Tensor]:
+    """Give their parameters under the names of ours.
 
-    x : (..., d_model), one token per row
-    w_1 : (d_model, d_ff)
-    b_1 : (d_ff)
-    w_2 : (d_ff, d_model)
-    b_2 : (d_model)
-
-    Returns a tensor like x; its row i depends on row i of x alone. x stays as it is.
-    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.3, equation 2.
-
-    >>> x, w, b = torch.tensor([[1.0], [-1.0]]), torch.tensor([[2.0]]), torch.ones(1)
-    >>> feed_forward(x, w, b, w, b)
-    tensor([[7.],
-            [1.]])
+    attentions : their names of the attentions, to ours
     """
-    return torch.relu(x @ w_1 + b_1) @ w_2 + b_2
+    parts: dict[str, nn.Module] = {"wide": theirs.linear1, "narrow": theirs.linear2}
+    for their_name, our_name in attentions.items():
+        parts[our_name] = MultiHeadAttention.from_torch(getattr(theirs, their_name))
+    for number in range(len(attentions) + 1):  # one norm per part
+        parts[f"norms.{number}"] = getattr(theirs, f"norm{number + 1}")
+    return {
+        f"{name}.{inner}": parameter
+        for name, part in parts.items()
+        for inner, parameter in part.state_dict().items()
+    }
 
 
-def embed(tokens: Tensor, table: Tensor, encoding: Tensor) -> Tensor:
-    """Turn numbers of tokens into vectors that also say where each token stands.
+Part = Callable[[Tensor], Tensor]
 
-    tokens : (..., n), whole numbers, 0 … vocab_size − 1
-    table : (vocab_size, d_model), one learned vector per token
-    encoding : (n_places, d_model), one row per place, n_places ≥ n
 
-    Returns the vectors (..., n, d_model): a token's row of the table times √d_model,
-    plus the row of its place. The arguments stay as they are.
-    Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.4 and 3.5.
+class Layer(nn.Module):
+    """Parts one after another, each added to what went in, each with a norm."""
 
-    >>> table = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]])
-    >>> embed(torch.tensor([1, 1]), table, torch.arange(8.0).reshape(2, 4))
-    tensor([[0., 3., 2., 3.],
-            [4., 7., 6., 7.]])
+    n_parts: int
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        *,
+        dropout: float = 0.0,
+        norm_first: bool = False,
+        bias: bool = True,
+        eps: float = 1e-5,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        """Make a layer with random parameters.
+
+        d_model : length of a token's vector
+        n_heads : number of heads of each attention
+        d_ff : length between the two layers of the feed-forward part
+        dropout : of what each part gives, before it is added, while training
+        norm_first : True for x + part(norm(x)), False for the paper's norm(x + part(x))
+        bias : whether projections and norms add a vector of parameters
+        eps : of the norms, added to the variance
+        device : the GPU if there is one, else the CPU, if None
+        """
+        super().__init__()
+        self.norm_first = norm_first
+        place = best_device(device)
+
+        def attention() -> MultiHeadAttention:
+            return MultiHeadAttention(
+                d_model, n_heads, bias=bias, device=place, dtype=dtype
+            )
+
+        def norm() -> nn.LayerNorm:
+            return nn.LayerNorm(d_model, eps, bias=bias, device=place, dtype=dtype)
+
+        self.own_attention = attention()
+        if self.n_parts == 3:
+            self.memory_attention = attention()
+        self.wide = nn.Linear(d_model, d_ff, bias=bias, device=place, dtype=dtype)
+        self.narrow = nn.Linear(d_ff, d_model, bias=bias, device=place, dtype=dtype)
+        self.norms = nn.ModuleList(norm() for _ in range(self.n_parts))
+        self.dropout = nn.Dropout(dropout)
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Send each token's vector (..., n, d_model), alone, through two layers."""
+        return self.narrow(torch.relu(self.wide(x)))
+
+    def in_turn(self, x: Tensor, parts: Sequence[Part]) -> Tensor:
+        """Send x (..., n, d_model) through the parts, each with its sum and norm."""
+        for part, norm in zip(parts, self.norms, strict=True):
+            if self.norm_first:
+                x = x + self.dropout(part(norm(x)))
+            else:
+                x = norm(x + self.dropout(part(x)))
+        return x
+
+
+class EncoderLayer(Layer):
+    """All tokens look at each other, then each thinks for itself.
+
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; the norm
+    first: Xiong et al. (2020), On Layer Normalization in the Transformer Architecture.
     """
-    vectors = table[tokens] * table.shape[-1] ** 0.5  # (..., n, d_model)
-    return vectors + encoding[: tokens.shape[-1]]
+
+    n_parts = 2
+
+    def forward(self, x: Tensor, may_attend: Tensor | None = None) -> Tensor:
+        """Give a tensor like x (..., n, d_model).
+
+        may_attend : booleans that fit (..., n, n), True where a token may look; None if
+            all may look at all
+        """
+
+        def look_around(y: Tensor) -> Tensor:
+            part = self.own_attention
+            return look(part, y, *keys_and_values(part, y), may_attend)
+
+        return self.in_turn(x, [look_around, self.feed_forward])
+
+    @classmethod
+    def from_torch(cls, theirs: nn.TransformerEncoderLayer) -> "EncoderLayer":
+        """Give a layer with copies of the parameters of PyTorch's.
+
+        It computes the same, on the same device, in the same dtype; only while training
+        it drops in fewer places. Raises ``ValueError`` if theirs has another activation
+        than ReLU or is not batch_first.
+        """
+        ours = cls(**like_theirs(theirs))
+        ours.load_state_dict(renamed(theirs, {"self_attn": "own_attention"}))
+        return ours.train(theirs.training)
 
 
-def shift_right(targets: Tensor, start: int) -> Tensor:
-    """Give what a decoder reads while it learns to write the targets.
+class LayerCache(NamedTuple):
+    """What a decoder layer keeps between steps: all are (batch, n_heads, …, d_k)."""
 
-    targets : (..., n), whole numbers of tokens, n ≥ 1
-    start : the number of the token that begins every text
+    keys: Tensor  # (batch, n_heads, t, d_k), of the t target tokens before
+    values: Tensor  # likewise
+    memory_keys: Tensor  # (batch, n_heads, m, d_k), of the source; never change
+    memory_values: Tensor  # likewise
 
-    Returns a tensor like targets: start, then all of them but the last. So the decoder
-    has read targets 0 … i − 1 where it is to write target i. targets stays as it is.
-    Source: Vaswani et al. (2017), Attention Is All You Need, figure 1 and section 3.1.
 
-    >>> shift_right(torch.tensor([[5, 6, 7]]), start=1)
-    tensor([[1, 5, 6]])
+class DecoderLayer(Layer):
+    """The target's tokens look at each other, then at the source, then think.
+
+    Source: as for ``EncoderLayer``, and section 3.2.3.
     """
-    first = torch.full_like(targets[..., :1], start)
-    return torch.cat([first, targets[..., :-1]], dim=-1)
+
+    n_parts = 3
+
+    def forward(
+        self,
+        y: Tensor,
+        memory: Tensor,
+        may_attend: Tensor | None = None,
+        memory_may_attend: Tensor | None = None,
+        *,
+        causal: bool = False,
+    ) -> Tensor:
+        """Give a tensor like y (..., n, d_model).
+
+        memory : (..., m, d_model), what the encoder made of the source
+        may_attend : booleans that fit (..., n, n): where a target token may look in the
+            target; None for everywhere
+        memory_may_attend : booleans that fit (..., n, m): where it may look in the
+            memory; None for everywhere
+        causal : instead of may_attend: token i may look at tokens 0 … i, which is fast
+        """
+        own, cross = self.own_attention, self.memory_attention
+
+        def look_at_target(x: Tensor) -> Tensor:
+            if causal:
+                return look_back(own, x)
+            return look(own, x, *keys_and_values(own, x), may_attend)
+
+        def look_at_memory(x: Tensor) -> Tensor:
+            return look(cross, x, *keys_and_values(cross, memory), memory_may_attend)
+
+        return self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
+
+    def with_weights(
+        self, y: Tensor, memory: Tensor, memory_may_attend: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Do as ``forward`` with causal=True, and say where the tokens looked.
+
+        Returns a tensor like y, and the weights (..., n_heads, n, m) of the attention
+        to the memory.
+        """
+        seen = []
+
+        def look_at_memory(x: Tensor) -> Tensor:
+            output, weights = self.memory_attention(x, memory, memory_may_attend)
+            seen.append(weights)
+            return output
+
+        def look_at_target(x: Tensor) -> Tensor:
+            return look_back(self.own_attention, x)
+
+        y = self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
+        return y, seen[0]
+
+    def start(self, memory: Tensor) -> LayerCache:
+        """Compute keys and values of the memory (..., m, d_model) for all steps."""
+        keys, values = keys_and_values(self.memory_attention, memory)
+        none = keys[..., :0, :]
+        return LayerCache(none, none, keys, values)
+
+    def step(
+        self, y: Tensor, cache: LayerCache, memory_may_attend: Tensor | None = None
+    ) -> tuple[Tensor, LayerCache]:
+        """Do for the newest token y (..., 1, d_model) what ``forward`` does for all.
+
+        cache : of the tokens before; it stays as it is
+        memory_may_attend : booleans that fit (..., 1, m)
+
+        Returns a tensor like y, and the cache with the newest token's key and value.
+        """
+        kept = [cache]
+
+        def look_at_target(x: Tensor) -> Tensor:
+            key, value = keys_and_values(self.own_attention, x)
+            keys, values = longer(cache.keys, key), longer(cache.values, value)
+            kept.append(cache._replace(keys=keys, values=values))
+            return look(self.own_attention, x, keys, values)
+
+        def look_at_memory(x: Tensor) -> Tensor:
+            found = cache.memory_keys, cache.memory_values
+            return look(self.memory_attention, x, *found, memory_may_attend)
+
+        y = self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
+        return y, kept[-1]
+
+    @classmethod
+    def from_torch(cls, theirs: nn.TransformerDecoderLayer) -> "DecoderLayer":
+        """Give a layer with copies of the parameters of PyTorch's.
+
+        As in ``EncoderLayer.from_torch``.
+        """
+        ours = cls(**like_theirs(theirs))
+        names = {"self_attn": "own_attention", "multihead_attn": "memory_attention"}
+        ours.load_state_dict(renamed(theirs, names))
+        return ours.train(theirs.training)
+
+
+# MERGED course_lib.nn.torch_layers: Reading PyTorch's Transformer layers: what they are like, and their parameters.
+#
+#   Ours are in ``course_lib.nn.transformer_layers``.
+#
+# MERGED course_lib.nn.transformer_layers: The Transformer's encoder layer as a module, and what all its layers have in common.
+#
+#   The same as functions is in ``course_lib.nn.blocks``. The decoder layer is in
+#   ``course_lib.nn.decoder_layer``; the whole model is in ``course_lib.nn.transformer``.
+#   How PyTorch's parameters get in here is in ``course_lib.nn.torch_layers``.
+#

@@ -1,7 +1,7 @@
 """``python -m course_lib.nn.train``: train a translator, stop, go on, measure it.
 
 Under ``torchrun`` several processes train the same model on shares of each batch. What
-is learned is in ``course_lib.nn.tasks``, how in ``training``; ``scoring`` measures.
+is learned is in ``course_lib.nn.training.tasks``, how in ``training``; ``scoring`` measures.
 """
 
 import argparse
@@ -16,17 +16,14 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from course_lib.corpora.faults import DataFault
-from course_lib.nn import checkpoints
-from course_lib.nn.batches import examples
-from course_lib.nn.checkpoints import COMMAND, CheckpointFault
+from course_lib.corpora.download import DataFault
 from course_lib.nn.device import best_device
-from course_lib.nn.keeper import Keeper
-from course_lib.nn.processes import Team, stop_sign, team, under_torchrun
-from course_lib.nn.progress import progress
-from course_lib.nn.systems import SYSTEMS
-from course_lib.nn.tasks import TASKS
-from course_lib.nn.training import Recipe, Training, initial
+from course_lib.nn.training import checkpoints
+from course_lib.nn.training.batches import examples
+from course_lib.nn.training.checkpoints import COMMAND, CheckpointFault, Keeper
+from course_lib.nn.training.distributed import Team, stop_sign, team, under_torchrun
+from course_lib.nn.training.loop import Recipe, Training, initial, progress
+from course_lib.nn.training.tasks import SYSTEMS, TASKS
 
 FOLDER = Path("build/trained")
 STEPS = {"translation": 6000, "dates": 1500, "numbers": 1500, "copying": 3000}
@@ -183,7 +180,7 @@ def _train(training: Training, keeper: Keeper, device: torch.device) -> int:
 
 
 def _score(keeper: Keeper, pairs: Sequence[Any], device: torch.device) -> None:
-    from course_lib.nn.scoring import score, table  # sacrebleu: half a second
+    from course_lib.nn.training.scoring import score, table  # sacrebleu: half a second
 
     model: Any = keeper.training.model
     seconds = keeper.seconds

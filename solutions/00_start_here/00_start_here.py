@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder import check
 from course_lib import figures
-from course_lib.environment import check_environment
+from course_lib.lessons.environment import check_environment
 
 # %% [markdown]
 # ## How the course works

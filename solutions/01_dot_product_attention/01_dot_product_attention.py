@@ -17,8 +17,9 @@
 import numpy as np
 
 from autograder import check
-from course_lib import figures, pronoun
-from course_lib.scale import scale_effect
+from course_lib import figures
+from course_lib.lessons import pronoun
+from course_lib.lessons.scale import scale_effect
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -138,7 +139,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 # </details>
 
 # %%
-from course_lib.softmax import softmax  # exercise
+from course_lib.attention import softmax  # exercise
 
 # %%
 check(softmax)
@@ -284,7 +285,7 @@ for size in (1.0, 4.0, 16.0):
 # </details>
 
 # %%
-from course_lib.softmax import softmax_jacobian  # exercise
+from course_lib.attention import softmax_jacobian  # exercise
 
 # %%
 check(softmax_jacobian)
@@ -522,7 +523,7 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 # </details>
 
 # %%
-from course_lib.scores import bilinear_scores  # exercise
+from course_lib.attention import bilinear_scores  # exercise
 
 # %%
 check(bilinear_scores)
@@ -554,7 +555,7 @@ check(bilinear_scores)
 # </details>
 
 # %%
-from course_lib.scores import additive_scores  # exercise
+from course_lib.attention import additive_scores  # exercise
 
 # %%
 check(additive_scores)

@@ -21,8 +21,12 @@ import numpy as np
 
 from autograder import check
 from course_lib import figures
-from course_lib.attention import attention, similarity_attention
-from course_lib.softmax import softmax, softmax_jacobian
+from course_lib.attention import (
+    attention,
+    similarity_attention,
+    softmax,
+    softmax_jacobian,
+)
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -522,7 +526,7 @@ assert gaps["sum of all so far"] > 0.1
 # `d_b = a.T @ d_c`. Test it by moving each number a little (**finite differences**):
 
 # %%
-from course_lib.finite_differences import slopes
+from course_lib.lessons.finite_differences import slopes
 
 a, b, d_c = (rng.normal(size=size) for size in ((2, 3), (3, 4), (2, 4)))
 by_trying = slopes(lambda a, b: float((a @ b * d_c).sum()), [a, b])
@@ -565,7 +569,7 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # </details>
 
 # %%
-from course_lib.gradients import self_attention_gradients  # exercise
+from course_lib.self_attention import self_attention_gradients  # exercise
 
 # %%
 check(self_attention_gradients)
@@ -712,7 +716,7 @@ assert min(kept.values("noun again, likeness")) > 0.98
 # of all 16 nouns, and the queries of the four pronouns.
 
 # %%
-from course_lib.stories import COLOURS, NOUNS, WORDS, spelled
+from course_lib.lessons.stories import COLOURS, NOUNS, WORDS, spelled
 
 vector_of = dict(zip(WORDS, learned.vectors, strict=True))
 word_q, word_k = learned.w_q[:16], learned.w_k[:16]  # the part that sees the word

@@ -18,8 +18,7 @@ import numpy as np
 
 from autograder import check
 from course_lib import figures
-from course_lib.attention import attention, scaled_scores
-from course_lib.softmax import softmax
+from course_lib.attention import attention, scaled_scores, softmax
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -448,7 +447,7 @@ check(count_parameters)
 # 2·512·512·512:
 
 # %%
-from course_lib.head_cost import product_flops
+from course_lib.lessons.cost import product_flops
 
 learned, operations = set(), set()
 for n_heads in (1, 2, 4, 8, 16):

@@ -19,8 +19,9 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder import check
-from course_lib import attention, figures, softmax, suspects
+from course_lib import attention, figures
 from course_lib.experiments import leak_canary, no_shift, record
+from course_lib.lessons import suspects
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -64,7 +65,7 @@ assert 0.84 < np.exp(-kept.median("none")) < 0.88  # each run alone: see the end
 words = ["the", "cat", "sat", "on", "it"]
 x = np.random.default_rng(0).normal(size=(5, 4))  # a vector for each word
 scores = attention.scaled_scores(x, x)  # (5, 5)
-print(softmax.softmax(scores).round(2)[0])
+print(attention.softmax(scores).round(2)[0])
 
 # %% [markdown]
 # *the* gives 28 % of its weight to *cat*, before anything was trained; training will make
@@ -148,7 +149,7 @@ assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
-at_once = softmax.softmax(blocked) @ x  # (5, 4)
+at_once = attention.softmax(blocked) @ x  # (5, 4)
 one_by_one = [
     attention.attention(x[i : i + 1], x[: i + 1], x[: i + 1]) for i in range(5)
 ]
@@ -177,8 +178,8 @@ for n in (10, 100, 1000):
 # %%
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
 filled = np.concatenate([yes, np.zeros((3, 4))])
-print("alone:    ", softmax.softmax(attention.scaled_scores(yes, yes))[0])
-print("filled up:", softmax.softmax(attention.scaled_scores(yes, filled))[0].round(2))
+print("alone:    ", attention.softmax(attention.scaled_scores(yes, yes))[0])
+print("filled up:", attention.softmax(attention.scaled_scores(yes, filled))[0].round(2))
 
 # %% [markdown]
 # > **Popular error: "filling with zeros needs no mask".** A key of zeros has the score 0,
@@ -317,8 +318,8 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 # %%
 row = np.array([[-2.0, -3.0, 4.0]])
 allowed = np.array([[True, True, False]])
-print("wanted:", softmax.softmax(row[:, :2])[0].round(2), "and 0")
-print("way 1: ", softmax.softmax(row * allowed)[0].round(2))
+print("wanted:", attention.softmax(row[:, :2])[0].round(2), "and 0")
+print("way 1: ", attention.softmax(row * allowed)[0].round(2))
 
 # %% [markdown]
 # > **Popular error: multiplying the scores by the mask.** The blocked score becomes 0, and
@@ -328,10 +329,10 @@ print("way 1: ", softmax.softmax(row * allowed)[0].round(2))
 # **Way 2:** softmax as always, then multiply the *weights* by the mask.
 
 # %%
-weights = softmax.softmax(row) * allowed
+weights = attention.softmax(row) * allowed
 print("way 2:             ", weights[0].round(4), "sum:", weights.sum().round(4))
 print("divided by the sum:", (weights / weights.sum())[0].round(2))
-far = softmax.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
+far = attention.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
 with np.errstate(invalid="ignore"):
     print("next to a score of 1000:", (far / far.sum())[0])
 
@@ -348,7 +349,7 @@ with np.errstate(invalid="ignore"):
 # %%
 for good in (-2.0, -9_999.0, -12_000.0):
     low = np.array([[good, good - 1, 0.0 - 10_000.0]])
-    weight = softmax.softmax(low)[0, 2]
+    weight = attention.softmax(low)[0, 2]
     print(f"good scores around {good:7,.0f}: weight of the blocked key {weight:.2f}")
 print(f"largest 16-bit float: {int(np.finfo(np.float16).max):,}")
 
@@ -376,11 +377,13 @@ print(f"largest 16-bit float: {int(np.finfo(np.float16).max):,}")
 # %%
 three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
 with np.errstate(invalid="ignore"):
-    print("replaced by −∞:  ", softmax.softmax(np.where(nothing, three, -np.inf))[0])
-print("replaced by −1e9:", softmax.softmax(np.where(nothing, three, -1e9))[0].round(2))
-print("added −1e9:      ", softmax.softmax(three - 1e9)[0].round(2))
+    print("replaced by −∞:  ", attention.softmax(np.where(nothing, three, -np.inf))[0])
+print(
+    "replaced by −1e9:", attention.softmax(np.where(nothing, three, -1e9))[0].round(2)
+)
+print("added −1e9:      ", attention.softmax(three - 1e9)[0].round(2))
 narrow = three.astype(np.float32) + np.float32(-1e9)
-print("added in float32:", softmax.softmax(narrow)[0].round(2))
+print("added in float32:", attention.softmax(narrow)[0].round(2))
 assert np.spacing(np.float32(1e9)) == 64
 
 # %% [markdown]
@@ -622,7 +625,7 @@ assert lazy == values[0] and abs(careful - lazy) > 1
 # </details>
 
 # %%
-from course_lib.leaks import leak  # exercise
+from course_lib.masks import leak  # exercise
 
 # %%
 check(leak)

@@ -21,10 +21,11 @@
 from itertools import pairwise
 
 from autograder import check
-from course_lib import fast_bpe, figures, merges_file, token_statistics
+from course_lib import fast_bpe, figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
 from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
 from course_lib.fast_bpe import pieces, spell_bytes
+from course_lib.lessons import token_statistics
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -36,7 +37,7 @@ from course_lib.fast_bpe import pieces, spell_bytes
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
 
-from course_lib.corpora.translation_pairs import translation_pairs
+from course_lib.corpora.translations import translation_pairs
 
 pairs = translation_pairs()
 german = "\n".join(pair.target for pair in pairs.train)

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from autograder import check
-from course_lib import figures, longest_chain
+from course_lib import figures
+from course_lib.lessons import cost
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -92,7 +93,7 @@ for gate in (0.5, 0.9):
 # </details>
 
 # %%
-from course_lib.nn.recurrent import gru_step  # exercise
+from course_lib.nn.sequence_to_sequence import gru_step  # exercise
 
 # %%
 check(gru_step)
@@ -267,7 +268,7 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 # </details>
 
 # %%
-from course_lib.nn.alignments import additive_attention  # exercise
+from course_lib.nn.sequence_to_sequence import additive_attention  # exercise
 
 # %%
 check(additive_attention)
@@ -277,7 +278,7 @@ check(additive_attention)
 # the same function, to rounding:
 
 # %%
-from course_lib.scores import additive_scores
+from course_lib.attention import additive_scores
 
 torch.manual_seed(0)
 state, keys = torch.randn(1, 4), torch.randn(6, 5)
@@ -368,7 +369,7 @@ for kind in bottleneck.KINDS:
 # </details>
 
 # %%
-from course_lib.nn.alignments import luong_score  # exercise
+from course_lib.nn.sequence_to_sequence import luong_score  # exercise
 
 # %%
 check(luong_score)
@@ -433,19 +434,19 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 # </details>
 
 # %%
-from course_lib.nn.alignments import decoder_step  # exercise
+from course_lib.nn.sequence_to_sequence import decoder_step  # exercise
 
 # %%
 check(decoder_step)
 
 # %% [markdown]
-# `course_lib/nn/seq2seq.py` holds the whole translator as a module; you have written its
+# `course_lib/nn/recurrent.py` holds the whole translator as a module; you have written its
 # heart. Take the parameters of the trained one above, go step by step with *your* function,
 # and compare. (The table of tokens begins with numbers of about 1/√64; the module, and so
 # the cell, multiplies them by √64 = 8.)
 
 # %%
-from course_lib.small_seq2seq import decoder_parameters, shifted
+from course_lib.lessons.small_seq2seq import decoder_parameters, shifted
 
 word = torch.tensor([[5, 9, 3, 9, 12]])
 vectors = looking.encode(word).vectors.detach()  # (1, 5, 128), keys and values
@@ -477,7 +478,7 @@ for n in (5, 10, 20):
         state = gru_step(token, state, *parts)
     keys = tokens.expand(n, n, 8)  # all n places look at all n
     scores = luong_score(tokens, keys, "dot")
-    waits = [longest_chain.longest_chain(each) for each in (state, scores.softmax(-1))]
+    waits = [cost.longest_chain(each) for each in (state, scores.softmax(-1))]
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
@@ -561,7 +562,7 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 # </details>
 
 # %%
-from course_lib.nn.alignments import alignment_mass  # exercise
+from course_lib.nn.sequence_to_sequence import alignment_mass  # exercise
 
 # %%
 check(alignment_mass)

@@ -19,9 +19,10 @@ import torch
 from torch import Tensor, nn
 
 from autograder import check
-from course_lib import deep_stack, figures, masks
+from course_lib import figures, masks
 from course_lib.experiments import norms, record
-from course_lib.nn.blocks import multi_head_attention
+from course_lib.lessons import deep_stack
+from course_lib.nn.functional import multi_head_attention
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -41,7 +42,7 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 # your parts, with the numbers of parameters in its boxes.
 #
 # From lesson 03 you have `multi_head_attention`. Here it is in PyTorch (import it from
-# `course_lib.nn.blocks`, as above). Three words are new:
+# `course_lib.nn.functional`, as above). Three words are new:
 #
 # - a **part** takes one vector per token and gives one vector per token: an attention is
 #   one;
@@ -105,7 +106,7 @@ print(((three - mean) / variance.sqrt()).tolist())
 # </details>
 
 # %%
-from course_lib.nn.layers import layer_norm  # exercise
+from course_lib.nn.functional import layer_norm  # exercise
 
 # %%
 check(layer_norm)
@@ -237,7 +238,7 @@ print("between:", torch.relu(words @ w_1 + b_1).tolist())
 # </details>
 
 # %%
-from course_lib.nn.layers import feed_forward  # exercise
+from course_lib.nn.functional import feed_forward  # exercise
 
 # %%
 check(feed_forward)
@@ -472,7 +473,7 @@ for name, factor in (("small", 1.0), ("large", 512**0.5)):
 # </details>
 
 # %%
-from course_lib.nn.layers import embed  # exercise
+from course_lib.nn.functional import embed  # exercise
 
 # %%
 check(embed)
@@ -518,7 +519,7 @@ check(embed)
 # </details>
 
 # %%
-from course_lib.nn.layers import shift_right  # exercise
+from course_lib.nn.functional import shift_right  # exercise
 
 # %%
 check(shift_right)
@@ -571,7 +572,7 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # </details>
 
 # %%
-from course_lib.nn.blocks import encoder_layer  # exercise
+from course_lib.nn.functional import encoder_layer  # exercise
 
 # %%
 check(encoder_layer)
@@ -581,7 +582,7 @@ check(encoder_layer)
 # attentions of PyTorch add zeros, so that ours, which adds nothing, does the same.)
 
 # %%
-from course_lib.nn.torch_parameters import parameters_of
+from course_lib.nn.functional import parameters_of
 
 with torch.random.fork_rng():
     torch.manual_seed(0)
@@ -717,7 +718,7 @@ figures.three_looks(looks, alt=alt)
 # </details>
 
 # %%
-from course_lib.nn.blocks import decoder_layer  # exercise
+from course_lib.nn.functional import decoder_layer  # exercise
 
 # %%
 check(decoder_layer)
@@ -868,7 +869,7 @@ assert torch.allclose(decoded, again)
 # </details>
 
 # %%
-from course_lib.nn.blocks import count_transformer  # exercise
+from course_lib.nn.functional import count_transformer  # exercise
 
 # %%
 check(count_transformer)

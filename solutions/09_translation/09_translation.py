@@ -62,7 +62,7 @@ for letter, each in zip(letters, row, strict=True):
 # that no near copy of a test text is in training.
 
 # %%
-from course_lib.corpora.translation_pairs import translation_pairs
+from course_lib.corpora.translations import translation_pairs
 
 texts = translation_pairs()
 print(len(texts.train), "to learn from,", len(texts.test), "for the test")
@@ -76,7 +76,7 @@ assert len(texts.test) == 1_340  # as said below
 # them; four numbers are special: filling, start, end, and unknown characters.
 
 # %%
-from course_lib.nn.subwords import END, PADDING, START, learn_subwords
+from course_lib.nn.training.subwords import END, PADDING, START, learn_subwords
 
 both = [text for pair in texts.train for text in pair]
 subwords = learn_subwords(both, 4000)
@@ -89,8 +89,8 @@ print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
 # write, `target`. **Predict** how the last two belong together.
 
 # %%
-from course_lib.nn.batches import collate, examples
-from course_lib.nn.layers import shift_right
+from course_lib.nn.functional import shift_right
+from course_lib.nn.training.batches import collate, examples
 
 pairs = examples(texts.train[:20000:200], subwords)
 batch = collate(pairs)
@@ -182,8 +182,8 @@ print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, wanted, 0), th
 # %% tags=["nbval-ignore-output"]
 from functools import partial
 
-from course_lib.nn.systems import SYSTEMS
-from course_lib.nn.training import initial
+from course_lib.nn.training.loop import initial
+from course_lib.nn.training.tasks import SYSTEMS
 
 cpu, even = torch.device("cpu"), np.log(len(subwords))
 models = {}
@@ -348,7 +348,7 @@ figures.curves(places, rates, **labels, alt=alt)
 
 # %% [markdown]
 # A longer warm-up has a lower peak, and afterwards both are the same. The course's own
-# training, `course_lib.nn.training`, warms up as well, and then goes down in a straight line
+# training, `course_lib.nn.training.loop`, warms up as well, and then goes down in a straight line
 # to nearly 0, since it knows when it will end. **Predict** from the formula which model gets
 # the greater rates, the one with d_model 128 or with 512.
 
@@ -370,7 +370,7 @@ assert abs(peaks[128] / peaks[512] - 2) < 1e-9
 # **Predict** what it writes before the first update, after 50, and after 400.
 
 # %% tags=["nbval-ignore-output"]
-from course_lib import small_translator
+from course_lib.lessons import small_translator
 
 task = small_translator.numbers()
 training = small_translator.begin(task)
@@ -434,7 +434,7 @@ assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
 # that it can bark.
 
 # %%
-from course_lib.leaks import leak
+from course_lib.masks import leak
 
 x = np.random.default_rng(0).normal(size=(7, 128))
 decoder = small_translator.decoder_of(real, pairs[0].source)
@@ -470,7 +470,7 @@ assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 # </details>
 
 # %%
-from course_lib.nn.hygiene import padding_gap  # exercise
+from course_lib.nn.losses import padding_gap  # exercise
 
 # %%
 check(padding_gap)
@@ -533,7 +533,7 @@ print("without:", sum(range(1, n + 1)), " with:", n)
 # </details>
 
 # %%
-from course_lib.nn.caching import cached_step  # exercise
+from course_lib.nn.decoding import cached_step  # exercise
 
 # %%
 check(cached_step)
@@ -584,7 +584,7 @@ assert gap < 1e-4
 # </details>
 
 # %%
-from course_lib.nn.searching import greedy_decode  # exercise
+from course_lib.nn.decoding import greedy_decode  # exercise
 
 # %%
 check(greedy_decode)
@@ -593,7 +593,7 @@ check(greedy_decode)
 # Your function and the small model. `scorer` gives the logarithms of the probabilities.
 
 # %%
-from course_lib import watching
+from course_lib.lessons import watching
 
 text = "four hundred and seventy-three thousand, two hundred and eighty-one"
 asked = watching.scorer(small, [*task.subwords.encode(text), END])
@@ -685,7 +685,7 @@ for alpha in (0.0, 0.6, 1.0):
 # </details>
 
 # %%
-from course_lib.nn.searching import beam_search  # exercise
+from course_lib.nn.decoding import beam_search  # exercise
 
 # %%
 check(beam_search)
@@ -770,7 +770,7 @@ assert marks["cut otherwise"][0] == 0 and marks["the opposite"] == (43, 77)
 # right to the letter.
 
 # %%
-from course_lib.nn.scoring import measure
+from course_lib.nn.training.scoring import measure
 
 held = [pair.source for pair in task.held_out]
 of_numbers = measure(
@@ -812,7 +812,7 @@ assert abs(mean - whole) > 5
 # time, without dropout.
 
 # %%
-from course_lib import three_systems
+from course_lib.experiments import three_systems
 
 print(three_systems.trainings(kept))
 print("share of the full training:", kept.median("share of the updates"))
@@ -858,7 +858,7 @@ print(three_systems.scores(kept))
 # told from its letters alone; what was wanted; its words that training never showed.
 
 # %%
-from course_lib import mistakes
+from course_lib.lessons import mistakes
 
 known = {word for pair in texts.train for word in mistakes.words(pair.source)}
 shown = first["transformer, shown"]
@@ -994,7 +994,7 @@ figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
 # looked, run the cell under *And where it looked* once more.)
 
 # %% tags=["nbval-ignore-output"]
-from course_lib.nn.checkpoints import CheckpointFault
+from course_lib.nn.training.checkpoints import CheckpointFault
 
 try:
     large_one, its_subwords = watching.large()

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from course_lib.nn.blocks import multi_head_attention
+from course_lib.nn.functional import multi_head_attention
 from tests.answers import Answers
 
 answers = Answers("decoder_layer")

@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from autograder import CheckFailed, check
+from autograder.checking.exercise import Exercise
+from autograder.checking.registry import exercises_of
 from autograder.course import Course
-from autograder.exercise import Exercise
-from autograder.registry import exercises_of
 from tests.answers import Function, answers_to
 from tests.benchmarks.figure import Figure, against
 

@@ -18,10 +18,11 @@ from typing import Any
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.checking.registry import exercise_names
 from autograder.course import Course
-from autograder.gradebook.database import Entry, Gradebook
-from autograder.grading.master import CHECK
-from autograder.registry import exercise_names
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.writing import Entry
+from autograder.grading.release import CHECK
 from tests.benchmarks.figure import Figure, against
 from tests.plain_nbgrader.process import process
 

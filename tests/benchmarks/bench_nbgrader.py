@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from autograder.course import Course
-from autograder.demo.students import LESSON, Student
+from autograder.demo.sample_class import LESSON, Student
 from tests.benchmarks import sample
 from tests.benchmarks.figure import Figure, above, against
 from tests.benchmarks.nbgrader_alone import FIRST

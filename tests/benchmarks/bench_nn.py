@@ -21,8 +21,8 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
 from autograder.course import Course
+from course_lib.lessons.environment import one_thread
 from course_lib.nn.transformer import Transformer, TransformerSizes
-from course_lib.threads import one_thread
 from tests.benchmarks.figure import Figure, against
 from tests.benchmarks.torch_translator import TorchTranslator
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from autograder.course import Course
-from autograder.demo.students import LESSON
+from autograder.demo.sample_class import LESSON
 
 MAIN, WORKER, PARENT = PROCESSES = ("main process", "a worker", "its warm parent")
 SAME_MOMENT = 0.002  # s: rows closer than that were printed together

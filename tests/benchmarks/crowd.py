@@ -10,8 +10,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
-from autograder.demo.students import LESSON
-from autograder.demo.submissions import answered
+from autograder.demo.sample_class import LESSON, answered
 from tests.benchmarks import sample
 
 KINDS = 10

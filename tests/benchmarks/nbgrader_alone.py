@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.demo.students import LESSON
+from autograder.demo.sample_class import LESSON
 from tests.benchmarks import sample
 from tests.plain_nbgrader import steps
 from tests.plain_nbgrader.process import process

@@ -14,10 +14,14 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Course
-from autograder.demo.folder import make_folder
-from autograder.demo.students import LESSON, Student, sample_class
-from autograder.demo.submissions import submit
-from autograder.grading.master import load_master
+from autograder.demo.sample_class import (
+    LESSON,
+    Student,
+    make_folder,
+    sample_class,
+    submit,
+)
+from autograder.grading.release import load_master
 
 COPIES = 4
 GROUPS = "abc"  # each of them a mix of its own; nbgrader grades a group at a time

@@ -20,10 +20,10 @@ from unittest.mock import patch
 import psutil
 
 from autograder.course import Course
-from autograder.demo.students import LESSON
+from autograder.demo.sample_class import LESSON
 from autograder.grading import classroom
 from autograder.grading.engine import Budget, Engine
-from autograder.grading.seed import course_seed
+from autograder.grading.identity import course_seed
 from autograder.grading.session import Session
 
 ROUNDS = 5  # of the whole class

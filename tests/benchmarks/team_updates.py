@@ -9,9 +9,9 @@ from time import perf_counter
 
 import torch
 
-from course_lib.nn.batches import Example
-from course_lib.nn.processes import Team, team
-from course_lib.nn.training import Recipe, Training, initial
+from course_lib.nn.training.batches import Example
+from course_lib.nn.training.distributed import Team, team
+from course_lib.nn.training.loop import Recipe, Training, initial
 from course_lib.nn.transformer import Transformer, TransformerSizes
 
 VOCAB_SIZE, LENGTHS, N_EXAMPLES = 4000, (4, 15), 2000

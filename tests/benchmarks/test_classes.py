@@ -2,7 +2,7 @@
 
 from autograder.course import Course
 from autograder.grading import classroom
-from autograder.grading.master import load_master
+from autograder.grading.release import load_master
 from autograder.grading.submission import Submission
 from tests.benchmarks import sample
 from tests.benchmarks.crowd import KINDS, crowd_folder

@@ -3,8 +3,7 @@
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from course_lib.nn.positions import SinusoidalPositions
-from course_lib.nn.transformer import TransformerSizes
+from course_lib.nn.transformer import SinusoidalPositions, TransformerSizes
 
 
 class TorchTranslator(nn.Module):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.demo.students import LESSON
+from autograder.demo.sample_class import LESSON
 from autograder.gradebook.database import Gradebook
 from tests.plain_nbgrader.process import process
 
@@ -112,6 +112,6 @@ def _click(folder: Path, student: str) -> float | None:
 
 
 def _close(folder: Path) -> None:
-    from autograder.grading.service import service
+    from autograder.gradebook.service import service
 
     service(folder).close()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from course_lib.corpora.pairs import Pair
-from course_lib.corpora.translation_pairs import translation_pairs
+from course_lib.corpora.translations import translation_pairs
 
 
 def training_text() -> str:

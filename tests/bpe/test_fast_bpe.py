@@ -15,12 +15,7 @@ from course_lib.bpe import (
     train_bpe,
     word_counts,
 )
-from course_lib.byte_bpe import (
-    byte_vocabulary,
-    byte_words,
-    decode_bytes,
-    encode_bytes,
-)
+from course_lib.byte_bpe import byte_vocabulary, byte_words, decode_bytes, encode_bytes
 from course_lib.fast_bpe import Corpus, byte_encoder, train_bpe_fast, word_encoder
 from tests.bpe.german import every, training_text
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.corpora import cache
-from course_lib.corpora.faults import DataFault
+from course_lib.corpora import download as cache
+from course_lib.corpora.download import DataFault
 from tests.corpora.conftest import TEXT
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.corpora.cleaning import clean
+from course_lib.corpora.translations import clean
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from course_lib.corpora.dates import FORMATS, LOCALES, _written, dates
-from course_lib.corpora.number_words import number_words
+from course_lib.corpora.generated import FORMATS, LOCALES, _written, dates, number_words
 
 DRAWN = [dates, number_words]
 

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from course_lib.corpora import __main__ as command
-from course_lib.corpora import faults
+from course_lib.corpora import download as faults
 
 
 def test_a_second_call_says_where_the_data_is(monkeypatch, capsys):

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from course_lib.corpora import cache, faults
-from course_lib.corpora.prepare import prepare
+from course_lib.corpora import download as cache
+from course_lib.corpora import download as faults
+from course_lib.corpora.download import prepare
 
 
 @pytest.fixture

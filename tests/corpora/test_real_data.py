@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from course_lib.corpora import cache, summary
-from course_lib.corpora.cleaning import UNWANTED
+from course_lib.corpora import download as cache
+from course_lib.corpora import summary
+from course_lib.corpora.download import DataFault
 from course_lib.corpora.encoder import pretrained_encoder
-from course_lib.corpora.faults import DataFault
-from course_lib.corpora.overlap import overlap
 from course_lib.corpora.plays import plays
 from course_lib.corpora.sources import SOURCES
-from course_lib.corpora.translation_pairs import translation_pairs
+from course_lib.corpora.summary import overlap
 from course_lib.corpora.translations import (
+    UNWANTED,
     languages_of_texts,
     most_frequent_pairs,
     parallel_strings,
+    translation_pairs,
 )
 
 

@@ -2,10 +2,8 @@
 
 import pytest
 
-from course_lib.corpora.overlap import overlap
-from course_lib.corpora.pairs import Pair
-from course_lib.corpora.skeletons import families, share_of, skeleton
-from course_lib.corpora.splits import split
+from course_lib.corpora.pairs import Pair, families, share_of, skeleton, split
+from course_lib.corpora.summary import overlap
 
 
 @pytest.mark.parametrize(

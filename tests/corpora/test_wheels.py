@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from course_lib.corpora import wheels
-from course_lib.corpora.faults import DataFault
+from course_lib.corpora import download as wheels
+from course_lib.corpora.download import DataFault
 
 OFFLINE = """\
 WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None\

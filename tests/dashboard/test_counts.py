@@ -2,9 +2,10 @@
 
 import pytest
 
-from autograder.dashboard import charts, mistakes, notices, scores, sentences
+from autograder.checking.registry import load
+from autograder.dashboard import charts, mistakes, notices, scores
+from autograder.dashboard import wording as sentences
 from autograder.gradebook.grades import Grade, Grades
-from autograder.registry import load
 from tests.dashboard.classes import (
     TIMES,
     answer,

@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.dashboard import page as page_module
+from autograder.dashboard.class_results import Roster
 from autograder.dashboard.page import FOLD, MOST, page, report
-from autograder.dashboard.roster import Roster
 from autograder.gradebook.grades import Grade, Grades
 from autograder.grading.result import Flag
-from autograder.registry import load
 from tests.dashboard.classes import (
     LESSON,
     TIMES,

@@ -3,11 +3,10 @@
 import pytest
 import torch
 
-from course_lib.corpora.dates import dates
-from course_lib.corpora.number_words import number_words
+from course_lib.corpora.generated import dates, number_words
 from course_lib.experiments import alignments, record
-from course_lib.small_seq2seq import FIRST
-from course_lib.source_links import (
+from course_lib.lessons.small_seq2seq import FIRST
+from course_lib.lessons.source_links import (
     date_links,
     english_words,
     german_parts,

@@ -4,7 +4,14 @@ import numpy as np
 import torch
 
 from course_lib.experiments import bottleneck, record
-from course_lib.small_seq2seq import END, FIRST, PADDING, START, shifted, written
+from course_lib.lessons.small_seq2seq import (
+    END,
+    FIRST,
+    PADDING,
+    START,
+    shifted,
+    written,
+)
 
 
 def test_letters_are_none_of_the_special_tokens():

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from course_lib.experiments import leak_canary, no_shift, record
+from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch, quietly
 from course_lib.masks import causal_mask
-from course_lib.tiny_decoder import TinyDecoder, mask_for_torch, quietly
 
 LN_10 = np.log(10)
 SMALL = {"steps": 100}  # of 6 places: enough to tell a cheat, in less than a second

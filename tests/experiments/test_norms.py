@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from course_lib import deep_stack
-from course_lib.deep_stack import KINDS, Layer, Stack, send_through
 from course_lib.experiments import norms, record
-from course_lib.nn.blocks import encoder_layer
+from course_lib.lessons import deep_stack
+from course_lib.lessons.deep_stack import KINDS, Layer, Stack, send_through
+from course_lib.nn.functional import encoder_layer
 
 
 @pytest.mark.parametrize("kind", ["post-norm", "pre-norm"])

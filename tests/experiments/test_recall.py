@@ -5,8 +5,16 @@ import pytest
 import torch
 
 from course_lib.experiments import recall, record
-from course_lib.stories import COLOURS, D_MODEL, NOUNS, PRONOUNS, WORDS, draw, spelled
-from course_lib.stories import word_vectors as vectors_of
+from course_lib.lessons.stories import (
+    COLOURS,
+    D_MODEL,
+    NOUNS,
+    PRONOUNS,
+    WORDS,
+    draw,
+    spelled,
+)
+from course_lib.lessons.stories import word_vectors as vectors_of
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from course_lib.experiments import look_back, record, reversing
-from course_lib.one_look import (
+from course_lib.lessons.one_look import (
     D_MODEL,
     NOTHING,
     AddedPlaces,
@@ -14,8 +14,8 @@ from course_lib.one_look import (
     TurnedPlaces,
     draw,
 )
+from course_lib.lessons.wrong_positions import encoding_of, nearest_places, wrong_speeds
 from course_lib.positions import rotary, sinusoidal_encoding
-from course_lib.wrong_positions import encoding_of, nearest_places, wrong_speeds
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5]])
 

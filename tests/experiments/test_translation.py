@@ -6,14 +6,12 @@ import time
 import pytest
 import torch
 
-from course_lib import three_systems
-from course_lib.corpora.pairs import Pair
-from course_lib.corpora.splits import Split
-from course_lib.experiments import translation
+from course_lib.corpora.pairs import Pair, Split
+from course_lib.experiments import three_systems, translation
 from course_lib.experiments.record import Record
-from course_lib.nn import checkpoints
-from course_lib.nn.subwords import learn_subwords
-from course_lib.nn.systems import SYSTEMS, as_data
+from course_lib.nn.training import checkpoints
+from course_lib.nn.training.subwords import learn_subwords
+from course_lib.nn.training.tasks import SYSTEMS, as_data
 
 SHOWN = [
     {"source": "the door is now open", "target": "die Tür ist auf", "translation": "x"}

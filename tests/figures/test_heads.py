@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from course_lib import figures
-from tests.test_figures import boxes, contrast, shown, texts
+from tests.figures.test_figures import boxes, contrast, shown, texts
 
 ALT = "Nothing but a test."
 X = np.array([[10, 11, 12, 13], [20, 21, 22, 23], [30, 31, 32, 33]])

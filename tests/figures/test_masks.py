@@ -8,7 +8,15 @@ from matplotlib.patches import Rectangle
 
 from course_lib import figures
 from course_lib.masks import causal_mask, masked_softmax
-from tests.test_figures import INCHES, POINTS, boxes, contrast, shown, texts, words
+from tests.figures.test_figures import (
+    INCHES,
+    POINTS,
+    boxes,
+    contrast,
+    shown,
+    texts,
+    words,
+)
 
 ALT = "Nothing but a test."
 SENTENCE = ["the", "cat", "sat", "on", "it"]

@@ -7,8 +7,16 @@ import pytest
 from matplotlib.collections import PathCollection
 
 from course_lib import figures
-from course_lib.drawing import COLOURS
-from tests.test_figures import ALT, POINTS, boxes, contrast, numbers, shown, texts
+from course_lib.figures.drawing import COLOURS
+from tests.figures.test_figures import (
+    ALT,
+    POINTS,
+    boxes,
+    contrast,
+    numbers,
+    shown,
+    texts,
+)
 
 GROUPS = {"she": ("queen", "girl"), "it": ("kite", "car", "boat")}
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from course_lib import figures
-from tests.test_figures import ALT, POINTS, boxes, contrast, shown, texts
+from tests.figures.test_figures import ALT, POINTS, boxes, contrast, shown, texts
 
 TREES = [("m", ("a", "t")), "s</w>"]
 DEEP = [(("N", ("e", "b")), ("e", "l")), ("w", (("a", "h"), "r")), ("$", "_")]

@@ -9,7 +9,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from course_lib import figures
 from course_lib.figures import transformer
 from course_lib.masks import causal_mask
-from tests.test_figures import INCHES, POINTS, boxes, contrast, shown, texts
+from tests.figures.test_figures import INCHES, POINTS, boxes, contrast, shown, texts
 
 ALT = "Nothing but a test."
 SOURCE, TARGET = ["the", "cat", "sat", "fill", "fill"], ["start", "die", "Katze"]

@@ -5,8 +5,8 @@ Also graded submissions that hold it in every place that a submission fills.
 
 from html.parser import HTMLParser
 
-from autograder.grading.master import load_master
 from autograder.grading.rebuild import Placed
+from autograder.grading.release import load_master
 from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
 from tests.submissions import COURSE, LESSON
 

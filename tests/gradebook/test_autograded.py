@@ -17,18 +17,18 @@ from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from autograder.course import Course, CourseError
-from autograder.gradebook import outputs as outputs_module
+from autograder.gradebook import autograded as outputs_module
 from autograder.gradebook.autograded import (
+    LONGEST_TEXT,
     OURS,
     autograded_notebook,
-    write_autograded,
+    outputs_of,
 )
-from autograder.gradebook.folders import clear
-from autograder.gradebook.outputs import LONGEST_TEXT, outputs_of
+from autograder.gradebook.folders import clear, write_autograded
 from autograder.gradebook.shown import still, verdicts_html
 from autograder.grading.rebuild import Placed
 from autograder.grading.result import ExerciseResult, Result
-from autograder.report import DATA_TYPE
+from autograder.messages.report import DATA_TYPE
 from autograder.system import find_browser
 from tests.browser import page_of
 from tests.gradebook import strangers

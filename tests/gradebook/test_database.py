@@ -22,9 +22,11 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course import Course, CourseError
-from autograder.gradebook import connection, database
-from autograder.gradebook.database import Entry, Gradebook
-from autograder.grading.master import CHECK, load_master
+from autograder.gradebook import database
+from autograder.gradebook import database as connection
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.writing import Entry
+from autograder.grading.release import CHECK, load_master
 from tests.submissions import COURSE, LESSON
 
 CELLS = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.gradebook.entries import entry_of, id_fault
-from autograder.gradebook.moments import parsed, stored
+from autograder.gradebook.folders import parsed, stored
+from autograder.gradebook.writing import entry_of, id_fault
 from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
 
 

@@ -17,8 +17,7 @@ from autograder.course import Course, CourseError
 from autograder.gradebook import export as export_module
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Grade, Grades
-from autograder.gradebook.sheets import sheet
-from autograder.gradebook.spreadsheet import number, words
+from autograder.gradebook.sheets import number, sheet, words
 from autograder.grading.result import ExerciseResult, Result
 
 FIRST, SECOND = "01_first", "02_second"

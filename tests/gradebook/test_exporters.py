@@ -14,7 +14,8 @@ import pytest
 from nbgrader.utils import determine_grade
 
 from autograder.course import Course
-from autograder.gradebook.database import Entry, Gradebook
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.writing import Entry
 from tests.gradebook.fake_grader import asked
 from tests.gradebook.strangers import Page
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission

@@ -8,13 +8,9 @@ from itertools import pairwise
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.autograded import (
-    OURS,
-    autograded_notebook,
-    write_autograded,
-)
+from autograder.gradebook.autograded import OURS, autograded_notebook
 from autograder.gradebook.feedback import feedback_page, write_feedback
-from autograder.gradebook.folders import AUTOGRADED
+from autograder.gradebook.folders import AUTOGRADED, write_autograded
 from autograder.gradebook.grades import Grade, Grades
 from autograder.grading.result import Result
 from autograder.system import find_browser

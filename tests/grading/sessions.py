@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autograder.checking.call import Outcome
 from autograder.grading.sandbox import Sandbox
 from autograder.grading.session import Budget, Cell, Session
-from autograder.outcome import Outcome
 from tests.grading.engines import SHORT
 
 

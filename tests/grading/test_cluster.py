@@ -14,11 +14,12 @@ import psutil
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading import cluster as module
-from autograder.grading import cluster_connection, cluster_crew
-from autograder.grading.cluster import Cluster
-from autograder.grading.cluster_worker import Answer
-from autograder.grading.master import load_master
+from autograder.grading.dask import cluster as cluster_connection
+from autograder.grading.dask import cluster as module
+from autograder.grading.dask import crew as cluster_crew
+from autograder.grading.dask.cluster import Cluster
+from autograder.grading.dask.worker import Answer
+from autograder.grading.release import load_master
 from autograder.grading.result import Judged
 from autograder.grading.submission import Submission as HandedIn
 from autograder.grading.workers import Done, Settings, Task, Workers

@@ -15,14 +15,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder import cli
+from autograder.commands import app as cli
+from autograder.commands import grade as commands
+from autograder.commands import grade as run
 from autograder.course import Course, CourseError
-from autograder.demo.answers import right
-from autograder.gradebook import connection
+from autograder.demo.sample_class import right
+from autograder.gradebook import database as connection
 from autograder.gradebook.database import Gradebook
-from autograder.grading import classroom, commands, run
+from autograder.grading import classroom
 from autograder.grading import workers as workers_module
-from autograder.grading.inside.namespaces import Limits
+from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
 from tests.grading.engines import engine_of
 from tests.submissions import COURSE, LESSON, Submission

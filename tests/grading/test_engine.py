@@ -7,11 +7,11 @@ import re
 import psutil
 import pytest
 
+from autograder.checking.registry import load
 from autograder.course import Course, CourseError
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from autograder.grading.engine import Budget, Engine, TooSlow
 from autograder.grading.submission import Submission as HandedIn
-from autograder.registry import load
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
@@ -91,7 +91,7 @@ def test_the_released_notebook_itself_is_missing_everywhere_and_in_kind_words(
 
 
 def test_a_known_mistake_is_named(grade):
-    from autograder.demo.answers import mistaken
+    from autograder.demo.sample_class import mistaken
 
     wrong = load("softmax").misconceptions[0].name
     result = grade(lambda s: s.answer("softmax", mistaken("softmax", wrong)))

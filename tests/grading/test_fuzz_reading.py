@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.inside.selection import chosen
-from autograder.grading.master import load_master
 from autograder.grading.reading import Unreadable, Written, read_submission
 from autograder.grading.rebuild import Rebuilt, rebuild
+from autograder.grading.release import load_master
 from tests.submissions import COURSE, LESSON, Submission
 
 MASTER = load_master(COURSE, LESSON)

@@ -11,13 +11,7 @@ from autograder.grading import identity
 from autograder.grading import journal as module
 from autograder.grading.identity import course_version, digest_of, key
 from autograder.grading.journal import FORMAT, NAME, Journal, Kept
-from autograder.grading.result import (
-    CaseResult,
-    ExerciseResult,
-    Flag,
-    Judged,
-    Result,
-)
+from autograder.grading.result import CaseResult, ExerciseResult, Flag, Judged, Result
 from tests.submissions import COURSE, LESSON
 
 CASES = (
@@ -211,7 +205,7 @@ def test_the_version_of_a_course_is_that_of_its_lesson(tmp_path):
 
 def packages(tmp_path, *modules):
     """Make the two packages with an empty module each, and these besides."""
-    for name in ("autograder/judge.py", "course_lib/attention.py", *modules):
+    for name in ("autograder/checking/judging.py", "course_lib/attention.py", *modules):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course
-from autograder.demo.students import sample_class
+from autograder.demo.sample_class import sample_class
 from autograder.gradebook.database import Gradebook
 from tests.benchmarks.sample import hand_in
 from tests.grading.clusters import DaskCluster

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.registry import load
+from autograder.checking.registry import load
 from tests.grading.engines import engine_of
 from tests.grading.sessions import call, check, own, session_of, solution
 from tests.submissions import COURSE

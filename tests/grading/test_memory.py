@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Exercise
-from autograder.grading import memory
-from autograder.grading.memory import remembering
+from autograder.checking.exercise import Exercise
+from autograder.grading import judging as memory
+from autograder.grading.judging import remembering
 
 
 def double(x, axis=-1):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from autograder import messages
-from autograder.exercise import Exercise
-from autograder.judge import judge
-from autograder.outcome import Outcome, Raised
-from autograder.report import Report
+from autograder.checking.call import Outcome, Raised
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge
+from autograder.messages import report as messages
+from autograder.messages.report import Report
 
 MEMORY = Raised(("MemoryError", "Exception"), "Unable to allocate 8 GiB", "double", 2)
 STOPPED = Raised(("ValueError", "Exception"), "secret 7", "double", 2, "return [][x]")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading import document, reading
+from autograder.grading import reading
+from autograder.grading import reading as document
 from autograder.grading.reading import Unreadable, Written, read_submission
 
 NAME = "lesson.ipynb"

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.master import load_master
-from autograder.grading.matching import match, moved
 from autograder.grading.reading import Written, read_submission
-from autograder.grading.rebuild import Placed, Rebuilt, rebuild
+from autograder.grading.rebuild import Placed, Rebuilt, match, moved, rebuild
+from autograder.grading.release import load_master
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 MASTER = load_master(COURSE, LESSON)

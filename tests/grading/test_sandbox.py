@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.grading import bubblewrap, course_copy
+from autograder.grading import course_copy
+from autograder.grading import sandbox as bubblewrap
 from autograder.grading.engine import Engine, Limits
 from autograder.grading.inside import wire
 from autograder.grading.sandbox import Broken, NoSandbox, Sandbox, check_started

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.seed import NAME, course_seed
+from autograder.grading.identity import NAME, course_seed
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_two_processes_that_make_it_at_once_agree(tmp_path):
     script = (
         "import sys, pathlib, time\n"
         "from autograder.course import Course\n"
-        "from autograder.grading.seed import course_seed\n"
+        "from autograder.grading.identity import course_seed\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "print(course_seed(Course(pathlib.Path(sys.argv[1]))))\n"
     )

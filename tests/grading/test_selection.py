@@ -5,10 +5,9 @@ import builtins
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.grading.inside.names import names_of
-from autograder.grading.inside.selection import chosen
-from autograder.grading.master import load_master
+from autograder.grading.inside.selection import chosen, names_of
 from autograder.grading.rebuild import rebuild
+from autograder.grading.release import load_master
 from tests.submissions import COURSE, LESSON
 
 STUB = 'def f(x):\n    """Say what."""\n    raise NotImplementedError  # replace this'

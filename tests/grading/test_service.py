@@ -6,11 +6,11 @@ import shutil
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.service import Service, service
 from autograder.grading import workers as workers_module
 from autograder.grading.journal import Journal
-from autograder.grading.service import Service, service
 from tests.grading import fake_workers
 from tests.submissions import COURSE, LESSON, Submission
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from autograder.grading.dialogue import read_told
 from autograder.grading.inside import wire
-from autograder.grading.testimony import read_told
 
 
 def told(given, changed):

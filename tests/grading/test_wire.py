@@ -13,7 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.compare import difference
+from autograder.checking.comparison import difference
 from autograder.grading.inside import wire
 from autograder.grading.inside.wire import Nonsense, Stranger, TooBig, pack, unpack
 

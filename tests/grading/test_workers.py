@@ -12,7 +12,7 @@ import pytest
 
 from autograder.course import Course, CourseError
 from autograder.grading import workers as module
-from autograder.grading.master import load_master
+from autograder.grading.release import load_master
 from autograder.grading.submission import Submission as HandedIn
 from autograder.grading.workers import Settings, Task, Workers
 from tests.grading import fake_workers

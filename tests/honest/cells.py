@@ -155,10 +155,10 @@ def the_check_called_again(submission: Submission) -> None:
 def compared_with_the_course(submission: Submission) -> None:
     submission.own(
         typed("""
-            import course_lib.softmax
+            import course_lib.attention
 
             x = np.random.default_rng(0).normal(size=(3, 4))
-            assert np.allclose(softmax(x), course_lib.softmax.softmax(x))
+            assert np.allclose(softmax(x), course_lib.attention.softmax(x))
         """),
         below="softmax",
     )

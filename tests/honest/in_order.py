@@ -15,9 +15,9 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.judge import judge
-from autograder.outcome import run_here
-from autograder.registry import load
+from autograder.checking.call import run_here
+from autograder.checking.judging import judge
+from autograder.checking.registry import load
 from tests.honest import cases
 from tests.submissions import EXERCISES, LEARNER, Submission
 
@@ -95,7 +95,7 @@ if __name__ == "__main__":
     import matplotlib.pyplot  # noqa: F401
     import torch
 
-    from course_lib import figures, pronoun, scale  # noqa: F401
+    from course_lib.lessons import pronoun, scale  # noqa: F401
 
     torch.set_num_threads(1)
     main(sys.argv[1:])

@@ -137,7 +137,7 @@ def pictures_of_the_course_drawn_again(submission: Submission) -> None:
         "figures.who_looks_at_whom(found, *names, alt='my own picture')",
         below="looking-from-one-sentence-at-another-6",
     )
-    submission.own("from course_lib import pictures, drawing\npronoun.__doc__")
+    submission.own("from course_lib.figures import drawing\npronoun.__doc__")
 
 
 @honest

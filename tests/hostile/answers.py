@@ -1,6 +1,6 @@
 """Answers for hostile cases: one without a right number, and changed right ones."""
 
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 
 # Plausible numbers, never the same twice, and a changed argument: no case holds.
 GUESS = """\

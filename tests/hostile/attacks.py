@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from tests.submissions import Submission
 
 NAME = "bilinear_scores"  # nothing else in the lesson uses it

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from autograder.grading.reading import MOST_BYTES, MOST_CELLS
 from tests.hostile import hostile
 from tests.hostile.world import OTHER

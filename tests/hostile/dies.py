@@ -1,6 +1,6 @@
 """Submissions whose process ends, or whose exceptions are broken."""
 
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
 

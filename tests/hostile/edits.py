@@ -3,7 +3,7 @@
 import copy
 import json
 
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from tests.hostile import hostile
 from tests.hostile.answers import GUESS, GUESSED
 from tests.submissions import EXERCISES, LEARNER

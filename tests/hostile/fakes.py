@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 
-from autograder.exercise import Exercise
-from autograder.judge import judge
-from autograder.outcome import run_here
-from autograder.registry import load
+from autograder.checking.call import run_here
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge
+from autograder.checking.registry import load
 from tests.hostile import hostile
 from tests.hostile.answers import GUESS, GUESSED, twisted
 

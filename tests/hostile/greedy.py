@@ -1,6 +1,6 @@
 """Submissions that use up time, memory, files, processes, and the grader itself."""
 
-from autograder.demo.answers import right
+from autograder.demo.sample_class import right
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
 from tests.hostile.forged import SAYS

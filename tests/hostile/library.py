@@ -12,7 +12,7 @@ SIMILARITY, STEPS = "similarity_attention", "attention_step_by_step"
 
 @hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
 def imports_the_courses_own_function(submission, world):
-    submission.answer(BILINEAR, "from course_lib.scores import bilinear_scores")
+    submission.answer(BILINEAR, "from course_lib.attention import bilinear_scores")
 
 
 CALLED_BY_NAME = """
@@ -20,7 +20,7 @@ import importlib
 
 
 def bilinear_scores(q, k, w):
-    module = importlib.import_module("course_lib." + "serocs"[::-1])
+    module = importlib.import_module("course_lib." + "noitnetta"[::-1])
     return getattr(module, "serocs_raenilib"[::-1])(q, k, w)
 """
 
@@ -50,15 +50,15 @@ ALL_THAT_USE_SOFTMAX = (SOFTMAX, SIMILARITY, ATTENTION, STEPS)
 
 @hostile(FAMILY, lost={SOFTMAX: "error"}, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
 def imports_a_function_that_other_exercises_use(submission, world):
-    submission.answer(SOFTMAX, "from course_lib.softmax import softmax")
+    submission.answer(SOFTMAX, "from course_lib.attention import softmax")
 
 
 RELOADED = """
 import importlib
-import course_lib.scores
+import course_lib.attention
 
-importlib.reload(course_lib.scores)
-bilinear_scores = course_lib.scores.bilinear_scores
+importlib.reload(course_lib.attention)
+bilinear_scores = course_lib.attention.bilinear_scores
 """
 
 

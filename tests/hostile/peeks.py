@@ -272,7 +272,7 @@ def attack():
     hidden = [n for n in sys.modules if n.split(".")[0] in ("autograder", "course_lib")]
     modules = {name: sys.modules.pop(name) for name in hidden}
     try:
-        from autograder.registry import load
+        from autograder.checking.registry import load
 
         return load("bilinear_scores")
     except ImportError:
@@ -293,10 +293,10 @@ INSPECTED = """
 import ast
 import inspect
 import textwrap
-from course_lib import attention, scores, softmax as softmaxes
+from course_lib import attention
 
-GRADED = [attention.attention, attention.scaled_scores, scores.bilinear_scores]
-GRADED += [scores.additive_scores, softmaxes.softmax, softmaxes.softmax_jacobian]
+GRADED = [attention.attention, attention.scaled_scores, attention.bilinear_scores]
+GRADED += [attention.additive_scores, attention.softmax, attention.softmax_jacobian]
 
 
 def attack():

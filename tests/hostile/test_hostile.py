@@ -8,8 +8,8 @@ import time
 import pytest
 
 import tests.hostile as corpus
+from autograder.checking.registry import load
 from autograder.grading import reading
-from autograder.registry import load
 from tests.grading.engines import engine_of, strays
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, EXERCISES, Submission

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from course_lib.corpora.pairs import Pair
-from course_lib.nn.batches import Example, collate, examples, plan, share
-from course_lib.nn.subwords import END, PADDING, START, learn_subwords
+from course_lib.nn.training.batches import Example, collate, examples, plan, share
+from course_lib.nn.training.subwords import END, PADDING, START, learn_subwords
 
 
 def random_examples(n=500, seed=0):

@@ -6,9 +6,14 @@ import os
 import pytest
 import torch
 
-from course_lib.nn import checkpoints
-from course_lib.nn.checkpoints import CheckpointFault, check_vocabulary, load, save
-from course_lib.nn.subwords import learn_subwords
+from course_lib.nn.training import checkpoints
+from course_lib.nn.training.checkpoints import (
+    CheckpointFault,
+    check_vocabulary,
+    load,
+    save,
+)
+from course_lib.nn.training.subwords import learn_subwords
 
 SUBWORDS = learn_subwords(["the battery is low"] * 2, 40)
 CONTENTS = {"task": "copying", "training": {"step": 3, "losses": torch.arange(3.0)}}

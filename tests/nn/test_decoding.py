@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.nn import decoding, searching
-from course_lib.nn.beams import Search
-from course_lib.threads import one_thread
+from course_lib.lessons.environment import one_thread
+from course_lib.nn import decoding
+from course_lib.nn import decoding as searching
+from course_lib.nn.decoding import Search
 from tests.nn.translators import END, KINDS, PADDING, START, VOCAB_SIZE, translator
 
 SOURCES = [[3, 4, 5, 6], [7, 8], [9], [10, 3, 3], [4, 9, 8, 7, 6, 5], [6, 6], [5, 10]]

@@ -7,12 +7,11 @@ import sacrebleu
 import torch
 
 from course_lib.corpora.pairs import Pair
-from course_lib.nn.scoring import N_SHOWN, by_length, measure, score, table
-from course_lib.nn.subwords import UNKNOWN, learn_subwords
-from course_lib.nn.systems import SYSTEMS
-from course_lib.nn.tasks import TASKS, copies
-from course_lib.nn.training import initial
-from course_lib.threads import one_thread
+from course_lib.lessons.environment import one_thread
+from course_lib.nn.training.loop import initial
+from course_lib.nn.training.scoring import N_SHOWN, by_length, measure, score, table
+from course_lib.nn.training.subwords import UNKNOWN, learn_subwords
+from course_lib.nn.training.tasks import SYSTEMS, TASKS, copies
 
 PAIRS = [
     Pair("the battery is low", "der Akku ist fast leer"),

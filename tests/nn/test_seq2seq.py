@@ -3,8 +3,12 @@
 import pytest
 import torch
 
-from course_lib.nn.alignments import additive_attention, decoder_step, luong_score
-from course_lib.nn.recurrent import gru_step
+from course_lib.nn.sequence_to_sequence import (
+    additive_attention,
+    decoder_step,
+    gru_step,
+    luong_score,
+)
 from tests.nn.test_attention import close
 from tests.nn.translators import PADDING, texts, translator
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from course_lib.nn.subwords import (
+from course_lib.nn.training.subwords import (
     END,
     PADDING,
     REPLACEMENT,

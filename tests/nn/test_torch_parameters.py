@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.nn.blocks import decoder_layer, encoder_layer
-from course_lib.nn.torch_parameters import parameters_of
+from course_lib.nn.functional import decoder_layer, encoder_layer, parameters_of
 
 SIZES = {"dropout": 0.0, "batch_first": True, "dtype": torch.float64}
 

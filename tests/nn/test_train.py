@@ -9,9 +9,10 @@ import time
 import pytest
 import torch
 
-from course_lib.nn import checkpoints, training
+from course_lib.lessons.environment import one_thread
 from course_lib.nn.train import main
-from course_lib.threads import one_thread
+from course_lib.nn.training import checkpoints
+from course_lib.nn.training import loop as training
 
 # A model that is small enough for a test; two epochs, so that the place in the data
 # matters.

@@ -5,12 +5,10 @@ import math
 import pytest
 import torch
 
-from course_lib.nn.batches import examples
+from course_lib.lessons.environment import one_thread
 from course_lib.nn.losses import cross_entropy, label_smoothing
-from course_lib.nn.subwords import PADDING, learn_subwords
-from course_lib.nn.systems import SYSTEMS
-from course_lib.nn.tasks import copies
-from course_lib.nn.training import (
+from course_lib.nn.training.batches import examples
+from course_lib.nn.training.loop import (
     Recipe,
     Training,
     draw,
@@ -18,7 +16,8 @@ from course_lib.nn.training import (
     rate_at,
     total_loss,
 )
-from course_lib.threads import one_thread
+from course_lib.nn.training.subwords import PADDING, learn_subwords
+from course_lib.nn.training.tasks import SYSTEMS, copies
 
 CPU = torch.device("cpu")
 PAIRS = copies(60, seed=0)

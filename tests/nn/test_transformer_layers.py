@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.nn import blocks
-from course_lib.nn.fast_attention import keys_and_values, look
-from course_lib.nn.transformer import DecoderLayer, EncoderLayer
+from course_lib.nn import functional as blocks
+from course_lib.nn.attention import keys_and_values, look
+from course_lib.nn.layers import DecoderLayer, EncoderLayer
 from tests.nn.test_attention import WHERE, close, normal, some_mask
 
 D_MODEL, N_HEADS, D_FF = 12, 3, 10

@@ -9,16 +9,12 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from course_lib.leaks import leak
-from course_lib.nn.blocks import count_transformer
-from course_lib.nn.hygiene import padding_gap
-from course_lib.nn.seq2seq import RecurrentSizes, RecurrentTranslator
-from course_lib.nn.transformer import (
-    DecoderLayer,
-    EncoderLayer,
-    Transformer,
-    TransformerSizes,
-)
+from course_lib.masks import leak
+from course_lib.nn.functional import count_transformer
+from course_lib.nn.layers import DecoderLayer, EncoderLayer
+from course_lib.nn.losses import padding_gap
+from course_lib.nn.recurrent import RecurrentSizes, RecurrentTranslator
+from course_lib.nn.transformer import Transformer, TransformerSizes
 from tests.benchmarks.torch_translator import TorchTranslator
 from tests.nn.test_attention import GPU, close
 from tests.nn.translators import KINDS, PADDING, VOCAB_SIZE, texts, translator

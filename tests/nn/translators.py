@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from course_lib.nn.seq2seq import RecurrentSizes, RecurrentTranslator
+from course_lib.nn.recurrent import RecurrentSizes, RecurrentTranslator
 from course_lib.nn.transformer import Transformer, TransformerSizes
 
 VOCAB_SIZE = 11

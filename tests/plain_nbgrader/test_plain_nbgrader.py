@@ -7,15 +7,19 @@ the engine is held against it.
 import nbformat
 import pytest
 
+from autograder.checking.judging import NOTEBOOK_SEED
+from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
-from autograder.demo import typed
-from autograder.demo.answers import mistaken
-from autograder.demo.folder import make_folder
-from autograder.demo.students import LESSON, Student, sample_class
+from autograder.demo import sample_class as typed
+from autograder.demo.sample_class import (
+    LESSON,
+    Student,
+    make_folder,
+    mistaken,
+    sample_class,
+)
 from autograder.grading.engine import Engine
-from autograder.judge import NOTEBOOK_SEED
-from autograder.registry import exercises_of, load
-from autograder.report import DATA_TYPE
+from autograder.messages.report import DATA_TYPE
 from tests.plain_nbgrader import steps
 from tests.plain_nbgrader.process import process
 

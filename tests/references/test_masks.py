@@ -8,17 +8,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from torch.nn.utils.rnn import pad_sequence
 
-from course_lib.attention import scaled_scores
+from course_lib.attention import scaled_scores, softmax
 from course_lib.heads import load_torch_parameters, multi_head_attention
-from course_lib.leaks import leak
 from course_lib.masks import (
     causal_mask,
     combine_masks,
     convert_mask,
+    leak,
     masked_softmax,
     padding_mask,
 )
-from course_lib.softmax import softmax
 
 # Batch 2, 3 heads, n 5, m 7, d_k 4, d_v 6: no two sizes are alike.
 LEADING = [(), (2,), (2, 3), (1,), (0,)]

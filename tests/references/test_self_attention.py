@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.attention import attention
-from course_lib.gradients import self_attention_gradients
 from course_lib.self_attention import (
     cross_attention,
     equivariance_gap,
     project,
     self_attention,
+    self_attention_gradients,
 )
 
 # Batch 2, 3 heads, n 5, m 7, d_model 12, d_memory 10, d_k 4, d_v 6: all differ.

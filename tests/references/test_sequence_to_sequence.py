@@ -7,16 +7,14 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.attention import attention
-from course_lib.nn.alignments import (
+from course_lib.attention import additive_scores, attention, bilinear_scores, softmax
+from course_lib.nn.sequence_to_sequence import (
     additive_attention,
     alignment_mass,
     decoder_step,
+    gru_step,
     luong_score,
 )
-from course_lib.nn.recurrent import gru_step
-from course_lib.scores import additive_scores, bilinear_scores
-from course_lib.softmax import softmax
 
 DTYPES = [torch.float64, torch.float32]
 LEADING = [(), (2,), (2, 3)]

@@ -5,13 +5,16 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.nn.blocks import (
+from course_lib.nn.functional import (
     count_transformer,
     decoder_layer,
+    embed,
     encoder_layer,
+    feed_forward,
+    layer_norm,
     multi_head_attention,
+    shift_right,
 )
-from course_lib.nn.layers import embed, feed_forward, layer_norm, shift_right
 
 # Batch 2 (and 3), n 5, m 7, 3 heads of 4, d_ff 16: no two sizes are alike.
 D_MODEL, D_FF, HEADS = 12, 16, 3

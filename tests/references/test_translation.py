@@ -8,10 +8,13 @@ import pytest
 import torch
 from torch.nn import functional
 
-from course_lib.nn.caching import cached_step
-from course_lib.nn.hygiene import padding_gap
-from course_lib.nn.losses import cross_entropy, label_smoothing, warmup_rate
-from course_lib.nn.searching import beam_search, greedy_decode
+from course_lib.nn.decoding import beam_search, cached_step, greedy_decode
+from course_lib.nn.losses import (
+    cross_entropy,
+    label_smoothing,
+    padding_gap,
+    warmup_rate,
+)
 
 LEADING = [(), (4,), (2, 3), (2, 3, 4)]
 DTYPES = [torch.float64, torch.float32]

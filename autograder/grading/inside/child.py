@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.outcome import Outcome, Raised, described, namespace, run_here
+from autograder.checking.call import Outcome, Raised, described, namespace, run_here
 
 from . import library, shell, wire
 from .selection import chosen

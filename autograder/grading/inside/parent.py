@@ -16,7 +16,7 @@ from typing import Any
 
 import msgpack
 
-from . import child, forbidden, library, namespaces, shell, wire
+from . import child, isolation, library, shell, wire
 
 CONNECTION = 3  # the child's only open file besides nothing
 
@@ -28,7 +28,7 @@ def main() -> None:
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
-    limits = namespaces.Limits(**settings["limits"])
+    limits = isolation.Limits(**settings["limits"])
     shell.warm_up(settings["modules"], settings["cells"])
     seen = library.watch(settings["library"])
     Parent(control, limits, settings["isolated"], seen).serve()
@@ -43,7 +43,7 @@ class Parent:
     def __init__(
         self,
         control: socket.socket,
-        limits: namespaces.Limits,
+        limits: isolation.Limits,
         isolated: bool,
         seen: library.Seen,
     ) -> None:
@@ -52,7 +52,7 @@ class Parent:
         self.limits = limits
         self.isolated = isolated
         self.seen = seen
-        self.space = namespaces.address_space() if isolated else 0
+        self.space = isolation.address_space() if isolated else 0
         self.children: dict[int, tuple[int, int]] = {}  # number: (process, its handle)
         self.waiting = selectors.DefaultSelector()
 
@@ -82,7 +82,7 @@ class Parent:
         wait, go = os.pipe()
         root = os.geteuid() == 0  # each child gets a user of its own, else ours
         who = (user, user) if root else (os.geteuid(), os.getegid())
-        process = namespaces.fork() if self.isolated else os.fork()
+        process = isolation.fork() if self.isolated else os.fork()
         if process == 0:
             os.close(go)
             self._be_the_child(who, root, wait, connection)
@@ -92,7 +92,7 @@ class Parent:
         self.children[number] = process, handle
         self.waiting.register(handle, selectors.EVENT_READ, number)
         if self.isolated:
-            namespaces.map_user(process, *who)
+            isolation.map_user(process, *who)
         os.close(go)  # it may go on
 
     def _ended(self, number: int) -> None:
@@ -110,17 +110,17 @@ class Parent:
     ) -> None:
         """Be shut in, step by step, then serve the submission; never returns."""
         try:
-            namespaces.die_with_parent()
+            isolation.die_with_parent()
             os.setsid()  # a signal to its group must not reach the parent
             self.waiting.close()
             connection = _alone(connection, wait)
             if self.isolated:
-                namespaces.become(*who, alone=root)
-                namespaces.die_with_parent()  # a change of user forgets it
-                namespaces.hide_files(self.limits)
-                namespaces.limit(self.limits, self.space)
-                namespaces.give_up_privileges()
-                forbidden.forbid()
+                isolation.become(*who, alone=root)
+                isolation.die_with_parent()  # a change of user forgets it
+                isolation.hide_files(self.limits)
+                isolation.limit(self.limits, self.space)
+                isolation.give_up_privileges()
+                isolation.forbid()
         except BaseException as error:
             _say_failed(connection, error)
             os._exit(1)

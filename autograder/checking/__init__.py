@@ -1,0 +1,1 @@
+"""Judge an answer: exercises, their cases, calls, comparison, diagnosis, verdicts."""

@@ -1,0 +1,269 @@
+"""What one call of a learner's function gave: a value, or an exception, or no end.
+
+``run_here`` calls a function in this process, as the notebook does. A sandbox gives the
+same ``Outcome`` from elsewhere; nothing beyond this module knows the difference.
+"""
+
+import contextlib
+import io
+import linecache
+import signal
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from autograder.checking.values import (
+    CONTAINERS,
+    DEEPEST,
+    as_array,
+    has_numbers,
+    is_array,
+    is_one_of,
+    is_tensor,
+    parts,
+)
+
+AGAIN = 0.2  # seconds until the next try, for code that catches everything
+
+
+class TookTooLong(BaseException):
+    """The time was up. No ``except Exception`` of a learner's catches it."""
+
+
+@contextlib.contextmanager
+def at_most(seconds: float | None) -> Iterator[None]:
+    """Raise ``TookTooLong`` inside the block once the time is up.
+
+    seconds : of wall-clock time; None for no limit
+    Without effect outside the main thread and on systems without alarms (Windows),
+    where a learner interrupts the kernel by hand.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # once more: the alarm may have gone off in the line above
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _stop(*_: Any) -> None:
+    raise TookTooLong
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception of the learner's code, as text.
+
+    types : names of the exception's class and of its bases, most special first
+    message : its text
+    function, line_number, line : the innermost place in the learner's own code
+    """
+
+    types: tuple[str, ...]
+    message: str = ""
+    function: str = ""
+    line_number: int = 0
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one call.
+
+    kind : "value", "raised" or "timeout"; from a sandbox also "crashed", if the process
+        ended in the call, and "output", if the value is too big to be sent
+    arguments : the arguments as they are after the call
+    shares_memory : whether the value is, or looks into, the memory of an argument
+    """
+
+    kind: Literal["value", "raised", "timeout", "crashed", "output"]
+    value: Any = None
+    raised: Raised | None = None
+    arguments: tuple[Any, ...] = ()
+    shares_memory: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: the arguments as they were before it, and what it gave."""
+
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any] = field(default_factory=dict)
+    outcome: Outcome = field(default_factory=lambda: Outcome("value"))
+
+
+Runner = Callable[[tuple[Any, ...], dict[str, Any]], Outcome]
+
+
+def copied(value: Any) -> Any:
+    """Copy data as deep as it goes; a callable or a stranger stays what it is."""
+    return _copied(value, ())
+
+
+def _copied(value: Any, above: tuple[int, ...]) -> Any:
+    if is_array(value):
+        return value.copy(order="K")
+    if is_tensor(value):
+        return value.detach().clone()
+    if not is_one_of(value, CONTAINERS):
+        return value
+    if id(value) in above or len(above) > DEEPEST:  # holds itself: no data of ours
+        return value
+    inside = (*above, id(value))
+    if type(value) is dict:
+        return {key: _copied(part, inside) for key, part in value.items()}
+    return type(value)(_copied(part, inside) for part in value)
+
+
+def run_here(
+    function: Callable[..., Any],
+    names: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+) -> Runner:
+    """Give a runner that calls a function in this process, on copies of the arguments.
+
+    names : global names that the function finds bound to other values during the call
+    seconds : for one call; once a call has used them up, later ones get a tenth
+    What the function prints and warns is dropped: neither is part of an answer.
+    """
+    limit = seconds
+
+    def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
+        nonlocal limit
+        given, named = copied(arguments), copied(keywords)
+        try:
+            with quiet(), _bound(namespace(function), names or {}), at_most(limit):
+                value = function(*given, **named)
+        except KeyboardInterrupt:
+            raise
+        except TookTooLong:
+            limit = (seconds or 0) / 10
+            return Outcome("timeout", arguments=given)
+        except BaseException as error:
+            return Outcome("raised", None, described(error, namespace(function)), given)
+        shares = _shares_memory(value, (given, named))
+        return Outcome("value", copied(value), None, given, shares)
+
+    return run
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Drop what is printed and warned, also where warnings were turned to errors."""
+    sink = io.StringIO()
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.redirect_stdout(sink),
+        contextlib.redirect_stderr(sink),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def plain_function(function: Any) -> Any:
+    """Give the function inside partials, decorators and ``np.vectorize``."""
+    for _ in range(DEEPEST):
+        if type(function) is partial:
+            function = function.func
+        elif type(function) is np.vectorize:
+            function = function.pyfunc
+        elif hasattr(type(function), "__get__") and hasattr(function, "__wrapped__"):
+            function = function.__wrapped__  # functools.wraps, functools.cache
+        else:
+            break
+    return function
+
+
+def namespace(function: Callable[..., Any]) -> dict[str, Any]:
+    """Give the global names that a function, partial or callable object looks up."""
+    function = plain_function(function)
+    if not isinstance(function, types.FunctionType | types.MethodType):
+        kind = type(function)
+        module = sys.modules.get(kind.__module__)
+        if "__call__" not in vars(kind) and module:  # a torch.nn.Module, for one
+            return vars(module)
+        function = plain_function(kind.__call__)
+    return getattr(function, "__globals__", {})
+
+
+@contextlib.contextmanager
+def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
+    """Bind names to other values for a while, then put back what was there."""
+    before = {name: names[name] for name in values if name in names}
+    names.update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            names.pop(name, None)
+        names.update(before)
+
+
+def described(error: BaseException, names: Mapping[str, Any]) -> Raised:
+    """Write an exception down, with the innermost place in the learner's own code.
+
+    names : the global names of that code, which tell it from libraries' code
+    """
+    place = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals is names:
+            place = trace
+        trace = trace.tb_next
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
+    if place is None and isinstance(error, SyntaxError):
+        line = str(error.text or "").strip()
+        return Raised(kinds, str(error.msg), "", error.lineno or 0, line)
+    if place is None:
+        return Raised(kinds, _message(error))
+    code = place.tb_frame.f_code
+    line = linecache.getline(code.co_filename, place.tb_lineno).strip()
+    return Raised(kinds, _message(error), _name(code), place.tb_lineno, line)
+
+
+def _name(code: types.CodeType) -> str:
+    """Name the function around a piece of code, such as a list comprehension."""
+    names = code.co_qualname.split(".<locals>.")
+    return next((name for name in reversed(names) if name[0] != "<"), "")
+
+
+def _message(error: BaseException) -> str:
+    """Give an exception's text; an exception may fail to give its own."""
+    try:
+        return str.__str__(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return ""
+
+
+def _shares_memory(value: Any, given: Any) -> bool:
+    mine = [array for _, part in parts(value) if (array := _memory(part)) is not None]
+    theirs = [array for _, part in parts(given) if (array := _memory(part)) is not None]
+    return any(np.may_share_memory(a, b) for a in mine for b in theirs)
+
+
+def _memory(part: Any) -> np.ndarray | None:
+    """Give an array that lies in the same memory as an array or tensor, if one can."""
+    if is_tensor(part) and part.is_cpu and has_numbers(part) and not part.is_conj():
+        return as_array(part) if part.element_size() >= 4 else None
+    return part if issubclass(type(part), np.ndarray) else None
+
+
+# MERGED autograder.time_limit: End a call that does not end by itself, in this process and without threads.

@@ -1,0 +1,83 @@
+"""``autograder open``, ``feedback``, ``report`` and ``export``, as one calls them.
+
+Each gives an exit code: 0 if all was done, 1 if something was left out, which stderr
+says. What cannot be done at all raises ``CourseError``.
+"""
+
+import sys
+from pathlib import Path
+
+from autograder.course import Course, CourseError, output_file
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.sheets import Missing
+from autograder.grading.journal import Journal
+from autograder.workspace.copies import built_lessons
+from autograder.workspace.lab import find_lesson
+
+
+def open_lesson(course: Course, lesson: str) -> int:
+    """Enter a lesson into the gradebook."""
+    name = find_lesson(course.root, lesson)
+    gradebook = Gradebook(course)
+    for sentence in gradebook.open_lesson(name):
+        print(sentence, file=sys.stderr)
+    print(f"{name} is open in {gradebook.path}")
+    return 0
+
+
+def feedback(course: Course, lesson: str, student: str) -> int:
+    """Write the feedback pages of a class, or of one student."""
+    from autograder.gradebook.feedback import write_feedback
+
+    name = find_lesson(course.root, lesson)
+    chosen = [student] if student else None
+    grades = Gradebook(course).grades(name, chosen)
+    if student and student not in grades:
+        raise CourseError(f"{student} is not in the gradebook: see `autograder grade`")
+    left_out: list[str] = []
+    written = write_feedback(course, name, chosen, grades, tell=left_out.append)
+    print(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
+    for sentence in left_out:
+        print(sentence, file=sys.stderr)
+    return int(bool(left_out))
+
+
+def report(course: Course, lesson: str, output: str) -> int:
+    """Write the instructor's page; without a gradebook, with the engine's points."""
+    from autograder.dashboard.page import report as write_report
+
+    name = find_lesson(course.root, lesson)
+    grades, code = {}, 0
+    try:
+        grades = Gradebook(course).grades(name)
+    except CourseError as error:
+        print(f"{error}; the report has the grader's points only", file=sys.stderr)
+        code = 1
+    place = output_file(Path(output)) if output else None
+    print(f"Written: {write_report(course, name, place, grades=grades)}")
+    return code
+
+
+def export(
+    course: Course, lessons: list[str], kind: str, missing: Missing, output: str
+) -> int:
+    """Write the grades as a file for other systems."""
+    from autograder.gradebook.export import export as write_export
+
+    left_out: list[str] = []
+    known = built_lessons(course.root)
+    with Journal(course) as journal:
+        results = {lesson: journal.results(lesson) for lesson in known}
+    path = write_export(
+        course,
+        lessons,
+        kind,
+        Path(output) if output else None,
+        missing=missing,
+        results=results,
+        tell=left_out.append,
+    )
+    for sentence in left_out:
+        print(sentence, file=sys.stderr)
+    print(f"Written: {path}")
+    return int(bool(left_out))

@@ -1,0 +1,1 @@
+"""The same grading on a Dask cluster."""

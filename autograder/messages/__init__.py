@@ -1,0 +1,1 @@
+"""From a judgement to the learner's words, as text and as HTML."""

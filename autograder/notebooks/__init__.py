@@ -1,0 +1,1 @@
+"""From a lesson's text source to the teacher's and the learner's notebooks."""

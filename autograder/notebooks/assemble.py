@@ -1,0 +1,107 @@
+"""Make a teacher's notebook, not yet executed, of a lesson's cells.
+
+Ids are stable: an exercise's name for its cell, ``check-name`` for its check, and the
+section's title with a number for the rest.
+"""
+
+import re
+from collections import Counter
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.notebooks.cells import Cell
+from autograder.notebooks.source import HEADING, LessonSource, solution
+
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+TITLE = re.compile(r"^##? (.+)", re.MULTILINE)
+PICTURE_TAG = "nbval-ignore-output"
+
+
+def teacher_notebook(source: LessonSource) -> NotebookNode:
+    """Give the teacher's notebook of a lesson, without outputs."""
+    ids = _Ids()
+    cells = [_cell(cell, ids) for cell in source.cells]
+    notebook = new_notebook(cells=cells, metadata=METADATA)
+    notebook.nbformat_minor = 5
+    nbformat.validate(notebook)
+    return notebook
+
+
+class _Ids:
+    """Gives each cell its id: unique, and the same at every build."""
+
+    def __init__(self) -> None:
+        self.section = "start"
+        self.counts: Counter[str] = Counter()  # a title may stand twice
+
+    def next(self, cell: Cell) -> str:
+        if cell.kind == "exercise" and cell.exercise:
+            return cell.exercise.name
+        if cell.kind == "check" and cell.exercise:
+            return f"check-{cell.exercise.name}"
+        titles = TITLE.findall(cell.text) if cell.kind == "prose" else []
+        for title in titles[-1:]:
+            slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+            self.section = slug[:50].rstrip("-") or self.section
+        self.counts[self.section] += 1
+        return f"{self.section}-{self.counts[self.section]}"
+
+
+def _cell(cell: Cell, ids: _Ids) -> NotebookNode:
+    name = ids.next(cell)
+    metadata: dict = {"tags": cell.tags} if cell.tags else {}
+    if cell.kind == "prose":
+        return new_markdown_cell(_with_heading(cell), id=name, metadata=metadata)
+    text = cell.text
+    if cell.kind == "exercise" and cell.exercise:
+        metadata["nbgrader"] = _nbgrader(cell.exercise.name, solution=True)
+        text = solution(cell.exercise)
+    elif cell.kind == "check" and cell.exercise:
+        grade_id = f"check_{cell.exercise.name}"
+        metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
+    elif _draws(text):
+        metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
+    return new_code_cell(text, id=name, metadata=metadata)
+
+
+def _with_heading(cell: Cell) -> str:
+    """Add to an exercise's heading what its module knows: minutes, points, dots."""
+    exercise = cell.exercise
+    if exercise is None:
+        return cell.text
+    dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
+    heading = (
+        f"### Exercise: {exercise.name} · {exercise.minutes} min · {dots} · "
+        f"{exercise.points:g} points"
+    )
+    return HEADING.sub(heading, cell.text)
+
+
+def _draws(text: str) -> bool:
+    """Say whether a cell ends in a picture, whose bytes differ between machines."""
+    return bool(re.search(r"^figures\.\w+\(", text, re.MULTILINE))
+
+
+def _nbgrader(
+    grade_id: str, *, solution: bool = False, points: float | None = None
+) -> dict:
+    metadata = {
+        "grade": points is not None,
+        "grade_id": grade_id,
+        "locked": points is not None,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    if points is not None:
+        metadata["points"] = int(points) if points == int(points) else points
+    return metadata

@@ -1,0 +1,299 @@
+"""Read a lesson's text source: its cells, and what each one is in the lesson.
+
+What an author can get wrong about an exercise is refused here, with file and line; what
+can be wrong with the text itself, in ``cells``; with the order of things, in ``order``.
+Making notebooks is ``assemble``'s work.
+"""
+
+import ast
+import builtins
+import inspect
+import re
+import symtable
+import textwrap
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.checking.exercise import Exercise
+from autograder.checking.registry import exercise_names, load
+from autograder.notebooks.cells import NBGRADER_MARK, Cell, SourceError, read_cells
+
+BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
+# nbformat allows 64 characters in a cell's id, and a check's begins with "check-".
+ID = re.compile(r"[A-Za-z0-9_]{1,58}")
+
+
+def solution(exercise: Exercise) -> str:
+    """Give the source of an exercise's reference, its body marked as the solution.
+
+    The docstring stays outside the marks: it is the contract, which learners see.
+    """
+    text = _text(exercise)
+    (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)  # `fault` has refused the rest
+    rows = text.splitlines()
+    end = function.body[0].end_lineno
+    return "\n".join([*rows[:end], BEGIN, *rows[end:], END])
+
+
+def fault(exercise: Exercise, allowed: set[str]) -> str | None:
+    """Say why a reference cannot become a solution cell, or give None if it can.
+
+    allowed : the names that it may look up outside itself
+    """
+    try:
+        text = _text(exercise)
+        (function,) = ast.parse(text).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return "is not a function with a source of its own"
+    if not isinstance(function, ast.FunctionDef):
+        return "is not a function"
+    if wrong := _form_fault(function, text):
+        return wrong
+    if not ID.fullmatch(exercise.name):
+        return "has a name that cannot be a cell's id: letters, digits, _, at most 58"
+    if free := free_names(text) - {exercise.name} - allowed:
+        return (
+            f"needs the name {min(free)!r}, which is neither imported in the lesson's "
+            "set-up cells nor in its `uses`"
+        )
+    return None
+
+
+def _form_fault(function: ast.FunctionDef, text: str) -> str | None:
+    docstring, *body = function.body
+    if function.decorator_list:
+        return "is decorated: the learner's function would not be"
+    if docstring.lineno == function.lineno:
+        return "is written on one line"
+    if not ast.get_docstring(function):
+        return "has no docstring"
+    if not body:
+        return "has no body under its docstring"
+    if body[0].lineno == docstring.end_lineno:
+        return "has code on the line on which its docstring ends"
+    if mark := NBGRADER_MARK.search(text):
+        return f"holds nbgrader's mark {mark[0]!r}"
+    return None
+
+
+def _text(exercise: Exercise) -> str:
+    return textwrap.dedent(inspect.getsource(exercise.reference)).rstrip("\n")
+
+
+def free_names(source: str) -> set[str]:
+    """Names that a piece of source looks up outside itself, builtins left out.
+
+    >>> free_names("def f(x):\\n    return np.sum(x) + len(x)\\n")
+    {'np'}
+    """
+    tables = [symtable.symtable(source, "<source>", "exec")]
+    own = {s.get_name() for s in tables[0].get_symbols() if s.is_assigned()}
+    names = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        top = table.get_type() == "module"
+        names |= {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (symbol.is_global() or top)
+        }
+    return {n for n in names if n not in own and not hasattr(builtins, n)}
+
+
+def check_order(path: Path, cells: Iterable[Cell], set_up: set[str]) -> None:
+    """Raise ``SourceError`` at the first cell that stands in the wrong place.
+
+    set_up : names that the set-up cells of the lesson import
+    """
+    order = _Order(path, set_up)
+    for cell in cells:
+        if cell.exercise:
+            order.meet(cell, cell.exercise)
+    order.finish()
+
+
+class _Order:
+    def __init__(self, path: Path, set_up: set[str]) -> None:
+        self.path = path
+        self.set_up = set_up
+        self.headings: dict[str, int] = {}
+        self.done: list[str] = []
+        self.open: tuple[str, int] | None = None
+
+    def meet(self, cell: Cell, exercise: Exercise) -> None:
+        if cell.kind == "prose":
+            self._meet_heading(exercise.name, cell.line)
+        elif cell.kind == "exercise":
+            self._meet_exercise(exercise, cell.line + 1)
+        elif cell.kind == "check":
+            self._meet_check(exercise.name, cell.line + 1)
+
+    def finish(self) -> None:
+        if self.open:
+            name, line = self.open
+            raise self._fail(line, f"{name} has no check after it")
+        for name, line in self.headings.items():
+            if name not in self.done:
+                raise self._fail(line, f"a heading without its exercise: {name}")
+
+    def _meet_heading(self, name: str, line: int) -> None:
+        if name in self.headings:
+            raise self._fail(line, f"a second heading for {name}")
+        self.headings[name] = line
+
+    def _meet_exercise(self, exercise: Exercise, line: int) -> None:
+        name = exercise.name
+        if self.open:
+            raise self._fail(line, f"{self.open[0]} has no check before it")
+        if name in self.done:
+            raise self._fail(line, f"exercise {name} stands here twice")
+        if name not in self.headings:
+            raise self._fail(line, f"no heading '### Exercise: {name}' above it")
+        for used in exercise.uses:
+            if used not in self.done and used not in self.set_up:
+                raise self._fail(
+                    line,
+                    f"{name} uses {used}, which neither stands above it nor is "
+                    "imported in the lesson's set-up cells",
+                )
+        self.open = name, line
+
+    def _meet_check(self, name: str, line: int) -> None:
+        if self.open is None or self.open[0] != name:
+            raise self._fail(line, f"check({name}) without its exercise")
+        self.done.append(name)
+        self.open = None
+
+    def _fail(self, line: int, what: str) -> SourceError:
+        return SourceError(self.path, line, what)
+
+
+EXERCISE = re.compile(r"from (course_lib[\w.]*) import (\w+)\s+# exercise")
+CHECK = re.compile(r"check\((\w+)\)")
+HEADING = re.compile(r"^### Exercise: (\w+)[ \t]*$", re.MULTILINE)
+ALMOST_A_HEADING = re.compile(r"^#+ *exercise\b", re.MULTILINE | re.IGNORECASE)
+# A comment behind an import from the library, or one that looks like "exercise".
+ALMOST_A_MARKER = re.compile(
+    r"\s*(?:from\s+course_lib\b[^#]*|(?:from|import)\s[^#]*(?=#\s*exer))(#.*)",
+    re.IGNORECASE,
+)
+
+
+class LessonSource:
+    """The cells of one lesson, read and found to be in order."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the source; raises ``SourceError`` on anything unclear in it."""
+        self.path = path
+        self.lesson = path.stem
+        self.cells = [self._with_meaning(cell) for cell in read_cells(path)]
+        self._set_up = self._set_up_names()
+        check_order(path, self.cells, self._set_up)
+        for cell in self.cells:
+            if cell.kind == "exercise" and cell.exercise:
+                name, allowed = cell.exercise.name, self.names_for(cell.exercise)
+                if wrong := fault(cell.exercise, allowed):
+                    raise self.fail(cell.line + 1, f"{name} {wrong}")
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """The lesson's exercises, in order."""
+        return [c.exercise for c in self.cells if c.kind == "exercise" and c.exercise]
+
+    def names_for(self, exercise: Exercise) -> set[str]:
+        """Names that an answer may look up: set-up cells and what it ``uses``."""
+        return self._set_up | set(exercise.uses)
+
+    def fail(self, line: int, what: str) -> SourceError:
+        """Give the error to raise about a line of this source."""
+        return SourceError(self.path, line, what)
+
+    def _with_meaning(self, cell: Cell) -> Cell:
+        """Say of a cell whether it is an exercise, its check or its heading."""
+        if cell.kind == "prose":
+            return replace(cell, exercise=self._heading(cell))
+        if match := EXERCISE.fullmatch(cell.text.strip()):
+            found = self._named(match[1], match[2], cell.line + 1)
+            return replace(cell, kind="exercise", exercise=found)
+        if match := CHECK.fullmatch(cell.text.strip()):
+            found = self._load(match[1], cell.line + 1)
+            return replace(cell, kind="check", exercise=found)
+        self._check_code(cell)
+        return cell
+
+    def _check_code(self, cell: Cell) -> None:
+        for at, row in enumerate(cell.text.splitlines(), cell.line + 1):
+            if match := ALMOST_A_MARKER.match(row):
+                raise self.fail(
+                    at,
+                    f"unknown marker {match[1]!r}: an exercise is one cell with "
+                    "the one line 'from course_lib.module import name  # exercise'",
+                )
+        for node in ast.walk(ast.parse(cell.text)):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id == "check":
+                raise self.fail(
+                    cell.line + called.lineno,
+                    "a check stands in a cell of its own: check(name)",
+                )
+
+    def _heading(self, cell: Cell) -> Exercise | None:
+        found = list(HEADING.finditer(cell.text))
+        almost = list(ALMOST_A_HEADING.finditer(cell.text))
+        if len(found) > 1:
+            raise self.fail(self._line(cell, found[1]), "one exercise heading per cell")
+        if len(almost) > len(found):
+            (wrong, *_) = [m for m in almost if not HEADING.match(cell.text, m.start())]
+            raise self.fail(
+                self._line(cell, wrong),
+                "an exercise heading is the line '### Exercise: name'; minutes and "
+                "difficulty come from the exercise's module",
+            )
+        return self._load(found[0][1], self._line(cell, found[0])) if found else None
+
+    @staticmethod
+    def _line(cell: Cell, match: re.Match[str]) -> int:
+        return cell.line + 1 + cell.text.count("\n", 0, match.start())
+
+    def _load(self, name: str, line: int) -> Exercise:
+        if name not in exercise_names():
+            raise self.fail(
+                line, f"no exercise named {name!r}: there is no {name}.py among them"
+            )
+        return load(name)
+
+    def _named(self, module: str, name: str, line: int) -> Exercise:
+        exercise = self._load(name, line)
+        if exercise.reference.__module__ != module:
+            raise self.fail(
+                line, f"{name} is in {exercise.reference.__module__}, not in {module}"
+            )
+        if exercise.lesson != self.lesson:
+            raise self.fail(line, f"{name} says it belongs to {exercise.lesson}")
+        return exercise
+
+    def _set_up_names(self) -> set[str]:
+        """Give the names that cells of imports bind before the first exercise."""
+        names = set()
+        for cell in self.cells:
+            if cell.kind == "exercise":
+                break
+            body = ast.parse(cell.text).body if cell.kind == "code" else []
+            if body and all(isinstance(s, ast.Import | ast.ImportFrom) for s in body):
+                for alias in (alias for s in body for alias in s.names):  # type: ignore[attr-defined]
+                    names.add(alias.asname or alias.name.split(".")[0])
+        return names
+
+
+# MERGED autograder.reference: Turn an exercise's reference into the text of its solution cell, or say why not.
+#
+#   Only the function's text counts here; whether its answers are right is ``judge``'s.
+#
+# MERGED autograder.order: Refuse a lesson whose headings, exercises and checks do not follow one another.
+#
+#   Each exercise stands in a lesson once: its heading, then its cell, then its check, and
+#   all that below the exercises which it ``uses``.
+#

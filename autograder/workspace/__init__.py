@@ -1,0 +1,1 @@
+"""The learner's own copies of the lessons, in ``work/``: open, update, keep."""

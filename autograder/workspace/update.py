@@ -1,0 +1,289 @@
+"""Bring newer lessons into ``work/``: files and accounts.
+
+What goes into a merged notebook is decided in ``autograder.merge``. The learner's old
+file stays beside the new one, whatever happens.
+"""
+
+import warnings
+from collections.abc import Callable, Hashable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4.nbbase import random_cell_id
+
+from autograder.course import CourseError, write_atomically
+from autograder.workspace.copies import Copy, built_lessons, write_new
+
+
+@dataclass
+class Merged:
+    """The merged notebook, and what became of the learner's cells.
+
+    notebook : the newer lesson with the learner's answers and own cells
+    answers : names of the exercises whose answers were carried over
+    own : how many cells of the learner's own were kept
+    changed : how many changed cells of the lesson were kept as the learner has them
+    stubs : names of the exercises whose stub is newer than the answer that was kept
+    replaced : how many cells of the lesson lost a change that the learner had made
+    """
+
+    notebook: NotebookNode
+    answers: list[str] = field(default_factory=list)
+    own: int = 0
+    changed: int = 0
+    stubs: list[str] = field(default_factory=list)
+    replaced: int = 0
+
+
+def merge(
+    newer: NotebookNode, mine: NotebookNode, base: NotebookNode | None = None
+) -> Merged:
+    """Put what a learner wrote into a newer lesson.
+
+    newer : the lesson as the course has it now
+    mine : the learner's notebook
+    base : the lesson as it was when the learner got it, if that is still known; without
+        it, whatever differs from the newer stub counts as an answer
+
+    Returns the merged notebook and an account. Cells of the lesson come without
+    outputs, since those belong to the older text; the learner's own cells keep theirs.
+    """
+    merged = Merged(deepcopy(newer))
+    frame = merged.notebook.cells
+    in_frame = _pair(mine.cells, frame)
+    in_base = _pair(mine.cells, base.cells) if base else {}
+    follow: dict[int, list[NotebookNode]] = {}
+    anchor = -1  # the learner's cells above the lesson's first stay above it
+    for place, cell in enumerate(mine.cells):
+        before = base.cells[in_base[place]] if base and place in in_base else None
+        if place in in_frame:
+            anchor = in_frame[place]
+            _carry(frame[anchor], cell, before, merged)
+        elif _is_kept(cell, before, known=base is not None):
+            follow.setdefault(anchor, []).append(deepcopy(cell))
+            merged.own += 1
+    cells = list(follow.get(-1, []))
+    for place, cell in enumerate(frame):
+        cells += [cell, *follow.get(place, [])]
+    _make_ordinary([cell for own in follow.values() for cell in own], frame)
+    merged.notebook.cells = cells
+    return merged
+
+
+def same_content(one: NotebookNode, other: NotebookNode) -> bool:
+    """Say whether two notebooks differ in outputs and run numbers at most."""
+    return _content(one) == _content(other)
+
+
+def _content(notebook: NotebookNode) -> list[tuple[Hashable, ...]]:
+    return [
+        (cell.cell_type, _text(cell), str(sorted(_nbgrader(cell).items())))
+        for cell in notebook.cells
+    ]
+
+
+def _carry(
+    cell: NotebookNode, mine: NotebookNode, before: NotebookNode | None, merged: Merged
+) -> None:
+    """Put the learner's text into a cell of the frame where it is theirs to write."""
+    changed = before is None or _text(mine) != _text(before)
+    if not changed or _text(mine) == _text(cell):
+        return
+    stub_is_newer = before is not None and _text(before) != _text(cell)
+    if _nbgrader(cell).get("solution"):
+        cell.source = mine.source
+        name = _nbgrader(cell).get("grade_id", cell.get("id", ""))
+        merged.answers.append(name)
+        merged.stubs += [name] if stub_is_newer else []
+    elif before is None or stub_is_newer or _nbgrader(cell).get("locked"):
+        merged.replaced += 1
+    else:
+        cell.source = mine.source
+        merged.changed += 1
+
+
+def _is_kept(cell: NotebookNode, before: NotebookNode | None, known: bool) -> bool:
+    """Say whether a cell that the newer lesson lacks holds something of the learner's.
+
+    It does unless it is an unchanged cell that the lesson had and has no longer.
+    """
+    if known:
+        return before is None or _text(cell) != _text(before)
+    return bool(_nbgrader(cell).get("solution")) or not _nbgrader(cell)
+
+
+def _make_ordinary(own: list[NotebookNode], frame: list[NotebookNode]) -> None:
+    """Take from own cells the marks of the lesson's: copies carry them along.
+
+    nbgrader refuses a notebook with the same grade_id twice.
+    """
+    taken = {cell.id for cell in frame}
+    for cell in own:
+        cell.metadata.pop("nbgrader", None)
+        if cell.get("id") in (None, *taken):
+            cell.id = random_cell_id()
+        taken.add(cell.id)
+
+
+def _pair(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int, int]:
+    """Find which of the learner's cells is which of the lesson's, each at most once.
+
+    A copied cell keeps its grade_id but gets an id of its own, so the id is asked
+    first; some editors drop the ids, so the text is asked last.
+    """
+    keys: tuple[Callable[[NotebookNode], Hashable], ...] = (
+        lambda cell: (cell.get("id"), _grade_id(cell)) if cell.get("id") else None,
+        _grade_id,
+        lambda cell: cell.get("id"),
+        lambda cell: (cell.cell_type, _text(cell)),
+    )
+    pairs: dict[int, int] = {}
+    for key in keys:
+        free: dict[Hashable, int] = {}
+        for place, cell in enumerate(others):
+            if place not in pairs.values() and key(cell) is not None:
+                free.setdefault(key(cell), place)
+        for place, cell in enumerate(mine):
+            if place not in pairs and key(cell) in free:
+                pairs[place] = free.pop(key(cell))
+    return pairs
+
+
+def _text(cell: NotebookNode) -> str:
+    """Give a cell's text without what an editor may change on its own."""
+    return "\n".join(row.rstrip() for row in cell.source.strip().splitlines())
+
+
+def _nbgrader(cell: NotebookNode) -> dict:
+    return cell.metadata.get("nbgrader", {})
+
+
+def _grade_id(cell: NotebookNode) -> Hashable:
+    return _nbgrader(cell).get("grade_id")
+
+
+UNREADABLE = (OSError, ValueError, TypeError, LookupError, AttributeError)
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What ``update`` did to one lesson, as a line, and whether it failed."""
+
+    lesson: str
+    line: str
+    failed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.lesson}: {self.line}"
+
+
+def update(root: Path) -> list[Updated]:
+    """Bring newer lessons into the learner's copies and keep what the learner wrote.
+
+    root : the course folder
+
+    Returns one entry per lesson. A lesson that fails is left as it was, and the others
+    are updated all the same.
+    """
+    done = []
+    for lesson in built_lessons(root):
+        try:
+            done.append(Updated(lesson, _update(Copy(root, lesson))))
+        except CourseError as error:
+            done.append(Updated(lesson, str(error), failed=True))
+    return done
+
+
+def _update(copy: Copy) -> str:
+    if copy.make():
+        return f"copied to {copy.name(copy.mine)}"
+    newer_text, newer = _read(copy, copy.newer, "run `make build` to make it anew")
+    base_text, base = _read_base(copy)
+    if base_text == newer_text:
+        return "nothing new"
+    mine_text, mine = _read(
+        copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
+    )
+    merged = merge(newer, mine, base)
+    try:
+        if same_content(merged.notebook, mine):
+            write_atomically(copy.base, newer_text)
+            return _account(copy, merged, None) if merged.stubs else "nothing new"
+        old = _keep_old(copy, mine_text)
+        write_atomically(copy.mine, nbformat.writes(merged.notebook).rstrip() + "\n")
+        # Last, so that an update that was cut short is done again by the next one.
+        write_atomically(copy.base, newer_text)
+    except OSError as error:
+        raise copy.not_written(error) from None
+    return _account(copy, merged, old)
+
+
+def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
+    """Say what became of the learner's text; old is where the old file is, if any."""
+    kept = [f"your answers to {', '.join(merged.answers)}"] if merged.answers else []
+    kept += [f"{_cells(merged.own)} of your own"] if merged.own else []
+    kept += [f"{_cells(merged.changed)} as you changed it"] if merged.changed else []
+    done = "updated" if old else "your notebook stays as it is"
+    parts = [f"{done}, with {', '.join(kept) or 'nothing of yours to keep'}"]
+    if merged.stubs:
+        parts.append(
+            f"the course has changed the text of {', '.join(merged.stubs)} since you "
+            f"answered: compare your answer with {copy.name(copy.newer)}"
+        )
+    if merged.replaced:
+        parts.append(
+            f"{_cells(merged.replaced)} of the lesson that you had changed: now the "
+            "course's text again"
+        )
+    if old:
+        parts.append(f"your old file is {copy.name(old)}")
+        parts.append("where it is open, choose File → Reload Notebook from Disk")
+    return "; ".join(parts)
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'' if count == 1 else 's'}"
+
+
+def _keep_old(copy: Copy, text: str) -> Path:
+    """Put the learner's old text beside the notebook, under the first free number."""
+    number = 1
+    while True:
+        path = copy.mine.with_name(f"{copy.lesson}.before-update-{number}.ipynb")
+        if write_new(path, text):
+            return path
+        number += 1
+
+
+def _read_base(copy: Copy) -> tuple[str | None, NotebookNode | None]:
+    """Read the original; one that is gone or broken costs no more than precision."""
+    try:
+        return _read(copy, copy.base, "")
+    except CourseError:
+        return None, None
+
+
+def _read(copy: Copy, path: Path, help_: str) -> tuple[str, NotebookNode]:
+    """Give a notebook's text and the notebook; raises ``CourseError`` if it is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        with warnings.catch_warnings(action="ignore"):  # nbformat's notes on old files
+            # Not nbformat.reads: it logs what is invalid and goes on.
+            notebook = nbformat.convert(nbformat.reader.reads(text), 4)
+            nbformat.validate(notebook)
+    except (*UNREADABLE, RecursionError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0][:100] if str(error) else type(error)
+        raise CourseError(
+            f"{copy.name(path)} cannot be read and is left alone ({reason}): {help_}"
+        ) from None
+    return text, notebook
+
+
+# MERGED autograder.merge: Bring a newer lesson into the notebook that a learner has worked in.
+#
+#   The newer notebook is the frame; what the learner wrote goes into it. Works on notebooks
+#   in memory: reading and writing them is ``autograder.workspace``'s work.
+#

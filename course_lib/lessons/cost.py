@@ -1,0 +1,60 @@
+"""How many computations of a result must wait for each other."""
+
+import torch
+from torch import Tensor
+
+
+def product_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
+    """Count the operations in the matrix products of multi-head self-attention.
+
+    d_model : length of a token's vector; each head has d_model / n_heads numbers of it
+    n_heads : number of heads
+    n : number of tokens
+
+    Returns the multiplications and additions of each part: "projections" (queries, keys
+    and values), "scores", "mixing" (weights times values), "joining" (w_o). A product
+    of an (a, b) with a (b, c) matrix counts 2 · a · b · c, as is usual. Biases, scaling
+    and softmax are left out.
+
+    >>> product_flops(4, 2, 3)
+    {'projections': 288, 'scores': 72, 'mixing': 72, 'joining': 96}
+    """
+    d_k = d_model // n_heads
+    return {
+        "projections": 3 * 2 * n * d_model * (n_heads * d_k),
+        "scores": n_heads * 2 * n * d_k * n,
+        "mixing": n_heads * 2 * n * n * d_k,
+        "joining": 2 * n * (n_heads * d_k) * d_model,
+    }
+
+
+def longest_chain(result: Tensor) -> int:
+    """Count the operations on the longest chain that leads to a result.
+
+    Each operation on a chain needs what the one before it gave, so that no number of
+    processors can do two of them at once. Counted is what PyTorch keeps for the
+    gradient, so something that the result comes from must require one.
+
+    >>> longest_chain(torch.ones(2, requires_grad=True).exp().sum())
+    2
+    """
+    lengths: dict[torch.autograd.graph.Node, int] = {}
+    waiting = [result.grad_fn]
+    while waiting:
+        node = waiting[-1]
+        if node is None or node in lengths:
+            waiting.pop()
+            continue
+        before = [each for each, _ in node.next_functions if each is not None]
+        missing = [each for each in before if each not in lengths]
+        if missing:
+            waiting += missing
+        else:
+            # A node with nothing before it stands for a tensor, not for an operation.
+            lengths[node] = 1 + max(map(lengths.__getitem__, before)) if before else 0
+    return max(lengths.values(), default=0)
+
+
+# MERGED course_lib.head_cost: What multi-head attention costs to compute (lesson 03). Its parameters are counted by
+#   ``course_lib.heads.count_parameters``; other layers' costs are in lesson 11.
+#

@@ -1,0 +1,320 @@
+"""PyTorch's Transformer layers as dictionaries: what the functions of lesson 08 take.
+
+The modules read the same layers with their own ``from_torch``.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.nn.attention import attention
+
+
+def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+    """Shift and stretch each token's vector to mean 0 and variance 1, then as learned.
+
+    x : (..., d_model), one token per row
+    gain : (d_model), multiplied after that
+    bias : (d_model), added last
+    eps : added to the variance, under the root
+
+    Returns a tensor like x; its row i depends on row i of x alone. The variance is the
+    mean of the squared differences from the mean (divided by d_model), and right also
+    where the numbers are large and close to each other. x stays as it is.
+    Source: Ba et al. (2016), Layer Normalization, section 3, equation 4; eps and its
+    place are those of PyTorch's ``nn.LayerNorm``.
+
+    >>> layer_norm(torch.tensor([1.0, 3.0]), torch.ones(2), torch.tensor([0.0, 5.0]))
+    tensor([-1.0000,  6.0000])
+    """
+    centred = x - x.mean(dim=-1, keepdim=True)
+    variance = (centred**2).mean(dim=-1, keepdim=True)  # (..., 1)
+    return centred / torch.sqrt(variance + eps) * gain + bias
+
+
+def feed_forward(
+    x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor
+) -> Tensor:
+    """Send each token's vector, alone, through two layers with a ReLU between.
+
+    x : (..., d_model), one token per row
+    w_1 : (d_model, d_ff)
+    b_1 : (d_ff)
+    w_2 : (d_ff, d_model)
+    b_2 : (d_model)
+
+    Returns a tensor like x; its row i depends on row i of x alone. x stays as it is.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.3, equation 2.
+
+    >>> x, w, b = torch.tensor([[1.0], [-1.0]]), torch.tensor([[2.0]]), torch.ones(1)
+    >>> feed_forward(x, w, b, w, b)
+    tensor([[7.],
+            [1.]])
+    """
+    return torch.relu(x @ w_1 + b_1) @ w_2 + b_2
+
+
+def embed(tokens: Tensor, table: Tensor, encoding: Tensor) -> Tensor:
+    """Turn numbers of tokens into vectors that also say where each token stands.
+
+    tokens : (..., n), whole numbers, 0 … vocab_size − 1
+    table : (vocab_size, d_model), one learned vector per token
+    encoding : (n_places, d_model), one row per place, n_places ≥ n
+
+    Returns the vectors (..., n, d_model): a token's row of the table times √d_model,
+    plus the row of its place. The arguments stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.4 and 3.5.
+
+    >>> table = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]])
+    >>> embed(torch.tensor([1, 1]), table, torch.arange(8.0).reshape(2, 4))
+    tensor([[0., 3., 2., 3.],
+            [4., 7., 6., 7.]])
+    """
+    vectors = table[tokens] * table.shape[-1] ** 0.5  # (..., n, d_model)
+    return vectors + encoding[: tokens.shape[-1]]
+
+
+def shift_right(targets: Tensor, start: int) -> Tensor:
+    """Give what a decoder reads while it learns to write the targets.
+
+    targets : (..., n), whole numbers of tokens, n ≥ 1
+    start : the number of the token that begins every text
+
+    Returns a tensor like targets: start, then all of them but the last. So the decoder
+    has read targets 0 … i − 1 where it is to write target i. targets stays as it is.
+    Source: Vaswani et al. (2017), Attention Is All You Need, figure 1 and section 3.1.
+
+    >>> shift_right(torch.tensor([[5, 6, 7]]), start=1)
+    tensor([[1, 5, 6]])
+    """
+    first = torch.full_like(targets[..., :1], start)
+    return torch.cat([first, targets[..., :-1]], dim=-1)
+
+
+def multi_head_attention(
+    x: Tensor,
+    memory: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    w_o: Tensor,
+    n_heads: int,
+    may_attend: Tensor | None = None,
+) -> Tensor:
+    """Let each token of x look at the memory with several heads: lesson 03 in PyTorch.
+
+    x : (..., n, d_model), the tokens that look
+    memory : (..., m, d_model), the tokens that are looked at
+    w_q : (d_model, d_model), columns 0 … d_k − 1 are those of head 0, and so on
+    w_k : (d_model, d_model), likewise
+    w_v : (d_model, d_model), likewise
+    w_o : (d_model, d_model), joins the heads
+    n_heads : number of heads
+    may_attend : booleans that fit (..., n, m), True where a token may look, the same
+        for all heads; None if all may look at all
+
+    Returns the output (..., n, d_model). A row that may look nowhere gives zeros.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
+
+    >>> import torch
+    >>> x, w = torch.tensor([[0.0, 0.0], [2.0, 4.0]]), torch.eye(2)
+    >>> multi_head_attention(x[:1], x, w, w, w, w, 2)
+    tensor([[1., 2.]])
+    """
+
+    def heads(rows: Tensor) -> Tensor:  # (..., n, d_model) → (..., n_heads, n, d_k)
+        return rows.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+
+    mask = None if may_attend is None else may_attend.unsqueeze(-3)
+    output, _ = attention(
+        heads(x @ w_q), heads(memory @ w_k), heads(memory @ w_v), mask
+    )
+    return output.transpose(-3, -2).flatten(-2) @ w_o
+
+
+def encoder_layer(
+    x: Tensor,
+    parameters: dict[str, Tensor],
+    n_heads: int,
+    may_attend: Tensor | None = None,
+    norm_first: bool = False,
+) -> Tensor:
+    """Let all tokens look at each other, then think each for itself.
+
+    x : (..., n, d_model), one token per row
+    parameters : w_q, w_k, w_v, w_o of ``multi_head_attention``; w_1, b_1, w_2, b_2 of
+        ``feed_forward``; gain_1, bias_1 of the first norm, gain_2, bias_2 of the second
+    n_heads : number of heads
+    may_attend : booleans that fit (..., n, n), True where a token may look; None for
+        everywhere
+    norm_first : where the norms stand. False: after each sum, norm(x + part(x)), as in
+        the paper. True: before each part, x + part(norm(x))
+
+    Returns a tensor like x: two parts, attention of the tokens to themselves and
+    feed-forward, each added to what went in, each with a norm of its own. The arguments
+    stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; the norm
+    before the part: Xiong et al. (2020), On Layer Normalization in the Transformer
+    Architecture, table 1.
+
+    >>> import torch
+    >>> names = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
+    >>> zeros = dict.fromkeys(names, torch.zeros(2, 2))
+    >>> zeros |= dict.fromkeys(("b_1", "b_2"), torch.zeros(2))
+    >>> plain = dict(gain_1=torch.ones(2), gain_2=torch.ones(2))
+    >>> plain |= dict(bias_1=torch.zeros(2), bias_2=torch.zeros(2))
+    >>> encoder_layer(torch.tensor([[3.0, 5.0]]), zeros | plain, 1, norm_first=True)
+    tensor([[3., 5.]])
+    >>> encoder_layer(torch.tensor([[3.0, 5.0]]), zeros | plain, 1)
+    tensor([[-1.0000,  1.0000]])
+    """
+    p = parameters
+    w_q, w_k, w_v, w_o = (p[name] for name in ("w_q", "w_k", "w_v", "w_o"))
+
+    def look(y: Tensor) -> Tensor:
+        return multi_head_attention(y, y, w_q, w_k, w_v, w_o, n_heads, may_attend)
+
+    def think(y: Tensor) -> Tensor:
+        return feed_forward(y, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+    for number, part in enumerate([look, think], start=1):
+        gain, bias = p[f"gain_{number}"], p[f"bias_{number}"]
+        if norm_first:
+            x = x + part(layer_norm(x, gain, bias))
+        else:
+            x = layer_norm(x + part(x), gain, bias)
+    return x
+
+
+def decoder_layer(
+    y: Tensor,
+    memory: Tensor,
+    parameters: dict[str, Tensor],
+    n_heads: int,
+    may_attend: Tensor | None = None,
+    memory_may_attend: Tensor | None = None,
+    norm_first: bool = False,
+) -> Tensor:
+    """Let the target's tokens look at each other, then at the source, then think.
+
+    y : (..., n, d_model), the target, one token per row
+    memory : (..., m, d_model), what the encoder made of the source
+    parameters : w_q, w_k, w_v, w_o of the attention to the target itself; cross_q,
+        cross_k, cross_v, cross_o of the attention to the memory; w_1, b_1, w_2, b_2 of
+        ``feed_forward``; gain_1, bias_1, …, gain_3, bias_3 of three norms
+    n_heads : number of heads, the same in both attentions
+    may_attend : booleans that fit (..., n, n): where a target token may look in the
+        target, such as a causal mask; None for everywhere
+    memory_may_attend : booleans that fit (..., n, m): where it may look in the memory,
+        such as a mask of the source's padding; None for everywhere
+    norm_first : as in ``encoder_layer``; the memory is taken as it is in both cases
+
+    Returns a tensor like y: three parts in this order, each added to what went in, each
+    with a norm of its own. The arguments stay as they are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.1 and 3.2.3;
+    the norm before the part: Xiong et al. (2020), On Layer Normalization in the
+    Transformer Architecture, table 1.
+
+    >>> import torch
+    >>> parts = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
+    >>> cross = ("cross_q", "cross_k", "cross_v", "cross_o")
+    >>> parameters = dict.fromkeys(parts + cross, torch.zeros(2, 2))
+    >>> parameters |= dict.fromkeys(("b_1", "b_2"), torch.zeros(2))
+    >>> parameters |= {f"gain_{i}": torch.ones(2) for i in (1, 2, 3)}
+    >>> parameters |= {f"bias_{i}": torch.zeros(2) for i in (1, 2, 3)}
+    >>> y, memory = torch.tensor([[3.0, 5.0]]), torch.ones(4, 2)
+    >>> decoder_layer(y, memory, parameters, 1, norm_first=True)
+    tensor([[3., 5.]])
+    """
+    p = parameters
+    own = p["w_q"], p["w_k"], p["w_v"], p["w_o"]
+    cross = p["cross_q"], p["cross_k"], p["cross_v"], p["cross_o"]
+
+    def look(x: Tensor) -> Tensor:
+        return multi_head_attention(x, x, *own, n_heads, may_attend)
+
+    def look_at_memory(x: Tensor) -> Tensor:
+        return multi_head_attention(x, memory, *cross, n_heads, memory_may_attend)
+
+    def think(x: Tensor) -> Tensor:
+        return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+    for number, part in enumerate([look, look_at_memory, think], start=1):
+        gain, bias = p[f"gain_{number}"], p[f"bias_{number}"]
+        if norm_first:
+            y = y + part(layer_norm(y, gain, bias))
+        else:
+            y = layer_norm(y + part(y), gain, bias)
+    return y
+
+
+def count_transformer(
+    n_layers: int, d_model: int, d_ff: int, vocab_size: int = 0
+) -> int:
+    """Count the parameters of an encoder and a decoder.
+
+    n_layers : number of layers of the encoder, and as many of the decoder
+    d_model : length of a token's vector
+    d_ff : length between the two layers of the feed-forward part
+    vocab_size : number of rows of the one table that embeds source and target and turns
+        the result into scores; 0 to leave it out
+
+    Returns a whole number: all projections of the attentions have d_model² parameters
+    and d_model more that are added, the feed-forward parts have both of theirs, each
+    part has a norm with gain and bias, and encoder and decoder end in one more norm.
+    The number of heads plays no part, positions are not learned.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3 and table 3; the
+    last two norms are those of PyTorch's ``nn.Transformer``.
+
+    >>> count_transformer(6, 512, 2048)
+    44140544
+    """
+    attention_part = 4 * (d_model**2 + d_model)
+    feed_forward_part = 2 * d_model * d_ff + d_ff + d_model
+    norm = 2 * d_model
+    encoder = n_layers * (attention_part + feed_forward_part + 2 * norm) + norm
+    decoder = n_layers * (2 * attention_part + feed_forward_part + 3 * norm) + norm
+    return encoder + decoder + vocab_size * d_model
+
+
+def parameters_of(
+    layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
+) -> dict[str, Tensor]:
+    """Give the parameters of a layer under the names of ``course_lib.nn.functional``.
+
+    layer : one of PyTorch's; fresh ones have attentions that add zeros, which the
+        functions do not do
+
+    Returns matrices for ``x @ w``: the transposes of those that PyTorch keeps. They
+    share its memory, and ask for no gradient. Raises ``ValueError`` if an attention
+    adds anything but zeros.
+    """
+    attentions: dict[str, nn.MultiheadAttention] = {"w": layer.self_attn}
+    if isinstance(layer, nn.TransformerDecoderLayer):
+        attentions["cross"] = layer.multihead_attn
+    found: dict[str, Tensor] = {}
+    for start, part in attentions.items():
+        added = (part.in_proj_bias, part.out_proj.bias)
+        if any(bias is not None and bias.any() for bias in added):
+            raise ValueError("this attention adds parameters: the functions have none")
+        for name, matrix in zip("qkv", part.in_proj_weight.chunk(3), strict=True):
+            found[f"{start}_{name}"] = matrix.T
+        found[f"{start}_o"] = part.out_proj.weight.T
+    for number, linear in enumerate((layer.linear1, layer.linear2), start=1):
+        found[f"w_{number}"], found[f"b_{number}"] = linear.weight.T, linear.bias
+    for number in range(1, len(attentions) + 2):  # one norm per part
+        norm = getattr(layer, f"norm{number}")
+        found[f"gain_{number}"], found[f"bias_{number}"] = norm.weight, norm.bias
+    return {name: parameter.detach() for name, parameter in found.items()}
+
+
+# MERGED course_lib.nn.layers: The Transformer's small parts as functions: norm, feed-forward, embedding, shift.
+#
+#   The parameters are arguments; the modules that own them are in
+#   ``course_lib.nn.transformer``. What is built of these parts is in
+#   ``course_lib.nn.blocks``.
+#
+# MERGED course_lib.nn.blocks: The Transformer's two layers as functions, and how many parameters they have.
+#
+#   The modules that own such parameters, are trained and are fast are in
+#   ``course_lib.nn.transformer``; the parts are in ``course_lib.nn.layers``.
+#

@@ -1,0 +1,174 @@
+"""Attention of a recurrent decoder: which source token is looked at, step by step.
+
+The scores of Bahdanau et al. and of Luong et al., one decoder step, and how much of the
+weight lies where a person would put it. Whole models are in ``course_lib.nn.seq2seq``.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def gru_step(
+    x: Tensor, state: Tensor, w_x: Tensor, w_h: Tensor, b_x: Tensor, b_h: Tensor
+) -> Tensor:
+    """Give the state of a gated recurrent unit after one more token.
+
+    x : (..., d_in), the token's vector
+    state : (..., d_h), the state before
+    w_x : (d_in, 3 d_h), the parameters of the reset gate, the update gate and the
+        candidate, side by side in this order
+    w_h : (d_h, 3 d_h), those by which the state is multiplied, in the same order
+    b_x : (3 d_h), added to ``x @ w_x``
+    b_h : (3 d_h), added to ``state @ w_h``
+
+    Returns the new state (..., d_h): where the update gate is 1 it is the old one,
+    where it is 0 the candidate. The reset gate is multiplied with the state's part of
+    the candidate after the parameters and b_h, as in PyTorch. The arguments stay as
+    they are.
+    Source: Cho et al. (2014), Learning Phrase Representations using RNN
+    Encoder–Decoder, section 2.3; the place of the reset gate is PyTorch's ``nn.GRU``'s.
+
+    >>> zeros = torch.zeros(1, 3)
+    >>> gru_step(torch.ones(1), torch.tensor([2.0]), zeros, zeros, zeros[0], zeros[0])
+    tensor([1.])
+    """
+    from_x = (x @ w_x + b_x).chunk(3, dim=-1)
+    from_state = (state @ w_h + b_h).chunk(3, dim=-1)
+    reset = torch.sigmoid(from_x[0] + from_state[0])  # (..., d_h)
+    update = torch.sigmoid(from_x[1] + from_state[1])
+    candidate = torch.tanh(from_x[2] + reset * from_state[2])
+    return (1 - update) * candidate + update * state
+
+
+def additive_attention(
+    state: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    v: Tensor,
+    may_attend: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Look at a source with a decoder's state, by the scores v · tanh(state + key).
+
+    state : (..., d_h), the decoder's state: the one query
+    keys : (..., m, d_k), one source token per row
+    values : (..., m, d_v), value j belongs to key j
+    w_q : (d_h, d_a), applied to the state
+    w_k : (d_k, d_a), applied to the keys
+    v : (d_a), turns the sum into a score
+    may_attend : (..., m), booleans, True where it may look, at least once in each row;
+        None if it may look at all
+
+    Returns two tensors: the context (..., d_v), the mean of the values by weight, and
+    the weights (..., m), 0 where it may not look. The arguments stay as they are.
+    Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
+    Align and Translate, section 3.1 and appendix A.1.2.
+
+    >>> state, keys, one = torch.zeros(1), torch.zeros(2, 1), torch.ones(1, 1)
+    >>> values = torch.tensor([[2.0], [4.0]])
+    >>> additive_attention(state, keys, values, one, one, torch.ones(1))
+    (tensor([3.]), tensor([0.5000, 0.5000]))
+    """
+    hidden = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k)  # (..., m, d_a)
+    scores = hidden @ v  # (..., m)
+    if may_attend is not None:
+        scores = scores.masked_fill(~may_attend, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
+
+
+def luong_score(
+    state: Tensor, keys: Tensor, kind: str, w: Tensor | None = None
+) -> Tensor:
+    """Score source tokens for a decoder's state by a product.
+
+    state : (..., d_h), the decoder's state: the one query
+    keys : (..., m, d_k), one source token per row
+    kind : "dot" for state · key, where d_k = d_h; "general" for (state w) · key
+    w : (d_h, d_k), for "general" only
+
+    Returns the scores (..., m), not divided by anything. Raises ``ValueError`` for any
+    other kind, for "general" without w and for "dot" with w. The arguments stay as they
+    are.
+    Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
+    Translation, section 3.1, equation 8.
+
+    >>> luong_score(torch.tensor([1.0, 2]), torch.tensor([[3.0, 0], [0, 5]]), "dot")
+    tensor([ 3., 10.])
+    """
+    if kind not in ("dot", "general"):
+        raise ValueError(f"kind={kind!r} is neither dot nor general")
+    if (kind == "general") != (w is not None):
+        raise ValueError(f"kind={kind!r}: w belongs to general, and to it alone")
+    query = state if w is None else state @ w  # (..., d_k)
+    return (keys @ query.unsqueeze(-1)).squeeze(-1)  # (..., m)
+
+
+def decoder_step(
+    x: Tensor,
+    state: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    parameters: dict[str, Tensor],
+    may_attend: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Make one step of a recurrent decoder that looks at the source.
+
+    x : (..., d_in), the vector of the target token before
+    state : (..., d_h), the decoder's state before this step
+    keys : (..., m, d_k), one source token per row
+    values : (..., m, d_v), value j belongs to key j
+    parameters : w_q, w_k, v of ``additive_attention``; w_x (d_in + d_v, 3 d_h), w_h,
+        b_x, b_h of ``gru_step``
+    may_attend : (..., m), booleans, True where it may look; None for everywhere
+
+    Returns three tensors: the new state (..., d_h), the context (..., d_v), the weights
+    (..., m). The context is looked up with the state before, since the new one is
+    computed from it: the unit reads x and the context, side by side in this order.
+    Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
+    Align and Translate, section 3.1, equations 4 to 6.
+
+    >>> zeros, names = torch.zeros(2, 3), ("w_x", "w_h", "w_q", "w_k")
+    >>> parameters = dict(w_x=zeros, w_h=zeros[:1], b_x=zeros[0], b_h=zeros[0])
+    >>> parameters |= dict(w_q=zeros[:1], w_k=zeros[:1], v=zeros[0])
+    >>> keys, values = torch.zeros(2, 1), torch.tensor([[2.0], [4.0]])
+    >>> decoder_step(torch.ones(1), torch.tensor([2.0]), keys, values, parameters)
+    (tensor([1.]), tensor([3.]), tensor([0.5000, 0.5000]))
+    """
+    w_q, w_k, v = (parameters[name] for name in ("w_q", "w_k", "v"))
+    context, weights = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
+    seen = torch.cat([x, context], dim=-1)  # (..., d_in + d_v)
+    w_x, w_h, b_x, b_h = (parameters[name] for name in ("w_x", "w_h", "b_x", "b_h"))
+    return gru_step(seen, state, w_x, w_h, b_x, b_h), context, weights
+
+
+def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
+    """Measure how much of a decoder's attention lies on the right source tokens.
+
+    weights : (n, m), row i holds the weights with which target token i was written
+    links : pairs (target token i, source token j) that belong together; a target token
+        may have several, or none; no pair twice
+
+    Returns a float from 0 to 1: the weight on a target token's own source tokens,
+    summed over them, as a mean over the target tokens that have any. Raises
+    ``ValueError`` if links is empty.
+    Source: this course; the pictures of Bahdanau et al. (2015), figure 3, show it.
+
+    >>> weights = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
+    >>> alignment_mass(weights, [(0, 0), (2, 0), (2, 1)])
+    0.875
+    """
+    if not links:
+        raise ValueError("links is empty: there is nothing to measure")
+    mass = sum(float(weights[target, source]) for target, source in links)
+    return mass / len({target for target, _ in links})
+
+
+# MERGED course_lib.nn.recurrent: One step of a gated recurrent unit, from its formula.
+#
+#   A whole sequence of steps is PyTorch's ``nn.GRU``; models made of it are in
+#   ``course_lib.nn.seq2seq``.
+#

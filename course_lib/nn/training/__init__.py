@@ -1,0 +1,1 @@
+"""Train a model: batches, loop, checkpoints, several processes, scores."""

@@ -1,0 +1,238 @@
+"""The named mistake: one that explains every call, or none."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.call import Call, Outcome, Raised
+from autograder.checking.diagnosis import diagnose, matches, same
+from autograder.checking.exercise import Exercise
+from tests.checking.test_judge import double, judged
+
+
+def exercise(**mistakes):
+    """Give an exercise about doubling, with these mistakes in its bank."""
+    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made.spec(double)
+
+    @made.case("A table")
+    def a_table(student, rng):
+        student.agrees(rng.normal(size=(3, 4)))
+
+    @made.case("Whole numbers")
+    def whole_numbers(student, rng):
+        student.agrees(np.arange(1, 4))
+
+    @made.case("The argument stays as it is")
+    def stays(student, rng):
+        student.leaves_unchanged(rng.normal(size=3))
+
+    for name, mistake in mistakes.items():
+        mistake.__name__ = name
+        made.misconception("It is so.", "Is it?", why="For the test.")(mistake)
+    return made
+
+
+def named(answer, **mistakes):
+    found = judged(exercise(**mistakes), answer).misconception
+    return found.name if found else None
+
+
+def test_a_known_mistake_is_named_however_it_is_written():
+    assert named(lambda x: x + x + x, tripled=lambda x: 3 * x) == "tripled"
+
+
+def test_an_unknown_mistake_gets_no_name():
+    assert named(lambda x: 5 * x, tripled=lambda x: 3 * x) is None
+
+
+def test_two_mistakes_that_fit_give_no_name():
+    mistakes = {"tripled": lambda x: 3 * x, "added_twice": lambda x: x + x + x}
+    assert named(lambda x: 3 * x, **mistakes) is None
+
+
+def test_a_right_answer_gets_no_name():
+    assert named(double, tripled=lambda x: 3 * x) is None
+
+
+def test_a_mistake_that_is_right_on_all_calls_gives_no_name():
+    def fails_on_tables(x):
+        return 2 * x if x.ndim == 1 else x
+
+    def wrong_beyond_a_thousand(x):
+        return np.where(x > 1000, x, 2 * x)
+
+    made = exercise(wrong_beyond_a_thousand=wrong_beyond_a_thousand)
+    calls = judged(made, double).calls
+    assert matches(made, calls) == []
+    assert judged(made, fails_on_tables).misconception is None
+
+
+def test_a_mistake_must_explain_every_call():
+    def tripled_tables(x):
+        return 3 * x if x.ndim == 2 else 2 * x
+
+    assert named(tripled_tables, tripled=lambda x: 3 * x) is None
+    assert named(tripled_tables, tripled_tables=tripled_tables) == "tripled_tables"
+
+
+def test_a_mistake_that_is_only_seen_in_the_arguments_is_named():
+    def in_place(x):
+        if x.dtype.kind == "f":
+            x += x
+            return x.copy()
+        return 2 * x
+
+    def in_place_otherwise(x):
+        if x.dtype == int:
+            return x + x
+        np.multiply(x, 2, out=x)
+        return x
+
+    assert named(in_place_otherwise, in_place=in_place) == "in_place"
+    assert named(in_place_otherwise, not_in_place=lambda x: 2 * x) is None
+
+
+def test_numbers_that_are_not_finite_are_compared_too():
+    def with_nan(x):
+        return np.where(x == x.flat[0], np.nan, 2.0 * x)
+
+    def with_inf(x):
+        return np.where(x == x.flat[0], np.inf, 2.0 * x)
+
+    assert named(with_nan, first_is_nan=with_nan) == "first_is_nan"
+    assert named(with_inf, first_is_nan=with_nan) is None
+
+
+def test_none_and_wrong_types_are_compared_too():
+    assert named(lambda x: None, no_return=lambda x: None) == "no_return"
+    as_list = lambda x: (2 * x).tolist()  # noqa: E731 - it is data here
+    assert named(as_list, a_list=lambda x: [*(2 * x).tolist()]) == "a_list"
+
+
+def raises(error):
+    def fail(x):
+        raise error
+
+    return fail
+
+
+def test_a_crash_with_the_same_text_is_named():
+    fail = raises(ValueError("shapes (3,4) and (3,4) not aligned"))
+    other = raises(ValueError("shapes (3,4) and (3,4) not aligned"))
+    assert named(fail, transpose_missing=other) == "transpose_missing"
+
+
+@pytest.mark.parametrize(
+    ("mine", "known"),
+    [
+        (ValueError("one"), ValueError("another")),
+        (ValueError(), ValueError()),
+        (ValueError("one"), TypeError("one")),
+        (UnicodeError("one"), ValueError("one")),
+    ],
+    ids=repr,
+)
+def test_a_crash_of_the_same_kind_alone_gets_no_name(mine, known):
+    assert named(raises(mine), crashes=raises(known)) is None
+
+
+def test_a_crash_on_some_calls_beside_equal_values_is_named():
+    def no_tables(x):
+        if x.ndim == 2:
+            raise IndexError("too many")
+        return 3 * x
+
+    def no_tables_either(x):
+        if x.ndim == 2:
+            raise IndexError("another text")
+        return x + 2 * x
+
+    assert named(no_tables_either, one_axis_only=no_tables) == "one_axis_only"
+
+
+def test_a_call_without_end_is_never_explained():
+    call = Call((np.ones(2),), {}, Outcome("timeout"))
+    assert diagnose(exercise(tripled=lambda x: 3 * x), [call]) is None
+
+
+def test_results_from_less_precise_inputs_are_recognised():
+    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made.spec(double)
+
+    @made.case("Less precise numbers")
+    def less_precise(student, rng):
+        student.agrees(rng.normal(size=50).astype(np.float32))
+
+    @made.misconception("You triple.", "How often?", why="For the test.")
+    def tripled(x):
+        return (3 * x).astype(float)
+
+    def rounded_on_the_way(x):
+        one, third = np.float32(1.1), np.float32(3 / 1.1)
+        return (x * one * third).astype(float)
+
+    assert judged(made, rounded_on_the_way).misconception.name == "tripled"
+
+
+def test_a_result_that_lost_precision_gets_no_name():
+    def in_low_precision(x):
+        return 3 * np.float16(x)
+
+    assert named(in_low_precision, low_precision=in_low_precision) is None
+
+
+def test_keywords_are_replayed():
+    def scale(x, by=2.0):
+        return by * x
+
+    made = Exercise(scale, lesson="none", minutes=1, difficulty=1)
+    made.spec(scale)
+
+    @made.case("By three")
+    def by_three(student, rng):
+        student.agrees(rng.normal(size=3), by=3.0)
+
+    @made.misconception("It ignores by.", "What is by for?", why="It has a default.")
+    def ignores_by(x, by=2.0):
+        return 2 * x
+
+    assert judged(made, lambda x, by: x + x).misconception.name == "ignores_by"
+
+
+def test_diagnosis_leaves_recorded_calls_alone():
+    def in_place(x):
+        x *= 2
+        return x
+
+    made = exercise(in_place=in_place)
+    calls = judged(made, lambda x: 2 * x + 1).calls
+    before = [call.arguments[0].copy() for call in calls]
+    diagnose(made, calls)
+    assert all((b == c.arguments[0]).all() for b, c in zip(before, calls, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (Outcome("value", 1.0), Outcome("value", 1.0), True),
+        (Outcome("value", 1.0), Outcome("value", 2.0), False),
+        (Outcome("value", None), Outcome("raised", None), False),
+        (
+            Outcome("value", 1.0, None, (np.ones(2),)),
+            Outcome("value", 1.0, None, (np.zeros(2),)),
+            False,
+        ),
+        (
+            Outcome("raised", None, Raised(("ValueError",), "one", "f", 1)),
+            Outcome("raised", None, Raised(("ValueError",), "other", "g", 2)),
+            True,
+        ),
+        (
+            Outcome("raised", None, Raised(("ValueError",))),
+            Outcome("raised", None, Raised(("TypeError",))),
+            False,
+        ),
+    ],
+)
+def test_outcomes_are_compared_whole(one, other, equal):
+    assert same(one, other) is equal

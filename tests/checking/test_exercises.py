@@ -1,0 +1,133 @@
+"""Every exercise against its bank, and against answers that are not in the bank."""
+
+import functools
+import os
+
+import numpy as np
+import pytest
+
+from autograder.checking.call import run_here
+from autograder.checking.comparison import difference
+from autograder.checking.judging import NOTEBOOK_SEED
+from autograder.checking.matrix import judge_function
+from autograder.checking.matrix import matrix as matrix_of
+from autograder.checking.registry import exercise_names, exercises_of, load
+from tests.answers import answers_to
+
+SEEDS = (NOTEBOOK_SEED, 1, 2)
+# The many answers take one of the seeds each, by turns; all of them with SEEDS=all.
+ALL = os.environ.get("SEEDS") == "all"
+matrix = functools.cache(matrix_of)  # several tests look at each: a second or more
+
+
+@pytest.fixture(params=exercise_names())
+def exercise(request):
+    return load(request.param)
+
+
+def judged(exercise, function, seed=1, visible_only=False):
+    cases = [c for c in exercise.cases if c.visible or not visible_only]
+    return judge_function(exercise, function, cases, seed)
+
+
+def parts(kind):
+    return [
+        pytest.param(name, key, id=f"{name}-{key}")
+        for name in exercise_names()
+        for key in getattr(answers_to(name), kind)
+    ]
+
+
+def seeds_of(kind, name, key):
+    """Give all seeds, or the one whose turn it is."""
+    turn = list(getattr(answers_to(name), kind)).index(key) % len(SEEDS)
+    return SEEDS if ALL else SEEDS[turn : turn + 1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_reference_and_spec_pass_all_cases(exercise, seed):
+    for function in (exercise.reference, exercise.expected_function):
+        found = judged(exercise, function, seed)
+        assert found.passed, [v.case.name for v in found.verdicts if v.status != "ok"]
+        assert found.points == exercise.points > 0
+
+
+def test_bank_has_no_hole(exercise):
+    assert matrix(exercise).faults == []
+    assert len(exercise.misconceptions) >= 5
+
+
+def test_every_misconception_is_named_from_all_cases(exercise):
+    rows = matrix(exercise).misconceptions
+    assert [row.name for row in rows if not row.diagnosed] == []
+
+
+def test_every_misconception_has_a_question_and_a_reason(exercise):
+    for kept in exercise.misconceptions:
+        assert kept.finding.endswith("."), kept.name
+        assert kept.question.endswith("?"), kept.name
+        assert len(kept.why.split()) >= 4, kept.name
+
+
+def test_every_misconception_is_written_a_second_way(exercise):
+    again = set(answers_to(exercise.name).again)
+    assert again == {kept.name for kept in exercise.misconceptions}
+
+
+def test_strangers_are_at_least_three(exercise):
+    assert len(answers_to(exercise.name).strangers) >= 3
+
+
+def test_claims_are_sentences_without_a_stop(exercise):
+    for case in exercise.cases:
+        assert case.claim[0].isupper() or case.claim[0] == "`"
+        assert not case.claim.endswith(".")
+    assert any(not case.visible for case in exercise.cases)
+
+
+@pytest.mark.parametrize(("name", "key"), parts("right"))
+def test_right_answer_gets_full_marks(name, key):
+    exercise, answer = load(name), answers_to(name).right[key]
+    for seed in seeds_of("right", name, key):
+        found = judged(exercise, answer, seed)
+        assert found.passed, [
+            (v.case.name, v.broken.found) for v in found.verdicts if v.broken
+        ]
+
+
+@pytest.mark.parametrize(("name", "key"), parts("again"))
+def test_mistake_written_another_way_is_named(name, key):
+    exercise, answer = load(name), answers_to(name).again[key]
+    kept = next(m for m in exercise.misconceptions if m.name == key)
+    assert answer.__code__.co_code != kept.function.__code__.co_code
+    for seed in seeds_of("again", name, key):
+        found = judged(exercise, answer, seed)
+        assert not found.passed
+        assert found.misconception is kept
+
+
+@pytest.mark.parametrize(("name", "key"), parts("strangers"))
+def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
+    exercise, answer = load(name), answers_to(name).strangers[key]
+    for visible_only in (True, False):
+        found = judged(exercise, answer, visible_only=visible_only)
+        assert not found.passed
+        assert found.misconception is None
+
+
+def test_most_misconceptions_have_the_usual_form():
+    rows = [row for e in exercises_of() for row in matrix(e).misconceptions]
+    assert sum(row.usual_form for row in rows) >= 0.7 * len(rows)
+
+
+def test_most_misconceptions_are_named_from_the_visible_cases():
+    rows = [row for e in exercises_of() for row in matrix(e).misconceptions]
+    assert sum(row.diagnosed_visible for row in rows) >= 0.8 * len(rows)
+
+
+def test_misconceptions_differ_from_the_reference_on_usual_inputs_mostly(exercise):
+    inputs = exercise.usual_inputs(np.random.default_rng(0))
+    right = run_here(exercise.reference)(inputs, {}).value
+    wrong = [run_here(m.function)(inputs, {}) for m in exercise.misconceptions]
+    differing = [w for w in wrong if w.kind != "value" or difference(w.value, right)]
+    assert len(differing) >= len(wrong) / 2

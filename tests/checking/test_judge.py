@@ -1,0 +1,520 @@
+"""Who gets which points, and whose fault it is."""
+
+import functools
+import types
+
+import numpy as np
+import pytest
+
+from autograder.checking.call import Outcome, Raised, run_here
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import NOTEBOOK_SEED, judge
+from autograder.checking.student import Broken
+
+# The course's versions, under the names that an answer looks up.
+COURSE = {}
+
+
+def course(function):
+    COURSE[function.__name__] = function
+    return function
+
+
+@course
+def double(x):
+    return 2 * x
+
+
+@course
+def shift(x):
+    return x + 1.0
+
+
+def both(x):
+    return COURSE["shift"](COURSE["double"](x))
+
+
+def tiny(reference=double, uses=(), returns=()):
+    """Give an exercise of two visible cases and a hidden one, without mistakes."""
+    made = Exercise(
+        reference, lesson="none", minutes=1, difficulty=1, uses=uses, returns=returns
+    )
+    made.spec(reference)
+
+    @made.case("Three numbers", points=1)
+    def three_numbers(student, rng):
+        student.agrees(np.array([1.0, -2.0, 0.5]))
+
+    @made.case("A table", points=2)
+    def a_table(student, rng):
+        student.agrees(rng.normal(size=(4, 5)))
+
+    @made.case("An empty array", points=0.5, visible=False)
+    def an_empty_array(student, rng):
+        student.agrees(np.zeros((0, 3)))
+
+    return made
+
+
+def judged(exercise, answer, **terms):
+    def make(names):
+        return run_here(answer, {name: COURSE[name] for name in names})
+
+    return judge(exercise, make, **terms)
+
+
+def statuses(found):
+    return [verdict.status for verdict in found.verdicts]
+
+
+def test_a_right_answer_gets_all_points_as_a_python_float():
+    found = judged(tiny(), lambda x: x + x)
+    assert found.passed
+    assert found.points == 3.5
+    assert type(found.points) is float
+    assert statuses(found) == ["ok"] * 3
+
+
+def test_points_are_earned_case_by_case():
+    found = judged(tiny(), lambda x: 2 * x if x.ndim == 2 else x)
+    assert not found.passed
+    assert found.points == 2.5
+    assert statuses(found) == ["wrong", "ok", "ok"]
+
+
+def test_only_the_chosen_cases_run():
+    exercise = tiny()
+    found = judged(exercise, double, cases=exercise.cases[1:2])
+    assert [v.case.name for v in found.verdicts] == ["a_table"]
+    assert len(found.calls) == 1
+
+
+def test_the_same_seed_feeds_the_same_inputs_and_another_seed_others():
+    fed = [
+        judged(tiny(), double, seed=seed).calls[1].arguments[0].tolist()
+        for seed in (NOTEBOOK_SEED, NOTEBOOK_SEED, 5)
+    ]
+    assert fed[0] == fed[1] != fed[2]
+
+
+def test_inputs_of_a_case_do_not_depend_on_which_other_cases_run():
+    exercise = tiny()
+    alone = judged(exercise, double, cases=exercise.cases[1:2]).calls[0]
+    assert (
+        alone.arguments[0].tolist()
+        == judged(exercise, double).calls[1].arguments[0].tolist()
+    )
+
+
+def stub(x):
+    raise NotImplementedError
+
+
+def half_written(x):
+    if x.size == 3:
+        return 2 * x
+    raise NotImplementedError("later")
+
+
+def library_raises(x):
+    return Unready().answer(x)
+
+
+class Unready:
+    def answer(self, x):
+        return self.__getattribute__("library")(x)
+
+    def library(self, x):
+        return from_a_library(x)
+
+
+names = {}
+exec("def from_a_library(x):\n    raise NotImplementedError('no such kernel')", names)
+from_a_library = names["from_a_library"]
+
+
+def test_a_stub_is_missing_and_any_other_exception_an_error():
+    assert statuses(judged(tiny(), stub)) == ["missing"] * 3
+    assert statuses(judged(tiny(), lambda x: x.missing)) == ["error"] * 3
+    assert statuses(judged(tiny(), half_written)) == ["ok", "missing", "missing"]
+
+
+def test_a_library_that_lacks_something_is_no_stub():
+    assert statuses(judged(tiny(), library_raises)) == ["error"] * 3
+
+
+def test_a_stub_whose_source_is_unknown_is_missing():
+    raised = Raised(("NotImplementedError", "RuntimeError", "Exception"))
+    found = judge(tiny(), lambda names: lambda *_: Outcome("raised", None, raised))
+    assert statuses(found) == ["missing"] * 3
+
+
+def test_a_call_without_end_is_a_timeout():
+    found = judge(tiny(), lambda names: lambda *_: Outcome("timeout"))
+    assert statuses(found) == ["timeout"] * 3
+    assert found.points == 0.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: None,
+        lambda x: (2 * x).tolist(),
+        lambda x: (2 * x)[None],
+        lambda x: 2 * x * np.nan,
+        lambda x: (2 * x).astype(np.float16),
+        lambda x: np.ma.array(2 * x),
+        lambda x: (2 * x,),
+        lambda x: (part for part in x),
+    ],
+)
+def test_a_result_of_the_wrong_form_never_reaches_a_case(answer):
+    seen = []
+    exercise = tiny()
+
+    @exercise.case("Looks at the value")
+    def looks(student, rng):
+        seen.append(student(np.array([1.0, 2.0])))
+
+    found = judged(exercise, answer)
+    assert statuses(found)[-1] == "wrong"
+    assert seen == []
+
+
+def test_nan_never_passes_where_a_number_is_expected():
+    exercise = tiny()
+
+    @exercise.case("Any finite number will do")
+    def any_number(student, rng):
+        student(np.array([1.0]))
+
+    assert statuses(judged(exercise, lambda x: x + np.nan))[-1] == "wrong"
+
+
+def with_less_precise_inputs(dtype):
+    exercise = tiny()
+    exercise.spec(lambda x: 2 * x.astype(float))
+
+    @exercise.case("Less precise numbers")
+    def less_precise(student, rng):
+        student.agrees(rng.normal(size=5).astype(dtype))
+
+    return exercise
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_a_result_may_be_as_precise_as_its_inputs(dtype):
+    def stored_in_float64(x):
+        twice = np.zeros(x.shape)
+        for place, number in np.ndenumerate(x):
+            twice[place] = dtype(1.1) * number * dtype(2 / 1.1)
+        return twice
+
+    exercise = with_less_precise_inputs(dtype)
+    assert judged(exercise, double).passed
+    assert judged(exercise, lambda x: 2 * x.astype(float)).passed
+    assert statuses(judged(exercise, stored_in_float64))[-1] == "ok"
+
+
+def test_precision_may_not_fall_below_that_of_the_inputs():
+    def rounded(x, dtype=np.float16):
+        return (2 * x).astype(np.float16).astype(dtype)
+
+    exercise = with_less_precise_inputs(np.float32)
+    broken = judged(exercise, rounded).verdicts[-1].broken
+    assert broken.found.kind == "precision"
+    broken = judged(exercise, lambda x: rounded(x, float)).verdicts[-1].broken
+    assert broken.found.kind == "value"
+
+
+def test_low_precision_does_not_hide_in_parts_of_a_result():
+    def parts(x):
+        return {"twice": [2 * x], "sum": x.sum()}
+
+    exercise = Exercise(parts, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(parts)
+
+    @exercise.case("One array")
+    def one_array(student, rng):
+        student.agrees(rng.normal(size=4))
+
+    assert judged(exercise, parts).passed
+    low = judged(exercise, lambda x: {"twice": [np.float16(2 * x)], "sum": x.sum()})
+    assert low.verdicts[0].broken.found.kind == "precision"
+    assert low.verdicts[0].broken.found.path == ("twice", 0)
+    low = judged(exercise, lambda x: {"twice": [2 * x], "sum": np.float16(x.sum())})
+    assert low.verdicts[0].broken.found.path == ("sum",)
+
+
+def test_precision_is_measured_by_arrays_inside_arguments_too():
+    def total(parameters):
+        return parameters["w"].sum(axis=0)
+
+    exercise = Exercise(total, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(total)
+
+    @exercise.case("Parameters in a dictionary")
+    def in_a_dictionary(student, rng):
+        student.agrees({"w": rng.normal(size=(4, 3)).astype(np.float32)})
+
+    assert judged(exercise, total).passed
+    assert judged(exercise, lambda p: p["w"].astype(float).sum(axis=0)).passed
+
+
+def test_whole_number_arguments_call_for_full_precision():
+    def steps(n):
+        return np.arange(n) / 3
+
+    exercise = Exercise(steps, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(steps)
+
+    @exercise.case("Five steps")
+    def five(student, rng):
+        student.agrees(5)
+
+    found = judged(exercise, lambda n: steps(n).astype(np.float32))
+    assert found.verdicts[0].broken.found.kind == "precision"
+    assert found.verdicts[0].broken.found.expected == "float64"
+
+
+def test_arguments_are_compared_after_the_call():
+    exercise = tiny()
+
+    @exercise.case("The argument stays as it is")
+    def stays(student, rng):
+        student.leaves_unchanged(rng.normal(size=3))
+
+    def in_place(x):
+        x *= 2
+        return x
+
+    assert statuses(judged(exercise, double))[-1] == "ok"
+    found = judged(exercise, in_place)
+    assert [v.broken and v.broken.reason for v in found.verdicts][-1] == "changed"
+
+
+def test_an_error_can_be_the_right_answer():
+    exercise = tiny()
+
+    @exercise.case("A text is refused")
+    def refused(student, rng):
+        student.raises(ValueError, "text")
+
+    def strict(x):
+        if isinstance(x, str):
+            raise np.linalg.LinAlgError("no text")  # a kind of ValueError
+        return 2 * x
+
+    def other(x):
+        if isinstance(x, str):
+            raise TypeError("no text")
+        return 2 * x
+
+    assert judged(exercise, strict).passed
+    assert judged(exercise, double).verdicts[-1].broken.reason == "no_error"
+    assert judged(exercise, other).verdicts[-1].broken.reason == "raised"
+
+
+def test_a_plain_assert_in_a_case_is_a_claim():
+    exercise = tiny()
+
+    @exercise.case("All numbers are positive")
+    def positive(student, rng):
+        assert (student(np.array([-1.0])) > 0).all(), "All should be positive"
+
+    broken = judged(exercise, double).verdicts[-1].broken
+    assert broken.reason == "claim"
+    assert broken.what.startswith("All should be positive")
+    assert broken.call.arguments[0].tolist() == [-1.0]
+
+
+def test_a_broken_case_costs_its_points_and_ends_nothing():
+    exercise = tiny()
+
+    @exercise.case("Trips over itself")
+    def trips(student, rng):
+        student(np.ones(3)).no_such_method()
+
+    @exercise.case("Runs after it")
+    def after(student, rng):
+        student.agrees(np.ones(2))
+
+    found = judged(exercise, double)
+    assert statuses(found) == ["ok"] * 3 + ["error", "ok"]
+    assert found.verdicts[3].broken.reason == "error"
+    assert "no_such_method" in found.verdicts[3].broken.what
+
+
+def test_a_case_that_changes_a_result_changes_no_record():
+    exercise = tiny()
+
+    @exercise.case("Spoils what it gets")
+    def spoils(student, rng):
+        x = np.ones(3)
+        student(x)[:] = 7.0
+        x[:] = 7.0
+
+    call = judged(exercise, double).calls[-1]
+    assert call.arguments[0].tolist() == [1.0] * 3
+    assert call.outcome.value.tolist() == [2.0] * 3
+
+
+# Answers to the exercise "both", which uses double and shift. They look those names up
+# in this module, where a test binds them to whatever the learner wrote earlier.
+
+
+def right(x):
+    return shift(double(x))
+
+
+def through_a_helper(x):
+    def apply(function, value):
+        return function(value)
+
+    return apply(shift, _doubled(x))
+
+
+def _doubled(x):
+    return double(x)
+
+
+class Both:
+    def __call__(self, x):
+        return shift(double(x))
+
+
+def swapped(x):
+    return double(shift(x))
+
+
+def triple(x):
+    return 3 * x
+
+
+def down(x):
+    return x - 1.0
+
+
+USES = ("double", "shift")
+
+
+def with_earlier(monkeypatch, **answers):
+    for name, answer in answers.items():
+        monkeypatch.setitem(globals(), name, answer)
+
+
+ANSWERS = [
+    right,
+    through_a_helper,
+    Both(),
+    functools.partial(right),
+    lambda x: shift(double(x)),
+]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize(
+    ("earlier", "blamed"),
+    [
+        ({"double": triple}, ("double",)),
+        ({"shift": down}, ("shift",)),
+        ({"double": triple, "shift": down}, ("double", "shift")),
+        ({"double": lambda x: None}, ("double",)),
+        ({"double": stub}, ("double",)),
+        ({"shift": lambda x: x.missing}, ("shift",)),
+        ({"double": "overwritten by a variable"}, ("double",)),
+    ],
+)
+def test_an_earlier_mistake_costs_nothing_here(monkeypatch, answer, earlier, blamed):
+    with_earlier(monkeypatch, **earlier)
+    found = judged(tiny(both, uses=USES), answer)
+    assert found.passed
+    assert found.points == 3.5
+    assert found.blamed == blamed
+
+
+def test_an_earlier_answer_that_was_never_run_costs_nothing(monkeypatch):
+    monkeypatch.delitem(globals(), "double")
+    found = judged(tiny(both, uses=USES), right)
+    assert found.passed
+    assert found.blamed == ("double",)
+
+
+def test_a_right_answer_on_right_answers_blames_nobody():
+    assert judged(tiny(both, uses=USES), right).blamed == ()
+
+
+def test_a_mistake_of_its_own_blames_nobody():
+    found = judged(tiny(both, uses=USES), swapped)
+    assert not found.passed
+    assert found.blamed == ()
+
+
+def test_one_of_three_earlier_answers_is_blamed_alone(monkeypatch):
+    monkeypatch.setitem(COURSE, "third", double)
+    with_earlier(monkeypatch, double=triple)
+    found = judged(tiny(both, uses=("third", "shift", "double")), right)
+    assert found.blamed == ("double",)
+
+
+def test_both_wrong_gets_the_points_it_has_with_right_earlier_answers(monkeypatch):
+    def right_for_tables(x):
+        return shift(double(x)) if x.ndim == 2 else x
+
+    with_earlier(monkeypatch, double=triple)
+    found = judged(tiny(both, uses=USES), right_for_tables)
+    assert not found.passed
+    assert found.points == 2.0 + 0.5
+    assert found.blamed == ("double",)
+
+
+def with_mistake():
+    exercise = tiny(both, uses=USES)
+
+    @exercise.misconception("You add 1 first.", "What comes first?", why="Order.")
+    def shifts_first(x):
+        return 2 * (x + 1.0)
+
+    return exercise
+
+
+def test_both_wrong_is_named_with_right_earlier_answers(monkeypatch):
+    with_earlier(monkeypatch, double=triple)
+    found = judged(with_mistake(), swapped)
+    assert found.misconception.name == "shifts_first"
+    assert found.blamed == ("double",)
+
+
+def test_both_wrong_without_a_name_is_judged_as_it_stands(monkeypatch):
+    with_earlier(monkeypatch, double=triple)
+    found = judged(with_mistake(), lambda x: shift(double(x)) + 5.0)
+    assert found.misconception is None
+    assert found.blamed == ()
+    assert found.calls[0].outcome.value.tolist() == [9.0, 0.0, 7.5]
+
+
+def renamed(function, name):
+    """Give a function of this module that was defined under another name."""
+    code = function.__code__.replace(co_name=name, co_qualname=name)
+    return types.FunctionType(code, globals(), name)
+
+
+def test_a_wrong_answer_above_a_stub_is_judged_with_the_courses_version(monkeypatch):
+    def returns_nothing(x):
+        shift(double(x))
+
+    exercise = tiny(both, uses=USES)
+    with_earlier(monkeypatch, double=renamed(stub, "double"))
+    found = judged(exercise, returns_nothing)
+    assert statuses(found) == ["wrong"] * 3
+    assert found.blamed == ("double",)
+
+
+def test_a_stub_above_a_stub_is_missing(monkeypatch):
+    with_earlier(monkeypatch, double=stub)
+    found = judged(tiny(both, uses=USES), stub)
+    assert statuses(found) == ["missing"] * 3
+
+
+def test_broken_is_an_assertion():
+    assert issubclass(Broken, AssertionError)

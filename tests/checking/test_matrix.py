@@ -1,0 +1,151 @@
+"""The kill matrix: it finds the holes in a bank."""
+
+import json
+
+import numpy as np
+from typer.testing import CliRunner
+
+from autograder.checking.exercise import Exercise
+from autograder.checking.matrix import MisconceptionRow, as_data, matrix
+from autograder.checking.registry import load
+from autograder.commands import app as cli
+from tests.checking.test_judge import double, tiny
+
+
+def bank():
+    """Give an exercise with two cases, each of which catches one mistake."""
+    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made.spec(double)
+    made.usual(lambda rng: (rng.normal(size=3),))
+
+    @made.case("Positive numbers", points=2)
+    def positive(student, rng):
+        student.agrees(rng.uniform(1, 2, size=3))
+
+    @made.case("Negative numbers", visible=False)
+    def negative(student, rng):
+        student.agrees(-rng.uniform(1, 2, size=3))
+
+    @made.misconception("You triple.", "How often?", why="For the test.")
+    def tripled_where_positive(x):
+        return np.where(x > 0, 3 * x, 2 * x)
+
+    @made.misconception("You square.", "How often?", why="For the test.")
+    def squared_list_where_negative(x):
+        return np.where(x < 0, x * x, 2 * x)
+
+    return made
+
+
+def row(exercise, name):
+    return next(row for row in matrix(exercise).misconceptions if row.name == name)
+
+
+def test_a_bank_without_holes_has_no_faults():
+    found = matrix(bank())
+    assert found.faults == []
+    assert found.points == 3.0
+    assert [(c.name, c.visible, c.points) for c in found.cases] == [
+        ("positive", True, 2.0),
+        ("negative", False, 1.0),
+    ]
+
+
+def test_says_who_catches_whom_and_from_which_cases_it_is_named():
+    assert row(bank(), "tripled_where_positive") == MisconceptionRow(
+        "tripled_where_positive", ["positive"], True, True, True
+    )
+    assert row(bank(), "squared_list_where_negative") == MisconceptionRow(
+        "squared_list_where_negative", ["negative"], False, True, True
+    )
+
+
+def test_a_mistake_that_no_case_catches_is_a_fault():
+    exercise = bank()
+
+    @exercise.misconception("You round.", "Why?", why="For the test.")
+    def wrong_beyond_a_thousand(x):
+        return np.where(np.abs(x) > 1000, x, 2 * x)
+
+    faults = matrix(exercise).faults
+    assert faults == ["double: no case catches wrong_beyond_a_thousand"]
+
+
+def test_a_case_that_catches_nothing_is_a_fault():
+    exercise = bank()
+
+    @exercise.case("Zero")
+    def zero(student, rng):
+        student.agrees(np.zeros(1))
+
+    assert matrix(exercise).faults == ["double: zero catches no misconception"]
+
+
+def test_a_case_that_stops_by_its_own_fault_is_one():
+    exercise = bank()
+
+    @exercise.case("Trips over three times")
+    def trips(student, rng):
+        if (student(np.ones(1)) == 3).all():
+            raise KeyError("a typing slip")
+
+    faults = matrix(exercise).faults
+    told = (
+        "double: trips itself stops on tripled_where_positive: KeyError: 'a typing "
+        "slip'"
+    )
+    assert faults == [told]
+
+
+def test_two_equal_mistakes_are_both_without_a_name():
+    exercise = bank()
+
+    @exercise.misconception("You triple.", "How often?", why="For the test.")
+    def tripled_once_more(x):
+        return np.where(x > 0, x + x + x, 2 * x)
+
+    assert not row(exercise, "tripled_where_positive").diagnosed
+    assert not row(exercise, "tripled_once_more").diagnosed
+
+
+def test_the_usual_form_is_type_shape_and_finite_numbers():
+    exercise = bank()
+    forms = {
+        "a_list": lambda x: (3 * x).tolist(),
+        "a_row": lambda x: 3 * x[None],
+        "nan": lambda x: x * np.nan,
+        "crash": lambda x: x.missing,
+        "other_numbers": lambda x: 3 * x,
+    }
+    for name, function in forms.items():
+        function.__name__ = name
+        exercise.misconception("It is so.", "Is it?", why="For the test.")(function)
+    usual = {row.name for row in matrix(exercise).misconceptions if row.usual_form}
+    assert usual & set(forms) == {"other_numbers"}
+
+
+def test_the_command_prints_the_promised_data(monkeypatch):
+    monkeypatch.setattr(cli, "exercises_of", lambda lesson: [load("scaled_scores")])
+    ran = CliRunner().invoke(cli.app, ["matrix", "--json"])
+    assert ran.exit_code == 0
+    (exercise,) = json.loads(ran.output)["exercises"]
+    assert {"name", "lesson", "points", "cases", "misconceptions"} <= set(exercise)
+    assert set(exercise["cases"][0]) == {"name", "visible", "points"}
+    assert {"name", "caught_by", "diagnosed_visible", "diagnosed"} <= set(
+        exercise["misconceptions"][0]
+    )
+
+
+def test_the_command_fails_and_names_the_fault(monkeypatch):
+    monkeypatch.setattr(cli, "exercises_of", lambda lesson: [tiny()])
+    ran = CliRunner().invoke(cli.app, ["matrix"])
+    assert ran.exit_code == 1
+    assert "double: three_numbers catches no misconception" in ran.output
+
+
+def test_the_command_fails_on_a_lesson_without_exercises():
+    assert CliRunner().invoke(cli.app, ["matrix", "no_such_lesson"]).exit_code == 1
+
+
+def test_the_data_can_be_written_as_json():
+    assert json.loads(json.dumps(as_data([matrix(bank())])))

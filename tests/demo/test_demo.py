@@ -1,0 +1,498 @@
+"""The sample class, graded by the engine: points, findings, files, and failures."""
+
+import csv
+import html
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from autograder.check import make_runner_here
+from autograder.checking.judging import judge
+from autograder.checking.registry import exercises_of, load
+from autograder.commands.app import run as run_command
+from autograder.course import Course, CourseError
+from autograder.demo import run as grading
+from autograder.demo import sample_class as typed
+from autograder.demo.findings import Finding, findings, in_words, print_class, rows_of
+from autograder.demo.run import grade_class
+from autograder.demo.sample_class import (
+    LESSON,
+    Student,
+    answered,
+    make_folder,
+    mistaken,
+    sample_class,
+    submit,
+)
+from autograder.gradebook.settings import database_path
+from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
+from autograder.grading.sandbox import NoSandbox
+
+COURSE = Course.here()
+CLASS = {student.name: student for student in sample_class()}
+LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
+EXERCISES = {exercise.name for exercise in exercises_of(LESSON)}
+MISTAKES = {
+    "bjarne": {"scaled_scores": "no_scale"},
+    "chiyo": {
+        "scaled_scores": "divided_by_d_k",
+        "attention_step_by_step": "softmax_of_unscaled",
+    },
+    "dario": {"softmax": "no_max_subtraction"},
+    "elif": {"attention": "softmax_over_queries"},
+    "farid": {
+        "similarity_attention": "rows_of_x_mixed",
+        "softmax_jacobian": "diagonal_only",
+    },
+    "gudrun": {
+        "scaled_scores": "no_scale",
+        "additive_scores": "no_tanh",
+        "bilinear_scores": "w_transposed",
+    },
+    "hamid": {"softmax": "keepdims_missing_in_the_sum"},
+}
+
+
+class GradedClass:
+    """The course folder after the demo, and how to look into it."""
+
+    def __init__(self, folder, found):
+        self.folder = folder
+        self.found = found
+        self.data = json.loads((folder / "class.json").read_text(encoding="utf-8"))
+
+    def of(self, student):
+        return {r["exercise"]: r for r in self.data if r["student"] == student}
+
+    def notebook(self, step, student):
+        return self.folder / step / student / LESSON / f"{LESSON}.ipynb"
+
+    def page(self, student):
+        path = self.notebook("feedback", student).with_suffix(".html")
+        return path.read_text(encoding="utf-8")
+
+    def table(self, name):
+        text = (self.folder / name).read_text(encoding="utf-8-sig")
+        return [*csv.DictReader(StringIO(text))]
+
+
+def belongings(root):
+    """Give what the demo must leave alone in the repository, with its times."""
+    names = ("gradebook.db", "gradebook.seed", "submitted", "autograded", "feedback")
+    names += ("build/grading", "build/export", "build/report")
+    paths = [p for name in names for p in (root / name, *(root / name).rglob("*"))]
+    return {path: path.stat().st_mtime_ns for path in paths if path.exists()}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "class"
+    folder.mkdir()
+    (folder / "of-an-earlier-demo").touch()
+    before = belongings(COURSE.root)
+    found = grade_class(COURSE, folder, [*CLASS.values()], Console(file=StringIO()))
+    assert belongings(COURSE.root) == before
+    assert not (folder / "of-an-earlier-demo").exists()
+    return GradedClass(folder, found)
+
+
+@pytest.mark.sandbox
+def test_every_student_has_every_exercise_once(graded):
+    pairs = [(row["student"], row["exercise"]) for row in graded.data]
+    in_order = [cell.metadata.nbgrader.grade_id for cell in LEARNER.cells if _of(cell)]
+    assert pairs == [(s, e) for s in CLASS for e in in_order]
+    assert {*in_order} == EXERCISES
+    keys = {"student", "exercise", "points", "max_points", "diagnosis"}
+    assert all({*row} == keys for row in graded.data)
+
+
+def _of(cell):
+    return cell.metadata.get("nbgrader", {}).get("solution")
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("student", ["amara", "lior", "mirela", "nuru"])
+def test_right_answers_get_full_marks_and_no_diagnosis(graded, student):
+    for name, row in graded.of(student).items():
+        assert row["points"] == row["max_points"] == load(name).points
+        assert row["diagnosis"] is None
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("student", sorted(MISTAKES))
+def test_each_mistake_costs_points_and_is_named(graded, student):
+    rows = graded.of(student)
+    named = {n: r["diagnosis"] for n, r in rows.items() if r["points"] < load(n).points}
+    assert named == MISTAKES[student]
+
+
+@pytest.mark.sandbox
+def test_right_answer_that_calls_a_wrong_one_gets_credit(graded):
+    row = graded.of("hamid")["attention"]
+    assert row["points"] == load("attention").points
+    assert row["diagnosis"] == "softmax is to blame"
+
+
+@pytest.mark.sandbox
+def test_what_is_not_written_gets_nothing_and_is_told_so(graded):
+    rows = graded.of("jomo").values()
+    assert {(r["points"], r["diagnosis"]) for r in rows} == {(0.0, "not written yet")}
+    for name, row in graded.of("ines").items():
+        written = name in CLASS["ines"].answers
+        assert row["diagnosis"] == (None if written else "not written yet")
+
+
+@pytest.mark.sandbox
+def test_exception_costs_the_answer_it_is_in_and_no_other(graded):
+    lost = {n: r["diagnosis"] for n, r in graded.of("kalea").items() if r["diagnosis"]}
+    assert lost == {
+        "bilinear_scores": "stopped with ValueError",
+        "additive_scores": "stopped with SyntaxError",
+    }
+    kept = {n for n, r in graded.of("kalea").items() if r["points"] == load(n).points}
+    assert kept == EXERCISES - {*lost}
+
+
+@pytest.mark.sandbox
+def test_course_version_gets_nothing_and_is_to_be_reviewed(graded):
+    row = graded.of("orla")["attention"]
+    assert row["points"] == 0
+    assert row["diagnosis"] == "for review: it calls course_lib.attention.attention"
+
+
+@pytest.mark.sandbox
+def test_windows_line_ends_are_in_the_file_and_in_its_cells(graded):
+    text = graded.notebook("submitted", "nuru").read_bytes()
+    assert text.count(b"\r\n") == text.count(b"\n") > 1000
+    cells = json.loads(text)["cells"]
+    assert any("\r\n" in line for cell in cells for line in cell["source"])
+
+
+@pytest.mark.sandbox
+def test_broken_file_costs_its_owner_everything_and_nobody_else(graded):
+    with pytest.raises(ValueError):
+        json.loads(graded.notebook("submitted", "pavel").read_text(encoding="utf-8"))
+    for row in graded.of("pavel").values():
+        assert row["points"] == 0 and row["max_points"] == load(row["exercise"]).points
+        assert row["diagnosis"].startswith("broken file: ends in the middle")
+    assert all(graded.notebook("autograded", student).is_file() for student in CLASS)
+
+
+@pytest.mark.sandbox
+def test_grades_have_every_student_the_same_totals_and_the_mistakes(graded):
+    rows = graded.table("grades.csv")
+    assert [row["student"] for row in rows] == [*CLASS]
+    for row in rows:
+        given = graded.of(row["student"]).values()
+        assert float(row[f"{LESSON} points"]) == sum(r["points"] for r in given)
+        assert float(row[f"{LESSON} max"]) == sum(r["max_points"] for r in given)
+        named = {*row[f"{LESSON} mistakes"].split(", ")} - {""}
+        assert named == {*MISTAKES.get(row["student"], {}).values()}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("file", "student"),
+    [("canvas.csv", "SIS Login ID"), ("moodle.csv", "Username")],
+)
+def test_files_for_learning_management_systems_have_the_totals(graded, file, student):
+    rows = [row for row in graded.table(file) if row[student]]
+    totals = {row[student]: float(row[LESSON]) for row in rows}
+    points = {name: [r["points"] for r in graded.of(name).values()] for name in CLASS}
+    assert totals == {name: sum(each) for name, each in points.items()}
+
+
+@pytest.mark.sandbox
+def test_gradebook_agrees_with_what_was_found(graded):
+    database = f"sqlite:///{graded.folder / 'gradebook.db'}"
+    with Gradebook(database, "attention") as gradebook:
+        for row in graded.data:
+            name, student = row["exercise"], row["student"]
+            grade = gradebook.find_grade(f"check_{name}", LESSON, LESSON, student)
+            assert (grade.score, grade.max_score) == (row["points"], row["max_points"])
+            assert grade.max_score == load(name).points
+            review = "for review" in (row["diagnosis"] or "")
+            assert grade.needs_manual_grade == review
+
+
+@pytest.mark.sandbox
+def test_feedback_pages_show_the_diagnosis(graded):
+    for student in CLASS:
+        for name, misconception in MISTAKES.get(student, {}).items():
+            assert finding_of(name, misconception) in graded.page(student)
+    assert "not written yet" in graded.page("jomo")
+    assert "all 8 claims hold" in graded.page("amara")
+    assert "ends in the middle" in graded.page("pavel")
+
+
+@pytest.mark.sandbox
+def test_dashboard_names_the_mistakes_and_what_is_to_be_looked_at(graded):
+    text = (graded.folder / "dashboard.html").read_text(encoding="utf-8")
+    page = re.sub(r"<[^>]*>", "", text)
+    for wrong in MISTAKES.values():
+        for name, misconception in wrong.items():
+            assert misconception in page and finding_of(name, misconception) in page
+    assert re.search(r"most frequent .* no_scale in .* 2 students", page)
+    assert "course_lib.attention.attention" in page and "ends in the middle" in page
+
+
+def finding_of(exercise, misconception):
+    """Give the beginning of a misconception's finding as it stands in a page."""
+    bank = {kept.name: kept for kept in load(exercise).misconceptions}
+    finding = html.escape(bank[misconception].finding.split("`")[0])
+    assert len(finding) > 20
+    return finding
+
+
+@pytest.mark.sandbox
+def test_the_folder_is_a_course_in_which_the_class_is_known_as_graded(graded):
+    command = [sys.executable, "-m", "autograder", "grade", "01"]
+    done = subprocess.run(command, cwd=graded.folder, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{len(CLASS)} of them as before" in done.stdout
+
+
+@pytest.mark.sandbox
+def test_table_names_every_mistake_and_fits_80_columns(graded):
+    out = StringIO()
+    print_class(Console(file=out, width=80), "The class", graded.found)
+    lines = out.getvalue().splitlines()
+    assert max(len(line) for line in lines) <= 80
+    for row in graded.data:
+        if row["diagnosis"] and "_" in row["diagnosis"].split(" ")[0]:
+            assert any(row["diagnosis"] in line for line in lines)
+    first = [line.split()[0] for line in lines if line.strip()]
+    assert [word for word in first if word in CLASS] == [*CLASS]
+
+
+def test_rows_of_the_table_leave_out_what_is_right():
+    def found(name, points, words):
+        return Finding("amara", name, points, 7.0, words)
+
+    assert rows_of([found("a", 7.0, None), found("b", 7.0, None)]) == [
+        ("14/14", "all", "14/14", "right")
+    ]
+    mixed = [
+        found("a", 7.0, None),
+        found("b", 2.5, "no_scale"),
+        found("c", 0.0, "not written yet"),
+        found("d", 0.0, "not written yet"),
+    ]
+    assert rows_of(mixed) == [
+        ("9.5/28", "b", "2.5/7", "no_scale"),
+        ("", "2 exercises", "0/14", "not written yet"),
+    ]
+
+
+def test_table_shows_words_in_brackets_as_they_are():
+    out = StringIO()
+    finding = Finding("amara", "softmax", 0.0, 8.0, "broken file: [b]")
+    print_class(Console(file=out, width=80), "The class", [finding])
+    assert "broken file: [b]" in out.getvalue()
+
+
+def judged(*statuses, **parts):
+    cases = [CaseResult(f"case_{s}", "A claim", s, 0.0, 1.0, True) for s in statuses]
+    return ExerciseResult("attention", 0.0, len(cases), tuple(cases), **parts)
+
+
+STOPPED = "attention: your `attention` stopped with KeyError: 3 (line 2: `q[3]`)."
+FLAG = Flag("attention", "torch.softmax", "return torch.softmax(x)")
+
+
+@pytest.mark.parametrize(
+    ("exercise", "words"),
+    [
+        (judged("ok"), ""),
+        (judged("ok", "wrong"), "no known mistake"),
+        (judged("wrong", diagnosis="in_place"), "in_place"),
+        (judged("ok", blamed=("a", "b")), "a and b are to blame"),
+        (judged("ok", "wrong", blamed=("a",)), "a is to blame in part"),
+        (judged("missing", "missing"), "not written yet"),
+        (judged("wrong", "error", report=STOPPED), "stopped with KeyError"),
+        (judged("ok", "timeout"), "takes too long"),
+        (judged("ok", flags=(FLAG, FLAG)), "for review: it calls torch.softmax"),
+        (judged("error", flags=(FLAG,)), "for review: it calls torch.softmax"),
+        (
+            judged("wrong", diagnosis="in_place", flags=(FLAG,)),
+            "in_place; for review: it calls torch.softmax",
+        ),
+    ],
+)
+def test_words_say_what_was_found(exercise, words):
+    assert in_words(exercise) == words
+
+
+def test_all_exercises_of_a_broken_file_have_its_reason():
+    exercises = judged("invalid"), judged("invalid")
+    reason = f"{LESSON}.ipynb is empty."
+    result = Result("amara", LESSON, "invalid", exercises, reason)
+    assert {f.diagnosis for f in findings(result)} == {"broken file: is empty"}
+
+
+@pytest.mark.parametrize("student", sorted(MISTAKES))
+def test_mistakes_of_the_class_are_named_without_nbgrader_too(student):
+    names = {"np": np}
+    found = {}
+    for name in (e.name for e in in_lesson_order()):
+        exec(CLASS[student].answers[name], names)
+        judgement = judge(load(name), make_runner_here(names[name]))
+        if judgement.points < load(name).points:
+            found[name] = getattr(judgement.misconception, "name", None)
+    assert found == MISTAKES[student]
+
+
+def in_lesson_order():
+    cells = [c.metadata.nbgrader.grade_id for c in LEARNER.cells if _of(c)]
+    return [load(name) for name in cells]
+
+
+def test_class_has_each_kind_of_submission():
+    assert len(CLASS) >= 14
+    assert len({w for wrong in MISTAKES.values() for w in wrong.values()}) >= 8
+    assert 0 < len(CLASS["ines"].answers) < len(EXERCISES)
+    assert CLASS["jomo"].answers == {}
+    assert CLASS["mirela"].own_cells == {"scaled_scores": typed.HELPER}
+
+
+def test_mistaken_answer_brings_along_what_it_calls():
+    source = mistaken("softmax_jacobian", "diagonal_only")
+    names = {"np": np}
+    exec(source, names)
+    p = np.array([0.5, 0.3, 0.2])
+    expected = np.diag([0.25, 0.21, 0.16])
+    np.testing.assert_allclose(names["softmax_jacobian"](p), expected)
+    assert "import math" in mistaken("bilinear_scores", "divided_by_root_of_d_k")
+
+
+def test_mistake_that_no_exercise_has_is_refused():
+    with pytest.raises(LookupError, match="scaled_scores has no misconception 'none'"):
+        mistaken("scaled_scores", "none")
+
+
+def test_submission_keeps_the_learners_notebook_and_adds_own_cells(tmp_path):
+    before = nbformat.writes(LEARNER)
+    notebook = answered(LEARNER, CLASS["mirela"])
+    place = [cell.id for cell in notebook.cells].index("scaled_scores")
+    assert notebook.cells[place - 1].source == typed.HELPER
+    assert "nbgrader" not in notebook.cells[place - 1].metadata
+    path = submit(tmp_path, LESSON, LEARNER, CLASS["jomo"])
+    assert path.read_text(encoding="utf-8") == nbformat.writes(LEARNER) == before
+
+
+def test_answer_to_an_exercise_that_the_notebook_lacks_is_refused():
+    with pytest.raises(LookupError, match="no exercise softmin"):
+        answered(LEARNER, Student("rosa", {"softmin": "pass"}))
+
+
+def empty_course(root, *lessons):
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    for path in lessons:
+        target = root / path.relative_to(COURSE.root)
+        target.parent.mkdir(parents=True)
+        shutil.copy(path, target)
+    return Course(root)
+
+
+def test_the_demo_has_a_gradebook_of_its_own_whatever_is_configured(tmp_path):
+    course = empty_course(tmp_path, COURSE.teacher(LESSON), COURSE.learner(LESSON))
+    config = tmp_path / "nbgrader_config.py"
+    real = "c.CourseDirectory.db_url = 'sqlite:////of/the/institute.db'\n"
+    config.write_text(config.read_text() + real)
+    make_folder(course, tmp_path / "demo", [])
+    assert database_path(course) == Path("/of/the/institute.db")
+    own = tmp_path / "demo" / "gradebook.db"
+    assert database_path(Course(tmp_path / "demo")) == own
+
+
+def test_missing_notebook_ends_in_one_sentence(tmp_path, monkeypatch, capsys):
+    empty_course(tmp_path, COURSE.teacher(LESSON))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["autograder", "demo"])
+    with pytest.raises(SystemExit) as stopped:
+        run_command()
+    assert stopped.value.code == 1
+    sentence = capsys.readouterr().err
+    assert sentence.startswith(f"notebooks/{LESSON}/{LESSON}.ipynb is missing: run ")
+    assert sentence.count("\n") == 1
+    assert not (tmp_path / "build").exists()
+
+
+def test_folder_that_cannot_be_made_ends_in_one_sentence(tmp_path):
+    (tmp_path / "build").touch()
+    with pytest.raises(CourseError, match="cannot be written or replaced"):
+        make_folder(COURSE, tmp_path / "build" / "demo", [])
+
+
+def test_folder_that_is_a_link_is_not_followed(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    (tmp_path / "demo").symlink_to(tmp_path / "mine")
+    with pytest.raises(CourseError, match="demo cannot be written or replaced"):
+        make_folder(COURSE, tmp_path / "demo", [])
+    assert (tmp_path / "mine" / "thesis.tex").exists()
+
+
+def test_machine_without_a_sandbox_grades_the_sample_class_and_says_so(monkeypatch):
+    tried = []
+
+    def grade(course, console, *, isolated=True):
+        tried.append(isolated)
+        if isolated:
+            raise NoSandbox("submissions cannot be shut in on this machine")
+        return ["graded"]
+
+    monkeypatch.setattr(grading, "_grade", grade)
+    monkeypatch.setattr(grading.Gradebook, "open_lesson", lambda *_: [])
+    out = StringIO()
+    assert grading.grade(COURSE, Console(file=out, width=200)) == ["graded"]
+    assert tried == [True, False]
+    assert out.getvalue().startswith("There is no sandbox here")
+    assert out.getvalue().count("\n") == 1
+
+
+@pytest.mark.sandbox
+def test_ctrl_c_ends_the_demo_with_one_line(tmp_path):
+    empty_course(tmp_path, COURSE.teacher(LESSON), COURSE.learner(LESSON))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder", "demo"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        journal = tmp_path / "build" / "demo" / "build" / "grading" / "journal.db"
+        _wait_for(journal, process)  # then the workers start
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        said, _ = process.communicate(timeout=120)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    assert process.returncode == 130
+    assert said.splitlines()[1:] == [
+        "Stopped: call it again, and the demo starts over."
+    ]
+    assert not [*Path(tmp_path).rglob("class.json")]
+
+
+def _wait_for(path, process):
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)

@@ -1,0 +1,858 @@
+"""What a learner reads, word by word.
+
+Each explanation says what was fed, what came back and what was expected, in two
+sentences; the claim stands above it.
+"""
+
+import collections
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.checking.call import Outcome, run_here
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge
+from autograder.messages import report as messages
+from autograder.messages.report import Report
+from tests.checking.test_judge import (
+    USES,
+    both,
+    double,
+    judged,
+    renamed,
+    right,
+    shift,
+    stub,
+    swapped,
+    tiny,
+    triple,
+    with_earlier,
+)
+
+X = np.array([1.0, -2.0])
+LARGE = np.arange(20.0).reshape(4, 5)
+
+
+def about(spec, *arguments, visible=True, returns=(), **keywords):
+    """Give an exercise with one case: a call with these arguments."""
+    made = Exercise(spec, lesson="none", minutes=1, difficulty=1, returns=returns)
+    made.spec(spec)
+
+    @made.case("It is so", visible=visible)
+    def it_is_so(student, rng):
+        student.agrees(*arguments, **keywords)
+
+    return made
+
+
+def explained(exercise, answer):
+    found = judged(exercise, answer)
+    (verdict,) = found.verdicts
+    return messages.explain(exercise, verdict)
+
+
+def total(x):
+    return x.sum()
+
+
+def halves(x):
+    return [float(v) / 2 for v in x]
+
+
+def pair(q, k):
+    return q + k, q * k
+
+
+def steps(x):
+    return {"scores": x * 2.0, "weights": x / x.sum()}
+
+
+def letters(text):
+    return {letter: text.count(letter) for letter in text}
+
+
+def words(text):
+    return text.split()
+
+
+def cube(x):
+    return x**3
+
+
+def apply(f, x):
+    return [f(part) for part in x]
+
+
+def as_tensor(x):
+    return 2 * x
+
+
+FED = "For x = [1, -2], your `double` "
+
+ARRAY = {
+    "nothing": (
+        lambda x: None,
+        "returned None (is a `return` missing?). It should return [2, -4].",
+    ),
+    "a list": (
+        lambda x: [2.0, -4.0],
+        "returned a list of length 2. It should return an array of shape (2,).",
+    ),
+    "a number": (
+        lambda x: 2.0,
+        "returned the number 2. It should return an array of shape (2,).",
+    ),
+    "a generator": (
+        lambda x: (2 * v for v in x),
+        "returned a generator. It should return an array of shape (2,).",
+    ),
+    "a function": (
+        lambda x: np.exp,
+        "returned the function exp. It should return an array of shape (2,).",
+    ),
+    "whole numbers": (
+        lambda x: (2 * x).astype(int),
+        "returned an array of integers. It should return an array of floats.",
+    ),
+    "complex numbers": (
+        lambda x: 2 * x + 0j,
+        "returned an array of complex numbers. It should return an array of floats.",
+    ),
+    "objects": (
+        lambda x: (2 * x).astype(object),
+        "returned an array of Python objects. It should return an array of floats.",
+    ),
+    "a masked array": (
+        lambda x: np.ma.array(2 * x),
+        "returned a MaskedArray, a special kind of array. It should return a plain "
+        "array of shape (2,).",
+    ),
+    "a tensor": (
+        lambda x: torch.tensor(2 * x),
+        "returned a torch tensor of shape (2,). It should return an array of shape "
+        "(2,).",
+    ),
+    "a tuple": (
+        lambda x: (2 * x, x),
+        "returned a tuple of length 2. It should return an array of shape (2,).",
+    ),
+    "one axis more": (
+        lambda x: 2 * x[None],
+        "returned an array of shape (1, 2). It should have the shape (2,).",
+    ),
+    "an empty array": (
+        lambda x: x[:0],
+        "returned an array of shape (0,). It should have the shape (2,).",
+    ),
+    "less precise numbers": (
+        lambda x: np.float16(2 * x),
+        "returned numbers of type float16. It should return numbers at least as "
+        "precise as float64.",
+    ),
+    "NaN": (
+        lambda x: np.sqrt(x),
+        "returned [1, nan]. It should return [2, -4].",
+    ),
+    "other numbers": (
+        lambda x: x + 1,
+        "returned [2, -1]. It should return [2, -4].",
+    ),
+    "numbers that differ late": (
+        lambda x: 2 * x + 1e-6,
+        "returned [2.000001, -3.999999]. It should return [2, -4].",
+    ),
+}
+
+
+@pytest.mark.parametrize(("answer", "said"), ARRAY.values(), ids=ARRAY)
+def test_an_array_is_expected(answer, said):
+    assert explained(about(double, X), answer) == FED + said
+
+
+OTHER = {
+    "number: NaN": (
+        about(total, X),
+        lambda x: math.nan,
+        "For x = [1, -2], your `total` returned nan. It should return -1.",
+    ),
+    "number: an array": (
+        about(total, X),
+        lambda x: x,
+        "For x = [1, -2], your `total` returned an array of shape (2,). It should "
+        "return the number -1.",
+    ),
+    "number: a truth value": (
+        about(total, X),
+        lambda x: True,
+        "For x = [1, -2], your `total` returned the truth value True. It should "
+        "return the number -1.",
+    ),
+    "number: complex": (
+        about(total, X),
+        lambda x: 1j,
+        "For x = [1, -2], your `total` returned the complex number 0+1j. It should "
+        "return the number -1.",
+    ),
+    "number: a tensor": (
+        about(total, X),
+        lambda x: torch.tensor(-1.0),
+        "For x = [1, -2], your `total` returned a torch tensor of shape (). It should "
+        "return the number -1.",
+    ),
+    "list: a tuple": (
+        about(halves, [1, 3]),
+        lambda x: (0.5, 1.5),
+        "For x = [1, 3], your `halves` returned a tuple of length 2. It should return "
+        "a list of length 2.",
+    ),
+    "list: one item more": (
+        about(halves, [1, 3]),
+        lambda x: [0.5, 1.5, 2.0],
+        "For x = [1, 3], your `halves` returned [0.5, 1.5, 2], a list of length 3. It "
+        "should return [0.5, 1.5], a list of length 2.",
+    ),
+    "list: one wrong number": (
+        about(halves, [1, 3]),
+        lambda x: [0.5, 1.25],
+        "For x = [1, 3], your `halves` returned [0.5, 1.25]. It should return "
+        "[0.5, 1.5].",
+    ),
+    "list: a text inside": (
+        about(halves, [1, 3]),
+        lambda x: [0.5, "1.5"],
+        "For x = [1, 3], your `halves` returned the text '1.5' as item [1]. Item [1] "
+        "should be the number 1.5.",
+    ),
+    "long list": (
+        about(halves, list(range(20))),
+        lambda x: [v / 2 if v % 5 else 7.0 for v in x],
+        "For x = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, "
+        "19], your `halves` returned a list with 7 at [0]. It should have 0 there; 4 "
+        "of its 20 entries are wrong.",
+    ),
+    "large array": (
+        about(double, LARGE),
+        lambda x: np.where(x > 17, 0.0, 2 * x),
+        "For x (an array of shape (4, 5)), your `double` returned an array with 0 at "
+        "[3, 3]. It should have 36 there; 2 of its 20 entries are wrong.",
+    ),
+    "large array, one": (
+        about(double, LARGE),
+        lambda x: np.where(x > 18, 0.0, 2 * x),
+        "For x (an array of shape (4, 5)), your `double` returned an array with 0 at "
+        "[3, 4]. It should have 38 there; one of its 20 entries is wrong.",
+    ),
+    "large array, all": (
+        about(double, LARGE),
+        lambda x: 2 * x + 1e-7,
+        "For x (an array of shape (4, 5)), your `double` returned an array with 1e-07 "
+        "at [0, 0]. It should have 0 there; all of its 20 entries are wrong.",
+    ),
+    "large array, late digits": (
+        about(double, LARGE + 1),
+        lambda x: 2 * x + 1e-7,
+        "For x (an array of shape (4, 5)), your `double` returned an array with "
+        "2.0000001 at [0, 0]. It should have 2 there; all of its 20 entries are wrong.",
+    ),
+    "large array, not finite": (
+        about(double, LARGE),
+        lambda x: np.where(x > 16, np.inf, 2 * x),
+        "For x (an array of shape (4, 5)), your `double` returned an array with inf at "
+        "[3, 2]. It should have 34 there; 3 of its 20 entries are nan or infinite.",
+    ),
+    "tuple: one array": (
+        about(pair, X, X, returns=("sum", "product")),
+        lambda q, k: q + k,
+        "For q = [1, -2] and k = [1, -2], your `pair` returned an array of shape (2,). "
+        "It should return the tuple of `sum` (an array of shape (2,)) and `product` "
+        "(an array of shape (2,)).",
+    ),
+    "tuple: three arrays": (
+        about(pair, X, X, returns=("sum", "product")),
+        lambda q, k: (q + k, q * k, q),
+        "For q = [1, -2] and k = [1, -2], your `pair` returned ([2, -4], [1, 4], "
+        "[1, -2]), a tuple of length 3. It should return the tuple of `sum` (an array "
+        "of shape (2,)) and `product` (an array of shape (2,)).",
+    ),
+    "tuple: a wrong part": (
+        about(pair, X, X, returns=("sum", "product")),
+        lambda q, k: (q + k, q - k),
+        "For q = [1, -2] and k = [1, -2], your `pair` returned [0, 0] as `product`. "
+        "`product` should be [1, 4].",
+    ),
+    "tuple: a part of another shape": (
+        about(pair, X, X, returns=("sum", "product")),
+        lambda q, k: (q + k, [q * k]),
+        "For q = [1, -2] and k = [1, -2], your `pair` returned a list of length 1 as "
+        "`product`. `product` should be an array of shape (2,).",
+    ),
+    "tuple without names": (
+        about(pair, X, X),
+        lambda q, k: (q + k, q * k[None]),
+        "For q = [1, -2] and k = [1, -2], your `pair` returned an array of shape "
+        "(1, 2) as item [1]. Item [1] should have the shape (2,).",
+    ),
+    "named tuple": (
+        about(pair, X, X, returns=("sum", "product")),
+        lambda q, k: collections.namedtuple("Pair", "sum product")(q + k, q * k),
+        "For q = [1, -2] and k = [1, -2], your `pair` returned a Pair, a special kind "
+        "of tuple. It should return the tuple of `sum` (an array of shape (2,)) and "
+        "`product` (an array of shape (2,)).",
+    ),
+    "dictionary: a key too few": (
+        about(steps, X),
+        lambda x: {"scores": 2 * x},
+        'For x = [1, -2], your `steps` returned a dictionary that lacks "weights". It '
+        'should have the keys "scores", "weights".',
+    ),
+    "dictionary: another key": (
+        about(steps, X),
+        lambda x: {"scores": 2 * x, "weight": x},
+        'For x = [1, -2], your `steps` returned a dictionary that lacks "weights" and '
+        'has "weight" that it should not have. It should have the keys "scores", '
+        '"weights".',
+    ),
+    "dictionary: a wrong part": (
+        about(steps, X),
+        lambda x: {"scores": 2 * x, "weights": x},
+        'For x = [1, -2], your `steps` returned [1, -2] as "weights". "weights" should '
+        "be [-1, 2].",
+    ),
+    "large dictionary: none": (
+        about(letters, "attention is all you need"),
+        lambda text: None,
+        "For text = 'attention is all you need', your `letters` returned None (is a "
+        '`return` missing?). It should return a dictionary with the keys "a", "t", '
+        '"e", "n", "i", and 7 more.',
+    ),
+    "dictionary: none": (
+        about(steps, LARGE),
+        lambda x: None,
+        "For x (an array of shape (4, 5)), your `steps` returned None (is a `return` "
+        'missing?). It should return {"scores": an array of shape (4, 5), "weights": '
+        "an array of shape (4, 5)}.",
+    ),
+    "dictionary: a special one": (
+        about(steps, X),
+        lambda x: collections.OrderedDict(steps(x)),
+        "For x = [1, -2], your `steps` returned an OrderedDict, a special kind of "
+        "dictionary. It should return a plain dictionary of length 2.",
+    ),
+    "texts": (
+        about(words, "a cat sat"),
+        lambda text: ["a", "cat sat", "x"],
+        "For text = 'a cat sat', your `words` returned ['a', 'cat sat', 'x']. It "
+        "should return ['a', 'cat', 'sat'].",
+    ),
+    "whole numbers in full": (
+        about(cube, 354),
+        lambda x: 44361863,
+        "For x = 354, your `cube` returned 44361863. It should return 44361864.",
+    ),
+    "truth value for a whole number": (
+        about(cube, 2),
+        lambda x: True,
+        "For x = 2, your `cube` returned the truth value True. It should return the "
+        "number 8.",
+    ),
+    "tensor": (
+        about(as_tensor, torch.tensor([1.0, 2.0])),
+        lambda x: 3 * x,
+        "For x = tensor [1, 2], your `as_tensor` returned tensor [3, 6]. It should "
+        "return tensor [2, 4].",
+    ),
+    "tensor: an array": (
+        about(as_tensor, torch.tensor([1.0, 2.0])),
+        lambda x: (2 * x).numpy(),
+        "For x = tensor [1, 2], your `as_tensor` returned an array of shape (2,). It "
+        "should return a torch tensor of shape (2,).",
+    ),
+    "tensor: less precise": (
+        about(as_tensor, torch.tensor([1.0, 2.0])),
+        lambda x: (2 * x).bfloat16(),
+        "For x = tensor [1, 2], your `as_tensor` returned numbers of type bfloat16. It "
+        "should return numbers at least as precise as float32.",
+    ),
+    "keywords": (
+        about(np.sum, X, axis=0),
+        lambda a, axis: 5.0,
+        "For a = [1, -2] and axis = 0, your `sum` returned 5. It should return -1.",
+    ),
+    "a function as argument": (
+        about(apply, len, ["a", "bc"]),
+        lambda f, x: [1, 1],
+        "For f (the function len) and x = ['a', 'bc'], your `apply` returned "
+        "[1, 1]. It should return [1, 2].",
+    ),
+}
+
+
+@pytest.mark.parametrize(("exercise", "answer", "said"), OTHER.values(), ids=OTHER)
+def test_something_else_is_expected(exercise, answer, said):
+    assert explained(exercise, answer) == said
+
+
+def crash(x):
+    y = x
+    return y @ np.ones(3)
+
+
+def test_an_exception_shows_type_text_and_the_learners_line():
+    answer = renamed(crash, "double")
+    line = crash.__code__.co_firstlineno + 2
+    assert explained(about(double, X), answer) == (
+        f"{FED}stopped with ValueError: matmul: Input operand 1 has a mismatch in its "
+        "core dimension 0 (size 3 is different from 2) (line "
+        f"{line}: `return y @ np.ones(3)`). It should return [2, -4]."
+    )
+
+
+def test_an_exception_in_a_helper_names_the_helper():
+    line = crash.__code__.co_firstlineno + 2
+    said = explained(about(double, X), lambda x: crash(x))
+    assert f"(line {line} of `crash`: `return y @ np.ones(3)`)" in said
+
+
+def test_an_exception_without_text_or_line_is_told_without():
+    def silent():
+        raise KeyError
+
+    assert "stopped with KeyError (line " in explained(
+        about(double, X), lambda x: silent()
+    )
+    assert explained(about(double, X), no_arguments) == (
+        f"{FED}stopped with TypeError: no_arguments() takes 0 positional arguments but "
+        "1 was given. It should return [2, -4]."
+    )
+
+
+def tiny_weight(x):
+    return np.exp(x)
+
+
+def test_numpys_errors_turned_on_by_a_learner_harm_no_message():
+    exercise = about(tiny_weight, np.array([-1e4]))
+    found = judged(exercise, lambda x: None)
+    with np.errstate(all="raise"):
+        said = messages.explain(exercise, found.verdicts[0])
+    assert said.endswith("It should return [0].")
+
+
+def test_a_long_text_of_an_exception_is_cut_and_put_in_one_line():
+    def fail(x):
+        raise RuntimeError("first\n\nsecond. " + 1000 * "x")
+
+    said = explained(about(double, X), fail)
+    assert "RuntimeError: first second. xxx" in said
+    assert "…" in said
+    assert "\n" not in said
+    assert len(said) < 450
+
+
+def test_a_call_without_end():
+    exercise = about(double, X)
+    found = judge(exercise, lambda names: lambda *_: Outcome("timeout"))
+    assert messages.explain(exercise, found.verdicts[0]) == (
+        f"{FED}was still running when its time was up (does a loop never end?). "
+        "It should return [2, -4]."
+    )
+
+
+def changing(x):
+    x[-1] = 7.0
+    return 2 * x
+
+
+@pytest.mark.parametrize(
+    ("argument", "answer", "said"),
+    [
+        (
+            X,
+            changing,
+            "For x = [1, -2], your `double` changed its argument x from [1, -2] to "
+            "[1, 7]. It should leave x as it is.",
+        ),
+        (
+            np.arange(20.0),
+            changing,
+            "For x (an array of shape (20,)), your `double` changed its argument x at "
+            "[19] from 19 to 7. It should leave x as it is.",
+        ),
+        (
+            [1, 2],
+            lambda x: x.append(3) or 2 * x,
+            "For x = [1, 2], your `double` changed its argument x from a list of "
+            "length 2 to a list of length 3. It should leave x as it is.",
+        ),
+    ],
+)
+def test_a_changed_argument(argument, answer, said):
+    exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(lambda x: answer(x.copy()))
+
+    @exercise.case("The argument stays as it is")
+    def stays(student, rng):
+        student.leaves_unchanged(argument)
+
+    assert explained(exercise, answer) == said
+
+
+def test_arguments_of_any_number_are_counted():
+    def both(*parts):
+        return parts[0] + parts[1]
+
+    def spoil(*parts):
+        parts[1][1] = 7.0
+        return parts[0] + parts[1]
+
+    exercise = Exercise(both, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(spoil)
+
+    @exercise.case("The arguments stay as they are")
+    def stay(student, rng):
+        student.leaves_unchanged(X, X)
+
+    assert explained(exercise, spoil) == (
+        "For parts[0] = [1, -2] and parts[1] = [1, -2], your `both` changed its "
+        "argument parts[1] from [1, -2] to [1, 7]. It should leave parts[1] as it is."
+    )
+
+
+def test_a_changed_part_of_an_argument():
+    exercise = Exercise(steps, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(lambda x: 1.0)
+
+    @exercise.case("The argument stays as it is")
+    def stays(student, rng):
+        student.leaves_unchanged({"w": [X]})
+
+    def spoil(x):
+        x["w"][0][0] = 5.0
+        return 1.0
+
+    assert explained(exercise, spoil) == (
+        "For x = {\"w\": [[1, -2]]}, your `steps` changed its argument x at ['w', 0] "
+        "from [1, -2] to [5, -2]. It should leave x as it is."
+    )
+
+
+def expecting(compare, what):
+    """Give an exercise whose case looks at something computed from the result."""
+    exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(double)
+
+    @exercise.case("It is so")
+    def it_is_so(student, rng):
+        compare(student, what)
+
+    return exercise
+
+
+def test_something_computed_from_the_result():
+    def sums(student, what):
+        student.expect(
+            student(np.ones((2, 2))).sum(axis=-1), np.array([4.0, 4.0]), what
+        )
+
+    exercise = expecting(sums, "the sum of each row")
+    assert explained(exercise, lambda x: 3 * x) == (
+        "For x = [[1, 1], [1, 1]], your `double` returned a result in which the sum of "
+        "each row is [6, 6]. It should be [4, 4]."
+    )
+
+
+def test_something_large_computed_from_the_result():
+    def difference(student, what):
+        student.expect(student(LARGE) - LARGE, LARGE, what)
+
+    assert explained(expecting(difference, "the growth"), lambda x: 3 * x) == (
+        "For x (an array of shape (4, 5)), your `double` returned a result in which "
+        "the growth is an array with 2 at [0, 1]. It should have 1 there; 19 of its 20 "
+        "entries are wrong."
+    )
+
+
+def test_an_error_is_expected():
+    def refused(student, what):
+        student.raises(ValueError, "text")
+
+    exercise = expecting(refused, "")
+    assert explained(exercise, lambda x: 2 * x) == (
+        "For x = 'text', your `double` returned 'texttext'. It should stop with "
+        "ValueError."
+    )
+    said = explained(exercise, lambda x: x.missing)
+    assert (
+        "stopped with AttributeError: 'str' object has no attribute 'missing'" in said
+    )
+    assert said.endswith(". It should stop with ValueError.")
+
+
+def test_a_plain_assertion():
+    def positive(student, what):
+        if not (student(X) > 0).all():
+            raise AssertionError(what)  # pytest writes more into a plain assert here
+
+    assert explained(expecting(positive, "No number may be negative."), double) == (
+        f"{FED}returned [2, -4]. No number may be negative."
+    )
+
+
+def test_a_broken_case_is_not_put_down_to_the_learner():
+    def trips(student, what):
+        student(X).missing()
+
+    assert explained(expecting(trips, ""), double) == (
+        "This check itself is broken, not your answer: please show the course's "
+        "authors this line. AttributeError: 'numpy.ndarray' object has no attribute "
+        "'missing'"
+    )
+
+
+def no_arguments():
+    return 1
+
+
+def test_a_function_without_arguments():
+    assert explained(about(no_arguments), lambda: 2) == (
+        "Called without arguments, your `no_arguments` returned 2. It should return 1."
+    )
+
+
+SECRET = 2718.0  # four digits, as messages show them
+
+HIDDEN = {
+    "None": (lambda x: None, "returned None for a hidden input."),
+    "type": (
+        lambda x: [SECRET],
+        "gave a result with the wrong type for a hidden input.",
+    ),
+    "shape": (
+        lambda x: x[None],
+        "gave a result with the wrong shape for a hidden input.",
+    ),
+    "not finite": (
+        lambda x: x * np.nan,
+        "gave a result with a number that is not finite for a hidden input.",
+    ),
+    "precision": (
+        lambda x: np.float32(2 * x),
+        "gave a result with too low a precision for a hidden input.",
+    ),
+    "value": (lambda x: 3 * x, "gave a wrong answer for a hidden input."),
+}
+
+
+@pytest.mark.parametrize(("answer", "said"), HIDDEN.values(), ids=HIDDEN)
+def test_a_hidden_case_tells_no_input(answer, said):
+    exercise = about(double, np.array([SECRET]), visible=False)
+    assert explained(exercise, answer) == "Your function " + said
+
+
+def test_a_hidden_case_tells_type_and_line_of_an_exception_but_not_its_text():
+    def tells(x):
+        raise ValueError(f"the input is {x}")
+
+    exercise = about(double, np.array([SECRET]), visible=False)
+    line = tells.__code__.co_firstlineno + 1
+    assert explained(exercise, tells) == (
+        f"Your function stopped with ValueError (line {line}) on a hidden input."
+    )
+
+
+def test_a_hidden_case_without_end_or_with_a_changed_argument():
+    exercise = about(double, np.array([SECRET]), visible=False)
+    found = judge(exercise, lambda names: lambda *_: Outcome("timeout"))
+    assert messages.explain(exercise, found.verdicts[0]) == (
+        "Your function was still running on a hidden input when its time was up."
+    )
+    exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(changing)
+
+    @exercise.case("The argument stays as it is", visible=False)
+    def stays(student, rng):
+        student.leaves_unchanged(np.array([SECRET]))
+
+    assert explained(exercise, changing) == (
+        "Your function changed its arguments on a hidden input."
+    )
+
+
+def test_no_hidden_input_reaches_the_report():
+    exercise = about(double, np.array([SECRET]), visible=False)
+    answers = [answer for answer, _ in HIDDEN.values()]
+    for answer in [*answers, lambda x: {}["x" * int(x[0] // 1000)], lambda x: 1 / 0]:
+        report = Report(judged(exercise, answer))
+        for shown in (str(report), report.html(), str(report.data())):
+            assert "2718" not in shown
+            assert "5436" not in shown
+
+
+def told(exercise, answer):
+    return str(Report(judged(exercise, answer)))
+
+
+def test_a_stub_is_told_once_what_to_do():
+    assert told(tiny(), stub) == (
+        "double is not written yet\n"
+        "  Write your answer in the cell of `double`, in place of the line `raise "
+        "NotImplementedError`: that line has to go. Run that cell, then run this one "
+        "again."
+    )
+
+
+def test_a_stub_of_an_earlier_exercise_is_named():
+    def double(x):
+        raise NotImplementedError
+
+    def answer(x):
+        return shift(double(x))
+
+    # Nothing binds the course's versions here, as in a sandbox that has none.
+    found = judge(tiny(both, uses=USES), lambda names: run_here(answer))
+    assert str(Report(found)) == (
+        "both cannot be checked yet\n"
+        "  `both` calls `double`, which is not written yet. Go back and write `double` "
+        "first, then run this cell again."
+    )
+
+
+def test_a_stub_above_a_stub_is_told_to_write_its_own(monkeypatch):
+    with_earlier(monkeypatch, double=renamed(stub, "double"))
+    assert told(tiny(both, uses=USES), stub).startswith(
+        "both is not written yet\n  Write your answer in the cell of `both`"
+    )
+
+
+def test_a_right_answer_reads_well():
+    assert told(tiny(), double) == (
+        "double: all 3 claims hold\n  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
+    )
+    assert told(about(double, X), double) == "double: the claim holds\n  ✓ It is so"
+
+
+def test_a_wrong_answer_reads_well():
+    assert told(tiny(), lambda x: 3 * x) == (
+        "double: 1 of 3 claims hold\n"
+        "  ✗ Three numbers\n"
+        "      For x = [1, -2, 0.5], your `double` returned [3, -6, 1.5]. It should "
+        "return [2, -4, 1].\n"
+        "  ✗ A table\n"
+        "      For x (an array of shape (4, 5)), your `double` returned an array with "
+        "-1.706 at [0, 0]. It should have -1.137 there; all of its 20 entries are "
+        "wrong.\n"
+        "  ✓ An empty array"
+    )
+
+
+def test_one_reason_for_all_claims_is_told_once():
+    assert told(tiny(), lambda x: None) == (
+        "double: 0 of 3 claims hold\n"
+        "  Every call ends in the same way. For x = [1, -2, 0.5], your `double` "
+        "returned None (is a `return` missing?). It should return [2, -4, 1].\n"
+        "  ✗ Three numbers\n"
+        "  ✗ A table\n"
+        "  ✗ An empty array"
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: x.missing,
+        lambda x: (2 * x).tolist(),
+        lambda x: np.float16(2 * x),
+        lambda x: {"a": 1},
+        lambda: 1,
+    ],
+)
+def test_one_reason_for_all_claims_is_told_once_whatever_it_is(answer):
+    lines = told(tiny(), answer).splitlines()
+    assert lines[1].startswith(
+        "  Every call ends in the same way. For x = [1, -2, 0.5]"
+    )
+    assert lines[2:] == ["  ✗ Three numbers", "  ✗ A table", "  ✗ An empty array"]
+
+
+def test_a_reason_that_comes_back_is_told_in_short():
+    def often(x):
+        return None if x.shape == (4, 5) or x.size == 0 else 3 * x
+
+    lines = told(tiny(), often).splitlines()
+    assert lines[4].endswith(
+        "your `double` returned None (is a `return` missing?). "
+        "It should return an array of shape (4, 5)."
+    )
+    assert lines[6] == "      Here it returns None too."
+
+
+def test_two_different_lines_are_two_reasons():
+    def crashes(x):
+        if x.ndim == 1:
+            return x.one
+        return x.other
+
+    lines = told(tiny(), crashes).splitlines()
+    first = crashes.__code__.co_firstlineno
+    assert f"line {first + 2} " in lines[2]
+    assert f"line {first + 3} " in lines[4]
+    assert lines[6].startswith("      Here it stops with AttributeError in line ")
+
+
+def test_wrong_numbers_are_shown_each_time():
+    assert "Here it" not in told(tiny(), lambda x: x + 1)
+
+
+def test_an_earlier_answer_is_blamed_and_this_one_is_right(monkeypatch):
+    with_earlier(monkeypatch, double=triple)
+    assert told(tiny(both, uses=USES), right).splitlines()[-1] == (
+        "→ Your `both` is right: it was checked with the course's `double`. Your own "
+        "`double` is what failed: go back to it."
+    )
+
+
+def test_two_earlier_answers_are_blamed(monkeypatch):
+    with_earlier(monkeypatch, double=triple, shift=triple)
+    assert told(tiny(both, uses=USES), right).splitlines()[-1] == (
+        "→ Your `both` is right: it was checked with the course's `double` and "
+        "`shift`. Your own `double` and `shift` are what failed: go back to them."
+    )
+
+
+def test_both_are_blamed_where_both_are_wrong(monkeypatch):
+    exercise = tiny(both, uses=USES)
+
+    @exercise.misconception("You add 1 first.", "What comes first?", why="Order.")
+    def shifts_first(x):
+        return 2 * (x + 1.0)
+
+    with_earlier(monkeypatch, double=triple)
+    assert told(exercise, swapped).splitlines()[-2:] == [
+        "→ Your `double` fails here, so the lines above are with the course's "
+        "`double`. Your `both` has a mistake of its own.",
+        "→ You add 1 first. What comes first?",
+    ]
+
+
+def test_a_named_mistake_comes_with_its_question():
+    exercise = tiny()
+
+    @exercise.misconception("You triple.", "How often is x added?", why="A slip.")
+    def tripled(x):
+        return 3 * x
+
+    lines = told(exercise, lambda x: x + 2 * x).splitlines()
+    assert lines[-1] == "→ You triple. How often is x added?"
+    assert "→" not in told(exercise, double)
+
+
+def test_every_explanation_is_two_sentences_in_the_learners_words():
+    for _, said in ARRAY.values():
+        assert said.count(". ") == 1
+    everything = " ".join(
+        [said for _, said in ARRAY.values()] + [said for *_, said in OTHER.values()]
+    )
+    for jargon in ("toleranc", "rtol", "atol", "ndarray", "dtype", "actual", "assert"):
+        assert jargon not in everything

@@ -1,0 +1,176 @@
+"""How single values are shown to a learner."""
+
+import collections
+import enum
+import types
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+
+from autograder.checking.call import Call
+from autograder.messages import description as words
+from tests.checking.test_compare import (
+    Claims,
+    Pair,
+    Refuses,
+    anything,
+    list_that_holds_itself,
+)
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Mute:
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+SHOWN = {
+    "array": (np.array([[1.0, 0.5], [-0.25, 1 / 3]]), "[[1, 0.5], [-0.25, 0.3333]]"),
+    "twelve numbers": (np.zeros((3, 4)), "[[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"),
+    "thirteen numbers": (np.zeros(13), "an array of shape (13,)"),
+    "large array": (np.zeros((2, 5, 4)), "an array of shape (2, 5, 4)"),
+    "empty array": (np.zeros((0, 4)), "an array of shape (0, 4)"),
+    "array without axes": (np.array(0.5), "0.5"),
+    "whole numbers": (np.array([1048576, -3]), "[1048576, -3]"),
+    "mask": (np.array([[True, False]]), "[[True, False]]"),
+    "not finite": (np.array([np.nan, np.inf, -np.inf]), "[nan, inf, -inf]"),
+    "complex": (np.array([1 + 2j]), "[1+2j]"),
+    "texts": (np.array(["a", "b"]), "['a', 'b']"),
+    "long texts": (np.array(["a" * 80] * 4), "an array of shape (4,)"),
+    "objects": (np.array([None, 1], object), "an array of shape (2,)"),
+    "tensor": (torch.tensor([0.5, 2.0]), "tensor [0.5, 2]"),
+    "bfloat16": (torch.ones(2, dtype=torch.bfloat16), "tensor [1, 1]"),
+    "large tensor": (torch.zeros(4, 5), "a torch tensor of shape (4, 5)"),
+    "tensor without data": (
+        torch.ones(2, device="meta"),
+        "a torch tensor of shape (2,)",
+    ),
+    "float": (0.123456, "0.1235"),
+    "small float": (1.5e-9, "1.5e-09"),
+    "NumPy float": (np.float32(0.1), "0.1"),
+    "int": (44140544, "44140544"),
+    "huge int": (-(10**400), "-1.000e+400"),
+    "truth value": (np.bool_(True), "True"),
+    "None": (None, "None"),
+    "text": ("cat's", '"cat\'s"'),
+    "long text": ("x" * 500, "'" + "x" * 90 + "…'"),
+    "list": ([1, 0.25, "a", None], "[1, 0.25, 'a', None]"),
+    "tuple": ((1,), "(1,)"),
+    "tuple of arrays": (
+        (np.zeros((5, 4)), np.ones(2)),
+        "(an array of shape (5, 4), [1, 1])",
+    ),
+    "long list": ([0.5] * 500, "a list of length 500"),
+    "list of long texts": (["attention"] * 9, "a list of length 9"),
+    "empty list": ([], "[]"),
+    "dictionary": ({"a": 1, ("b", "c"): 0.5}, "{\"a\": 1, ('b', 'c'): 0.5}"),
+    "long dictionary": ({str(i): i for i in range(60)}, "a dictionary of length 60"),
+    "set, in no order of its own": ({"b", "a", "c"}, "{'a', 'b', 'c'}"),
+    "empty set": (set(), "an empty set"),
+    "deep": ([[[[[1]]]]], "[[[a list of length 1]]]"),
+    "list that holds itself": (
+        list_that_holds_itself(),
+        "[1, [1, [1, a list of length 2]]]",
+    ),
+    "matrix": (np.ones((1, 2)).view(np.matrix), "a matrix, a special kind of array"),
+    "ordered": (
+        collections.OrderedDict(),
+        "an OrderedDict, a special kind of dictionary",
+    ),
+    "named tuple": (Pair(1, 2), "a Pair, a special kind of tuple"),
+    "named number": (Colour.RED, "a Colour, a special kind of whole number"),
+    "generator": ((x for x in ()), "a generator"),
+    "range": (range(3), "a range"),
+    "function": (len, "the function len"),
+    "class": (Colour, "an EnumType"),
+    "plain class": (Mute, "the class Mute"),
+    "module": (types, "a module"),
+    "object without words": (Mute(), "a Mute"),
+    "list of objects without words": ([Mute()], "[a Mute]"),
+    "key without words": ({Refuses(): 1}, "{a Refuses: 1}"),
+    "object that claims to be a float": (Claims(), "a Claims"),
+    "object without a name": (type("", (), {})(), "a nameless object"),
+}
+
+
+@pytest.mark.parametrize(("thing", "shown"), SHOWN.values(), ids=SHOWN)
+def test_value_is_shown(thing, shown):
+    assert words.value(thing) == shown
+
+
+FORMS = {
+    "None": (None, "None"),
+    "number": (np.float64(0.5), "the number 0.5"),
+    "complex number": (1j, "the complex number 0+1j"),
+    "truth value": (False, "the truth value False"),
+    "text": ("a", "the text 'a'"),
+    "bytes": (b"a", "the bytes b'a'"),
+    "list": ([1, 2], "a list of length 2"),
+    "dictionary": ({}, "a dictionary of length 0"),
+}
+
+
+@pytest.mark.parametrize(("thing", "said"), FORMS.values(), ids=FORMS)
+def test_form_is_said(thing, said):
+    assert words.form(thing) == said
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        (np.ones(2, int), "an array of integers"),
+        (np.ones(2, np.uint8), "an array of integers"),
+        (np.ones(2) > 0, "an array of booleans"),
+        (np.ones(2, complex), "an array of complex numbers"),
+        (np.array([None]), "an array of Python objects"),
+        (np.array(["a"]), "an array of texts"),
+        (np.array(["2017"], "M8[Y]"), "an array of items of type datetime64[Y]"),
+        (torch.ones(2), "a torch tensor of floats"),
+        (torch.ones(2, dtype=torch.long), "a torch tensor of integers"),
+        (torch.eye(2).to_sparse(), "a sparse tensor"),
+        ([1], "a list of length 1"),
+    ],
+)
+def test_kind_names_the_numbers(thing, said):
+    assert words.kind_of(thing) == said
+
+
+def test_digits_grow_until_two_numbers_look_different():
+    assert words.apart(0.5, 0.25) == ("0.5", "0.25")
+    assert words.apart(0.12345678, 0.12345699) == ("0.12345678", "0.12345699")
+    assert words.apart(1 / 3, 1 / 3 + 1e-12) == ("0.33333333333333", "0.33333333333433")
+    assert words.apart(10**20, 10**20 + 1) == (f"1{20 * '0'}", f"1{19 * '0'}1")
+
+
+def test_arguments_are_named():
+    call = Call((np.array([1.0]), np.zeros((5, 4))), {"axis": 0})
+    said = "x = [1], y (an array of shape (5, 4)) and axis = 0"
+    assert words.arguments(("x", "y"), call) == said
+    assert words.arguments(("x",), Call(("a text",))) == "x = 'a text'"
+    assert words.arguments(("f",), Call((len,))) == "f (the function len)"
+    assert words.arguments((), Call(())) == ""
+
+
+def test_print_options_of_the_learner_change_nothing():
+    with np.printoptions(precision=1, sign="+", floatmode="fixed", threshold=1):
+        assert words.value(np.array([0.125, 1.0])) == "[0.125, 1]"
+
+
+def test_an_exceptions_text_becomes_one_printable_line():
+    assert words.one_line("one\n  two\t three") == "one two three"
+    assert words.one_line("\x1b[31mred\x00\ud800") == "�[31mred��"
+    assert len(words.one_line("x" * 10_000)) == words.LONGEST_TEXT
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(anything)
+def test_anything_can_be_shown_in_one_line_that_prints(thing):
+    for shown in (words.value(thing), words.form(thing), words.kind_of(thing)):
+        assert "\n" not in shown
+        assert len(shown) < 400
+        shown.encode()

@@ -1,0 +1,651 @@
+"""Building the notebooks: what they hold, and what an interrupted build leaves."""
+
+import errno
+import json
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import course
+from autograder.commands import app as cli
+from autograder.course import Course, CourseError, write_together
+from autograder.notebooks import build as builder
+from autograder.notebooks import execute
+from autograder.notebooks.assemble import teacher_notebook
+from autograder.notebooks.build import as_text, build, differences, learner_text, strays
+from autograder.notebooks.cells import SourceError
+from autograder.notebooks.source import LessonSource
+from tests.synthetic import (
+    DOUBLE,
+    LESSON,
+    TOP,
+    TWICE_DOUBLE,
+    Registry,
+    exercise_cells,
+    write_lesson,
+)
+
+HERE = Course.here()
+STUB = "raise NotImplementedError  # replace this line with your answer"
+TEXT = TOP + "\nfrom stub import check\n" + exercise_cells("double")
+FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A course folder with one lesson whose exercises exist only here."""
+    root = tmp_path / "course"
+    root.mkdir()
+    shutil.copy(HERE.root / "nbgrader_config.py", root)
+    (root / "stub.py").write_text("def check(f):\n    print(f.__name__, 'checked')\n")
+    write_lesson(root, TEXT)
+    return Course(root)
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    found = Registry(tmp_path, monkeypatch)
+    found.add(DOUBLE, "double")
+    return found
+
+
+@pytest.fixture
+def unexecuted(monkeypatch):
+    """Leave the cells unexecuted where a test is about something else."""
+    monkeypatch.setattr(builder, "execute", lambda notebook, source, root: None)
+
+
+@pytest.fixture
+def built(folder, registry, unexecuted):
+    build(folder, LESSON)
+    return folder
+
+
+def files(root):
+    """Give all files of a folder with their bytes."""
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def notebooks(folder):
+    paths = folder.teacher(LESSON), folder.learner(LESSON)
+    return [nbformat.read(path, as_version=4) for path in paths]
+
+
+def cell(notebook, name):
+    (found,) = [cell for cell in notebook.cells if cell.id == name]
+    return found
+
+
+def call(monkeypatch, capsys, *arguments):
+    """Call the command line here: exit code, stdout, stderr."""
+    monkeypatch.setattr(sys, "argv", ["autograder", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        cli.run()
+    code = caught.value.code
+    return (code or 0, *capsys.readouterr())
+
+
+# What the learner's notebook holds
+
+
+@pytest.fixture(params=HERE.lessons)
+def released(request):
+    source = LessonSource(HERE.source(request.param))
+    teacher = teacher_notebook(source)
+    text = learner_text(HERE.root, request.param, teacher)
+    return source, teacher, nbformat.reads(text, as_version=4)
+
+
+def test_learners_get_the_stub_in_place_of_each_solution(released):
+    source, teacher, learner = released
+    for exercise in source.exercises:
+        text = cell(teacher, exercise.name).source
+        contract = text.split("    ### BEGIN SOLUTION\n")[0]
+        assert cell(learner, exercise.name).source == f"{contract}    {STUB}"
+
+
+def test_learners_get_no_solution_text_anywhere(released):
+    source, teacher, learner = released
+    assert "SOLUTION" not in as_text(learner)
+    written = {row.strip() for c in learner.cells for row in c.source.splitlines()}
+    for exercise in source.exercises:
+        text = cell(teacher, exercise.name).source
+        body = text.split("### BEGIN SOLUTION\n")[1].splitlines()[:-1]
+        assert any(row.strip().startswith("return ") for row in body)
+        assert not written & {row.strip() for row in body if len(row.strip()) > 3}
+
+
+def test_learners_get_no_outputs_and_no_counts(released):
+    for cell_ in released[2].cells:
+        if cell_.cell_type == "code":
+            assert (cell_.outputs, cell_.execution_count) == ([], None)
+
+
+def test_learners_get_locked_checks_worth_the_exercises_points(released):
+    source, _, learner = released
+    for exercise in source.exercises:
+        about = cell(learner, f"check-{exercise.name}").metadata
+        assert about.nbgrader.points == exercise.points > 0
+        assert about.nbgrader.locked and about.nbgrader.grade
+        assert about.deletable is about.editable is False
+        answer = cell(learner, exercise.name).metadata
+        assert not answer.nbgrader.locked and answer.nbgrader.solution
+        assert answer.get("editable", True)
+
+
+def test_learners_get_the_cells_that_the_teacher_has(released):
+    _, teacher, learner = released
+    assert [c.id for c in learner.cells] == [c.id for c in teacher.cells]
+    for mine, theirs in zip(learner.cells, teacher.cells, strict=True):
+        if not theirs.metadata.get("nbgrader", {}).get("solution"):
+            assert mine.source == theirs.source
+
+
+def test_the_learners_notebook_is_the_same_twice(released):
+    source, teacher, learner = released
+    again = learner_text(HERE.root, source.lesson, teacher)
+    assert again == as_text(learner)
+
+
+# What an exercise changes
+
+
+def test_a_change_of_points_reaches_both_notebooks(built, registry):
+    registry.add(DOUBLE, "double", points=(2, 5.5))
+    (teacher, learner) = differences(built, LESSON)
+    assert "solutions/" in teacher and "notebooks/" in learner
+    build(built, LESSON)
+    for notebook in notebooks(built):
+        assert cell(notebook, "check-double").metadata.nbgrader.points == 7.5
+        assert "7.5 points" in cell(notebook, "a-lesson-3").source
+    assert differences(built, LESSON) == []
+
+
+def test_a_change_of_the_docstring_reaches_both_notebooks(built, registry):
+    registry.add(DOUBLE.replace("any number", "any real number"), "double")
+    assert len(differences(built, LESSON)) == 2
+    build(built, LESSON)
+    for notebook in notebooks(built):
+        assert "any real number" in cell(notebook, "double").source
+
+
+def test_a_change_of_the_body_alone_is_not_seen_by_learners(built, registry):
+    registry.add(DOUBLE.replace("secret", "other"), "double")
+    (only,) = differences(built, LESSON)
+    assert only.startswith(f"solutions/{LESSON}")
+    assert only.endswith("first in cell double")
+
+
+def test_a_change_of_minutes_reaches_both_notebooks(built, registry):
+    registry.add(DOUBLE, "double", minutes=25)
+    assert len(differences(built, LESSON)) == 2
+
+
+def test_an_exercise_may_use_another_of_the_same_lesson(folder, registry, unexecuted):
+    registry.add(TWICE_DOUBLE, "quadruple", uses=("double",))
+    write_lesson(folder.root, TEXT + exercise_cells("quadruple"))
+    build(folder, LESSON)
+    assert "double(double" in cell(notebooks(folder)[0], "quadruple").source
+    assert "double(double" not in cell(notebooks(folder)[1], "quadruple").source
+
+
+# Running the cells
+
+
+RUN = (
+    TEXT
+    + """
+# %%
+import os, time
+import tempfile
+
+print(os.environ.get("NBGRADER_EXECUTION"), hash("course"))
+print("the course's folder:", os.path.exists("stub.py"), __name__, "leak" in globals())
+time.sleep(0.3)
+print("later")
+double(4)
+"""
+)
+
+
+def test_a_lesson_built_twice_is_the_same_to_the_byte(
+    folder, registry, tmp_path, monkeypatch
+):
+    write_lesson(folder.root, RUN)
+    scratch = Path(tempfile.mkdtemp())  # short: a socket's path has 107 characters
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.chdir(folder.root)
+    before = {*files(folder.root)}
+    build(folder, LESSON)
+    first = files(folder.root)
+    # Again as somebody else, elsewhere: their settings must not reach the notebooks.
+    startup = tmp_path / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "mine.py").write_text("leak = 1\n")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    monkeypatch.chdir(folder.root / "solutions")
+    environment = dict(os.environ)
+    build(Course.here(), LESSON)
+    assert os.environ == environment
+    assert Path.cwd() == folder.root / "solutions"
+    assert files(folder.root) == first
+    made = {*first} - before - {*(folder.root / "__pycache__").glob("*")}
+    assert made == {folder.teacher(LESSON), folder.learner(LESSON)}
+    teacher, learner = notebooks(folder)
+    _check_outputs(teacher)
+    assert all(c.outputs == [] for c in learner.cells if c.cell_type == "code")
+    assert differences(folder, LESSON) == []
+    scratch.rmdir()  # nothing is left in it
+
+
+def _check_outputs(teacher):
+    assert cell(teacher, "check-double").outputs[0].text == "double checked\n"
+    printed, result = cell(teacher, "a-lesson-4").outputs
+    assert printed.text.startswith("None ")
+    assert "the course's folder: True __main__ False\nlater\n" in printed.text
+    assert result.data["text/plain"] == "8"
+    text = as_text(teacher)
+    for word in (
+        '"version"',
+        'execution"',
+        "shell.execute",
+        "T0",
+        'language_info": {}',
+    ):
+        assert word not in text
+    counts = [c.execution_count for c in teacher.cells if c.cell_type == "code"]
+    assert counts == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("1 / 0", "this cell fails\n[^\x1b]*ZeroDivisionError: division by zero$"),
+        ("import sys\nprint('oh', file=sys.stderr)", "this cell writes to stderr: oh$"),
+        ("import warnings\nwarnings.warn('old')", "writes to stderr: .*Warning: old"),
+        ("import os\nos._exit(3)", "Python died while it ran this cell"),
+        ("import time\ntime.sleep(60)", "this cell takes more than 1 seconds$"),
+    ],
+)
+def test_a_cell_that_goes_wrong_is_refused_with_its_line(
+    folder, registry, monkeypatch, code, said
+):
+    if "sleep" in code:
+        monkeypatch.setattr(execute, "CELL_TIMEOUT", 1)
+    folder.teacher(LESSON).write_text("the teacher's before")
+    before = files(folder.root)
+    write_lesson(folder.root, f"{TOP}\n# %%\nx = 1\n\n# %%\n{code}\n")
+    with pytest.raises(SourceError) as caught:
+        build(folder, LESSON)
+    line = TOP.count("\n") + 5
+    place = f"solutions/{LESSON}/{LESSON}.py:{line}: "
+    assert str(caught.value).startswith(place)
+    assert re.search(said, str(caught.value), re.DOTALL), str(caught.value)
+    before[folder.source(LESSON)] = folder.source(LESSON).read_bytes()
+    assert files(folder.root) == before
+
+
+def test_ctrl_c_stops_the_kernel_and_changes_nothing(folder):
+    write_lesson(
+        folder.root,
+        TOP + "\n# %%\nimport os, time, pathlib\n"
+        'pathlib.Path("pid").write_text(f"{os.getpid()}.")\ntime.sleep(60)\n',
+    )
+    folder.teacher(LESSON).write_text("the teacher's before")
+    before = files(folder.root)
+    command = [sys.executable, "-m", "autograder", "build"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.root)}
+    process = subprocess.Popen(
+        command, cwd=folder.root, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    pid = folder.root / "pid"
+    end = time.monotonic() + 60
+    while not (pid.exists() and pid.read_text().endswith(".")):
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text().rstrip(".")), 0)
+    pid.unlink()
+    after = {
+        p: b for p, b in files(folder.root).items() if "__pycache__" not in p.parts
+    }
+    assert after == before
+
+
+# What an error leaves
+
+
+def _fail_at(monkeypatch, target, name, number, error):
+    """Let the call of that number (counted from 1) fail."""
+    real, calls = getattr(target, name), []
+
+    def counted(*arguments, **keywords):
+        calls.append(arguments)
+        if len(calls) == number:
+            raise error
+        return real(*arguments, **keywords)
+
+    monkeypatch.setattr(target, name, counted)
+
+
+FAILURES = [
+    pytest.param(os, "fsync", 1, FULL_DISK, id="disk-full-at-the-first"),
+    pytest.param(os, "fsync", 2, FULL_DISK, id="disk-full-at-the-second"),
+    pytest.param(shutil, "copy2", 1, FULL_DISK, id="disk-full-at-the-copy"),
+    pytest.param(Path, "replace", 1, FULL_DISK, id="no-first-name"),
+    pytest.param(Path, "replace", 2, FULL_DISK, id="no-second-name"),
+    pytest.param(Path, "replace", 2, KeyboardInterrupt(), id="ctrl-c-in-between"),
+]
+
+
+@pytest.mark.parametrize(("target", "name", "number", "error"), FAILURES)
+def test_files_are_written_together_or_not_at_all(
+    tmp_path, monkeypatch, target, name, number, error
+):
+    one, two, new = (tmp_path / part for part in ("1.txt", "2.txt", "3.txt"))
+    for path in (one, two):
+        path.write_text(f"old {path.name}")
+    before = files(tmp_path)
+    _fail_at(monkeypatch, target, name, number, error)
+    with pytest.raises(type(error)):
+        write_together({one: "new 1", two: "new 2", new: "new 3"})
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(("target", "name", "number", "error"), FAILURES)
+def test_an_error_leaves_both_notebooks_of_the_same_source(
+    built, registry, monkeypatch, target, name, number, error
+):
+    before = files(built.root)
+    registry.add(DOUBLE.replace("any number", "another number"), "double")
+    if target in (os, Path):
+        number += 1  # the first is of the temporary folder
+    _fail_at(monkeypatch, target, name, number, error)
+    with pytest.raises((CourseError, KeyboardInterrupt)) as caught:
+        build(built, LESSON)
+    assert isinstance(caught.value, CourseError) is (error is FULL_DISK)
+    if error is FULL_DISK:
+        said = str(caught.value)
+        assert said.startswith(f"{LESSON}: ") and "No space left on device" in said
+        assert said.endswith("Its notebooks are as they were")
+    assert files(built.root) == before
+
+
+def test_written_files_are_whole_and_readable_by_others(tmp_path):
+    path = tmp_path / "deep" / "er" / "file"
+    write_together({path: "a\r\nü"})
+    assert path.read_bytes() == "a\r\nü".encode()
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [*path.parent.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SourceError(Path("a"), 1, "b")])
+def test_an_error_while_cells_run_changes_nothing(built, registry, monkeypatch, error):
+    before = files(built.root)
+    registry.add(DOUBLE, "double", points=(1,))
+
+    def fail(notebook, source, root):
+        raise error
+
+    monkeypatch.setattr(builder, "execute", fail)
+    with pytest.raises(type(error)):
+        build(built, LESSON)
+    assert files(built.root) == before
+
+
+def test_a_full_disk_for_temporary_files_is_one_sentence(built, monkeypatch):
+    before = files(built.root)
+    _fail_at(monkeypatch, tempfile, "mkdtemp", 1, FULL_DISK)
+    with pytest.raises(
+        CourseError, match=r"^90_test: .*No space left on device.*were$"
+    ):
+        build(built, LESSON)
+    assert files(built.root) == before
+
+
+def test_what_nbgrader_refuses_is_one_sentence(folder, registry, capfd, monkeypatch):
+    teacher = teacher_notebook(LessonSource(folder.source(LESSON)))
+    cell(teacher, "check-double").metadata.nbgrader.grade_id = "no id!"
+    log = logging.getLogger("traitlets")
+    before = log.propagate, log.level, [*log.handlers]
+    with pytest.raises(CourseError) as caught:
+        learner_text(folder.root, LESSON, teacher)
+    assert re.fullmatch(
+        r"90_test: nbgrader refuses it: \w.*no id!.*", str(caught.value)
+    )
+    assert (log.propagate, log.level, [*log.handlers]) == before
+    assert capfd.readouterr() == ("", "")
+
+
+def test_nbgrader_leaves_nothing_behind(folder, registry, tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.chdir(scratch)
+    before = files(tmp_path)
+    teacher = teacher_notebook(LessonSource(folder.source(LESSON)))
+    learner_text(folder.root, LESSON, teacher)
+    assert files(tmp_path) == before
+    assert Path.cwd() == scratch and [*scratch.iterdir()] == []
+
+
+# autograder build --check
+
+
+def test_a_fresh_build_has_no_differences(built):
+    assert differences(built, LESSON) == []
+
+
+def test_outputs_of_the_teacher_are_left_to_nbval(built):
+    teacher = notebooks(built)[0]
+    code = cell(teacher, "a-lesson-2")
+    code.execution_count = 9
+    code.outputs = [nbformat.v4.new_output("stream", text="7\n")]
+    built.teacher(LESSON).write_text(as_text(teacher))
+    assert differences(built, LESSON) == []
+
+
+def _edit(path, change):
+    notebook = nbformat.read(path, as_version=4)
+    change(notebook)
+    path.write_text(as_text(notebook))
+
+
+CHANGES = {
+    "in cell a-lesson-1": lambda n: n.cells[0].update(source="changed"),
+    "in cell check-double": lambda n: n.cells[4].metadata.nbgrader.update(points=9),
+    "in cell a-lesson-2": lambda n: n.cells[1].metadata.update(tags=["new"]),
+    "in length: 4, not 5 cells": lambda n: n.cells.pop(),
+    "in length: 6, not 5 cells": lambda n: n.cells.append(
+        nbformat.v4.new_raw_cell("x", id="extra")
+    ),
+    "in its metadata": lambda n: n.metadata.kernelspec.update(name="other"),
+}
+
+
+@pytest.mark.parametrize("where", CHANGES)
+@pytest.mark.parametrize("whose", ["teacher", "learner"])
+def test_a_change_by_hand_is_found_in_its_place(built, whose, where):
+    path = getattr(built, whose)(LESSON)
+    _edit(path, CHANGES[where])
+    before = files(built.root)
+    name = built.relative(path)
+    assert differences(built, LESSON) == [
+        f"{name} differs from its source, first {where}"
+    ]
+    assert files(built.root) == before
+
+
+def test_an_output_in_the_learners_notebook_is_found(built):
+    def run(notebook):
+        notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="7\n")]
+
+    _edit(built.learner(LESSON), run)
+    (found,) = differences(built, LESSON)
+    assert found.endswith("first in cell a-lesson-2")
+
+
+@pytest.mark.parametrize("whose", ["teacher", "learner"])
+def test_another_way_of_writing_the_same_is_found(built, whose):
+    path = getattr(built, whose)(LESSON)
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    (found,) = differences(built, LESSON)
+    assert found.endswith("first in how it is written")
+
+
+@pytest.mark.parametrize("whose", ["teacher", "learner"])
+def test_a_missing_notebook_is_named(built, whose):
+    path = getattr(built, whose)(LESSON)
+    path.unlink()
+    assert differences(built, LESSON) == [f"{built.relative(path)} is missing"]
+
+
+@pytest.mark.parametrize("whose", ["teacher", "learner"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b"[]", b"null", b'{"cells": [', b"\xff\xfe", b"<<<<<<< HEAD\n"],
+    ids=repr,
+)
+def test_a_broken_notebook_is_named(built, whose, content):
+    path = getattr(built, whose)(LESSON)
+    path.write_bytes(content)
+    (found,) = differences(built, LESSON)
+    assert found.startswith(f"{built.relative(path)} cannot be read: ")
+
+
+def test_a_notebook_without_its_source_is_named(built):
+    for place in ("solutions", "notebooks"):
+        stray = built.root / place / "91_gone" / "91_gone.ipynb"
+        stray.parent.mkdir()
+        stray.write_text("{}")
+    assert strays(built) == [
+        f"{place}/91_gone holds a notebook, but there is no source "
+        "solutions/91_gone/91_gone.py: remove it"
+        for place in ("notebooks", "solutions")
+    ]
+
+
+def test_the_course_itself_has_no_strays():
+    assert strays(HERE) == []
+
+
+def test_checking_a_lesson_is_quick():
+    differences(HERE, HERE.lessons[-1])  # imports and caches
+    start = time.perf_counter()
+    for lesson in HERE.lessons:
+        differences(HERE, lesson)
+    assert time.perf_counter() - start < 1.5 * len(HERE.lessons)
+
+
+def test_one_word_of_a_docstring_is_found_in_both_notebooks(tmp_path):
+    root = tmp_path / "copy"
+    for name in ("autograder", "course_lib", "solutions"):
+        shutil.copytree(
+            HERE.root / name, root / name, ignore=shutil.ignore_patterns("*.ipynb")
+        )
+    shutil.copy(HERE.root / "nbgrader_config.py", root)
+    copy = Course(root)
+    for lesson in copy.lessons:
+        teacher = teacher_notebook(LessonSource(copy.source(lesson)))
+        learner = learner_text(root, lesson, teacher)
+        write_together(
+            {copy.teacher(lesson): as_text(teacher), copy.learner(lesson): learner}
+        )
+        assert differences(copy, lesson) == []
+    library = root / "course_lib" / "attention.py"
+    text = library.read_text()
+    assert text.count("Score how well each query") == 1
+    library.write_text(text.replace("Score how well each", "Score how badly each"))
+    before = _without_caches(root)
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "build", "--check"],
+        cwd=root / "solutions",
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lesson = "01_dot_product_attention"
+    assert done.stderr.splitlines() == [
+        f"{place}/{lesson}/{lesson}.ipynb differs from its source, first in cell "
+        "scaled_scores"
+        for place in ("solutions", "notebooks")
+    ] + ["Run `autograder build` and commit what it makes."]
+    assert (done.returncode, done.stdout) == (1, "")
+    assert _without_caches(root) == before
+
+
+def _without_caches(root):
+    return {p: b for p, b in files(root).items() if "__pycache__" not in p.parts}
+
+
+# The command
+
+
+def test_an_unknown_lesson_is_one_sentence(built, monkeypatch, capsys):
+    monkeypatch.chdir(built.root)
+    code, out, err = call(monkeypatch, capsys, "build", "91_none")
+    assert (code, out) == (1, "")
+    assert err == f"no lesson named '91_none'; there are: {LESSON}\n"
+
+
+def test_outside_a_course_folder_the_command_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["build"], ["build", "--check"]):
+        code, out, err = call(monkeypatch, capsys, *arguments)
+        assert (code, out) == (1, "")
+        assert err.startswith(f"{tmp_path} is not inside a course folder")
+        assert err.count("\n") == 1
+
+
+def test_a_source_with_a_typo_is_one_line_and_exit_code_1(built, monkeypatch, capsys):
+    monkeypatch.chdir(built.root)
+    write_lesson(built.root, TEXT + "\n# %%\nx = (\n")
+    before = files(built.root)
+    for arguments in (["build", LESSON], ["build", "--check"]):
+        code, _, err = call(monkeypatch, capsys, *arguments)
+        assert code == 1
+        assert re.fullmatch(rf"solutions/{LESSON}/{LESSON}\.py:\d+: syntax .*\n", err)
+    assert files(built.root) == before
+
+
+def test_check_and_build_say_what_they_did(built, registry, monkeypatch, capsys):
+    monkeypatch.chdir(built.learner(LESSON).parent)
+    assert call(monkeypatch, capsys, "build", "--check")[0] == 0
+    registry.add(DOUBLE, "double", points=(1,))
+    code, out, err = call(monkeypatch, capsys, "build", "--check", LESSON)
+    assert (code, out) == (1, "")
+    assert [row.split()[0] for row in err.splitlines()[:2]] == [
+        f"solutions/{LESSON}/{LESSON}.ipynb",
+        f"notebooks/{LESSON}/{LESSON}.ipynb",
+    ]
+    assert call(monkeypatch, capsys, "build")[0] == 0
+    assert call(monkeypatch, capsys, "build", "--check")[0] == 0
+
+
+def test_a_misnamed_source_is_refused(built):
+    wrong = built.root / "solutions" / "91_new" / "new.py"
+    wrong.parent.mkdir()
+    wrong.write_text("x = 1\n")
+    with pytest.raises(CourseError, match=r"^solutions/91_new/new\.py is no lesson's"):
+        built.require("91_new")
+    wrong.rename(wrong.with_name("91_new.py"))
+    (wrong.parent / "helper.py").write_text("x = 1\n")
+    assert built.lessons == [LESSON, "91_new"]
+    assert course.Course.here(wrong.parent) == built

@@ -1,0 +1,167 @@
+"""What the learner gets from ``autograder lab``, as far as it goes without a browser.
+
+The journey through a lesson in a real page is in ``test_browser``.
+"""
+
+import importlib.metadata
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands.app import app
+from autograder.course import Course, CourseError
+from autograder.workspace.lab import SETTINGS, find_lesson, server_arguments
+
+ROOT = Course.here().root
+FIRST, SECOND = "00_start_here", "01_dot_product_attention"
+NOTEBOOK = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def course(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("")
+    for lesson in (FIRST, SECOND, "010_not_a_lesson_yet"):
+        (tmp_path / "notebooks" / lesson).mkdir(parents=True)
+    for lesson in (FIRST, SECOND):
+        path = tmp_path / "notebooks" / lesson / f"{lesson}.ipynb"
+        path.write_text(json.dumps(NOTEBOOK))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "lesson"),
+    [("", FIRST), ("01", SECOND), (SECOND, SECOND), ("00_st", FIRST)],
+)
+def test_a_lesson_is_found_by_its_name_or_its_beginning(course, name, lesson):
+    assert find_lesson(course, name) == lesson
+
+
+@pytest.mark.parametrize("name", ["7", "0", "dot_product"])
+def test_a_name_that_means_no_lesson_or_two_is_refused(course, name):
+    with pytest.raises(CourseError) as caught:
+        find_lesson(course, name)
+    assert str(caught.value) == (
+        f"no lesson named {name!r}; there are: {FIRST}, {SECOND}"
+    )
+
+
+def test_without_built_lessons_the_command_says_what_to_do(tmp_path, monkeypatch):
+    (tmp_path / "nbgrader_config.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    for command in ("lab", "update"):
+        done = CliRunner().invoke(app, [command])
+        assert isinstance(done.exception, CourseError)
+        assert "run `make build`" in str(done.exception)
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
+def test_only_root_is_allowed_as_root(course, monkeypatch, user, allowed):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    arguments = server_arguments(course, FIRST, 8888, browser=True)
+    assert ("--allow-root" in arguments) is allowed
+    assert "--no-browser" not in arguments
+
+
+def test_the_settings_name_plugins_that_exist():
+    page = json.loads((SETTINGS / "labconfig" / "page_config.json").read_text())
+    installed = Path(sys.prefix, "share", "jupyter", "lab")
+    code = [
+        path.read_text(encoding="utf-8", errors="replace")
+        for folder in ("labextensions/@jupyter/nbgrader", "lab/static")
+        for path in (installed.parent / folder).rglob("*.js")
+    ]
+    for name in page["disabledExtensions"]:
+        plugin = re.compile(rf"[\"'`]{re.escape(name)}[\"'`]")
+        if ":" in name:
+            assert any(plugin.search(text) for text in code), name
+        else:
+            assert (installed.parent / "labextensions" / name).is_dir()
+    assert not any("validate" in name for name in page["disabledExtensions"])
+
+
+def test_the_settings_are_part_of_the_distribution():
+    files = {path.relative_to(SETTINGS.parent) for path in SETTINGS.rglob("*.json")}
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    assert 'autograder = ["jupyter/**/*.json", ' in pyproject
+    assert len(files) == 2
+
+
+@pytest.fixture
+def server(course):
+    """Run the command while another program holds the port; give what it prints."""
+    home = course / "home"
+    home.mkdir()
+    command = [sys.executable, "-m", "autograder"]
+    environment = os.environ | {"HOME": str(home)}
+    environment = {k: v for k, v in environment.items() if "JUPYTER" not in k}
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with (course / "log").open("w") as log:
+            running = subprocess.Popen(
+                [*command, "lab", "01", "--no-browser", f"--port={port}"],
+                cwd=course / "notebooks",
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+        try:
+            yield port, wait_for_address(course / "log", running)
+        finally:
+            os.killpg(running.pid, signal.SIGTERM)
+            running.wait()
+
+
+def wait_for_address(log, running):
+    for _ in range(600):
+        if found := re.search(r"http://127\.0\.0\.1:\d+\S+", log.read_text()):
+            return found[0]
+        assert running.poll() is None, log.read_text()
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())
+
+
+def test_the_server_shows_the_learner_what_the_learner_needs(server, course):
+    port, address = server
+    assert f"/lab/tree/{SECOND}/{SECOND}.ipynb?token=" in address
+    assert int(re.search(r":(\d+)/", address)[1]) != port
+
+    page = get(address)
+    config = json.loads(re.search(r'jupyter-config-data"[^>]*>(.*?)<', page, re.S)[1])
+    assert "@jupyter/nbgrader:formgrader" in config["disabledExtensions"]
+    assert (
+        "@jupyterlab/apputils-extension:announcements" in config["disabledExtensions"]
+    )
+    assert "@jupyter/nbgrader" in [e["name"] for e in config["federated_extensions"]]
+
+    base, _, token = address.partition("/lab/tree")
+    query = token.partition("?")[2]
+    listed = json.loads(get(f"{base}/api/contents?{query}"))["content"]
+    assert sorted(entry["name"] for entry in listed) == [FIRST, SECOND]
+    version = importlib.metadata.version("nbgrader")
+    asked = f"{base}/nbgrader_version?version={version}&{query}"
+    assert json.loads(get(asked)) == {"success": True}
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        get(f"{base}/formgrader?{query}")
+
+    assert not (course / "home" / ".jupyter" / "lab").exists()
+    assert not any(SETTINGS.rglob("migrated"))
+
+
+def get(address):
+    with urllib.request.urlopen(address, timeout=20) as answer:
+        return answer.read().decode()

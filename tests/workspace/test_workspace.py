@@ -1,0 +1,494 @@
+"""The learner's copies: made once, never written over, brought up to date."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from typer.testing import CliRunner
+
+from autograder import course as course_files
+from autograder.commands.app import app
+from autograder.course import CourseError
+from autograder.workspace import copies as workspace
+from autograder.workspace.copies import Copy, open_workspace
+from autograder.workspace.update import update
+
+LESSON = "01_dot_product_attention"
+OTHER = "02_self_attention"
+
+
+def nbgrader(grade_id, *, solution=False):
+    return {
+        "grade": not solution,
+        "grade_id": grade_id,
+        "locked": not solution,
+        "points": 1,
+        "schema_version": 3,
+        "solution": solution,
+        "cell_type": "code",
+        "checksum": "0",
+    }
+
+
+def stub(name, docstring="Say what."):
+    return f'def {name}(x):\n    """{docstring}"""\n    raise NotImplementedError'
+
+
+def lesson_cells(**changed):
+    """Cells of a small lesson; ``changed`` gives another text by name, or drops one."""
+    cells = {
+        "title": "# Dot-product attention",
+        "try_it": "temperature = 1.0",
+        "softmax": stub("softmax"),
+        "check_softmax": "check(softmax)",
+        "between": "Now the scores.",
+        "scores": stub("scores"),
+        "check_scores": "check(scores)",
+        "end": "Three lines that sum it up.",
+    }
+    cells |= changed
+    return [make_cell(name, text) for name, text in cells.items() if text is not None]
+
+
+def make_cell(name, text):
+    metadata = {}
+    if name in ("softmax", "scores"):
+        metadata["nbgrader"] = nbgrader(name, solution=True)
+    elif name.startswith("check_"):
+        metadata["nbgrader"] = nbgrader(name)
+    prose = name in ("title", "between", "end")
+    new = new_markdown_cell if prose else new_code_cell
+    return new(text, id=name.replace("_", "-"), metadata=metadata)
+
+
+def write_notebook(path, cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(new_notebook(cells=cells)) + "\n", encoding="utf-8")
+
+
+class Class:
+    """A course folder and its only learner."""
+
+    def __init__(self, root):
+        self.root = root
+        (root / "nbgrader_config.py").write_text("")
+
+    def release(self, lesson=LESSON, **changed):
+        write_notebook(Copy(self.root, lesson).newer, lesson_cells(**changed))
+
+    @property
+    def path(self):
+        return Copy(self.root, LESSON).mine
+
+    @property
+    def cells(self):
+        return nbformat.read(self.path, as_version=4).cells
+
+    @property
+    def texts(self):
+        return [cell.source for cell in self.cells]
+
+    def write(self, **texts):
+        """Type into cells, as JupyterLab would save them: with outputs."""
+        cells = self.cells
+        for cell in cells:
+            cell.source = texts.get(cell.id.replace("-", "_"), cell.source)
+            if cell.cell_type == "code":
+                cell.execution_count = 3
+                cell.outputs = [nbformat.v4.new_output("stream", text="old\n")]
+        write_notebook(self.path, cells)
+
+    def insert(self, cell, after):
+        cells = self.cells
+        places = [place for place, kept in enumerate(cells) if kept.id == after]
+        cells.insert(places[0] + 1 if places else 0, cell)
+        write_notebook(self.path, cells)
+
+    def update(self):
+        """Update and give the line about the lesson."""
+        (found,) = [row for row in update(self.root) if row.lesson == LESSON]
+        return found
+
+    def files(self):
+        """Everything in ``work/``, with the times of the last writing."""
+        paths = [path for path in (self.root / "work").rglob("*") if path.is_file()]
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
+
+
+@pytest.fixture
+def learner(tmp_path):
+    made = Class(tmp_path)
+    made.release()
+    open_workspace(made.root)
+    return made
+
+
+ANSWER = "def softmax(x):\n    return x / x.sum()"
+
+
+def test_first_opening_copies_every_lesson(tmp_path):
+    made = Class(tmp_path)
+    made.release()
+    made.release(OTHER)
+    assert open_workspace(tmp_path) == [LESSON, OTHER]
+    for lesson in (LESSON, OTHER):
+        copy = Copy(tmp_path, lesson)
+        assert copy.mine.read_bytes() == copy.newer.read_bytes()
+
+
+def test_opening_again_overwrites_nothing(learner):
+    learner.write(softmax=ANSWER)
+    learner.release(title="# Another title")
+    learner.release(OTHER)
+    before = learner.path.read_bytes()
+    assert open_workspace(learner.root) == [OTHER]
+    assert learner.path.read_bytes() == before
+
+
+def test_an_empty_or_broken_copy_is_not_overwritten_either(learner):
+    learner.path.write_text("")
+    assert open_workspace(learner.root) == []
+    assert learner.path.read_text() == ""
+
+
+def test_a_copy_that_appears_meanwhile_wins(tmp_path):
+    path = tmp_path / "notebook.ipynb"
+    path.write_text("the learner's")
+    assert not workspace.write_new(path, "the course's")
+    assert path.read_text() == "the learner's"
+    assert [kept.name for kept in tmp_path.iterdir()] == ["notebook.ipynb"]
+
+
+def test_copies_are_made_on_a_file_system_without_links(tmp_path, monkeypatch):
+    def refuse(self, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    path = tmp_path / "notebook.ipynb"
+    assert workspace.write_new(path, "first")
+    assert not workspace.write_new(path, "second")
+    assert path.read_text() == "first"
+    assert [kept.name for kept in tmp_path.iterdir()] == ["notebook.ipynb"]
+
+
+@pytest.mark.parametrize("place", ["base", "mine"])
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, place):
+    made = Class(tmp_path)
+    made.release()
+    module = course_files if place == "base" else workspace
+    disk = FullDisk()
+    monkeypatch.setattr(module, "os", disk)
+    with pytest.raises(CourseError, match=r"could not be written .No space left"):
+        open_workspace(tmp_path)
+    assert [p for p in made.files() if p.suffix != ".ipynb" or p == made.path] == []
+    monkeypatch.undo()
+    assert open_workspace(tmp_path) == [LESSON]
+
+
+class FullDisk:
+    """The module ``os`` on a disk that fills up at the last moment."""
+
+    def __getattr__(self, name):
+        return getattr(os, name)
+
+    def fsync(self, handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+STOPPED = """
+import os, pathlib, sys
+from autograder import workspace
+os.fsync = lambda handle: os._exit(9) if {count} == len(seen) else seen.append(handle)
+seen = []
+workspace.open_workspace(pathlib.Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_killed_opening_is_finished_by_the_next(tmp_path, count):
+    made = Class(tmp_path)
+    made.release()
+    killed = subprocess.run(
+        [sys.executable, "-c", STOPPED.format(count=count), tmp_path]
+    )
+    assert killed.returncode == 9
+    assert not made.path.exists()
+    made.release(title="# Newer")
+    assert open_workspace(tmp_path) == [LESSON]
+    assert made.texts[0] == "# Newer"
+    assert made.update().line == "nothing new"
+
+
+def test_half_a_notebook_of_the_course_is_not_copied(tmp_path):
+    made = Class(tmp_path)
+    made.release()
+    path = Copy(tmp_path, LESSON).newer
+    path.write_text(path.read_text()[:100])
+    with pytest.raises(CourseError, match=r"notebooks/.* is no notebook .*make build"):
+        open_workspace(tmp_path)
+    assert made.files() == {}
+
+
+def test_without_news_nothing_is_written(learner):
+    learner.write(softmax=ANSWER, try_it="temperature = 9")
+    before = learner.files()
+    assert learner.update().line == "nothing new"
+    assert learner.files() == before
+
+
+def test_update_brings_the_newer_text_and_keeps_the_answer(learner):
+    learner.write(softmax=ANSWER)
+    old = learner.path.read_bytes()
+    learner.release(title="# A better title", scores=stub("scores", "Say more."))
+    done = learner.update()
+    expected = lesson_cells(
+        title="# A better title", softmax=ANSWER, scores=stub("scores", "Say more.")
+    )
+    assert learner.texts == [cell.source for cell in expected]
+    assert not done.failed
+    assert done.line == (
+        "updated, with your answers to softmax; your old file is "
+        f"work/{LESSON}/{LESSON}.before-update-1.ipynb; where it is open, choose "
+        "File → Reload Notebook from Disk"
+    )
+    kept = learner.path.with_name(f"{LESSON}.before-update-1.ipynb")
+    assert kept.read_bytes() == old
+
+
+def test_an_updated_notebook_shows_no_output_of_the_older_lesson(learner):
+    learner.write(softmax=ANSWER)
+    learner.release(title="# Newer")
+    learner.update()
+    assert [c.outputs for c in learner.cells if c.cell_type == "code"] == [[]] * 5
+
+
+def test_updating_twice_changes_nothing_more(learner):
+    learner.write(softmax=ANSWER)
+    learner.insert(new_code_cell("mine = 1", id="abc"), after="softmax")
+    learner.release(title="# Newer", between=None)
+    learner.update()
+    before = learner.files()
+    assert learner.update().line == "nothing new"
+    assert learner.files() == before
+
+
+def test_old_files_are_numbered_and_all_kept(learner):
+    for number in (1, 2, 3):
+        learner.release(title=f"# Version {number}")
+        learner.write(softmax=f"{ANSWER}  # {number}")
+        learner.update()
+        kept = learner.path.with_name(f"{LESSON}.before-update-{number}.ipynb")
+        assert f"# {number}" in kept.read_text()
+    assert learner.texts[2] == f"{ANSWER}  # 3"
+
+
+def test_a_changed_stub_does_not_replace_an_answer_and_is_told(learner):
+    learner.write(softmax=ANSWER)
+    learner.release(softmax=stub("softmax", "A new contract."))
+    line = learner.update().line
+    assert learner.texts[2] == ANSWER
+    assert "has changed the text of softmax since you answered" in line
+    assert f"notebooks/{LESSON}/{LESSON}.ipynb" in line
+    assert line.startswith("your notebook stays as it is")
+    assert learner.update().line == "nothing new"
+
+
+def test_an_unchanged_stub_is_no_answer(learner):
+    learner.write(softmax=stub("softmax").replace("\n", "  \r\n") + "\n\n")
+    learner.release(softmax=stub("softmax", "A new contract."))
+    assert "answers" not in learner.update().line
+    assert learner.texts[2] == stub("softmax", "A new contract.")
+
+
+@pytest.mark.parametrize("after", ["", "softmax", "between", "end"])
+def test_own_cells_stay_after_the_cell_they_followed(learner, after):
+    learner.insert(new_code_cell("second = 2", id="own-2"), after=after)
+    learner.insert(new_markdown_cell("My first note", id="own-1"), after=after)
+    learner.release(title="# Newer", try_it="temperature = 3.0")
+    assert "2 cells of your own" in learner.update().line
+    ids = [cell.id for cell in learner.cells]
+    start = ids.index(after) + 1 if after else 0
+    assert ids[start : start + 2] == ["own-1", "own-2"]
+    assert len(ids) == 10
+
+
+def test_own_cells_keep_their_outputs(learner):
+    learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
+    learner.write()
+    learner.release(title="# Newer")
+    learner.update()
+    (own,) = [cell for cell in learner.cells if cell.id == "own"]
+    assert own.outputs[0].text == "old\n"
+
+
+def test_own_cells_stay_when_the_cell_before_them_is_gone(learner):
+    learner.insert(new_code_cell("mine = 1", id="own"), after="between")
+    learner.release(between=None)
+    learner.update()
+    ids = [cell.id for cell in learner.cells]
+    assert ids[3:6] == ["check-softmax", "own", "scores"]
+    assert "between" not in ids
+
+
+def test_a_changed_demonstration_stays_unless_the_course_changed_it_too(learner):
+    learner.write(try_it="temperature = 9", between="My words.")
+    learner.release(between="Better words.", end="A better end.")
+    line = learner.update().line
+    assert learner.texts[1] == "temperature = 9"
+    assert learner.texts[4] == "Better words."
+    assert "1 cell as you changed it" in line
+    assert "1 cell of the lesson that you had changed" in line
+
+
+def test_a_changed_check_is_the_courses_again(learner):
+    learner.write(check_softmax="pass")
+    learner.release(title="# Newer")
+    assert "1 cell of the lesson that you had changed" in learner.update().line
+    assert learner.texts[3] == "check(softmax)"
+
+
+def test_a_deleted_cell_of_the_lesson_comes_back(learner):
+    cells = [cell for cell in learner.cells if cell.id != "check-softmax"]
+    write_notebook(learner.path, cells)
+    learner.release(title="# Newer")
+    learner.update()
+    assert learner.texts[3] == "check(softmax)"
+
+
+def test_the_answer_to_a_dropped_exercise_is_kept_as_an_own_cell(learner):
+    learner.write(softmax=ANSWER)
+    learner.release(softmax=None, check_softmax=None)
+    assert "1 cell of your own" in learner.update().line
+    (kept,) = [cell for cell in learner.cells if cell.source == ANSWER]
+    assert "nbgrader" not in kept.metadata
+
+
+def test_a_copied_answer_cell_is_kept_without_the_exercises_name(learner):
+    learner.write(softmax=ANSWER)
+    copied = make_cell("softmax", "def softmax(x): return 'an attempt'")
+    copied.id = "copy"
+    learner.insert(copied, after="try-it")
+    learner.release(title="# Newer")
+    learner.update()
+    assert learner.texts[2] == copied.source
+    named = [cell for cell in learner.cells if cell.metadata.get("nbgrader")]
+    assert [cell.source for cell in named][:2] == [ANSWER, "check(softmax)"]
+    assert len(named) == 4
+
+
+def test_cells_are_found_by_their_text_where_an_editor_dropped_the_ids(learner):
+    learner.write(softmax=ANSWER)
+    learner.insert(new_code_cell("mine = 1"), after="between")
+    notebook = json.loads(learner.path.read_text())
+    for cell in notebook["cells"]:
+        del cell["id"]
+    notebook["nbformat_minor"] = 4
+    learner.path.write_text(json.dumps(notebook))
+    learner.release(end="A better end.")
+    learner.update()
+    expected = lesson_cells(softmax=ANSWER, end="A better end.")
+    texts = [cell.source for cell in expected]
+    assert learner.texts == [*texts[:5], "mine = 1", *texts[5:]]
+    nbformat.validate(nbformat.read(learner.path, as_version=4))
+
+
+@pytest.mark.parametrize("harm", ["delete", "break"])
+def test_without_the_original_an_answer_is_kept_all_the_same(learner, harm):
+    learner.write(softmax=ANSWER)
+    learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
+    base = Copy(learner.root, LESSON).base
+    base.unlink() if harm == "delete" else base.write_text("{")
+    learner.release(title="# Newer")
+    learner.update()
+    assert learner.texts[2:4] == [ANSWER, "mine = 1"]
+    assert learner.texts[0] == "# Newer"
+    assert base.read_bytes() == Copy(learner.root, LESSON).newer.read_bytes()
+
+
+BROKEN = {
+    "not JSON": b'{"cells": [',
+    "empty": b"",
+    "a list": b"[1, 2]",
+    "no notebook": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
+    "a cell without source": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, '
+    b'"cells": [{"cell_type": "code"}]}',
+    "a number for a source": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, '
+    b'"cells": [{"cell_type": "raw", "id": "a", "metadata": {}, "source": 5}]}',
+    "not text": b"\xff\xfe\x00\x01",
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_notebook_is_left_alone_and_stops_no_other(learner, broken):
+    learner.release(OTHER)
+    open_workspace(learner.root)
+    learner.path.write_bytes(broken)
+    learner.release(title="# Newer")
+    learner.release(OTHER, title="# Newer")
+    first, second = update(learner.root)
+    assert first.failed
+    assert (
+        f"work/{LESSON}/{LESSON}.ipynb cannot be read and is left alone" in first.line
+    )
+    assert len(first.line.splitlines()) == 1
+    assert learner.path.read_bytes() == broken
+    assert second.line.startswith("updated")
+
+
+def test_a_lesson_that_is_new_is_copied(learner):
+    learner.release(OTHER)
+    assert [row.line for row in update(learner.root)] == [
+        "nothing new",
+        f"copied to work/{OTHER}/{OTHER}.ipynb",
+    ]
+
+
+def test_an_update_that_was_cut_short_is_finished_by_the_next(learner, monkeypatch):
+    learner.write(softmax=ANSWER)
+    learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
+    learner.release(title="# Newer", between=None, try_it=None)
+    base = Copy(learner.root, LESSON).base
+    before = base.read_bytes()
+    learner.update()
+    after = learner.path.read_bytes()
+    base.write_bytes(before)  # as if the last step had not happened
+    assert learner.update().line == "nothing new"
+    assert learner.path.read_bytes() == after
+    assert base.read_bytes() != before
+
+
+def test_a_full_disk_during_an_update_leaves_the_notebook(learner, monkeypatch):
+    learner.write(softmax=ANSWER)
+    learner.release(title="# Newer")
+    before = learner.files()
+    monkeypatch.setattr(workspace, "os", FullDisk())
+    done = learner.update()
+    assert done.failed
+    assert "No space left on device" in done.line
+    assert learner.files() == before
+
+
+def test_the_command_prints_a_line_per_lesson(learner, monkeypatch):
+    monkeypatch.chdir(learner.path.parent)
+    learner.release(title="# Newer")
+    done = CliRunner().invoke(app, ["update"])
+    assert done.exit_code == 0
+    assert done.output.startswith(f"{LESSON}: updated")
+
+
+def test_the_command_fails_after_all_lessons_if_one_failed(learner, monkeypatch):
+    monkeypatch.chdir(learner.root)
+    learner.release(OTHER)
+    learner.path.write_text("{")
+    learner.release(title="# Newer")
+    done = CliRunner().invoke(app, ["update"])
+    assert done.exit_code == 1
+    assert f"{OTHER}: copied" in done.output
+    assert f"{LESSON}: work/{LESSON}/{LESSON}.ipynb cannot be read" in done.output
