@@ -1,5 +1,9 @@
-"""Exercises that grade themselves and name the mistake: what a notebook imports."""
+"""Exercises that grade themselves and name the misconception behind a wrong answer.
+
+Lessons import ``check``, banks of exercises import ``Exercise``.
+"""
 
 from autograder.check import CheckFailed, check
+from autograder.checking.exercise import Exercise
 
-__all__ = ["CheckFailed", "check"]
+__all__ = ["CheckFailed", "Exercise", "check"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.positions import add_positions
 
 exercise = Exercise(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.sequence_to_sequence import additive_attention
 
 exercise = Exercise(

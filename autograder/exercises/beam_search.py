@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.decoding import beam_search
 
 exercise = Exercise(

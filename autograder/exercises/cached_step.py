@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.attention import attention
 from course_lib.nn.decoding import cached_step
 

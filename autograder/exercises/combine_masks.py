@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.masks import combine_masks
 
 exercise = Exercise(

@@ -1,6 +1,6 @@
 """Cases and known mistakes of ``count_parameters``."""
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.heads import count_parameters
 
 exercise = Exercise(

@@ -1,6 +1,6 @@
 """Cases and known mistakes of ``count_transformer``."""
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.functional import count_transformer
 
 exercise = Exercise(

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.bpe import decode
 
 exercise = Exercise(

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, decode_bytes
 
 exercise = Exercise(

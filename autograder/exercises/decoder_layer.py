@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.functional import (
     decoder_layer,
     feed_forward,

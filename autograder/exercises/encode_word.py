@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.bpe import encode_word, merge_pair, train_bpe
 from course_lib.lessons import token_statistics
 

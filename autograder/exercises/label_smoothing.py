@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.losses import label_smoothing
 
 exercise = Exercise(

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.sequence_to_sequence import luong_score
 
 exercise = Exercise(

@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.bpe import merge_pair
 
 exercise = Exercise(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.attention import scaled_scores, softmax
 from course_lib.heads import merge_heads, multi_head_attention, split_heads
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.masks import padding_mask
 
 exercise = Exercise(

@@ -2,7 +2,7 @@
 
 import itertools
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.bpe import pair_counts
 
 exercise = Exercise(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.warm_up import pairwise_sums
 
 exercise = Exercise(pairwise_sums, lesson="00_start_here", minutes=5, difficulty=1)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.positions import rotary
 
 exercise = Exercise(rotary, lesson="05_positional_encoding", minutes=20, difficulty=3)

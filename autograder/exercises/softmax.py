@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.attention import softmax
 
 exercise = Exercise(

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.warm_up import softmax_by_hand
 
 exercise = Exercise(softmax_by_hand, lesson="00_start_here", minutes=5, difficulty=1)

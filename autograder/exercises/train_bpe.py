@@ -2,7 +2,7 @@
 
 import itertools
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.bpe import merge_pair, pair_counts, train_bpe
 
 exercise = Exercise(

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.nn.losses import warmup_rate
 
 exercise = Exercise(

@@ -4,7 +4,7 @@ import itertools
 import re
 import unicodedata
 
-from autograder.checking.exercise import Exercise
+from autograder import Exercise
 from course_lib.bpe import spell, word_counts
 
 exercise = Exercise(
