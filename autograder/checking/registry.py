@@ -10,7 +10,6 @@ from pathlib import Path
 import autograder
 from autograder.checking.exercise import Exercise
 
-
 FOLDER = Path(autograder.__file__).with_name("exercises")
 
 
