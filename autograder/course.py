@@ -3,12 +3,18 @@
 Nothing here knows what is inside a notebook.
 """
 
+import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+NO_NOTEBOOK = "there is no lesson in notebooks/ yet: run `make build`, then call again"
+NO_SOURCE = (
+    "there is no lesson yet: write solutions/NN_name/NN_name.py, then call again"
+)
 
 
 class CourseError(Exception):
@@ -26,28 +32,61 @@ class Course:
 
     @classmethod
     def here(cls, start: Path | None = None) -> "Course":
-        """Find the course folder that the current folder lies in."""
-        place = (start or Path.cwd()).resolve()
-        for folder in (place, *place.parents):
+        """Return the course whose folder the current folder, or ``start``, lies in."""
+        current = (start or Path.cwd()).resolve()
+        for folder in (current, *current.parents):
             if (folder / "nbgrader_config.py").is_file():
                 return cls(folder)
         raise CourseError(
-            f"{place} is not inside a course folder (one with nbgrader_config.py): "
+            f"{current} is not inside a course folder (one with nbgrader_config.py): "
             "change into the course's folder and call again"
         )
 
     @property
     def lessons(self) -> list[str]:
         """Names of all lessons, in order: folders with a text source of that name."""
-        found = sorted(self.root.glob("solutions/[0-9]*/*.py"))
-        lessons = [path.stem for path in found if path.stem == path.parent.name]
-        for path in found:
+        sources = sorted(self.root.glob("solutions/[0-9]*/*.py"))
+        lessons = [path.stem for path in sources if path.stem == path.parent.name]
+        for path in sources:
             if path.parent.name not in lessons:
                 raise CourseError(
                     f"{self.relative(path)} is no lesson's source: in that folder it "
                     f"must be called {path.parent.name}.py"
                 )
         return lessons
+
+    @property
+    def built_lessons(self) -> list[str]:
+        """Names of the lessons that have a learner's notebook, in order."""
+        notebooks = self.root.glob("notebooks/[0-9]*/*.ipynb")
+        return sorted(path.stem for path in notebooks if path.stem == path.parent.name)
+
+    def find_lesson(self, name: str, *, built: bool = False) -> str:
+        """Return the lesson that a name means.
+
+        name : its number ("1" or "01"), the beginning of its name or all of it
+        built : search the learners' notebooks, not the text sources
+
+        Raises ``CourseError`` if that means no lesson or several, or if there is none.
+        """
+        lessons = self.built_lessons if built else self.lessons
+        if not lessons:
+            raise CourseError(NO_NOTEBOOK if built else NO_SOURCE)
+        if name in lessons:
+            return name
+        if name.isdecimal():
+            matches = [each for each in lessons if _number(each) == int(name)]
+        else:
+            matches = [each for each in lessons if name and each.startswith(name)]
+        if len(matches) > 1:
+            raise CourseError(
+                f"{name!r} may be {' or '.join(matches)}: write more of the name"
+            )
+        if not matches:
+            raise CourseError(
+                f"no lesson named {name!r}; there are: {', '.join(lessons)}"
+            )
+        return matches[0]
 
     def source(self, lesson: str) -> Path:
         """Path of a lesson's text source."""
@@ -62,19 +101,17 @@ class Course:
         return self.root / "notebooks" / lesson / f"{lesson}.ipynb"
 
     def relative(self, path: Path) -> str:
-        """Give a path as seen from the root, for messages."""
+        """Return a path as seen from the root, for messages."""
         return path.relative_to(self.root).as_posix()
 
-    def require(self, lesson: str) -> str:
-        """Give back a lesson's name; raises ``CourseError`` if there is none."""
-        if lesson not in self.lessons:
-            known = ", ".join(self.lessons) or "none yet"
-            raise CourseError(f"no lesson named {lesson!r}; there are: {known}")
-        return lesson
+
+def _number(lesson: str) -> int:
+    """Return the number that a lesson's name begins with."""
+    return int("".join(itertools.takewhile(str.isdecimal, lesson)))
 
 
 def output_file(path: Path) -> Path:
-    """Give the file that a user has named for output, behind all links.
+    """Return the file that a user has named for output, behind all links.
 
     Raises ``CourseError`` for what exists and is no file: a folder, a device.
     """
@@ -118,7 +155,7 @@ def write_together(texts: Mapping[Path, str]) -> None:
 
 
 def _replace_all(new: Mapping[Path, Path], old: Mapping[Path, Path]) -> None:
-    """Give the new files their names. Renaming back needs no room on the disk."""
+    """Rename all staged files, or none. Renaming back needs no room on the disk."""
     try:
         for path, temporary in new.items():
             temporary.replace(path)

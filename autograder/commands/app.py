@@ -27,11 +27,12 @@ def main() -> None:
 
 @app.command("matrix")
 def matrix_command(
-    lesson: Annotated[str, typer.Argument(help="A lesson's folder name")] = "",
+    lesson: Annotated[str, typer.Argument(help="A lesson's name or number")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print data")] = False,
 ) -> None:
     """Show which case catches which misconception. Exit code 1 if one is missed."""
-    rows = [matrix(exercise) for exercise in exercises_of(lesson or None)]
+    name = Course.here().find_lesson(lesson) if lesson else None
+    rows = [matrix(exercise) for exercise in exercises_of(name)]
     if as_json:
         print(json.dumps(as_data(rows), indent=1))
     else:
@@ -51,9 +52,7 @@ def build_command(
 ) -> None:
     """Build the notebooks of the lessons from their text sources."""
     course = Course.here()
-    chosen = [course.require(lesson) for lesson in lessons or course.lessons]
-    if not chosen:
-        raise CourseError("there is no lesson yet: solutions/NN_name/NN_name.py")
+    chosen = [course.find_lesson(name) for name in lessons or course.lessons or [""]]
     skip_address_parser()
     from autograder.notebooks import build  # nbgrader and nbclient: a second of imports
 
@@ -81,7 +80,9 @@ def lab_command(
     """Open your own copies of the lessons in JupyterLab."""
     from autograder.workspace.lab import open_lab
 
-    open_lab(Course.here().root, lesson, port, browser)
+    course = Course.here()
+    first = next(iter(course.built_lessons), "")
+    open_lab(course, course.find_lesson(lesson or first, built=True), port, browser)
 
 
 @app.command("update")
@@ -89,7 +90,7 @@ def update_command() -> None:
     """Bring newer lessons into your copies; your answers stay."""
     from autograder.workspace.update import update  # nbformat: half a second of imports
 
-    done = update(Course.here().root)
+    done = update(Course.here())
     for row in done:
         print(row, file=sys.stderr if row.failed else sys.stdout)
     if not done:
@@ -143,7 +144,7 @@ def grade_command(
     from autograder.commands import grade as run  # rich and numpy: half a second
     from autograder.grading import classroom
 
-    wishes = run.Wishes(
+    wishes = run.GradeOptions(
         jobs=jobs or classroom.default_jobs(),
         student=student,
         isolated=sandbox,
@@ -219,9 +220,9 @@ def export_command(
 ) -> None:
     """Write the grades as a spreadsheet or a learning management system reads them."""
     from autograder.commands import gradebook as commands
-    from autograder.gradebook.sheets import Missing
+    from autograder.gradebook.sheets import MissingAs
 
-    missing: Missing = "zero" if missing_as_zero else "empty"
+    missing: MissingAs = "zero" if missing_as_zero else "empty"
     code = commands.export(Course.here(), lessons or [], to, missing, output)
     raise typer.Exit(code)
 

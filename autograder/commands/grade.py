@@ -17,19 +17,18 @@ from rich.text import Text
 
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.service import Records
-from autograder.gradebook.writing import id_fault
+from autograder.gradebook.service import GradeRecords
+from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
 from autograder.grading.journal import Journal
-from autograder.grading.result import ExerciseResult, Result
-from autograder.grading.verdicts import Graded, Verdicts
-from autograder.grading.workers import Done, Settings, Task, Workers, deaf
-from autograder.workspace.lab import find_lesson
+from autograder.grading.result import ExerciseResult, SubmissionResult
+from autograder.grading.verdicts import GradedSubmission, Verdicts
+from autograder.grading.workers import GradingTaskResult, Settings, GradingTask, Workers, deaf
 
 
-def line(result: Result) -> str:
+def line(result: SubmissionResult) -> str:
     """Give one student's row: points, what stands out, and why nothing was graded."""
     row = f"{result.student:20} {result.points:5g} of {result.max_points:g}"
     if result.status == "invalid":
@@ -51,15 +50,17 @@ def _short(exercise: ExerciseResult) -> str:
 
 def judge(course: Course, path: Path, lesson: str, isolated: bool) -> int:
     """Grade one notebook file and print each verdict in words; give the exit code."""
-    name = find_lesson(course.root, lesson) if lesson else _lesson_of(course, path)
+    name = (
+        course.find_lesson(lesson, built=True) if lesson else _lesson_of(course, path)
+    )
     with Engine(course, name, isolated=isolated) as engine:
         result, times = engine.grade(path.absolute(), path.parent.name)
     print(told(result))
-    print(f"Graded in {times.get('all', 0.0):.2f} s.")
+    print(f"GradedSubmission in {times.get('all', 0.0):.2f} s.")
     return 0
 
 
-def told(result: Result) -> str:
+def told(result: SubmissionResult) -> str:
     """Give a whole result in words."""
     rows = [f"{result.lesson}: {result.points:g} of {result.max_points:g} points"]
     if result.status == "invalid":
@@ -108,12 +109,12 @@ UNSAFE = (
 class Judges(Protocol):
     """Whatever can judge tasks: processes of this machine, or a cluster."""
 
-    def each(self, tasks: Iterable[Task]) -> Iterator[Done]:
+    def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
         """Judge; give what is found as it comes."""
 
 
 @dataclass(frozen=True)
-class Wishes:
+class GradeOptions:
     """How a class is to be graded.
 
     jobs : submissions at a time
@@ -134,13 +135,13 @@ class Wishes:
     output: str = ""
 
 
-def grade(course: Course, lesson: str, wishes: Wishes) -> int:
+def grade(course: Course, lesson: str, wishes: GradeOptions) -> int:
     """Grade a class and print it as it goes; give the exit code.
 
     0: everything is graded. 1: something is not, and stderr says what. 130: Ctrl-C;
     what was graded until then is kept, and the next call goes on from there.
     """
-    lesson = find_lesson(course.root, lesson)
+    lesson = course.find_lesson(lesson, built=True)
     students = classroom.chosen(course, lesson, wishes.student)
     path = course.root / f"build/grading/{lesson}.jsonl"
     if wishes.output:
@@ -167,7 +168,7 @@ class _Run:
         course: Course,
         lesson: str,
         students: Sequence[str],
-        wishes: Wishes,
+        wishes: GradeOptions,
         journal: Journal,
     ) -> None:
         self.out = Console(soft_wrap=True, highlight=False)
@@ -177,8 +178,8 @@ class _Run:
             lesson, course_seed(course), wishes.jobs, wishes.isolated
         )
         self.verdicts = Verdicts(course, self.settings, journal, anew=wishes.anew)
-        self.records = Records(course, lesson, journal, self._gradebook())
-        self.faults = {each: fault for each in students if (fault := id_fault(each))}
+        self.records = GradeRecords(course, lesson, journal, self._gradebook())
+        self.faults = {each: fault for each in students if (fault := student_id_fault(each))}
         self.students = [each for each in students if each not in self.faults]
         self.fresh = self.count = self.unread = self.review = 0
         self.start = time.monotonic()
@@ -217,7 +218,7 @@ class _Run:
             return Cluster(self.course, self.settings, self.wishes.cluster)
         return Workers(self.course, self.settings)
 
-    def _keep(self, graded: Graded) -> None:
+    def _keep(self, graded: GradedSubmission) -> None:
         if graded.fault:
             self.faults[graded.submission.student] = graded.fault
             self.words.print(escape(graded.fault))

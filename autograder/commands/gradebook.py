@@ -9,15 +9,13 @@ from pathlib import Path
 
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.sheets import Missing
+from autograder.gradebook.sheets import MissingAs
 from autograder.grading.journal import Journal
-from autograder.workspace.copies import built_lessons
-from autograder.workspace.lab import find_lesson
 
 
 def open_lesson(course: Course, lesson: str) -> int:
     """Enter a lesson into the gradebook."""
-    name = find_lesson(course.root, lesson)
+    name = course.find_lesson(lesson, built=True)
     gradebook = Gradebook(course)
     for sentence in gradebook.open_lesson(name):
         print(sentence, file=sys.stderr)
@@ -29,7 +27,7 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     """Write the feedback pages of a class, or of one student."""
     from autograder.gradebook.feedback import write_feedback
 
-    name = find_lesson(course.root, lesson)
+    name = course.find_lesson(lesson, built=True)
     chosen = [student] if student else None
     grades = Gradebook(course).grades(name, chosen)
     if student and student not in grades:
@@ -46,7 +44,7 @@ def report(course: Course, lesson: str, output: str) -> int:
     """Write the instructor's page; without a gradebook, with the engine's points."""
     from autograder.dashboard.page import report as write_report
 
-    name = find_lesson(course.root, lesson)
+    name = course.find_lesson(lesson, built=True)
     grades, code = {}, 0
     try:
         grades = Gradebook(course).grades(name)
@@ -59,13 +57,13 @@ def report(course: Course, lesson: str, output: str) -> int:
 
 
 def export(
-    course: Course, lessons: list[str], kind: str, missing: Missing, output: str
+    course: Course, lessons: list[str], kind: str, missing: MissingAs, output: str
 ) -> int:
     """Write the grades as a file for other systems."""
     from autograder.gradebook.export import export as write_export
 
     left_out: list[str] = []
-    known = built_lessons(course.root)
+    known = course.built_lessons
     with Journal(course) as journal:
         results = {lesson: journal.results(lesson) for lesson in known}
     path = write_export(

@@ -12,15 +12,14 @@ from typing import get_args
 from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook, connected, is_empty
 from autograder.gradebook.sheets import (
-    Book,
-    Kind,
-    Missing,
+    CourseGrades,
+    ExportFormat,
+    MissingAs,
     Results,
     handed_in,
     sheet,
     write,
 )
-from autograder.workspace.lab import find_lesson
 
 
 def export(
@@ -29,7 +28,7 @@ def export(
     kind: str,
     output: Path | None = None,
     *,
-    missing: Missing = "empty",
+    missing: MissingAs = "empty",
     results: Results | None = None,
     tell: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
 ) -> Path:
@@ -53,9 +52,9 @@ def export(
     return path
 
 
-def known_kind(kind: str) -> Kind:
+def known_kind(kind: str) -> ExportFormat:
     """Give back a kind of file; raises ``CourseError`` if there is no such kind."""
-    for known in get_args(Kind):
+    for known in get_args(ExportFormat):
         if kind == known:
             return known
     raise CourseError(
@@ -77,10 +76,10 @@ def lessons_of(gradebook: Gradebook) -> list[str]:
         return [name for (name,) in rows]
 
 
-def _book(course: Course, lessons: Sequence[str]) -> Book:
+def _book(course: Course, lessons: Sequence[str]) -> CourseGrades:
     gradebook = Gradebook(course)
     if lessons:
-        chosen = [find_lesson(course.root, name) for name in lessons]
+        chosen = [course.find_lesson(name, built=True) for name in lessons]
     else:
         chosen = lessons_of(gradebook)
     book = {lesson: gradebook.grades(lesson) for lesson in chosen}

@@ -85,7 +85,7 @@ def build(course: Course, lesson: str) -> None:
 
     Raises ``CourseError`` if that cannot be done; then both are as they were.
     """
-    source = LessonSource(course.source(course.require(lesson)))
+    source = LessonSource(course.source(lesson))
     teacher = teacher_notebook(source)
     try:
         learner = learner_text(course.root, lesson, teacher)
@@ -104,7 +104,7 @@ def differences(course: Course, lesson: str) -> list[str]:
 
     Outputs of the teacher's are left aside: whether they hold is nbval's question.
     """
-    teacher = teacher_notebook(LessonSource(course.source(course.require(lesson))))
+    teacher = teacher_notebook(LessonSource(course.source(lesson)))
     wanted = {
         course.teacher(lesson): as_text(teacher),
         course.learner(lesson): learner_text(course.root, lesson, teacher),

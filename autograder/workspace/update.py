@@ -1,7 +1,8 @@
-"""Bring newer lessons into ``work/``: files and accounts.
+"""Bring newer lessons into the notebooks that a learner has worked in.
 
-What goes into a merged notebook is decided in ``autograder.merge``. The learner's old
-file stays beside the new one, whatever happens.
+``merge`` works on notebooks in memory: the newer one is the frame, and what the learner
+wrote goes into it. ``update`` does that for the files of ``work/``; the learner's old
+file always stays beside the new one.
 """
 
 import warnings
@@ -14,8 +15,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4.nbbase import random_cell_id
 
-from autograder.course import CourseError, write_atomically
-from autograder.workspace.copies import Copy, built_lessons, write_new
+from autograder.course import Course, CourseError, write_atomically
+from autograder.workspace.copies import Copy, write_new
 
 
 @dataclass
@@ -180,18 +181,16 @@ class Updated:
         return f"{self.lesson}: {self.line}"
 
 
-def update(root: Path) -> list[Updated]:
+def update(course: Course) -> list[Updated]:
     """Bring newer lessons into the learner's copies and keep what the learner wrote.
-
-    root : the course folder
 
     Returns one entry per lesson. A lesson that fails is left as it was, and the others
     are updated all the same.
     """
     done = []
-    for lesson in built_lessons(root):
+    for lesson in course.built_lessons:
         try:
-            done.append(Updated(lesson, _update(Copy(root, lesson))))
+            done.append(Updated(lesson, _update(Copy(course, lesson))))
         except CourseError as error:
             done.append(Updated(lesson, str(error), failed=True))
     return done
@@ -199,7 +198,7 @@ def update(root: Path) -> list[Updated]:
 
 def _update(copy: Copy) -> str:
     if copy.make():
-        return f"copied to {copy.name(copy.mine)}"
+        return f"copied to {copy.relative(copy.mine)}"
     newer_text, newer = _read(copy, copy.newer, "run `make build` to make it anew")
     base_text, base = _read_base(copy)
     if base_text == newer_text:
@@ -231,7 +230,7 @@ def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
     if merged.stubs:
         parts.append(
             f"the course has changed the text of {', '.join(merged.stubs)} since you "
-            f"answered: compare your answer with {copy.name(copy.newer)}"
+            f"answered: compare your answer with {copy.relative(copy.newer)}"
         )
     if merged.replaced:
         parts.append(
@@ -239,7 +238,7 @@ def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
             "course's text again"
         )
     if old:
-        parts.append(f"your old file is {copy.name(old)}")
+        parts.append(f"your old file is {copy.relative(old)}")
         parts.append("where it is open, choose File → Reload Notebook from Disk")
     return "; ".join(parts)
 
@@ -277,13 +276,6 @@ def _read(copy: Copy, path: Path, help_: str) -> tuple[str, NotebookNode]:
     except (*UNREADABLE, RecursionError, nbformat.ValidationError) as error:
         reason = str(error).splitlines()[0][:100] if str(error) else type(error)
         raise CourseError(
-            f"{copy.name(path)} cannot be read and is left alone ({reason}): {help_}"
+            f"{copy.relative(path)} cannot be read and is left alone ({reason}): {help_}"
         ) from None
     return text, notebook
-
-
-# MERGED autograder.merge: Bring a newer lesson into the notebook that a learner has worked in.
-#
-#   The newer notebook is the frame; what the learner wrote goes into it. Works on notebooks
-#   in memory: reading and writing them is ``autograder.workspace``'s work.
-#

@@ -644,7 +644,7 @@ def test_a_misnamed_source_is_refused(built):
     wrong.parent.mkdir()
     wrong.write_text("x = 1\n")
     with pytest.raises(CourseError, match=r"^solutions/91_new/new\.py is no lesson's"):
-        built.require("91_new")
+        built.find_lesson("91_new")
     wrong.rename(wrong.with_name("91_new.py"))
     (wrong.parent / "helper.py").write_text("x = 1\n")
     assert built.lessons == [LESSON, "91_new"]

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from autograder.commands.app import app
 from autograder.course import Course, CourseError
-from autograder.workspace.lab import SETTINGS, find_lesson, server_arguments
+from autograder.workspace.lab import SETTINGS, server_arguments
 
 ROOT = Course.here().root
 FIRST, SECOND = "00_start_here", "01_dot_product_attention"
@@ -34,35 +34,17 @@ def course(tmp_path):
     for lesson in (FIRST, SECOND, "010_not_a_lesson_yet"):
         (tmp_path / "notebooks" / lesson).mkdir(parents=True)
     for lesson in (FIRST, SECOND):
-        path = tmp_path / "notebooks" / lesson / f"{lesson}.ipynb"
-        path.write_text(json.dumps(NOTEBOOK))
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("name", "lesson"),
-    [("", FIRST), ("01", SECOND), (SECOND, SECOND), ("00_st", FIRST)],
-)
-def test_a_lesson_is_found_by_its_name_or_its_beginning(course, name, lesson):
-    assert find_lesson(course, name) == lesson
-
-
-@pytest.mark.parametrize("name", ["7", "0", "dot_product"])
-def test_a_name_that_means_no_lesson_or_two_is_refused(course, name):
-    with pytest.raises(CourseError) as caught:
-        find_lesson(course, name)
-    assert str(caught.value) == (
-        f"no lesson named {name!r}; there are: {FIRST}, {SECOND}"
-    )
+        Course(tmp_path).learner(lesson).write_text(json.dumps(NOTEBOOK))
+    return Course(tmp_path)
 
 
 def test_without_built_lessons_the_command_says_what_to_do(tmp_path, monkeypatch):
     (tmp_path / "nbgrader_config.py").write_text("")
     monkeypatch.chdir(tmp_path)
     for command in ("lab", "update"):
-        done = CliRunner().invoke(app, [command])
-        assert isinstance(done.exception, CourseError)
-        assert "run `make build`" in str(done.exception)
+        result = CliRunner().invoke(app, [command])
+        assert isinstance(result.exception, CourseError)
+        assert "run `make build`" in str(result.exception)
     assert not (tmp_path / "work").exists()
 
 
@@ -94,14 +76,14 @@ def test_the_settings_name_plugins_that_exist():
 def test_the_settings_are_part_of_the_distribution():
     files = {path.relative_to(SETTINGS.parent) for path in SETTINGS.rglob("*.json")}
     pyproject = (ROOT / "pyproject.toml").read_text()
-    assert 'autograder = ["jupyter/**/*.json", ' in pyproject
+    assert 'autograder = ["workspace/jupyter/**/*.json", ' in pyproject
     assert len(files) == 2
 
 
 @pytest.fixture
 def server(course):
     """Run the command while another program holds the port; give what it prints."""
-    home = course / "home"
+    home = course.root / "home"
     home.mkdir()
     command = [sys.executable, "-m", "autograder"]
     environment = os.environ | {"HOME": str(home)}
@@ -110,17 +92,17 @@ def server(course):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with (course / "log").open("w") as log:
+        with (course.root / "log").open("w") as log:
             running = subprocess.Popen(
                 [*command, "lab", "01", "--no-browser", f"--port={port}"],
-                cwd=course / "notebooks",
+                cwd=course.root / "notebooks",
                 stdout=log,
                 stderr=log,
                 env=environment,
                 start_new_session=True,
             )
         try:
-            yield port, wait_for_address(course / "log", running)
+            yield port, wait_for_address(course.root / "log", running)
         finally:
             os.killpg(running.pid, signal.SIGTERM)
             running.wait()
@@ -158,7 +140,7 @@ def test_the_server_shows_the_learner_what_the_learner_needs(server, course):
     with pytest.raises(urllib.error.HTTPError, match="404"):
         get(f"{base}/formgrader?{query}")
 
-    assert not (course / "home" / ".jupyter" / "lab").exists()
+    assert not (course.root / "home" / ".jupyter" / "lab").exists()
     assert not any(SETTINGS.rglob("migrated"))
 
 

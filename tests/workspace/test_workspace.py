@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from autograder import course as course_files
 from autograder.commands.app import app
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.workspace import copies as workspace
 from autograder.workspace.copies import Copy, open_workspace
 from autograder.workspace.update import update
@@ -76,15 +76,15 @@ class Class:
     """A course folder and its only learner."""
 
     def __init__(self, root):
-        self.root = root
+        self.course = Course(root)
         (root / "nbgrader_config.py").write_text("")
 
     def release(self, lesson=LESSON, **changed):
-        write_notebook(Copy(self.root, lesson).newer, lesson_cells(**changed))
+        write_notebook(Copy(self.course, lesson).newer, lesson_cells(**changed))
 
     @property
     def path(self):
-        return Copy(self.root, LESSON).mine
+        return Copy(self.course, LESSON).mine
 
     @property
     def cells(self):
@@ -112,12 +112,14 @@ class Class:
 
     def update(self):
         """Update and give the line about the lesson."""
-        (found,) = [row for row in update(self.root) if row.lesson == LESSON]
+        (found,) = [row for row in update(self.course) if row.lesson == LESSON]
         return found
 
     def files(self):
         """Everything in ``work/``, with the times of the last writing."""
-        paths = [path for path in (self.root / "work").rglob("*") if path.is_file()]
+        paths = [
+            path for path in (self.course.root / "work").rglob("*") if path.is_file()
+        ]
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
 
 
@@ -125,7 +127,7 @@ class Class:
 def learner(tmp_path):
     made = Class(tmp_path)
     made.release()
-    open_workspace(made.root)
+    open_workspace(made.course)
     return made
 
 
@@ -136,9 +138,9 @@ def test_first_opening_copies_every_lesson(tmp_path):
     made = Class(tmp_path)
     made.release()
     made.release(OTHER)
-    assert open_workspace(tmp_path) == [LESSON, OTHER]
+    assert open_workspace(Course(tmp_path)) == [LESSON, OTHER]
     for lesson in (LESSON, OTHER):
-        copy = Copy(tmp_path, lesson)
+        copy = Copy(Course(tmp_path), lesson)
         assert copy.mine.read_bytes() == copy.newer.read_bytes()
 
 
@@ -147,13 +149,13 @@ def test_opening_again_overwrites_nothing(learner):
     learner.release(title="# Another title")
     learner.release(OTHER)
     before = learner.path.read_bytes()
-    assert open_workspace(learner.root) == [OTHER]
+    assert open_workspace(learner.course) == [OTHER]
     assert learner.path.read_bytes() == before
 
 
 def test_an_empty_or_broken_copy_is_not_overwritten_either(learner):
     learner.path.write_text("")
-    assert open_workspace(learner.root) == []
+    assert open_workspace(learner.course) == []
     assert learner.path.read_text() == ""
 
 
@@ -185,10 +187,10 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, place):
     disk = FullDisk()
     monkeypatch.setattr(module, "os", disk)
     with pytest.raises(CourseError, match=r"could not be written .No space left"):
-        open_workspace(tmp_path)
+        open_workspace(Course(tmp_path))
     assert [p for p in made.files() if p.suffix != ".ipynb" or p == made.path] == []
     monkeypatch.undo()
-    assert open_workspace(tmp_path) == [LESSON]
+    assert open_workspace(Course(tmp_path)) == [LESSON]
 
 
 class FullDisk:
@@ -203,10 +205,11 @@ class FullDisk:
 
 STOPPED = """
 import os, pathlib, sys
-from autograder import workspace
+from autograder.course import Course
+from autograder.workspace.copies import open_workspace
 os.fsync = lambda handle: os._exit(9) if {count} == len(seen) else seen.append(handle)
 seen = []
-workspace.open_workspace(pathlib.Path(sys.argv[1]))
+open_workspace(Course(pathlib.Path(sys.argv[1])))
 """
 
 
@@ -220,7 +223,7 @@ def test_a_killed_opening_is_finished_by_the_next(tmp_path, count):
     assert killed.returncode == 9
     assert not made.path.exists()
     made.release(title="# Newer")
-    assert open_workspace(tmp_path) == [LESSON]
+    assert open_workspace(Course(tmp_path)) == [LESSON]
     assert made.texts[0] == "# Newer"
     assert made.update().line == "nothing new"
 
@@ -228,10 +231,10 @@ def test_a_killed_opening_is_finished_by_the_next(tmp_path, count):
 def test_half_a_notebook_of_the_course_is_not_copied(tmp_path):
     made = Class(tmp_path)
     made.release()
-    path = Copy(tmp_path, LESSON).newer
+    path = Copy(Course(tmp_path), LESSON).newer
     path.write_text(path.read_text()[:100])
     with pytest.raises(CourseError, match=r"notebooks/.* is no notebook .*make build"):
-        open_workspace(tmp_path)
+        open_workspace(Course(tmp_path))
     assert made.files() == {}
 
 
@@ -402,13 +405,13 @@ def test_cells_are_found_by_their_text_where_an_editor_dropped_the_ids(learner):
 def test_without_the_original_an_answer_is_kept_all_the_same(learner, harm):
     learner.write(softmax=ANSWER)
     learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
-    base = Copy(learner.root, LESSON).base
+    base = Copy(learner.course, LESSON).base
     base.unlink() if harm == "delete" else base.write_text("{")
     learner.release(title="# Newer")
     learner.update()
     assert learner.texts[2:4] == [ANSWER, "mine = 1"]
     assert learner.texts[0] == "# Newer"
-    assert base.read_bytes() == Copy(learner.root, LESSON).newer.read_bytes()
+    assert base.read_bytes() == Copy(learner.course, LESSON).newer.read_bytes()
 
 
 BROKEN = {
@@ -428,11 +431,11 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_notebook_is_left_alone_and_stops_no_other(learner, broken):
     learner.release(OTHER)
-    open_workspace(learner.root)
+    open_workspace(learner.course)
     learner.path.write_bytes(broken)
     learner.release(title="# Newer")
     learner.release(OTHER, title="# Newer")
-    first, second = update(learner.root)
+    first, second = update(learner.course)
     assert first.failed
     assert (
         f"work/{LESSON}/{LESSON}.ipynb cannot be read and is left alone" in first.line
@@ -444,7 +447,7 @@ def test_a_broken_notebook_is_left_alone_and_stops_no_other(learner, broken):
 
 def test_a_lesson_that_is_new_is_copied(learner):
     learner.release(OTHER)
-    assert [row.line for row in update(learner.root)] == [
+    assert [row.line for row in update(learner.course)] == [
         "nothing new",
         f"copied to work/{OTHER}/{OTHER}.ipynb",
     ]
@@ -454,7 +457,7 @@ def test_an_update_that_was_cut_short_is_finished_by_the_next(learner, monkeypat
     learner.write(softmax=ANSWER)
     learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
     learner.release(title="# Newer", between=None, try_it=None)
-    base = Copy(learner.root, LESSON).base
+    base = Copy(learner.course, LESSON).base
     before = base.read_bytes()
     learner.update()
     after = learner.path.read_bytes()
@@ -484,7 +487,7 @@ def test_the_command_prints_a_line_per_lesson(learner, monkeypatch):
 
 
 def test_the_command_fails_after_all_lessons_if_one_failed(learner, monkeypatch):
-    monkeypatch.chdir(learner.root)
+    monkeypatch.chdir(learner.course.root)
     learner.release(OTHER)
     learner.path.write_text("{")
     learner.release(title="# Newer")
