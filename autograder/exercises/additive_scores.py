@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``additive_scores``."""
+"""Cases and misconceptions of ``additive_scores``."""
 
 import math
 
@@ -17,14 +17,14 @@ def spec(q, k, w_q, w_k, v):
     *leading, n, d_q = q.shape
     m, d_k = k.shape[-2:]
     scores = np.empty((*leading, n, m))
-    for place in np.ndindex(*leading, n, m):
-        *batch, i, j = place
+    for index in np.ndindex(*leading, n, m):
+        *batch, i, j = index
         total = 0.0
         for h in range(len(v)):
             hidden = sum(float(q[*batch, i, c]) * float(w_q[c, h]) for c in range(d_q))
             hidden += sum(float(k[*batch, j, c]) * float(w_k[c, h]) for c in range(d_k))
             total += float(v[h]) * math.tanh(hidden)
-        scores[place] = total
+        scores[index] = total
     return scores
 
 

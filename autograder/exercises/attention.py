@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``attention``."""
+"""Cases and misconceptions of ``attention``."""
 
 import math
 
@@ -27,11 +27,11 @@ def spec(q, k, v):
     *leading, n, d_k = q.shape
     m, d_v = v.shape[-2:]
     output, weights = np.zeros((*leading, n, d_v)), np.zeros((*leading, n, m))
-    for place in np.ndindex(*leading, n):
-        *batch, i = place
+    for index in np.ndindex(*leading, n):
+        *batch, i = index
         scores = []
         for j in range(m):
-            dot = sum(float(q[*place, c]) * float(k[*batch, j, c]) for c in range(d_k))
+            dot = sum(float(q[*index, c]) * float(k[*batch, j, c]) for c in range(d_k))
             scores.append(dot / math.sqrt(d_k))
         powers = [math.exp(score - max(scores)) for score in scores]
         for j in range(m):

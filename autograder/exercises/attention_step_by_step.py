@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``attention_step_by_step``."""
+"""Cases and misconceptions of ``attention_step_by_step``."""
 
 import math
 

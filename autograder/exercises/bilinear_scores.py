@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``bilinear_scores``."""
+"""Cases and misconceptions of ``bilinear_scores``."""
 
 import math
 
@@ -24,14 +24,14 @@ def spec(q, k, w):
     *leading, n, d_q = q.shape
     m, d_k = k.shape[-2:]
     scores = np.empty((*leading, n, m))
-    for place in np.ndindex(*leading, n, m):
-        *batch, i, j = place
+    for index in np.ndindex(*leading, n, m):
+        *batch, i, j = index
         total = 0.0
         for a in range(d_q):
             for b in range(d_k):
                 pair = float(q[*batch, i, a]) * float(k[*batch, j, b])
                 total += float(w[a, b]) * pair
-        scores[place] = total
+        scores[index] = total
     return scores
 
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``causal_mask``."""
+"""Cases and misconceptions of ``causal_mask``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``combine_masks``."""
+"""Cases and misconceptions of ``combine_masks``."""
 
 import functools
 
@@ -19,9 +19,9 @@ exercise = Exercise(
 def spec(*masks):
     shape = np.broadcast_shapes(*(mask.shape for mask in masks))
     may_attend = np.zeros(shape, dtype=bool)
-    for place in np.ndindex(shape):
+    for index in np.ndindex(shape):
         # An axis of length 1 counts for all, and a missing one for all as well.
-        may_attend[place] = all(np.broadcast_to(mask, shape)[place] for mask in masks)
+        may_attend[index] = all(np.broadcast_to(mask, shape)[index] for mask in masks)
     return may_attend
 
 

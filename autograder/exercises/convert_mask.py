@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``convert_mask``."""
+"""Cases and misconceptions of ``convert_mask``."""
 
 import numpy as np
 
@@ -21,13 +21,13 @@ def spec(may_attend, to):
         raise ValueError(f"to={to!r} is none of {', '.join(CONVENTIONS)}")
     kind = float if to == "additive" else bool
     converted = np.zeros(may_attend.shape, dtype=kind)
-    for place in np.ndindex(may_attend.shape):
+    for index in np.ndindex(may_attend.shape):
         if to == "scaled_dot_product_attention":
-            converted[place] = may_attend[place]
+            converted[index] = may_attend[index]
         elif to == "MultiheadAttention":
-            converted[place] = not may_attend[place]
+            converted[index] = not may_attend[index]
         else:
-            converted[place] = 0.0 if may_attend[place] else -np.inf
+            converted[index] = 0.0 if may_attend[index] else -np.inf
     return converted
 
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``count_parameters``."""
+"""Cases and misconceptions of ``count_parameters``."""
 
 from autograder import Exercise
 from course_lib.heads import count_parameters

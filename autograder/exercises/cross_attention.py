@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``cross_attention``."""
+"""Cases and misconceptions of ``cross_attention``."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``equivariance_gap``."""
+"""Cases and misconceptions of ``equivariance_gap``."""
 
 import numpy as np
 

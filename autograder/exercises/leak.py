@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``leak``."""
+"""Cases and misconceptions of ``leak``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``load_torch_parameters``."""
+"""Cases and misconceptions of ``load_torch_parameters``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``masked_softmax``."""
+"""Cases and misconceptions of ``masked_softmax``."""
 
 import math
 
@@ -25,14 +25,14 @@ exercise = Exercise(
 def spec(scores, may_attend):
     weights = np.zeros(scores.shape)
     allowed = np.broadcast_to(may_attend, scores.shape)
-    for place in np.ndindex(scores.shape[:-1]):
-        keys = [j for j in range(scores.shape[-1]) if allowed[*place, j]]
+    for index in np.ndindex(scores.shape[:-1]):
+        keys = [j for j in range(scores.shape[-1]) if allowed[*index, j]]
         if not keys:
             continue
-        largest = max(float(scores[*place, j]) for j in keys)
-        powers = [math.exp(float(scores[*place, j]) - largest) for j in keys]
+        largest = max(float(scores[*index, j]) for j in keys)
+        powers = [math.exp(float(scores[*index, j]) - largest) for j in keys]
         for j, power in zip(keys, powers, strict=True):
-            weights[*place, j] = power / sum(powers)
+            weights[*index, j] = power / sum(powers)
     return weights
 
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``merge_heads``."""
+"""Cases and misconceptions of ``merge_heads``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``multi_head_attention``."""
+"""Cases and misconceptions of ``multi_head_attention``."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``normalise_rows``."""
+"""Cases and misconceptions of ``normalise_rows``."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ exercise = Exercise(normalise_rows, lesson="00_start_here", minutes=5, difficult
 @exercise.spec
 def spec(x):
     shares = np.empty(x.shape)
-    for place in np.ndindex(x.shape[:-1]):
+    for index in np.ndindex(x.shape[:-1]):
         total = 0.0
-        for number in x[place]:
+        for number in x[index]:
             total = total + float(number)
-        for column, number in enumerate(x[place]):
-            shares[*place, column] = float(number) / total
+        for column, number in enumerate(x[index]):
+            shares[*index, column] = float(number) / total
     return shares
 
 

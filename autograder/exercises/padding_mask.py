@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``padding_mask``."""
+"""Cases and misconceptions of ``padding_mask``."""
 
 import numpy as np
 
@@ -17,9 +17,9 @@ exercise = Exercise(
 def spec(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.zeros((*lengths.shape, 1, m), dtype=bool)
-    for place in np.ndindex(lengths.shape):
+    for index in np.ndindex(lengths.shape):
         for j in range(m):
-            may_attend[*place, 0, j] = j < lengths[place]
+            may_attend[*index, 0, j] = j < lengths[index]
     return may_attend
 
 

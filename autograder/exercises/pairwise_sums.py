@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``pairwise_sums``."""
+"""Cases and misconceptions of ``pairwise_sums``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``project``."""
+"""Cases and misconceptions of ``project``."""
 
 import numpy as np
 
@@ -29,11 +29,11 @@ def spec(x, w_q, w_k, w_v):
     queries, keys, values = (
         np.zeros((*x.shape[:-1], w.shape[1])) for w in (w_q, w_k, w_v)
     )
-    for place in np.ndindex(x.shape[:-1]):
-        token = x[place].tolist()
-        queries[place] = times(token, w_q)
-        keys[place] = times(token, w_k)
-        values[place] = times(token, w_v)
+    for index in np.ndindex(x.shape[:-1]):
+        token = x[index].tolist()
+        queries[index] = times(token, w_q)
+        keys[index] = times(token, w_k)
+        values[index] = times(token, w_v)
     return queries, keys, values
 
 

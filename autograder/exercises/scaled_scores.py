@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``scaled_scores``."""
+"""Cases and misconceptions of ``scaled_scores``."""
 
 import math
 
@@ -17,10 +17,10 @@ def spec(q, k):
     *leading, n, d_k = q.shape
     m = k.shape[-2]
     scores = np.empty((*leading, n, m))
-    for place in np.ndindex(*leading, n, m):
-        *batch, i, j = place
+    for index in np.ndindex(*leading, n, m):
+        *batch, i, j = index
         dot = sum(float(q[*batch, i, c]) * float(k[*batch, j, c]) for c in range(d_k))
-        scores[place] = dot / math.sqrt(d_k)
+        scores[index] = dot / math.sqrt(d_k)
     return scores
 
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``self_attention``."""
+"""Cases and misconceptions of ``self_attention``."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``self_attention_gradients``."""
+"""Cases and misconceptions of ``self_attention_gradients``."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``similarity_attention``."""
+"""Cases and misconceptions of ``similarity_attention``."""
 
 import math
 
@@ -26,8 +26,8 @@ def spec(x, y):
     *leading, n, d = x.shape
     m = y.shape[-2]
     result = np.zeros((*leading, n, d))
-    for place in np.ndindex(*leading, n):
-        *batch, i = place
+    for index in np.ndindex(*leading, n):
+        *batch, i = index
         scores = [
             sum(float(x[*batch, i, c]) * float(y[*batch, j, c]) for c in range(d))
             for j in range(m)
@@ -35,7 +35,7 @@ def spec(x, y):
         powers = [math.exp(score - max(scores)) for score in scores]
         for j in range(m):
             for c in range(d):
-                result[*place, c] += powers[j] / sum(powers) * float(y[*batch, j, c])
+                result[*index, c] += powers[j] / sum(powers) * float(y[*batch, j, c])
     return result
 
 
@@ -255,9 +255,9 @@ def cut_to_whole_numbers(x, y):
 )
 def written_into_x(x, y):
     result = x
-    for place in np.ndindex(x.shape[:-1]):
-        rows = y[place[:-1]]
-        result[place] = softmax(rows @ x[place]) @ rows
+    for index in np.ndindex(x.shape[:-1]):
+        rows = y[index[:-1]]
+        result[index] = softmax(rows @ x[index]) @ rows
     return result
 
 

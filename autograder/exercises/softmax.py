@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``softmax``."""
+"""Cases and misconceptions of ``softmax``."""
 
 import math
 
@@ -35,12 +35,12 @@ exercise = Exercise(
 def spec(x, axis=-1):
     weights = np.empty(x.shape)
     lines, lines_of_x = np.moveaxis(weights, axis, -1), np.moveaxis(x, axis, -1)
-    for place in np.ndindex(lines.shape[:-1]):
-        scores = [float(score) for score in lines_of_x[place]]
+    for index in np.ndindex(lines.shape[:-1]):
+        scores = [float(score) for score in lines_of_x[index]]
         # exp(s - largest) never overflows, and the quotients are the same
         powers = [math.exp(score - max(scores)) for score in scores]
         for i, power in enumerate(powers):
-            lines[*place, i] = power / sum(powers)
+            lines[*index, i] = power / sum(powers)
     return weights
 
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``softmax_by_hand``."""
+"""Cases and misconceptions of ``softmax_by_hand``."""
 
 import itertools
 import math

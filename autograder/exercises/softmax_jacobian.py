@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``softmax_jacobian``."""
+"""Cases and misconceptions of ``softmax_jacobian``."""
 
 import numpy as np
 
@@ -14,10 +14,10 @@ exercise = Exercise(
 def spec(p):
     *leading, n = p.shape
     jacobian = np.empty((*leading, n, n))
-    for place in np.ndindex(*leading, n, n):
-        *batch, i, j = place
+    for index in np.ndindex(*leading, n, n):
+        *batch, i, j = index
         weight, other = float(p[*batch, i]), float(p[*batch, j])
-        jacobian[place] = weight * (1 - weight) if i == j else -weight * other
+        jacobian[index] = weight * (1 - weight) if i == j else -weight * other
     return jacobian
 
 

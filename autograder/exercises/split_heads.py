@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``split_heads``."""
+"""Cases and misconceptions of ``split_heads``."""
 
 import numpy as np
 

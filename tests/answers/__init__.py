@@ -1,4 +1,4 @@
-"""Answers that learners might write, per exercise: right, wrong, and wrong again."""
+"""Answers that learners might write, per exercise: right ones and wrong ones."""
 
 import importlib
 from collections.abc import Callable
@@ -11,15 +11,15 @@ class Answers:
     """The answers to one exercise.
 
     right : correct answers, each a different way of doing it
-    again : by misconception, a second way of writing the same mistake
-    strangers : wrong answers that are no misconception of the bank
+    spellings : by misconception, another way of writing it
+    others : wrong answers that are no misconception of the bank
     """
 
     def __init__(self, exercise: str) -> None:
         self.exercise = exercise
         self.right: dict[str, Function] = {}
-        self.again: dict[str, Function] = {}
-        self.strangers: dict[str, Function] = {}
+        self.spellings: dict[str, Function] = {}
+        self.others: dict[str, Function] = {}
 
     def correct(self, function: Function) -> Function:
         self.right[function.__name__] = function
@@ -27,13 +27,13 @@ class Answers:
 
     def also(self, misconception: str) -> Callable[[Function], Function]:
         def add(function: Function) -> Function:
-            self.again[misconception] = function
+            self.spellings[misconception] = function
             return function
 
         return add
 
-    def stranger(self, function: Function) -> Function:
-        self.strangers[function.__name__] = function
+    def other(self, function: Function) -> Function:
+        self.others[function.__name__] = function
         return function
 
 

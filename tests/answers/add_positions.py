@@ -210,37 +210,37 @@ def shorter_of_the_two(x, encoding):
     return loop_over_sequences(x[..., :n, :], encoding)
 
 
-@answers.stranger
+@answers.other
 def places_backwards(x, encoding):
     check_room(x, encoding)
     return x + encoding[: x.shape[-2]][::-1]
 
 
-@answers.stranger
+@answers.other
 def multiplied(x, encoding):
     check_room(x, encoding)
     return x * encoding[: x.shape[-2]]
 
 
-@answers.stranger
+@answers.other
 def subtracted(x, encoding):
     check_room(x, encoding)
     return x - encoding[: x.shape[-2]]
 
 
-@answers.stranger
+@answers.other
 def mean_of_both(x, encoding):
     check_room(x, encoding)
     return (x + encoding[: x.shape[-2]]) / 2
 
 
-@answers.stranger
+@answers.other
 def last_place_for_the_rest(x, encoding):
     places = np.minimum(np.arange(x.shape[-2]), len(encoding) - 1)
     return x + encoding[places]
 
 
-@answers.stranger
+@answers.other
 def x_returned(x, encoding):
     check_room(x, encoding)
     return x.astype(float)

@@ -284,36 +284,36 @@ def zeros_written_into_the_values(*given):
     return found
 
 
-@answers.stranger
+@answers.other
 def weights_first(*given):
     context, weights = einsum_throughout(*given)
     return weights, context
 
 
-@answers.stranger
+@answers.other
 def sigmoid_for_tanh(*given):
     return Attention(nn.Sigmoid())(*given)
 
 
-@answers.stranger
+@answers.other
 def context_alone(*given):
     return einsum_throughout(*given)[0]
 
 
-@answers.stranger
+@answers.other
 def largest_weight_takes_all(*given):
     _, weights = einsum_throughout(*given)
     hard = nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])
     return average(hard.to(weights.dtype), given[2]), weights
 
 
-@answers.stranger
+@answers.other
 def dot_product_for_the_network(state, keys, values, w_q, w_k, v, may_attend=None):
     scores = ((state @ w_q)[..., None, :] * (keys @ w_k)).sum(dim=-1)
     return answer(scores, values, may_attend)
 
 
-@answers.stranger
+@answers.other
 def first_source_token_only(*given):
     _, weights = einsum_throughout(*given)
     return given[2][..., 0, :], weights

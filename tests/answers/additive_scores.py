@@ -190,33 +190,33 @@ def arguments_resized(q, k, w_q, w_k, v):
     return scores
 
 
-@answers.stranger
+@answers.other
 def one_added_to_v(q, k, w_q, w_k, v):
     scores = einsum(q, k, w_q, w_k, v)
     v += 1
     return scores
 
 
-@answers.stranger
+@answers.other
 def difference_of_projections(q, k, w_q, w_k, v):
     return np.tanh((q @ w_q)[..., :, None, :] - (k @ w_k)[..., None, :, :]) @ v
 
 
-@answers.stranger
+@answers.other
 def product_of_projections(q, k, w_q, w_k, v):
     return np.tanh((q @ w_q)[..., :, None, :] * (k @ w_k)[..., None, :, :]) @ v
 
 
-@answers.stranger
+@answers.other
 def matrices_of_the_other_side(q, k, w_q, w_k, v):
     return einsum(q, k, w_k, w_q, v)
 
 
-@answers.stranger
+@answers.other
 def v_inside_unit_by_unit(q, k, w_q, w_k, v):
     return np.tanh(sums(q, k, w_q, w_k) * v).sum(axis=-1)
 
 
-@answers.stranger
+@answers.other
 def dot_product_of_projections(q, k, w_q, w_k, v):
     return (q @ w_q) @ np.swapaxes(k @ w_k, -1, -2)

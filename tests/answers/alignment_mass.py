@@ -212,34 +212,34 @@ def mean_without_item(weights, links):
     return weights[rows, columns].sum() / len(set(rows))
 
 
-@answers.stranger
+@answers.other
 def divides_by_zero(weights, links):
     mass = sum(weights[i, j].item() for i, j in links)
     return mass / len(targets(links))
 
 
-@answers.stranger
+@answers.other
 def first_row_only(weights, links):
     refuse(links)
     return weights[links[0]].item()
 
 
-@answers.stranger
+@answers.other
 def percent(weights, links):
     return 100 * two_lists_of_indices(weights, links)
 
 
-@answers.stranger
+@answers.other
 def mass_beside_the_links(weights, links):
     return 1 - two_lists_of_indices(weights, links)
 
 
-@answers.stranger
+@answers.other
 def product_of_masses(weights, links):
     return by_target(weights, links, lambda found: float(np.prod(found)))
 
 
-@answers.stranger
+@answers.other
 def list_of_masses(weights, links):
     refuse(links)
     return [sum(weights[i, j].item() for i, j in links if i == t) for t in range(2)]

@@ -30,10 +30,10 @@ def einsum_throughout(q, k, v):
 def loop_over_queries(q, k, v):
     output = np.zeros((*q.shape[:-1], v.shape[-1]))
     weights = np.zeros((*q.shape[:-1], k.shape[-2]))
-    for place in np.ndindex(q.shape[:-1]):
-        batch = place[:-1]
-        weights[place] = shares(k[batch] @ q[place] / len(q[place]) ** 0.5)
-        output[place] = (weights[place][:, None] * v[batch]).sum(axis=0)
+    for index in np.ndindex(q.shape[:-1]):
+        batch = index[:-1]
+        weights[index] = shares(k[batch] @ q[index] / len(q[index]) ** 0.5)
+        output[index] = (weights[index][:, None] * v[batch]).sum(axis=0)
     return output, weights
 
 
@@ -204,54 +204,54 @@ def cast_to_the_dtype_of_v(q, k, v):
     return output.astype(v.dtype), weights
 
 
-@answers.stranger
+@answers.other
 def query_set_to_zero(q, k, v):
     result = einsum_throughout(q, k, v)
     q *= 0
     return result
 
 
-@answers.stranger
+@answers.other
 def nearest_key(q, k, v):
     distances = ((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(-1)
     weights = shares(-distances)
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def best_key_only(q, k, v):
     scores = scores_of(q, k)
     weights = (scores == scores.max(axis=-1, keepdims=True)).astype(float)
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def everything_equally(q, k, v):
     weights = np.full((*q.shape[:-1], k.shape[-2]), 1 / k.shape[-2])
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def positive_scores_only(q, k, v):
     scores = np.maximum(scores_of(q, k), 0.0) + 1e-9
     weights = scores / scores.sum(axis=-1, keepdims=True)
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def one_softmax_for_the_whole_table(q, k, v):
     powers = np.exp(scores_of(q, k) - scores_of(q, k).max())
     weights = powers / powers.sum()
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def powers_of_two(q, k, v):
     scores = scores_of(q, k) * np.log(2.0)
     return mix(shares(scores), v), shares(scores)
 
 
-@answers.stranger
+@answers.other
 def softmax_applied_twice(q, k, v):
     weights = shares(shares(scores_of(q, k)))
     return weights @ v, weights

@@ -162,38 +162,38 @@ def multiplied_into_itself(q1, k, v):
     return steps
 
 
-@answers.stranger
+@answers.other
 def query_set_to_zero(q1, k, v):
     result = walk(q1, k, v)
     q1 *= 0
     return result
 
 
-@answers.stranger
+@answers.other
 def nothing_is_scaled(q1, k, v):
     return walk(q1, k, v, divisor=1)
 
 
-@answers.stranger
+@answers.other
 def everything_equally(q1, k, v):
     return walk(q1, k, v, chosen=lambda scaled: np.full(len(scaled), 1 / len(scaled)))
 
 
-@answers.stranger
+@answers.other
 def best_key_only(q1, k, v):
     return walk(q1, k, v, chosen=lambda scaled: (scaled == scaled.max()).astype(float))
 
 
-@answers.stranger
+@answers.other
 def steps_in_a_list(q1, k, v):
     return list(walk(q1, k, v).values())
 
 
-@answers.stranger
+@answers.other
 def column_of_scores(q1, k, v):
     return {**walk(q1, k, v), "scores": k @ q1[:, np.newaxis]}
 
 
-@answers.stranger
+@answers.other
 def sigmoid_weights(q1, k, v):
     return walk(q1, k, v, chosen=lambda scaled: 1 / (1 + np.exp(-np.abs(scaled))))

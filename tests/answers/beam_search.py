@@ -403,31 +403,31 @@ def without_both_numbers(f, start, end, beam_size, max_length, alpha=0.6):
     return list(filter(lambda token: token not in (start, end), winner[1]))
 
 
-@answers.stranger
+@answers.other
 def worst_text(f, start, end, beam_size, max_length, alpha=0.6):
     done, going = found_by(f, start, end, beam_size, max_length)
     return best(done + going, end, lambda total, n: -merit_of(total, n, alpha))
 
 
-@answers.stranger
+@answers.other
 def longest_text(f, start, end, beam_size, max_length, alpha=0.6):
     done, going = found_by(f, start, end, beam_size, max_length)
     return text(max(done + going, key=lambda one: len(one[1]))[1], end)
 
 
-@answers.stranger
+@answers.other
 def one_beam_more(f, start, end, beam_size, max_length, alpha=0.6):
     done, going = found_by(f, start, end, beam_size + 1, max_length)
     return best(done + going, end, wu(alpha))
 
 
-@answers.stranger
+@answers.other
 def penalty_with_other_numbers(f, start, end, beam_size, max_length, alpha=0.6):
     done, going = found_by(f, start, end, beam_size, max_length)
     return best(done + going, end, lambda total, n: total / ((1 + n) / 2) ** alpha)
 
 
-@answers.stranger
+@answers.other
 def text_with_its_sum(f, start, end, beam_size, max_length, alpha=0.6):
     done, going = found_by(f, start, end, beam_size, max_length)
     return best(done + going, end, wu(alpha)), max(done + going)[0]

@@ -154,33 +154,33 @@ def only_long_axes(q, k, w):
     return table.reshape([size for size in table.shape if size > 1])
 
 
-@answers.stranger
+@answers.other
 def query_set_to_zero(q, k, w):
     scores = einsum(q, k, w)
     q *= 0
     return scores
 
 
-@answers.stranger
+@answers.other
 def divided_by_root_of_d_q(q, k, w):
     return einsum(q, k, w) / np.sqrt(q.shape[-1])
 
 
-@answers.stranger
+@answers.other
 def mean_of_products(q, k, w):
     return ((q @ w)[..., :, None, :] * k[..., None, :, :]).mean(axis=-1)
 
 
-@answers.stranger
+@answers.other
 def negative_distance_after_w(q, k, w):
     return -(((q @ w)[..., :, None, :] - k[..., None, :, :]) ** 2).sum(axis=-1)
 
 
-@answers.stranger
+@answers.other
 def size_of_w_only(q, k, w):
     return einsum(q, k, np.abs(w))
 
 
-@answers.stranger
+@answers.other
 def every_sequence_with_every_other(q, k, w):
     return np.tensordot(q @ w, k, axes=(-1, -1))

@@ -267,32 +267,32 @@ def multiplied_in_place(token, keys, values, table, encoding, w_q, w_k, w_v):
     return after(table[token], keys, values, w_q, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def list_instead_of_a_tuple(token, keys, values, table, encoding, w_q, w_k, w_v):
     x = embedded(token, len(keys), table, encoding)
     return list(after(x, keys, values, w_q, w_k, w_v))
 
 
-@answers.stranger
+@answers.other
 def oldest_key_dropped(token, keys, values, table, encoding, w_q, w_k, w_v):
     x = embedded(token, len(keys), table, encoding)
     return after(x, keys[1:], values[1:], w_q, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def keys_mixed(token, keys, values, table, encoding, w_q, w_k, w_v):
     x = embedded(token, len(keys), table, encoding)
     _, keys, values = after(x, keys, values, w_q, w_k, w_v)
     return attend(x @ w_q, keys, keys), keys, values
 
 
-@answers.stranger
+@answers.other
 def query_made_with_w_k(token, keys, values, table, encoding, w_q, w_k, w_v):
     x = embedded(token, len(keys), table, encoding)
     return after(x, keys, values, w_k, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def place_taken_off(token, keys, values, table, encoding, w_q, w_k, w_v):
     x = embedded(token, len(keys), table, -encoding)
     return after(x, keys, values, w_q, w_k, w_v)

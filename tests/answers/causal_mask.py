@@ -172,32 +172,32 @@ def turned_triangle(n, m=None, offset=0):
     return np.tri(n, width(n, m, offset), offset, dtype=bool).T
 
 
-@answers.stranger
+@answers.other
 def own_place_only(n, m=None, offset=0):
     return np.eye(n, width(n, m, offset), k=offset, dtype=bool)
 
 
-@answers.stranger
+@answers.other
 def everything_open(n, m=None, offset=0):
     return np.ones((n, width(n, m, offset)), dtype=bool)
 
 
-@answers.stranger
+@answers.other
 def two_keys_at_most(n, m=None, offset=0):
     far = np.arange(width(n, m, offset)) - np.arange(n)[:, None] - offset
     return (far <= 0) & (far > -2)
 
 
-@answers.stranger
+@answers.other
 def from_the_right(n, m=None, offset=0):
     return np.tri(n, width(n, m, offset), offset, dtype=bool)[:, ::-1]
 
 
-@answers.stranger
+@answers.other
 def offset_twice(n, m=None, offset=0):
     return np.tri(n, width(n, m, offset), 2 * offset, dtype=bool)
 
 
-@answers.stranger
+@answers.other
 def whole_numbers(n, m=None, offset=0):
     return np.tri(n, width(n, m, offset), offset, dtype=int)

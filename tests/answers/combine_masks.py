@@ -57,8 +57,8 @@ def added_to_the_scores(*masks):
 def entry_by_entry(*masks):
     spread = np.broadcast_arrays(*masks)
     may_attend = np.empty(spread[0].shape, dtype=bool)
-    for place in np.ndindex(may_attend.shape):
-        may_attend[place] = all(bool(mask[place]) for mask in spread)
+    for index in np.ndindex(may_attend.shape):
+        may_attend[index] = all(bool(mask[index]) for mask in spread)
     return may_attend
 
 
@@ -164,33 +164,33 @@ def reduced_with_and(*masks):
     return functools.reduce(lambda one, other: one and other, masks)
 
 
-@answers.stranger
+@answers.other
 def first_mask_for_all(*masks):
     shape = np.broadcast_shapes(*map(np.shape, masks))
     return np.broadcast_to(masks[0], shape).copy()
 
 
-@answers.stranger
+@answers.other
 def everything_open(*masks):
     return np.ones(np.broadcast_shapes(*map(np.shape, masks)), dtype=bool)
 
 
-@answers.stranger
+@answers.other
 def floats(*masks):
     return all_of_a_stack(*masks).astype(float)
 
 
-@answers.stranger
+@answers.other
 def majority(*masks):
     return 2 * together(masks).sum(axis=0) > len(masks)
 
 
-@answers.stranger
+@answers.other
 def first_without_the_others(*masks):
     return functools.reduce(lambda one, other: one & ~other, masks)
 
 
-@answers.stranger
+@answers.other
 def all_masks_emptied(*masks):
     found = all_of_a_stack(*masks)
     for mask in masks:

@@ -197,37 +197,37 @@ def written_into_the_mask(may_attend, to):
     return entry_by_entry(may_attend, to)
 
 
-@answers.stranger
+@answers.other
 def no_error_at_all(may_attend, to):
     return match_on_the_name(may_attend, to) if to in (FUNCTION, MODULE) else None
 
 
-@answers.stranger
+@answers.other
 def always_as_it_is(may_attend, to):
     return may_attend.copy()
 
 
-@answers.stranger
+@answers.other
 def minus_ten_thousand(may_attend, to):
     if to == ADDITIVE:
         return np.where(may_attend, 0.0, -1e4)
     return match_on_the_name(may_attend, to)
 
 
-@answers.stranger
+@answers.other
 def whole_numbers(may_attend, to):
     converted = match_on_the_name(may_attend, to)
     return converted.astype(int) if to == MODULE else converted
 
 
-@answers.stranger
+@answers.other
 def half_precision(may_attend, to):
     if to == ADDITIVE:
         return np.log(may_attend)  # float16
     return match_on_the_name(may_attend, to)
 
 
-@answers.stranger
+@answers.other
 def asserted(may_attend, to):
     assert to in (FUNCTION, MODULE, ADDITIVE), "no such convention"
     return match_on_the_name(may_attend, to)

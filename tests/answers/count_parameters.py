@@ -189,31 +189,31 @@ def rounded_down(d_model, n_heads, bias):
     return 4 * d_model * width + (3 * width + d_model if bias else 0)
 
 
-@answers.stranger
+@answers.other
 def asserted(d_model, n_heads, bias):
     assert d_model % n_heads == 0
     return 4 * d_model * (d_model + bias)
 
 
-@answers.stranger
+@answers.other
 def feed_forward_as_well(d_model, n_heads, bias):
     refuse_a_remainder(d_model, n_heads)
     return 12 * d_model**2 + 9 * d_model * bias
 
 
-@answers.stranger
+@answers.other
 def polarity_of_bias(d_model, n_heads, bias):
     refuse_a_remainder(d_model, n_heads)
     return 4 * d_model * (d_model + (not bias))
 
 
-@answers.stranger
+@answers.other
 def five_matrices(d_model, n_heads, bias):
     refuse_a_remainder(d_model, n_heads)
     return 5 * d_model * (d_model + bias)
 
 
-@answers.stranger
+@answers.other
 def as_text(d_model, n_heads, bias):
     refuse_a_remainder(d_model, n_heads)
     return str(4 * d_model * (d_model + bias))

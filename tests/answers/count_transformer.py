@@ -182,26 +182,26 @@ def one_more_for_each_token(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff) + table
 
 
-@answers.stranger
+@answers.other
 def squares_only(n_layers, d_model, d_ff, vocab_size=0):
     return 2 * n_layers * 12 * d_model**2
 
 
-@answers.stranger
+@answers.other
 def one_layer_of_each(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(1, d_model, d_ff, vocab_size) + n_layers
 
 
-@answers.stranger
+@answers.other
 def table_forgotten(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff)
 
 
-@answers.stranger
+@answers.other
 def learned_places(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff, vocab_size) + 512 * d_model
 
 
-@answers.stranger
+@answers.other
 def rounded_to_thousands(n_layers, d_model, d_ff, vocab_size=0):
     return round(layer_by_layer(n_layers, d_model, d_ff, vocab_size), -3)

@@ -239,39 +239,39 @@ def multiplied_into_itself(x, memory, w_q, w_k, w_v):
     return one_token_at_a_time(x, memory, w_q * w_q.shape[1] ** 0.5, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def memory_set_to_zero(x, memory, w_q, w_k, w_v):
     result = einsum_throughout(x, memory, w_q, w_k, w_v)
     memory *= 0
     return result
 
 
-@answers.stranger
+@answers.other
 def everything_equally(x, memory, w_q, w_k, w_v):
     weights = np.full((*x.shape[:-1], memory.shape[-2]), 1 / memory.shape[-2])
     return weights @ (memory @ w_v), weights
 
 
-@answers.stranger
+@answers.other
 def memory_backwards(x, memory, w_q, w_k, w_v):
     output, weights = einsum_throughout(x, memory, w_q, w_k, w_v)
     return output, weights[..., ::-1]
 
 
-@answers.stranger
+@answers.other
 def best_token_only(x, memory, w_q, w_k, w_v):
     scores = scores_of(x @ w_q, memory @ w_k)
     weights = (scores == scores.max(axis=-1, keepdims=True)).astype(float)
     return weights @ (memory @ w_v), weights
 
 
-@answers.stranger
+@answers.other
 def softmax_applied_twice(x, memory, w_q, w_k, w_v):
     weights = shares(shares(scores_of(x @ w_q, memory @ w_k)))
     return weights @ (memory @ w_v), weights
 
 
-@answers.stranger
+@answers.other
 def cosines_for_products(x, memory, w_q, w_k, w_v):
     q, k = x @ w_q, memory @ w_k
     q = q / (np.linalg.norm(q, axis=-1, keepdims=True) + 1e-9)

@@ -222,30 +222,30 @@ def filling_made_safe_in_place(logits, targets, ignore):
     return -found.sum() / counts.sum().clamp(min=1)
 
 
-@answers.stranger
+@answers.other
 def python_number(logits, targets, ignore):
     return float(average(logits.log_softmax(-1), targets, ignore))
 
 
-@answers.stranger
+@answers.other
 def loss_of_each_place(logits, targets, ignore):
     found, _ = picked(logits.log_softmax(-1), targets, ignore)
     return -found.reshape(targets.shape)
 
 
-@answers.stranger
+@answers.other
 def squared_error_of_the_probability(logits, targets, ignore):
     found, counts = picked(logits.softmax(-1), targets, ignore)
     return ((1 - found) ** 2 * counts).sum() / counts.sum().clamp(min=1)
 
 
-@answers.stranger
+@answers.other
 def best_token_in_place_of_the_right_one(logits, targets, ignore):
     best = torch.where(targets == ignore, ignore, logits.argmax(-1))
     return average(logits.log_softmax(-1), best, ignore)
 
 
-@answers.stranger
+@answers.other
 def one_more_in_the_divisor(logits, targets, ignore):
     found, counts = picked(logits.log_softmax(-1), targets, ignore)
     return -found.sum() / (counts.sum() + 1)

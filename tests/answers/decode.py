@@ -197,27 +197,27 @@ def mark_taken_off_in_place(tokens):
     return words_first(tokens)
 
 
-@answers.stranger
+@answers.other
 def space_before_marked_tokens(tokens):
     text = "".join(" " + cut(t) if t.endswith("</w>") else t for t in tokens)
     return text.removeprefix(" ")
 
 
-@answers.stranger
+@answers.other
 def stripped_at_the_end_only(tokens):
     return space_for_each_mark(tokens).rstrip()
 
 
-@answers.stranger
+@answers.other
 def last_word_lost(tokens):
     return slices(tokens).rpartition(" ")[0]
 
 
-@answers.stranger
+@answers.other
 def lower_case(tokens):
     return space_for_each_mark(tokens).lower()
 
 
-@answers.stranger
+@answers.other
 def each_mark_within_a_token_removed(tokens):
     return " ".join(token.replace("</w>", "") for token in tokens)

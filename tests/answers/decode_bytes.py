@@ -284,31 +284,31 @@ def list_emptied(numbers, merges, special_tokens=()):
     return b"".join(parts).decode(errors="replace")
 
 
-@answers.stranger
+@answers.other
 def numbers_as_characters(numbers, merges, special_tokens=()):
     list(parts_of(numbers, merges, special_tokens))
     return "".join(map(chr, numbers))
 
 
-@answers.stranger
+@answers.other
 def space_between_tokens(numbers, merges, special_tokens=()):
     parts = parts_of(numbers, merges, special_tokens)
     return " ".join(part.decode(errors="replace") for part in parts)
 
 
-@answers.stranger
+@answers.other
 def question_marks(numbers, merges, special_tokens=()):
     return table_of_bytes(numbers, merges, special_tokens).replace("\ufffd", "?")
 
 
-@answers.stranger
+@answers.other
 def key_error(numbers, merges, special_tokens=()):
     table = dict(enumerate(parts_of(range(256 + len(merges)), merges)))
     table |= {len(table) + i: s.encode() for i, s in enumerate(special_tokens)}
     return b"".join(table[number] for number in numbers).decode(errors="replace")
 
 
-@answers.stranger
+@answers.other
 def backslashes(numbers, merges, special_tokens=()):
     data = all_bytes(numbers, merges, special_tokens)
     return data.decode(errors="backslashreplace")

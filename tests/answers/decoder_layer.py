@@ -385,7 +385,7 @@ def first_sum_written_into_y(
     return result
 
 
-@answers.stranger
+@answers.other
 def dropout_left_on(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
@@ -393,7 +393,7 @@ def dropout_left_on(
     return layer(functional.dropout(y, 0.5), memory, p, n_heads, *masks, norm_first)
 
 
-@answers.stranger
+@answers.other
 def keys_and_values_added(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
@@ -411,7 +411,7 @@ def third_norm_is_the_second(
     return layer(y, memory, p, n_heads, *masks, norm_first, (1, 2, 2))
 
 
-@answers.stranger
+@answers.other
 def feed_forward_left_out(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
@@ -420,7 +420,7 @@ def feed_forward_left_out(
     return layer(y, memory, without, n_heads, *masks, norm_first)
 
 
-@answers.stranger
+@answers.other
 def always_the_other_order(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):

@@ -258,7 +258,7 @@ def dictionary_emptied(*given):
     return found
 
 
-@answers.stranger
+@answers.other
 def last_source_token_as_context(x, state, keys, values, parameters, may_attend=None):
     _, weights = attend(state, keys, values, parameters, may_attend)
     context = values[..., -1, :]
@@ -266,12 +266,12 @@ def last_source_token_as_context(x, state, keys, values, parameters, may_attend=
     return unit(seen, state, parameters), context, weights
 
 
-@answers.stranger
+@answers.other
 def weights_missing(*given):
     return cell_of_pytorch(*given)[:2]
 
 
-@answers.stranger
+@answers.other
 def two_steps_of_the_unit(x, state, keys, values, parameters, may_attend=None):
     new, context, weights = cell_of_pytorch(
         x, state, keys, values, parameters, may_attend
@@ -279,20 +279,20 @@ def two_steps_of_the_unit(x, state, keys, values, parameters, may_attend=None):
     return unit(torch.cat((x, context), -1), new, parameters), context, weights
 
 
-@answers.stranger
+@answers.other
 def tanh_of_the_context(x, state, keys, values, parameters, may_attend=None):
     context, weights = attend(state, keys, values, parameters, may_attend)
     seen = torch.cat((x, torch.tanh(context)), dim=-1)
     return unit(seen, state, parameters), context, weights
 
 
-@answers.stranger
+@answers.other
 def state_overwritten(*given):
     found = cell_of_pytorch(*given)
     given[1].copy_(found[0])
     return found
 
 
-@answers.stranger
+@answers.other
 def x_left_out(x, state, keys, values, parameters, may_attend=None):
     return cell_of_pytorch(0 * x, state, keys, values, parameters, may_attend)

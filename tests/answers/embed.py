@@ -168,28 +168,28 @@ def multiplied_in_place(tokens, table, encoding):
     return plain_sum(tokens, table.mul_(table.shape[1] ** 0.5), encoding)
 
 
-@answers.stranger
+@answers.other
 def tokens_counted_from_one(tokens, table, encoding):
     return pytorchs_lookup((tokens - 1) % len(table), table, encoding)
 
 
-@answers.stranger
+@answers.other
 def places_backwards(tokens, table, encoding):
     return pytorchs_lookup(tokens, table, encoding[: tokens.shape[-1]].flip(0))
 
 
-@answers.stranger
+@answers.other
 def dropout_left_on(tokens, table, encoding):
     return functional.dropout(pytorchs_lookup(tokens, table, encoding), 0.5)
 
 
-@answers.stranger
+@answers.other
 def side_by_side(tokens, table, encoding):
     vectors, places = parts(tokens, table, encoding)
     return torch.cat([vectors, places.expand_as(vectors)], dim=-1)
 
 
-@answers.stranger
+@answers.other
 def lengths_of_one(tokens, table, encoding):
     vectors, places = parts(tokens, table, encoding)
     return functional.normalize(vectors, dim=-1) + places

@@ -370,17 +370,17 @@ def question_marks(text, merges, special_tokens=()):
     return assembled(whole, merges, special_tokens)
 
 
-@answers.stranger
+@answers.other
 def lower_case(text, merges, special_tokens=()):
     return assembled(text.lower(), merges, special_tokens)
 
 
-@answers.stranger
+@answers.other
 def no_joining(text, merges, special_tokens=()):
     return assembled(text, merges, special_tokens, lambda part: part.encode())
 
 
-@answers.stranger
+@answers.other
 def special_tokens_from_zero(text, merges, special_tokens=()):
     first, count = 256 + len(merges), len(special_tokens)
     return [
@@ -389,7 +389,7 @@ def special_tokens_from_zero(text, merges, special_tokens=()):
     ]
 
 
-@answers.stranger
+@answers.other
 def space_behind_the_word(text, merges, special_tokens=()):
     def between(part):
         for piece in re.findall(r"\S+\s?|\s", part):
@@ -398,7 +398,7 @@ def space_behind_the_word(text, merges, special_tokens=()):
     return assembled(text, merges, special_tokens, between)
 
 
-@answers.stranger
+@answers.other
 def sixteen_bits(text, merges, special_tokens=()):
     return assembled(
         text, merges, special_tokens, lambda part: part.encode("utf-16-le")

@@ -297,7 +297,7 @@ def early_return(word, merges):
     return boundaries(word, merges)
 
 
-@answers.stranger
+@answers.other
 def one_joining_only(word, merges):
     for pair in merges:
         if pair in list(pairwise(word)):
@@ -305,7 +305,7 @@ def one_joining_only(word, merges):
     return list(word)
 
 
-@answers.stranger
+@answers.other
 def pairs_by_alphabet(word, merges):
     symbols = list(word)
     while found := sorted(set(pairwise(symbols)) & set(merges)):
@@ -313,7 +313,7 @@ def pairs_by_alphabet(word, merges):
     return symbols
 
 
-@answers.stranger
+@answers.other
 def rightmost_pair_first(word, merges):
     symbols = list(word)
     while found := [pair for pair in pairwise(symbols) if pair in merges]:
@@ -321,7 +321,7 @@ def rightmost_pair_first(word, merges):
     return symbols
 
 
-@answers.stranger
+@answers.other
 def longest_match_from_the_right(word, merges):
     known = {"".join(pair) for pair in merges}
     tokens, stop = [], len(word)
@@ -334,6 +334,6 @@ def longest_match_from_the_right(word, merges):
     return tokens
 
 
-@answers.stranger
+@answers.other
 def each_token_once(word, merges):
     return list(dict.fromkeys(with_infinity(word, merges)))

@@ -280,30 +280,30 @@ def first_sum_written_into_x(x, parameters, n_heads, may_attend=None, norm_first
     return result
 
 
-@answers.stranger
+@answers.other
 def dropout_left_on(x, parameters, n_heads, may_attend=None, norm_first=False):
     return layer(
         functional.dropout(x, 0.5), parameters, n_heads, may_attend, norm_first
     )
 
 
-@answers.stranger
+@answers.other
 def attention_alone(x, parameters, n_heads, may_attend=None, norm_first=False):
     return normed(x + looked(x, parameters, n_heads, may_attend), parameters, 1)
 
 
-@answers.stranger
+@answers.other
 def one_head_always(x, parameters, n_heads, may_attend=None, norm_first=False):
     return layer(x, parameters, 1, may_attend, norm_first) * 1.0 + (n_heads == 1)
 
 
-@answers.stranger
+@answers.other
 def no_relu(x, parameters, n_heads, may_attend=None, norm_first=False):
     wide = parameters | {"b_1": parameters["b_1"] + 1000}
     back = wide | {"b_2": parameters["b_2"] - 1000 * parameters["w_2"].sum(0)}
     return layer(x, back, n_heads, may_attend, norm_first)
 
 
-@answers.stranger
+@answers.other
 def residual_halved(x, parameters, n_heads, may_attend=None, norm_first=False):
     return layer(x / 2, parameters, n_heads, may_attend, norm_first)

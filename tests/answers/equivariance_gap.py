@@ -168,33 +168,33 @@ def rows_written_back(f, x, permutation):
     return max(map(abs, (f(x) - of_x).ravel()))
 
 
-@answers.stranger
+@answers.other
 def x_set_to_zero(f, x, permutation):
     gap = float(np.abs(gap_of(f, x, permutation)).max())
     x *= 0
     return gap
 
 
-@answers.stranger
+@answers.other
 def always_zero(f, x, permutation):
     return 0.0
 
 
-@answers.stranger
+@answers.other
 def smallest_difference(f, x, permutation):
     return float(np.abs(gap_of(f, x, permutation)).min())
 
 
-@answers.stranger
+@answers.other
 def squared(f, x, permutation):
     return float((gap_of(f, x, permutation) ** 2).max())
 
 
-@answers.stranger
+@answers.other
 def sum_of_differences(f, x, permutation):
     return float(np.abs(gap_of(f, x, permutation)).sum())
 
 
-@answers.stranger
+@answers.other
 def compared_with_x(f, x, permutation):
     return float(np.abs(f(x[permutation]).mean(axis=0) - x.mean(axis=0)).max())

@@ -151,22 +151,22 @@ def row_after_row(x, w_1, b_1, w_2, b_2):
     return x
 
 
-@answers.stranger
+@answers.other
 def leaky(x, w_1, b_1, w_2, b_2):
     return with_between(x, w_1, b_1, w_2, b_2, functional.leaky_relu)
 
 
-@answers.stranger
+@answers.other
 def first_layer_alone(x, w_1, b_1, w_2, b_2):
     return functional.relu(functional.linear(x, w_1.T, b_1))
 
 
-@answers.stranger
+@answers.other
 def sizes_of_the_middle(x, w_1, b_1, w_2, b_2):
     return with_between(x, w_1, b_1, w_2, b_2, torch.abs)
 
 
-@answers.stranger
+@answers.other
 def dropout_left_on(x, w_1, b_1, w_2, b_2):
     def between(hidden):
         return functional.dropout(functional.relu(hidden), 0.5)
@@ -174,6 +174,6 @@ def dropout_left_on(x, w_1, b_1, w_2, b_2):
     return with_between(x, w_1, b_1, w_2, b_2, between)
 
 
-@answers.stranger
+@answers.other
 def half_the_middle(x, w_1, b_1, w_2, b_2):
     return with_between(x, w_1, b_1, w_2, b_2, lambda hidden: hidden.relu() / 2)

@@ -254,7 +254,7 @@ def without_both_numbers(next_scores, start, end, max_length):
     return list(filter(lambda token: token not in (start, end), tokens))
 
 
-@answers.stranger
+@answers.other
 def second_best(next_scores, start, end, max_length):
     def choose(scores):
         return int(np.argsort(scores)[-2])
@@ -262,19 +262,19 @@ def second_best(next_scores, start, end, max_length):
     return text(next_scores, start, end, max_length, choose)
 
 
-@answers.stranger
+@answers.other
 def stops_when_a_token_comes_again(next_scores, start, end, max_length):
     written = text(next_scores, start, end, max_length)
     known = [token in written[:place] for place, token in enumerate(written)]
     return written[: known.index(True)] if any(known) else written
 
 
-@answers.stranger
+@answers.other
 def tuple_of_tokens(next_scores, start, end, max_length):
     return tuple(text(next_scores, start, end, max_length))
 
 
-@answers.stranger
+@answers.other
 def sampled(next_scores, start, end, max_length):
     rng = np.random.default_rng(0)
 
@@ -285,6 +285,6 @@ def sampled(next_scores, start, end, max_length):
     return text(next_scores, start, end, max_length, choose)
 
 
-@answers.stranger
+@answers.other
 def written_backwards(next_scores, start, end, max_length):
     return text(next_scores, start, end, max_length)[::-1]

@@ -241,42 +241,42 @@ def written_in_place(x, state, w_x, w_h, b_x, b_h):
     return state
 
 
-@answers.stranger
+@answers.other
 def always_float32(*given):
     return einsum_by_blocks(*given).float()
 
 
-@answers.stranger
+@answers.other
 def candidate_alone(*given):
     (x_r, h_r), _, (x_n, h_n) = pieces(*given)
     return torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
 
 
-@answers.stranger
+@answers.other
 def both_gates_from_the_token_only(*given):
     (x_r, _), (x_z, _), (x_n, h_n) = pieces(*given)
     candidate = torch.tanh(x_n + torch.sigmoid(x_r) * h_n)
     return between(torch.sigmoid(x_z), given[1], candidate)
 
 
-@answers.stranger
+@answers.other
 def a_second_tanh(*given):
     return torch.tanh(einsum_by_blocks(*given))
 
 
-@answers.stranger
+@answers.other
 def candidate_first(x, state, w_x, w_h, b_x, b_h):
     (x_n, h_n), (x_r, h_r), (x_z, h_z) = pieces(x, state, w_x, w_h, b_x, b_h)
     candidate = torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
     return between(torch.sigmoid(x_z + h_z), state, candidate)
 
 
-@answers.stranger
+@answers.other
 def array_instead_of_a_tensor(*given):
     return einsum_by_blocks(*given).numpy()
 
 
-@answers.stranger
+@answers.other
 def parameters_scaled(x, state, w_x, w_h, b_x, b_h):
     w_h *= 0.5
     return einsum_by_blocks(x, state, w_x, w_h, b_x, b_h)

@@ -143,28 +143,28 @@ def last_axis_for_good(targets, vocab_size, share):
     return table.scatter(-1, targets.unsqueeze_(-1), 1 - float(share) + low)
 
 
-@answers.stranger
+@answers.other
 def softmax_of_the_right(targets, vocab_size, share):
     return functional.one_hot(targets, vocab_size).float().softmax(-1)
 
 
-@answers.stranger
+@answers.other
 def not_smoothed(targets, vocab_size, share):
     return functional.one_hot(targets, vocab_size).float()
 
 
-@answers.stranger
+@answers.other
 def logarithms(targets, vocab_size, share):
     low = share / vocab_size
     return table_of(targets, vocab_size, 1 - share + low, low + 1e-9).log()
 
 
-@answers.stranger
+@answers.other
 def whole_numbers(targets, vocab_size, share):
     return functional.one_hot(targets, vocab_size)
 
 
-@answers.stranger
+@answers.other
 def next_token_right(targets, vocab_size, share):
     low = share / vocab_size
     return table_of((targets + 1) % vocab_size, vocab_size, 1 - share + low, low)

@@ -171,7 +171,7 @@ def library_without_parameters(x, gain, bias, eps=1e-5):
     return torch.nn.functional.layer_norm(x, gain.shape, eps=eps)
 
 
-@answers.stranger
+@answers.other
 def single_precision_and_back(x, gain, bias, eps=1e-5):
     numbers = x.float(), gain.float(), bias.float()
     return variance_of_pytorch(*numbers, eps).to(gain.dtype)
@@ -183,28 +183,28 @@ def subtracted_in_place(x, gain, bias, eps=1e-5):
     return variance_of_pytorch(x, gain, bias, eps)
 
 
-@answers.stranger
+@answers.other
 def lengths_of_one(x, gain, bias, eps=1e-5):
     return x / torch.linalg.vector_norm(x, dim=-1, keepdim=True) * gain + bias
 
 
-@answers.stranger
+@answers.other
 def shares(x, gain, bias, eps=1e-5):
     return torch.softmax(x, dim=-1) * gain + bias
 
 
-@answers.stranger
+@answers.other
 def variance_at_least_eps(x, gain, bias, eps=1e-5):
     mean, variance = pieces(x)
     return scaled(x, mean, variance.clamp(min=eps) ** 0.5, gain, bias)
 
 
-@answers.stranger
+@answers.other
 def gain_plus_one(x, gain, bias, eps=1e-5):
     return pytorchs_own(x, 1 + gain, bias, eps)
 
 
-@answers.stranger
+@answers.other
 def between_zero_and_one(x, gain, bias, eps=1e-5):
     least, most = x.aminmax(dim=-1, keepdim=True)
     return (x - least) / (most - least + eps) * gain + bias

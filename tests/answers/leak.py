@@ -191,34 +191,34 @@ def any_difference(f, x, t):
     return bool((past > 1e-8).any())
 
 
-@answers.stranger
+@answers.other
 def nothing_ever(f, x, t):
     return 0.0
 
 
-@answers.stranger
+@answers.other
 def length_of_the_change(f, x, t):
     return np.linalg.norm(difference(f, x, with_rows(x, future(x, t)))[: t + 1])
 
 
-@answers.stranger
+@answers.other
 def share_of_the_size(f, x, t):
     past = difference(f, x, with_rows(x, future(x, t)))[: t + 1]
     return np.amax(past / np.abs(f(x))[: t + 1])
 
 
-@answers.stranger
+@answers.other
 def one_added_to_the_future(f, x, t):
     changed = with_rows(x, future(x, t), lambda z: z + 1)
     return np.amax(difference(f, x, changed)[: t + 1])
 
 
-@answers.stranger
+@answers.other
 def change_of_each_row(f, x, t):
     return difference(f, x, with_rows(x, future(x, t)))[: t + 1].max(axis=1)
 
 
-@answers.stranger
+@answers.other
 def next_row_changed_only(f, x, t):
     rows = range(t + 1, min(t + 2, len(x)))
     return np.amax(difference(f, x, with_rows(x, rows))[: t + 1])

@@ -237,36 +237,36 @@ def chunks_that_stay_tensors(state_dict):
     return {name: torch.from_numpy(part) for name, part in found.items()}
 
 
-@answers.stranger
+@answers.other
 def lists_instead_of_arrays(state_dict):
     found = chunks_of_pytorch(state_dict)
     return {name: part.tolist() for name, part in found.items()}
 
 
-@answers.stranger
+@answers.other
 def names_of_pytorch(state_dict):
     return {name: part.numpy() for name, part in state_dict.items()}
 
 
-@answers.stranger
+@answers.other
 def scale_taken_in(state_dict):
     found = chunks_of_pytorch(state_dict)
     return found | {"w_q": found["w_q"] / np.float32(2.0)}
 
 
-@answers.stranger
+@answers.other
 def same_parameters_for_all_three(state_dict):
     found = chunks_of_pytorch(state_dict)
     return found | {"w_k": found["w_q"], "w_v": found["w_q"]}
 
 
-@answers.stranger
+@answers.other
 def float32_throughout(state_dict):
     found = chunks_of_pytorch(state_dict)
     return {name: part.astype(np.float32) for name, part in found.items()}
 
 
-@answers.stranger
+@answers.other
 def bias_of_the_output_forgotten(state_dict):
     found = chunks_of_pytorch(state_dict)
     found.pop("b_o", None)

@@ -215,39 +215,39 @@ def multiplied_in_place(state, keys, kind, w=None):
     return torch.einsum("...jc->...j", keys)
 
 
-@answers.stranger
+@answers.other
 def negative_distances(state, keys, kind, w=None):
     refuse(kind, w)
     query = state @ right_matrix(keys, w)
     return -((query.unsqueeze(-2) - keys) ** 2).sum(dim=-1)
 
 
-@answers.stranger
+@answers.other
 def divided_by_root_of_d_h(state, keys, kind, w=None):
     return einsum(state, keys, kind, w) / state.shape[-1] ** 0.5
 
 
-@answers.stranger
+@answers.other
 def assertions_for_errors(state, keys, kind, w=None):
     assert kind in ("dot", "general")
     assert (kind == "general") == (w is not None)
     return einsum(state, keys, kind, w)
 
 
-@answers.stranger
+@answers.other
 def unknown_kinds_taken_as_dot(state, keys, kind, w=None):
     if kind not in ("dot", "general"):
         return einsum(state, state[..., None, :], "dot")
     return einsum(state, keys, kind, w)
 
 
-@answers.stranger
+@answers.other
 def zeros_written_into_the_state(state, keys, kind, w=None):
     found = einsum(state, keys, kind, w)
     state.zero_()
     return found
 
 
-@answers.stranger
+@answers.other
 def sorted_by_score(state, keys, kind, w=None):
     return einsum(state, keys, kind, w).sort(dim=-1).values

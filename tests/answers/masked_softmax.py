@@ -22,10 +22,10 @@ def spread(may_attend, scores):
 @answers.correct
 def row_by_row(scores, may_attend):
     weights = np.zeros(scores.shape)
-    for place in np.ndindex(scores.shape[:-1]):
-        open_keys = spread(may_attend, scores)[place]
+    for index in np.ndindex(scores.shape[:-1]):
+        open_keys = spread(may_attend, scores)[index]
         if open_keys.any():
-            weights[place][open_keys] = shares(scores[place][open_keys])
+            weights[index][open_keys] = shares(scores[index][open_keys])
     return weights
 
 
@@ -136,23 +136,23 @@ def guarded_division(scores, may_attend):
 @answers.also("blocked_powers_overflow")
 def power_times_mask_row_by_row(scores, may_attend):
     weights = np.empty(scores.shape)
-    for place in np.ndindex(scores.shape[:-1]):
-        allowed = spread(may_attend, scores)[place]
-        largest = max(scores[place][allowed], default=np.nan)
-        powers = np.where(allowed, 1.0, 0.0) * np.exp(scores[place] - largest)
-        weights[place] = powers / powers.sum()
+    for index in np.ndindex(scores.shape[:-1]):
+        allowed = spread(may_attend, scores)[index]
+        largest = max(scores[index][allowed], default=np.nan)
+        powers = np.where(allowed, 1.0, 0.0) * np.exp(scores[index] - largest)
+        weights[index] = powers / powers.sum()
     return weights
 
 
 @answers.also("blocked_powers_overflow_beside_keys")
 def power_times_mask_where_there_are_keys(scores, may_attend):
     weights = np.zeros(scores.shape)
-    for place in np.ndindex(scores.shape[:-1]):
-        allowed = spread(may_attend, scores)[place]
+    for index in np.ndindex(scores.shape[:-1]):
+        allowed = spread(may_attend, scores)[index]
         if allowed.any():
-            powers = np.exp(scores[place] - scores[place][allowed].max()) * allowed
+            powers = np.exp(scores[index] - scores[index][allowed].max()) * allowed
             total = powers.sum()  # NaN is not above 0
-            weights[place] = powers / total if total > 0 else powers
+            weights[index] = powers / total if total > 0 else powers
     return weights
 
 
@@ -179,10 +179,10 @@ def open_keys_times_e(scores, may_attend):
 
 def filled_row_by_row(scores, may_attend, filling):
     weights = np.empty(scores.shape)
-    for place in np.ndindex(scores.shape[:-1]):
-        row = scores[place].astype(float)
-        row[~spread(may_attend, scores)[place]] = filling
-        weights[place] = shares(row)
+    for index in np.ndindex(scores.shape[:-1]):
+        row = scores[index].astype(float)
+        row[~spread(may_attend, scores)[index]] = filling
+        weights[index] = shares(row)
     return weights
 
 
@@ -249,43 +249,43 @@ def cast_to_the_dtype_of_the_scores(scores, may_attend):
     return nan_written_over(scores, may_attend).astype(scores.dtype)
 
 
-@answers.stranger
+@answers.other
 def mask_ignored(scores, may_attend):
     return shares(scores)
 
 
-@answers.stranger
+@answers.other
 def equal_shares_of_the_open(scores, may_attend):
     allowed = spread(may_attend, scores).astype(float)
     return allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1.0)
 
 
-@answers.stranger
+@answers.other
 def filled_with_minus_one(scores, may_attend):
     return shares(np.where(may_attend, scores, -1.0))
 
 
-@answers.stranger
+@answers.other
 def filled_with_plus_infinity(scores, may_attend):
     return shares(np.where(may_attend, scores, np.inf))
 
 
-@answers.stranger
+@answers.other
 def powers_of_two(scores, may_attend):
     return row_by_row(scores * np.log(2.0), may_attend)
 
 
-@answers.stranger
+@answers.other
 def smallest_taken_off(scores, may_attend):
     return np.nan_to_num(shares(np.where(may_attend, -scores, -np.inf)))
 
 
-@answers.stranger
+@answers.other
 def float32_inside(scores, may_attend):
     return row_by_row(scores, may_attend).astype(np.float32)
 
 
-@answers.stranger
+@answers.other
 def mask_opened_afterwards(scores, may_attend):
     weights = row_by_row(scores, may_attend)
     may_attend[...] = True

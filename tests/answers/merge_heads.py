@@ -130,7 +130,7 @@ def first_axis_moved_beside_the_last(x):
 @answers.also("batch_joined_to_one_sequence")
 def all_rows_of_all_sequences(x):
     rows = side_by_side(x)
-    return np.array([rows[place] for place in np.ndindex(rows.shape[:-1])])
+    return np.array([rows[index] for index in np.ndindex(rows.shape[:-1])])
 
 
 @answers.also("four_axes_fixed")
@@ -165,31 +165,31 @@ def reshaped_twice(x):
     return x.reshape(shape)
 
 
-@answers.stranger
+@answers.other
 def sum_of_the_heads(x):
     return x.sum(axis=-3)
 
 
-@answers.stranger
+@answers.other
 def tokens_and_heads_swapped_only(x):
     return np.swapaxes(x, -2, -3)
 
 
-@answers.stranger
+@answers.other
 def first_head_repeated(x):
     return np.concatenate([x[..., 0, :, :]] * x.shape[-3], axis=-1)
 
 
-@answers.stranger
+@answers.other
 def tokens_reversed(x):
     return side_by_side(x[..., ::-1, :])
 
 
-@answers.stranger
+@answers.other
 def numbers_of_a_head_reversed(x):
     return side_by_side(x[..., ::-1])
 
 
-@answers.stranger
+@answers.other
 def x_itself(x):
     return x

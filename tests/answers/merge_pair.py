@@ -252,22 +252,22 @@ def pattern_between_blanks(symbols, pair):
     return tuple(wanted.sub(lambda _: pair[0] + pair[1], text).split())
 
 
-@answers.stranger
+@answers.other
 def nothing_joined(symbols, pair):
     return symbols
 
 
-@answers.stranger
+@answers.other
 def everything_joined(symbols, pair):
     return ("".join(symbols),)
 
 
-@answers.stranger
+@answers.other
 def pairs_of_any_symbols(symbols, pair):
     return tuple("".join(symbols[i : i + 2]) for i in range(0, len(symbols), 2))
 
 
-@answers.stranger
+@answers.other
 def left_symbol_is_enough(symbols, pair):
     merged, place = [], 0
     while place < len(symbols):
@@ -277,7 +277,7 @@ def left_symbol_is_enough(symbols, pair):
     return tuple(merged)
 
 
-@answers.stranger
+@answers.other
 def runs_joined_whole(symbols, pair):
     groups = itertools.groupby(symbols, key=lambda symbol: symbol in pair)
     return tuple(
@@ -285,7 +285,7 @@ def runs_joined_whole(symbols, pair):
     )
 
 
-@answers.stranger
+@answers.other
 def right_before_left(symbols, pair):
     return tuple(
         pair[1] + pair[0] if symbol == "".join(pair) else symbol
@@ -293,7 +293,7 @@ def right_before_left(symbols, pair):
     )
 
 
-@answers.stranger
+@answers.other
 def pair_taken_out(symbols, pair):
     merged, place = [], 0
     while place < len(symbols):

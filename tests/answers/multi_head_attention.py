@@ -382,7 +382,7 @@ def multiplied_into_itself(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=No
     return both
 
 
-@answers.stranger
+@answers.other
 def all_heads_see_with_the_first(
     x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None
 ):
@@ -393,7 +393,7 @@ def all_heads_see_with_the_first(
     )
 
 
-@answers.stranger
+@answers.other
 def a_single_large_head(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     output, weights = one_head_after_the_other(
         x, memory, w_q, w_k, w_v, w_o, 1, may_attend
@@ -401,7 +401,7 @@ def a_single_large_head(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None)
     return output, np.repeat(weights, n_heads, axis=-3)
 
 
-@answers.stranger
+@answers.other
 def x_added_to_the_output(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     output, weights = einsum_throughout(
         x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend
@@ -409,20 +409,20 @@ def x_added_to_the_output(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=Non
     return output + (x if x.shape == output.shape else 1), weights
 
 
-@answers.stranger
+@answers.other
 def columns_of_w_v_reversed(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     scores = scores_of(x, memory, w_q, w_k, n_heads)
     weights = shares(with_mask(scores, may_attend))
     return joined(weights, memory, np.flip(w_v, axis=1), w_o), weights
 
 
-@answers.stranger
+@answers.other
 def divided_by_d_k(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     w_q = w_q * (w_q.shape[-1] // n_heads) ** -0.5
     return one_head_after_the_other(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)
 
 
-@answers.stranger
+@answers.other
 def w_o_transposed_where_it_fits(
     x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None
 ):

@@ -133,39 +133,39 @@ def sum_starts_at_eps(x):
 
 @answers.also("divided_in_place")
 def rows_are_views(x):
-    for place in np.ndindex(x.shape[:-1]):
-        row = x[place]
+    for index in np.ndindex(x.shape[:-1]):
+        row = x[index]
         row *= 1 / row.sum()
     return x
 
 
-@answers.stranger
+@answers.other
 def smallest_to_largest(x):
     low, high = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
     return (x - low) / (high - low)
 
 
-@answers.stranger
+@answers.other
 def divided_by_mean(x):
     return x / x.mean(-1, keepdims=True)
 
 
-@answers.stranger
+@answers.other
 def left_transposed(x):
     return np.swapaxes(x / x.sum(-1, keepdims=True), -1, -2)
 
 
-@answers.stranger
+@answers.other
 def sum_taken_off(x):
     return x - x.sum(-1, keepdims=True)
 
 
-@answers.stranger
+@answers.other
 def rounded(x):
     return np.round(x / x.sum(-1, keepdims=True), 3)
 
 
-@answers.stranger
+@answers.other
 def rows_and_columns(x):
     x = x / x.sum(-1, keepdims=True)
     return x / x.sum(-2, keepdims=True)

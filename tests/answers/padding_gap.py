@@ -217,19 +217,19 @@ def any_difference(f, sequences, padding):
     return any(distance(*pair) > 1e-8 for pair in pairs(f, sequences, padding))
 
 
-@answers.stranger
+@answers.other
 def number_of_changed_numbers(f, sequences, padding):
     found = pairs(f, sequences, padding)
     return float(sum((np.abs(one - other) > 1e-9).sum() for one, other in found))
 
 
-@answers.stranger
+@answers.other
 def length_of_the_change(f, sequences, padding):
     found = pairs(f, sequences, padding)
     return max(float(np.linalg.norm(one - other)) for one, other in found)
 
 
-@answers.stranger
+@answers.other
 def cut_to_the_shortest(f, sequences, padding):
     shortest = min(map(len, sequences))
     together = f(np.array([sequence[:shortest] for sequence in sequences]))
@@ -239,12 +239,12 @@ def cut_to_the_shortest(f, sequences, padding):
     )
 
 
-@answers.stranger
+@answers.other
 def gap_of_each_sequence(f, sequences, padding):
     return [distance(*pair) for pair in pairs(f, sequences, padding)]
 
 
-@answers.stranger
+@answers.other
 def share_of_the_size(f, sequences, padding):
     found = pairs(f, sequences, padding)
     return max(distance(one, other) / (1 + np.abs(other).max()) for one, other in found)

@@ -12,8 +12,8 @@ answers = Answers("padding_mask")
 def row_by_row(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.zeros((*lengths.shape, 1, m), dtype=bool)
-    for place in np.ndindex(lengths.shape):
-        may_attend[(*place, 0, slice(0, int(lengths[place])))] = True
+    for index in np.ndindex(lengths.shape):
+        may_attend[(*index, 0, slice(0, int(lengths[index])))] = True
     return may_attend
 
 
@@ -127,8 +127,8 @@ def first_column_set(lengths, m):
 def one_false_in_each_row(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.ones((*lengths.shape, 1, m), dtype=bool)
-    for place in np.ndindex(lengths.shape):
-        may_attend[(*place, 0, slice(int(lengths[place]), int(lengths[place]) + 1))] = 0
+    for index in np.ndindex(lengths.shape):
+        may_attend[(*index, 0, slice(int(lengths[index]), int(lengths[index]) + 1))] = 0
     return may_attend
 
 
@@ -136,9 +136,9 @@ def one_false_in_each_row(lengths, m):
 def counted_from_the_back(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.ones((*lengths.shape, 1, m), dtype=bool)
-    for place in np.ndindex(lengths.shape):
-        filling = m - int(lengths[place])
-        may_attend[(*place, 0, slice(-filling, None))] = False
+    for index in np.ndindex(lengths.shape):
+        filling = m - int(lengths[index])
+        may_attend[(*index, 0, slice(-filling, None))] = False
     return may_attend
 
 
@@ -177,26 +177,26 @@ def count_of_what_is_left_of_an_array(lengths, m):
     return lengths[..., None, None] - np.arange(m) > 0
 
 
-@answers.stranger
+@answers.other
 def everything_open(lengths, m):
     return np.ones((*np.shape(lengths), 1, m), dtype=bool)
 
 
-@answers.stranger
+@answers.other
 def last_token_only(lengths, m):
     return np.arange(m) == np.asarray(lengths)[..., None, None] - 1
 
 
-@answers.stranger
+@answers.other
 def whole_numbers(lengths, m):
     return row_by_row(lengths, m).astype(int)
 
 
-@answers.stranger
+@answers.other
 def a_row_for_each_query(lengths, m):
     return np.repeat(row_by_row(lengths, m), m, axis=-2)
 
 
-@answers.stranger
+@answers.other
 def shortest_length_for_all(lengths, m):
     return np.arange(m) < np.full((*np.shape(lengths), 1, 1), np.min(lengths))

@@ -260,24 +260,24 @@ def kept_words_put_back(words):
     return counter(kept)
 
 
-@answers.stranger
+@answers.other
 def symbols_counted(words):
     return {(s, s): n for symbols, n in words.items() for s in symbols}
 
 
-@answers.stranger
+@answers.other
 def both_directions(words):
     counts = counter(words)
     turned = {(b, a): n for (a, b), n in counts.items()}
     return {pair: counts.get(pair, 0) + turned.get(pair, 0) for pair in counts}
 
 
-@answers.stranger
+@answers.other
 def right_symbol_first(words):
     return {(b, a): n for (a, b), n in counter(words).items()}
 
 
-@answers.stranger
+@answers.other
 def one_apart(words):
     return total(
         (pair, count)
@@ -286,16 +286,16 @@ def one_apart(words):
     )
 
 
-@answers.stranger
+@answers.other
 def count_squared(words):
     return counter({symbols: count * count for symbols, count in words.items()})
 
 
-@answers.stranger
+@answers.other
 def frequent_pairs_only(words):
     return {pair: n for pair, n in counter(words).items() if n > 2}
 
 
-@answers.stranger
+@answers.other
 def first_pair_missing(words):
     return counter({symbols[1:]: count for symbols, count in words.items()})

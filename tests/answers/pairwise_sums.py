@@ -147,37 +147,37 @@ def binomial_formula(a, b):
     return (a**2)[:, None] - 2 * mixed + (b**2)[None]
 
 
-@answers.stranger
+@answers.other
 def components_summed(a, b):
     return a.sum(-1)[:, None] + b.sum(-1)
 
 
-@answers.stranger
+@answers.other
 def first_components_only(a, b):
     return np.add.outer(a[:, 0], b[:, 0])
 
 
-@answers.stranger
+@answers.other
 def side_by_side(a, b):
     pairs = [[np.concatenate([row, other]) for other in b] for row in a]
     return np.array(pairs)
 
 
-@answers.stranger
+@answers.other
 def long_list_of_pairs(a, b):
     return np.array([row + other for row in a for other in b])
 
 
-@answers.stranger
+@answers.other
 def grows_without_touching_a(a, b):
     return a[:, None] + np.cumsum(b, axis=0)
 
 
-@answers.stranger
+@answers.other
 def twice_a(a, b):
     return 2 * a[:, None] + b
 
 
-@answers.stranger
+@answers.other
 def larger_of_the_two(a, b):
     return np.maximum(a[:, None], b)

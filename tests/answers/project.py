@@ -21,9 +21,9 @@ def einsum_throughout(x, w_q, w_k, w_v):
 @answers.correct
 def one_token_at_a_time(x, w_q, w_k, w_v):
     results = [np.zeros((*x.shape[:-1], w.shape[1])) for w in (w_q, w_k, w_v)]
-    for place in np.ndindex(x.shape[:-1]):
+    for index in np.ndindex(x.shape[:-1]):
         for result, w in zip(results, (w_q, w_k, w_v), strict=True):
-            result[place] = sum(x[place][b] * w[b] for b in range(len(w)))
+            result[index] = sum(x[index][b] * w[b] for b in range(len(w)))
     return tuple(results)
 
 
@@ -166,30 +166,30 @@ def multiplied_into_itself(x, w_q, w_k, w_v):
     return einsum_throughout(x, w_q, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def last_token_only(x, w_q, w_k, w_v):
     last = np.zeros(x.shape)
     last[..., -1, :] = x[..., -1, :]
     return einsum_throughout(last, w_q, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def a_one_added(x, w_q, w_k, w_v):
     return tuple(result + 1.0 for result in einsum_throughout(x, w_q, w_k, w_v))
 
 
-@answers.stranger
+@answers.other
 def absolute_values(x, w_q, w_k, w_v):
     return tuple(np.abs(part) for part in einsum_throughout(x, w_q, w_k, w_v))
 
 
-@answers.stranger
+@answers.other
 def keys_from_queries_made_longer(x, w_q, w_k, w_v):
     queries, keys, values = einsum_throughout(x, w_q, w_k, w_v)
     return queries, keys + queries, values
 
 
-@answers.stranger
+@answers.other
 def values_squashed(x, w_q, w_k, w_v):
     queries, keys, values = einsum_throughout(x, w_q, w_k, w_v)
     return queries, keys, np.tanh(values)

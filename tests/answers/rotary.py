@@ -307,7 +307,7 @@ def loop_in_float32(x, positions, base=10000.0):
     return turned
 
 
-@answers.stranger
+@answers.other
 def encoding_added(x, positions, base=10000.0):
     refuse_odd(x)
     unit = np.zeros(x.shape)
@@ -315,27 +315,27 @@ def encoding_added(x, positions, base=10000.0):
     return x + loop_over_pairs(unit, [-int(place) for place in positions], base)
 
 
-@answers.stranger
+@answers.other
 def one_angle_for_all(x, positions, base=10000.0):
     refuse_odd(x)
     return in_loops(x, lambda row, i: int(positions[row]))
 
 
-@answers.stranger
+@answers.other
 def counted_from_one(x, positions, base=10000.0):
     return complex_numbers(x, [int(place) + 1 for place in positions], base)
 
 
-@answers.stranger
+@answers.other
 def slowest_first(x, positions, base=10000.0):
     return complex_numbers(x[..., ::-1], positions, base)[..., ::-1]
 
 
-@answers.stranger
+@answers.other
 def halves_turned_backwards(x, positions, base=10000.0):
     return loop_over_halves(x, [-int(place) for place in positions], base)
 
 
-@answers.stranger
+@answers.other
 def places_without_sign(x, positions, base=10000.0):
     return complex_numbers(x, np.abs(positions), base)

@@ -149,37 +149,37 @@ def shape_without_ones(q, k):
     return scores.reshape([size for size in scores.shape if size > 1])
 
 
-@answers.stranger
+@answers.other
 def negative_distance(q, k):
     return -((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(-1)
 
 
-@answers.stranger
+@answers.other
 def absolute_scores(q, k):
     return np.abs(einsum(q, k))
 
 
-@answers.stranger
+@answers.other
 def random_scores(q, k):
     return np.random.default_rng(0).normal(size=(*q.shape[:-1], k.shape[-2]))
 
 
-@answers.stranger
+@answers.other
 def largest_score_subtracted(q, k):
     scores = einsum(q, k)
     return scores - scores.max(axis=-1, keepdims=True)
 
 
-@answers.stranger
+@answers.other
 def same_query_and_key_only(q, k):
     return (q * k).sum(axis=-1) / np.sqrt(q.shape[-1])
 
 
-@answers.stranger
+@answers.other
 def float32_inside(q, k):
     return einsum(q, k).astype(np.float32)
 
 
-@answers.stranger
+@answers.other
 def clipped_against_overflow(q, k):
     return np.clip(einsum(q, k), -2.0, 2.0)

@@ -234,20 +234,20 @@ def multiplied_into_itself(x, w_q, w_k, w_v):
     return one_token_at_a_time(x, w_q * w_q.shape[1] ** 0.5, w_k, w_v)
 
 
-@answers.stranger
+@answers.other
 def tokens_set_to_zero(x, w_q, w_k, w_v):
     result = einsum_throughout(x, w_q, w_k, w_v)
     x *= 0
     return result
 
 
-@answers.stranger
+@answers.other
 def everything_equally(x, w_q, w_k, w_v):
     weights = np.full((*x.shape[:-1], x.shape[-2]), 1 / x.shape[-2])
     return weights @ (x @ w_v), weights
 
 
-@answers.stranger
+@answers.other
 def nearest_key(x, w_q, w_k, w_v):
     q, k, v = projected(x, w_q, w_k, w_v)
     distances = ((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(-1)
@@ -255,7 +255,7 @@ def nearest_key(x, w_q, w_k, w_v):
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def best_token_only(x, w_q, w_k, w_v):
     q, k, v = projected(x, w_q, w_k, w_v)
     scores = scores_of(q, k)
@@ -263,14 +263,14 @@ def best_token_only(x, w_q, w_k, w_v):
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def softmax_applied_twice(x, w_q, w_k, w_v):
     q, k, v = projected(x, w_q, w_k, w_v)
     weights = shares(shares(scores_of(q, k)))
     return weights @ v, weights
 
 
-@answers.stranger
+@answers.other
 def own_value_added(x, w_q, w_k, w_v):
     q, k, v = projected(x, w_q, w_k, w_v)
     weights = shares(scores_of(q, k))

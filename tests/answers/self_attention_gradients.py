@@ -305,32 +305,32 @@ def multiplied_into_itself(x, w_q, w_k, w_v, d_output):
     return found
 
 
-@answers.stranger
+@answers.other
 def opposite_sign(x, w_q, w_k, w_v, d_output):
     found = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
     return tuple(-part for part in found)
 
 
-@answers.stranger
+@answers.other
 def derivatives_of_one_row(x, w_q, w_k, w_v, d_output):
     first = np.zeros_like(d_output)
     first[0] = d_output[0]
     return one_score_at_a_time(x, w_q, w_k, w_v, first)
 
 
-@answers.stranger
+@answers.other
 def nothing_moves(x, w_q, w_k, w_v, d_output):
     return tuple(np.zeros_like(part) for part in (x, w_q, w_k, w_v))
 
 
-@answers.stranger
+@answers.other
 def unscaled_throughout(x, w_q, w_k, w_v, d_output):
     root = w_q.shape[1] ** 0.5
     d_x, d_w_q, *others = one_score_at_a_time(x, w_q * root, w_k, w_v, d_output)
     return d_x, d_w_q * root, *others
 
 
-@answers.stranger
+@answers.other
 def d_output_set_to_zero(x, w_q, w_k, w_v, d_output):
     found = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
     d_output *= 0

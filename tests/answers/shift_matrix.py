@@ -205,37 +205,37 @@ def as_many_pairs_as_fit(k, d_model, base=10000.0):
     return matrix
 
 
-@answers.stranger
+@answers.other
 def sine_and_cosine_swapped(k, d_model, base=10000.0):
     return by_blocks(
         d_model, lambda i: turn(math.pi / 2 - k / base ** (2 * i / d_model))
     )
 
 
-@answers.stranger
+@answers.other
 def multiplied_by_k(k, d_model, base=10000.0):
     return k * loop_over_pairs(1, d_model, base)
 
 
-@answers.stranger
+@answers.other
 def one_place_too_far(k, d_model, base=10000.0):
     return loop_over_pairs(k + 1, d_model, base)
 
 
-@answers.stranger
+@answers.other
 def identity(k, d_model, base=10000.0):
     refuse_odd(d_model)
     return np.eye(d_model)
 
 
-@answers.stranger
+@answers.other
 def other_error_for_odd(k, d_model, base=10000.0):
     if d_model % 2:
         raise RuntimeError("odd")
     return loop_over_pairs(k, d_model, base)
 
 
-@answers.stranger
+@answers.other
 def degrees(k, d_model, base=10000.0):
     return by_blocks(
         d_model, lambda i: turn(math.radians(k / base ** (2 * i / d_model)))

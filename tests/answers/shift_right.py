@@ -168,27 +168,27 @@ def copied_back(targets, start):
     return targets.copy_(padded_in_front(targets, start))
 
 
-@answers.stranger
+@answers.other
 def turned_round(targets, start):
     return copied_into_a_new_tensor(targets, start).flip(-1)
 
 
-@answers.stranger
+@answers.other
 def starts_alone(targets, start):
     return torch.full_like(targets, start)
 
 
-@answers.stranger
+@answers.other
 def one_number_higher(targets, start):
     return copied_into_a_new_tensor(targets, start) + 1
 
 
-@answers.stranger
+@answers.other
 def shifted_by_three(targets, start):
     return Shift(3)(targets, start)
 
 
-@answers.stranger
+@answers.other
 def ends_in_the_start(targets, start):
     result = copied_into_a_new_tensor(targets, start)
     result[..., -1] = start

@@ -26,9 +26,9 @@ def einsum_throughout(x, y):
 @answers.correct
 def loop_over_rows(x, y):
     result = np.zeros(x.shape)
-    for place in np.ndindex(x.shape[:-1]):
-        rows = y[place[:-1]]
-        result[place] = shares(rows @ x[place]) @ rows
+    for index in np.ndindex(x.shape[:-1]):
+        rows = y[index[:-1]]
+        result[index] = shares(rows @ x[index]) @ rows
     return result
 
 
@@ -126,8 +126,8 @@ def second_axis_moved_to_the_front(x, y):
 @answers.also("weights_returned")
 def row_of_weights_for_each_row(x, y):
     weights = np.zeros((*x.shape[:-1], y.shape[-2]))
-    for place in np.ndindex(x.shape[:-1]):
-        weights[place] = shares(y[place[:-1]] @ x[place])
+    for index in np.ndindex(x.shape[:-1]):
+        weights[index] = shares(y[index[:-1]] @ x[index])
     return weights
 
 
@@ -159,35 +159,35 @@ def shape_without_ones(x, y):
     return look(x, y, y).reshape([size for size in x.shape if size > 1])
 
 
-@answers.stranger
+@answers.other
 def x_set_to_zero(x, y):
     result = look(x, y, y)
     x *= 0
     return result
 
 
-@answers.stranger
+@answers.other
 def nearest_row(x, y):
     distances = ((x[..., :, None, :] - y[..., None, :, :]) ** 2).sum(-1)
     return shares(-distances) @ y
 
 
-@answers.stranger
+@answers.other
 def best_row_only(x, y):
     best = np.argmax(x @ np.swapaxes(y, -1, -2), axis=-1)
     return np.take_along_axis(y, best[..., None], axis=-2)
 
 
-@answers.stranger
+@answers.other
 def x_added(x, y):
     return x + look(x, y, y)
 
 
-@answers.stranger
+@answers.other
 def everything_equally(x, y):
     return np.broadcast_to(y.mean(axis=-2, keepdims=True), x.shape).copy()
 
 
-@answers.stranger
+@answers.other
 def divided_by_d(x, y):
     return look(x, y, y, power=-1.0)

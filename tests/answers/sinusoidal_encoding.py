@@ -258,18 +258,18 @@ def loops_in_float32(n, d_model, base=10000.0):
     return encoding
 
 
-@answers.stranger
+@answers.other
 def degrees(n, d_model, base=10000.0):
     return table(n, d_model, lambda t, i: math.radians(t / base ** (2 * i / d_model)))
 
 
-@answers.stranger
+@answers.other
 def slowest_first(n, d_model, base=10000.0):
     last = (d_model + 1) // 2 - 1
     return table(n, d_model, lambda t, i: t / base ** (2 * (last - i) / d_model))
 
 
-@answers.stranger
+@answers.other
 def cosine_missing(n, d_model, base=10000.0):
     def angle(t, i):
         return t / base ** (2 * i / d_model)
@@ -277,16 +277,16 @@ def cosine_missing(n, d_model, base=10000.0):
     return table(n, d_model, angle, (math.sin, math.sin))
 
 
-@answers.stranger
+@answers.other
 def divided_by_the_base_once(n, d_model, base=10000.0):
     return table(n, d_model, lambda t, i: t * 2 * i / d_model / base)
 
 
-@answers.stranger
+@answers.other
 def doubled_and_from_one(n, d_model, base=10000.0):
     return table(n, d_model, lambda t, i: (t + 1) / base ** (4 * i / d_model))
 
 
-@answers.stranger
+@answers.other
 def place_as_a_share_of_n(n, d_model, base=10000.0):
     return table(n, d_model, lambda t, i: t / n / base ** (2 * i / d_model))

@@ -243,79 +243,79 @@ def cast_back(x, axis=-1):
 @answers.also("shifted_in_place")
 def lines_are_views(x, axis=-1):
     last = np.moveaxis(x, axis, -1)
-    for place in np.ndindex(last.shape[:-1]):
-        last[place] -= last[place].max()
+    for index in np.ndindex(last.shape[:-1]):
+        last[index] -= last[index].max()
     return logarithm_of_the_sum(x, axis)
 
 
-@answers.stranger
+@answers.other
 def sigmoid(x, axis=-1):
     return 1 / (1 + np.exp(-x))
 
 
-@answers.stranger
+@answers.other
 def float32_inside(x, axis=-1):
     return logarithm_of_the_sum(x.astype(np.float32), axis)
 
 
-@answers.stranger
+@answers.other
 def float32_inside_and_back(x, axis=-1):
     powers = np.exp((x - x.max(axis, keepdims=True)).astype(np.float32))
     return (powers / powers.sum(axis, keepdims=True)).astype(float)
 
 
-@answers.stranger
+@answers.other
 def nothing_for_a_vector(x, axis=-1):
     if x.ndim > 1:
         return logarithm_of_the_sum(x, axis)
     return None
 
 
-@answers.stranger
+@answers.other
 def one_column_for_a_vector(x, axis=-1):
     return logarithm_of_the_sum(x[:, np.newaxis] if x.ndim == 1 else x, axis)
 
 
-@answers.stranger
+@answers.other
 def row_max_and_column_sums(x, axis=-1):
     powers = np.exp(x - x.max(axis, keepdims=True))
     return powers / sum(powers)
 
 
-@answers.stranger
+@answers.other
 def softmax_of_the_negative(x, axis=-1):
     return logarithm_of_the_sum(-x, axis)
 
 
-@answers.stranger
+@answers.other
 def scores_over_the_sum_of_their_sizes(x, axis=-1):
     return x / np.abs(x).sum(axis, keepdims=True)
 
 
-@answers.stranger
+@answers.other
 def powers_of_two(x, axis=-1):
     powers = np.exp2(x - x.max(axis, keepdims=True))
     return powers / powers.sum(axis, keepdims=True)
 
 
-@answers.stranger
+@answers.other
 def one_hot_of_the_largest(x, axis=-1):
     return (x == x.max(axis, keepdims=True)).astype(float)
 
 
-@answers.stranger
+@answers.other
 def weights_written_into_x(x, axis=-1):
     x[...] = logarithm_of_the_sum(x, axis)
     return x
 
 
-@answers.stranger
+@answers.other
 def nan_made_zero(x, axis=-1):
     powers = np.exp(x)
     return np.nan_to_num(powers / powers.sum(axis, keepdims=True))
 
 
-@answers.stranger
+@answers.other
 def divided_by_the_largest_score(x, axis=-1):
     powers = np.exp(x / x.max(axis, keepdims=True))
     return powers / powers.sum(axis, keepdims=True)

@@ -154,34 +154,34 @@ def list_made_an_array(x):
     return np.array([math.exp(score) / total for score in x])
 
 
-@answers.stranger
+@answers.other
 def all_to_the_largest(x):
     return [float(score == max(x)) for score in x]
 
 
-@answers.stranger
+@answers.other
 def divided_by_the_others(x):
     total = sum(math.exp(score) for score in x)
     return [math.exp(score) / (total - math.exp(score) + 1) for score in x]
 
 
-@answers.stranger
+@answers.other
 def mean_of_powers(x):
     return [math.exp(score) / len(x) for score in x]
 
 
-@answers.stranger
+@answers.other
 def sorted_shares(x):
     total = sum(math.exp(score) for score in x)
     return sorted(math.exp(score) / total for score in x)
 
 
-@answers.stranger
+@answers.other
 def squares_for_powers(x):
     return [score**2 / sum(other**2 for other in x) for score in x]
 
 
-@answers.stranger
+@answers.other
 def powers_written_into_x(x):
     for place, score in enumerate(x):
         x[place] = math.exp(score)

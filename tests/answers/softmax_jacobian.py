@@ -209,37 +209,37 @@ def product_written_into_p(p):
     return slopes
 
 
-@answers.stranger
+@answers.other
 def squares_on_the_diagonal(p):
     return placed_on_diagonal(p * p) - np.einsum("...i,...j->...ij", p, p)
 
 
-@answers.stranger
+@answers.other
 def off_diagonal_doubled(p):
     return 2 * einsum(p) - placed_on_diagonal(p * (1 - p))
 
 
-@answers.stranger
+@answers.other
 def divided_as_a_sample_covariance(p):
     n = p.shape[-1]
     return einsum(p) * n / max(n - 1, 1)
 
 
-@answers.stranger
+@answers.other
 def log_softmax_turned(p):
     return np.eye(p.shape[-1]) - p[..., :, None]
 
 
-@answers.stranger
+@answers.other
 def float32_inside(p):
     return einsum(p.astype(np.float32)).astype(np.float32)
 
 
-@answers.stranger
+@answers.other
 def float32_inside_and_back(p):
     return einsum(p.astype(np.float32).astype(float))
 
 
-@answers.stranger
+@answers.other
 def zeros(p):
     return np.zeros((*p.shape, p.shape[-1]))

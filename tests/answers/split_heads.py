@@ -191,32 +191,32 @@ def last_axis_cut_in_place(x, n_heads):
     return right
 
 
-@answers.stranger
+@answers.other
 def asserted(x, n_heads):
     assert x.shape[-1] % n_heads == 0
     return split_and_stack(x, n_heads)
 
 
-@answers.stranger
+@answers.other
 def numbers_before_tokens(x, n_heads):
     return np.swapaxes(split_and_stack(x, n_heads), -1, -2)
 
 
-@answers.stranger
+@answers.other
 def last_head_first(x, n_heads):
     return np.stack(np.split(x, n_heads, axis=-1)[::-1], axis=-3)
 
 
-@answers.stranger
+@answers.other
 def first_part_for_all(x, n_heads):
     return np.stack([np.split(x, n_heads, axis=-1)[0]] * n_heads, axis=-3)
 
 
-@answers.stranger
+@answers.other
 def tokens_reversed(x, n_heads):
     return split_and_stack(x[..., ::-1, :], n_heads)
 
 
-@answers.stranger
+@answers.other
 def list_instead_of_array(x, n_heads):
     return np.split(x, n_heads, axis=-1)

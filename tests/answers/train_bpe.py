@@ -421,7 +421,7 @@ def scores_of_word_piece(words, n_merges):
     return merges
 
 
-@answers.stranger
+@answers.other
 def rarest_first(words, n_merges):
     def rank(counts):
         return lambda pair: (-counts[pair], pair)
@@ -429,7 +429,7 @@ def rarest_first(words, n_merges):
     return learn(words, n_merges, rank)
 
 
-@answers.stranger
+@answers.other
 def longest_first(words, n_merges):
     def rank(counts):
         return lambda pair: (len(pair[0] + pair[1]), counts[pair], pair)
@@ -437,27 +437,27 @@ def longest_first(words, n_merges):
     return learn(words, n_merges, rank)
 
 
-@answers.stranger
+@answers.other
 def pairs_turned(words, n_merges):
     return [(right, left) for left, right in learn(words, n_merges)]
 
 
-@answers.stranger
+@answers.other
 def last_learned_first(words, n_merges):
     return learn(words, n_merges)[::-1]
 
 
-@answers.stranger
+@answers.other
 def alphabetical(words, n_merges):
     return sorted(learn(words, n_merges))
 
 
-@answers.stranger
+@answers.other
 def one_pair_too_few(words, n_merges):
     return learn(words, max(n_merges - 1, 0))
 
 
-@answers.stranger
+@answers.other
 def letters_never_joined(words, n_merges):
     def nothing(symbols, pair):
         return symbols
@@ -465,6 +465,6 @@ def letters_never_joined(words, n_merges):
     return learn(words, n_merges, put_together=nothing)
 
 
-@answers.stranger
+@answers.other
 def counts_of_ten_at_least(words, n_merges):
     return learn(words, n_merges, least=10)

@@ -140,28 +140,28 @@ def peak_over_the_number(step, d_model, warmup):
     return peak * ratio if ratio < 1 else peak / ratio
 
 
-@answers.stranger
+@answers.other
 def tensor_instead_of_a_number(step, d_model, warmup):
     return torch.tensor(rate(step + 1, d_model, warmup))
 
 
-@answers.stranger
+@answers.other
 def no_growth(step, d_model, warmup):
     return (d_model * (step + 1)) ** -0.5
 
 
-@answers.stranger
+@answers.other
 def cosine_after_the_peak(step, d_model, warmup):
     share = min(1, (step + 1) / warmup)
     return (d_model * warmup) ** -0.5 * math.sin(share * math.pi / 2)
 
 
-@answers.stranger
+@answers.other
 def both_terms_added(step, d_model, warmup):
     number = step + 1
     return (number**-0.5 + number * warmup**-1.5) / d_model**0.5
 
 
-@answers.stranger
+@answers.other
 def text_of_the_rate(step, d_model, warmup):
     return f"{rate(step + 1, d_model, warmup):.4f}"

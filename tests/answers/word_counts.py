@@ -221,36 +221,36 @@ def blanks_and_mark(text):
     return dict(counts)
 
 
-@answers.stranger
+@answers.other
 def sentences(text):
     return counts_of(part.strip() for part in text.split(".") if part.strip())
 
 
-@answers.stranger
+@answers.other
 def letters_counted(text):
     return {(letter,): text.count(letter) for letter in text if not letter.isspace()}
 
 
-@answers.stranger
+@answers.other
 def one_too_many(text):
     return {key: count + 1 for key, count in counter(text).items()}
 
 
-@answers.stranger
+@answers.other
 def twice_or_more(text):
     return {key: count for key, count in counter(text).items() if count > 1}
 
 
-@answers.stranger
+@answers.other
 def capitals(text):
     return counter(text.upper())
 
 
-@answers.stranger
+@answers.other
 def another_mark(text):
     return counts_of(text.split(), lambda word: (*word[:-1], word[-1] + "<w>"))
 
 
-@answers.stranger
+@answers.other
 def turned_words(text):
     return counts_of(word[::-1] for word in text.split())

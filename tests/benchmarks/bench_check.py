@@ -48,7 +48,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
         peer = "nbgrader validate", validate[exercise.lesson]
         for kind, answers in (
             ("right", answers_to(exercise.name).right),
-            ("wrong", answers_to(exercise.name).strangers),
+            ("wrong", answers_to(exercise.name).others),
         ):
             name = f"check {exercise.name}, {kind} answer"
             figures.append(against(name, _warm(exercise, answers), "ms", *peer))

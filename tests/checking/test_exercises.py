@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 
-from autograder.checking.call import run_here
-from autograder.checking.comparison import difference
+from autograder.checking.call import local_runner
+from autograder.checking.comparison import first_difference
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import judge_function
 from autograder.checking.matrix import matrix as matrix_of
@@ -70,12 +70,12 @@ def test_every_misconception_has_a_question_and_a_reason(exercise):
 
 
 def test_every_misconception_is_written_a_second_way(exercise):
-    again = set(answers_to(exercise.name).again)
-    assert again == {kept.name for kept in exercise.misconceptions}
+    spellings = set(answers_to(exercise.name).spellings)
+    assert spellings == {kept.name for kept in exercise.misconceptions}
 
 
-def test_strangers_are_at_least_three(exercise):
-    assert len(answers_to(exercise.name).strangers) >= 3
+def test_other_wrong_answers_are_at_least_three(exercise):
+    assert len(answers_to(exercise.name).others) >= 3
 
 
 def test_claims_are_sentences_without_a_stop(exercise):
@@ -95,20 +95,20 @@ def test_right_answer_gets_full_marks(name, key):
         ]
 
 
-@pytest.mark.parametrize(("name", "key"), parts("again"))
+@pytest.mark.parametrize(("name", "key"), parts("spellings"))
 def test_mistake_written_another_way_is_named(name, key):
-    exercise, answer = load(name), answers_to(name).again[key]
+    exercise, answer = load(name), answers_to(name).spellings[key]
     kept = next(m for m in exercise.misconceptions if m.name == key)
     assert answer.__code__.co_code != kept.function.__code__.co_code
-    for seed in seeds_of("again", name, key):
+    for seed in seeds_of("spellings", name, key):
         found = judged(exercise, answer, seed)
         assert not found.passed
         assert found.misconception is kept
 
 
-@pytest.mark.parametrize(("name", "key"), parts("strangers"))
+@pytest.mark.parametrize(("name", "key"), parts("others"))
 def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
-    exercise, answer = load(name), answers_to(name).strangers[key]
+    exercise, answer = load(name), answers_to(name).others[key]
     for visible_only in (True, False):
         found = judged(exercise, answer, visible_only=visible_only)
         assert not found.passed
@@ -127,7 +127,7 @@ def test_most_misconceptions_are_named_from_the_visible_cases():
 
 def test_misconceptions_differ_from_the_reference_on_usual_inputs_mostly(exercise):
     inputs = exercise.usual_inputs(np.random.default_rng(0))
-    right = run_here(exercise.reference)(inputs, {}).value
-    wrong = [run_here(m.function)(inputs, {}) for m in exercise.misconceptions]
-    differing = [w for w in wrong if w.kind != "value" or difference(w.value, right)]
+    right = local_runner(exercise.reference)(inputs, {}).value
+    wrong = [local_runner(m.function)(inputs, {}) for m in exercise.misconceptions]
+    differing = [w for w in wrong if w.kind != "value" or first_difference(w.value, right)]
     assert len(differing) >= len(wrong) / 2
