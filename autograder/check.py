@@ -16,9 +16,9 @@ from collections import Counter
 from types import FrameType
 from typing import Any, TypeGuard
 
-from autograder.checking.call import Runner, plain_function, quiet, run_here
+from autograder.checking.call import Runner, local_runner, plain_function, silenced
 from autograder.checking.exercise import Exercise
-from autograder.checking.judging import Judgement, MakeRunner, judge
+from autograder.checking.judging import Judgement, RunnerFactory, judge
 from autograder.checking.registry import exercise_names, load
 from autograder.messages import description as words
 from autograder.messages import report as messages
@@ -173,8 +173,8 @@ def check(answer: Any = None) -> float | None:
         return _accept_course_version(exercise, grading)
     cases = [case for case in exercise.cases if grading or case.visible]
     try:
-        with quiet():
-            judgement = judge(exercise, make_runner_here(answer), cases=cases)
+        with silenced():
+            judgement = judge(exercise, local_runner_factory(answer), cases=cases)
     except KeyboardInterrupt:
         raise CheckStopped(f"{exercise.name} was being checked") from None
     report = Report(judgement, () if grading else _notes(judgement))
@@ -186,12 +186,12 @@ def check(answer: Any = None) -> float | None:
     return None
 
 
-def make_runner_here(answer: Any) -> MakeRunner:
+def local_runner_factory(answer: Any) -> RunnerFactory:
     """Give what ``judge`` needs to reach a function of this process."""
 
     def make(names: tuple[str, ...]) -> Runner:
         right = {name: load(name).reference for name in names}
-        return run_here(answer, right, seconds=CALL_SECONDS)
+        return local_runner(answer, right, seconds=CALL_SECONDS)
 
     return make
 

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import CheckFailed, check
 from autograder import check as examine
-from autograder.check import CheckStopped, NotAnExercise, make_runner_here
+from autograder.check import CheckStopped, NotAnExercise, local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, Report
@@ -520,7 +520,7 @@ def reports():
     exercise = load("scaled_scores")
 
     def judged_here(answer):
-        return Report(judge(exercise, make_runner_here(answer)), ("<i>a note</i>",))
+        return Report(judge(exercise, local_runner_factory(answer)), ("<i>a note</i>",))
 
     def stub(q, k):
         raise NotImplementedError

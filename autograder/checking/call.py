@@ -1,7 +1,7 @@
 """What one call of a learner's function gave: a value, or an exception, or no end.
 
-``run_here`` calls a function in this process, as the notebook does. A sandbox gives the
-same ``Outcome`` from elsewhere; nothing beyond this module knows the difference.
+``local_runner`` calls a function in this process, as the notebook does. A sandbox gives the
+same ``CallResult`` from elsewhere; nothing beyond this module knows the difference.
 """
 
 import contextlib
@@ -33,13 +33,13 @@ from autograder.checking.values import (
 AGAIN = 0.2  # seconds until the next try, for code that catches everything
 
 
-class TookTooLong(BaseException):
+class TimeLimitExceeded(BaseException):
     """The time was up. No ``except Exception`` of a learner's catches it."""
 
 
 @contextlib.contextmanager
-def at_most(seconds: float | None) -> Iterator[None]:
-    """Raise ``TookTooLong`` inside the block once the time is up.
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise ``TimeLimitExceeded`` inside the block once the time is up.
 
     seconds : of wall-clock time; None for no limit
     Without effect outside the main thread and on systems without alarms (Windows),
@@ -62,7 +62,7 @@ def at_most(seconds: float | None) -> Iterator[None]:
 
 
 def _stop(*_: Any) -> None:
-    raise TookTooLong
+    raise TimeLimitExceeded
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallResult:
     """The result of one call.
 
     kind : "value", "raised" or "timeout"; from a sandbox also "crashed", if the process
@@ -104,10 +104,10 @@ class Call:
 
     arguments: tuple[Any, ...]
     keywords: dict[str, Any] = field(default_factory=dict)
-    outcome: Outcome = field(default_factory=lambda: Outcome("value"))
+    result: CallResult = field(default_factory=lambda: CallResult("value"))
 
 
-Runner = Callable[[tuple[Any, ...], dict[str, Any]], Outcome]
+Runner = Callable[[tuple[Any, ...], dict[str, Any]], CallResult]
 
 
 def copied(value: Any) -> Any:
@@ -130,7 +130,7 @@ def _copied(value: Any, above: tuple[int, ...]) -> Any:
     return type(value)(_copied(part, inside) for part in value)
 
 
-def run_here(
+def local_runner(
     function: Callable[..., Any],
     names: Mapping[str, Any] | None = None,
     seconds: float | None = None,
@@ -143,27 +143,27 @@ def run_here(
     """
     limit = seconds
 
-    def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
+    def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> CallResult:
         nonlocal limit
         given, named = copied(arguments), copied(keywords)
         try:
-            with quiet(), _bound(namespace(function), names or {}), at_most(limit):
+            with silenced(), _bound(namespace(function), names or {}), time_limit(limit):
                 value = function(*given, **named)
         except KeyboardInterrupt:
             raise
-        except TookTooLong:
+        except TimeLimitExceeded:
             limit = (seconds or 0) / 10
-            return Outcome("timeout", arguments=given)
+            return CallResult("timeout", arguments=given)
         except BaseException as error:
-            return Outcome("raised", None, described(error, namespace(function)), given)
+            return CallResult("raised", None, describe_exception(error, namespace(function)), given)
         shares = _shares_memory(value, (given, named))
-        return Outcome("value", copied(value), None, given, shares)
+        return CallResult("value", copied(value), None, given, shares)
 
     return run
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def silenced() -> Iterator[None]:
     """Drop what is printed and warned, also where warnings were turned to errors."""
     sink = io.StringIO()
     with (
@@ -215,7 +215,7 @@ def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
         names.update(before)
 
 
-def described(error: BaseException, names: Mapping[str, Any]) -> Raised:
+def describe_exception(error: BaseException, names: Mapping[str, Any]) -> Raised:
     """Write an exception down, with the innermost place in the learner's own code.
 
     names : the global names of that code, which tell it from libraries' code

@@ -98,7 +98,7 @@ class _Terms:
     depth: int = 0
 
 
-def difference(
+def first_difference(
     actual: Any,
     expected: Any,
     *,
@@ -114,7 +114,7 @@ def difference(
     A number that is not finite equals its like, and differs from every finite one.
     Whatever the result is, this gives an answer and raises nothing.
 
-    >>> difference(np.ones(3), np.ones((1, 3))).kind
+    >>> first_difference(np.ones(3), np.ones((1, 3))).kind
     'shape'
     """
     terms = _Terms(least)

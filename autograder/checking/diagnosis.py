@@ -7,8 +7,8 @@ diagnosis is worse than none.
 
 from collections.abc import Sequence
 
-from autograder.checking.call import Call, Outcome, run_here
-from autograder.checking.comparison import difference
+from autograder.checking.call import Call, CallResult, local_runner
+from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
 from autograder.checking.student import least_precise
 
@@ -29,13 +29,13 @@ def matches(exercise: Exercise, calls: Sequence[Call]) -> list[Misconception]:
     ]
 
 
-def replay(function: Function, calls: Sequence[Call]) -> list[Outcome]:
+def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:
     """Give the outcomes of a function of ours on recorded calls."""
-    runner = run_here(function)
+    runner = local_runner(function)
     return [runner(call.arguments, call.keywords) for call in calls]
 
 
-def same(one: Outcome, other: Outcome, least: int = 8) -> bool:
+def same(one: CallResult, other: CallResult, least: int = 8) -> bool:
     """Say whether two outcomes agree: value or kind of exception, and arguments.
 
     least : bytes per number of the call's least precise input
@@ -45,7 +45,7 @@ def same(one: Outcome, other: Outcome, least: int = 8) -> bool:
     if one.raised and other.raised and one.raised.types != other.raised.types:
         return False
     return not any(
-        difference(mine, theirs, least=least)
+        first_difference(mine, theirs, least=least)
         for mine, theirs in (
             (one.value, other.value),
             (one.arguments, other.arguments),
@@ -53,22 +53,22 @@ def same(one: Outcome, other: Outcome, least: int = 8) -> bool:
     )
 
 
-def _explains(calls: Sequence[Call], wrong: Function, right: list[Outcome]) -> bool:
+def _explains(calls: Sequence[Call], wrong: Function, right: list[CallResult]) -> bool:
     """Say whether a wrong function gives the learner's outcomes and shows its mistake.
 
     The kind of an exception alone shows nothing, since many mistakes end in the same
     kind: there the text has to be the same too, and there has to be one.
     """
-    runner = run_here(wrong)
+    runner = local_runner(wrong)
     shown = False
     for call, correct in zip(calls, right, strict=True):
         outcome = runner(call.arguments, call.keywords)
         least, _ = least_precise(call)
-        if not same(outcome, call.outcome, least):
+        if not same(outcome, call.result, least):
             return False
         if same(outcome, correct, least):
             continue
-        theirs, learners = outcome.raised, call.outcome.raised
+        theirs, learners = outcome.raised, call.result.raised
         if theirs and learners:
             shown |= theirs.message == learners.message != ""
         else:

@@ -23,7 +23,7 @@ Status = Literal[
 NOTEBOOK_SEED = 2017  # public: in the notebook the same inputs come back at each run
 
 # Gives a runner in which these names are bound to the course's own versions.
-MakeRunner = Callable[[tuple[str, ...]], Runner]
+RunnerFactory = Callable[[tuple[str, ...]], Runner]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Judgement:
 
 def judge(
     exercise: Exercise,
-    make_runner: MakeRunner,
+    make_runner: RunnerFactory,
     *,
     cases: Iterable[Case] | None = None,
     seed: int = NOTEBOOK_SEED,
@@ -100,7 +100,7 @@ def _went_the_same_way(found: Judgement, helped: Judgement) -> bool:
     if len(found.calls) != len(helped.calls):
         return False
     pairs = zip(found.calls, helped.calls, strict=True)
-    return all(same(one.outcome, other.outcome) for one, other in pairs)
+    return all(same(one.result, other.result) for one, other in pairs)
 
 
 def _merit(found: Judgement) -> tuple[float, bool]:
@@ -127,7 +127,7 @@ def _unwritten_use(found: Judgement) -> str:
     stubs = set()
     for verdict in found.verdicts:
         call = verdict.broken.call if verdict.broken else None
-        raised = call.outcome.raised if call else None
+        raised = call.result.raised if call else None
         stubs.add(raised.function if raised and verdict.status == "missing" else "")
     stub = stubs.pop() if len(stubs) == 1 else ""
     return stub if stub in found.exercise.uses else ""
@@ -160,7 +160,7 @@ def _verdict(case: Case, student: Student, seed: int) -> Verdict:
 
 
 def _status(broken: Broken) -> Status:
-    raised = broken.call.outcome.raised if broken.call else None
+    raised = broken.call.result.raised if broken.call else None
     if broken.reason in ("timeout", "crashed", "output"):
         return broken.reason
     if broken.reason == "raised" and raised:

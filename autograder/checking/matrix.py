@@ -7,8 +7,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from autograder.checking.call import Call, Runner, run_here
-from autograder.checking.comparison import difference
+from autograder.checking.call import Call, Runner, local_runner
+from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, Judgement, judge
@@ -93,7 +93,7 @@ def judge_function(
     """Judge a function of this process that calls nothing of the learner's."""
 
     def make(names: tuple[str, ...]) -> Runner:
-        return run_here(function)
+        return local_runner(function)
 
     return judge(exercise, make, cases=cases, seed=seed)
 
@@ -123,7 +123,7 @@ def _has_usual_form(exercise: Exercise, kept: Misconception) -> bool:
     inputs = exercise.usual_inputs(np.random.default_rng(NOTEBOOK_SEED))
     (outcome,) = replay(kept.function, [Call(inputs)])
     expected = exercise.expected(inputs, {})
-    return difference(outcome.value, expected, values=False) is None
+    return first_difference(outcome.value, expected, values=False) is None
 
 
 def print_matrix(rows: list[ExerciseMatrix]) -> None:

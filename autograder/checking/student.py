@@ -7,8 +7,8 @@ of the wrong type or shape before a case looks at any value.
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from autograder.checking.call import Call, Outcome, Runner, copied
-from autograder.checking.comparison import Difference, difference
+from autograder.checking.call import Call, CallResult, Runner, copied
+from autograder.checking.comparison import Difference, first_difference
 from autograder.checking.exercise import Exercise
 from autograder.checking.values import (
     FLOATS,
@@ -64,13 +64,13 @@ class Student:
         is not finite where the spec's is, or a dtype less precise than the inputs'.
         """
         call = self._record(arguments, keywords)
-        outcome = call.outcome
+        outcome = call.result
         if outcome.kind != "value":
             raise Broken(outcome.kind, call)
         expected = self.exercise.expected(copied(arguments), copied(keywords))
         if outcome.value is None and expected is not None:
             raise Broken("none", call)
-        found = difference(outcome.value, expected, values=False)
+        found = first_difference(outcome.value, expected, values=False)
         found = found or _less_precise(outcome.value, call, expected)
         if found:
             raise Broken("differs", call, found)
@@ -90,7 +90,7 @@ class Student:
         """
         call = self.calls[-1]
         least, _ = least_precise(call)
-        found = difference(actual, expected, least=least)
+        found = first_difference(actual, expected, least=least)
         if found:
             raise Broken("differs", call, found, what)
 
@@ -98,14 +98,14 @@ class Student:
         """Assert that a call leaves its arguments as they were."""
         self(*arguments)
         call = self.calls[-1]
-        found = difference(call.outcome.arguments, call.arguments)
+        found = first_difference(call.result.arguments, call.arguments)
         if found:
             raise Broken("changed", call, found)
 
     def raises(self, error: type[Exception], *arguments: Any, **keywords: Any) -> None:
         """Assert that a call raises this kind of exception."""
         call = self._record(arguments, keywords)
-        kind, raised = call.outcome.kind, call.outcome.raised
+        kind, raised = call.result.kind, call.result.raised
         if kind == "value":
             raise Broken("no_error", call, what=error.__name__)
         if raised is None:
@@ -115,8 +115,8 @@ class Student:
 
     def _record(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
         call = Call(copied(arguments), copied(keywords))
-        outcome: Outcome = self.runner(arguments, keywords)
-        call = replace(call, outcome=outcome)
+        outcome: CallResult = self.runner(arguments, keywords)
+        call = replace(call, result=outcome)
         self.calls.append(call)
         return call
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.call import Outcome, Runner, copied
+from autograder.checking.call import CallResult, Runner, copied
 from autograder.checking.exercise import Case, Exercise
-from autograder.checking.judging import Judgement, MakeRunner, Verdict, judge
+from autograder.checking.judging import Judgement, RunnerFactory, Verdict, judge
 from autograder.checking.registry import load
 from autograder.grading.inside import wire
 from autograder.grading.result import CaseResult, ExerciseResult, Flag
@@ -52,7 +52,7 @@ def _key(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bytes:
     """Give the arguments' bytes, or none if they are not plain data."""
     try:
         frame = wire.pack([arguments, sorted(keywords.items())], _refuse)
-    except (wire.TooBig, TypeError):
+    except (wire.TooLarge, TypeError):
         return b""
     return frame if len(frame) < LONGEST else b""
 
@@ -98,7 +98,7 @@ def judge_all(
 def _is_clear(judgement: Judgement) -> bool:
     """Say whether an answer is right, a known mistake in every call, or the stub."""
     known = judgement.passed or judgement.misconception is not None
-    raised = [call.outcome.raised for call in judgement.calls]
+    raised = [call.result.raised for call in judgement.calls]
     at_the_stub = all(each is not None and each.line for each in raised)
     return known or (messages.not_written(judgement) and at_the_stub)
 
@@ -123,11 +123,11 @@ def no_answer(exercise: Exercise) -> ExerciseResult:
     return ExerciseResult(exercise.name, 0.0, exercise.points, cases)
 
 
-def _make_runner(session: Session, name: str, when: When) -> MakeRunner:
+def _make_runner(session: Session, name: str, when: When) -> RunnerFactory:
     def make(bound: tuple[str, ...]) -> Runner:
         functions = {used: load(used).reference for used in bound}
 
-        def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
+        def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> CallResult:
             return session.call(name, when, arguments, keywords, functions)
 
         return run
@@ -181,8 +181,9 @@ def _flags(session: Session, exercise: str) -> tuple[Flag, ...]:
 
 def _line(session: Session, name: str) -> str:
     """Give the learner's line that brings a name in, where no frame shows it."""
-    for role, text, _ in session.cells:
-        for line in text.splitlines() if role in ("solution", "own") else ():
+    for cell in session.cells:
+        lines = cell.source.splitlines()
+        for line in lines if cell.role in ("solution", "own") else ():
             if name in line and ("import" in line or "=" in line):
                 return clean(line.strip())[:500]
     return ""

@@ -9,7 +9,7 @@ import builtins
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.checking.call import Call, Raised, copied, quiet
+from autograder.checking.call import Call, Raised, copied, silenced
 from autograder.checking.comparison import Difference
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import Verdict
@@ -211,7 +211,7 @@ def same_reason(verdict: Verdict) -> str:
     broken = verdict.broken
     if broken is None or broken.call is None or broken.what:
         return ""
-    raised, found = broken.call.outcome.raised, broken.found
+    raised, found = broken.call.result.raised, broken.found
     if broken.reason == "raised" and raised:
         inside = f" of `{raised.function}`" if raised.function else ""
         place = f" in line {raised.line_number}{inside}" if raised.line_number else ""
@@ -232,7 +232,7 @@ def same_reason(verdict: Verdict) -> str:
 
 def _hidden(broken: Broken) -> str:
     """Say what a hidden case may say: never its inputs or its answer."""
-    raised = broken.call.outcome.raised if broken.call else None
+    raised = broken.call.result.raised if broken.call else None
     if broken.reason == "raised" and raised:
         line = f" (line {raised.line_number})" if raised.line_number else ""
         return f"Your function stopped with {_known(raised)}{line} on a hidden input."
@@ -267,7 +267,7 @@ def _known(raised: Raised) -> str:
 
 def _came_and_wanted(exercise: Exercise, broken: Broken, call: Call) -> tuple[str, str]:
     """Say what came back (the end of a sentence) and what was expected (a sentence)."""
-    outcome = call.outcome
+    outcome = call.result
     if broken.reason == "no_error":
         came = f"returned {words.value(outcome.value)}"
         return came, f"It should stop with {broken.what}"
@@ -282,7 +282,7 @@ def _came_and_wanted(exercise: Exercise, broken: Broken, call: Call) -> tuple[st
         return _changed(exercise, broken.found)
     if broken.found:
         return differs(exercise, broken.found, broken.what)
-    with quiet():  # a learner may have turned warnings into errors
+    with silenced():  # a learner may have turned warnings into errors
         answer = exercise.expected(copied(call.arguments), copied(call.keywords))
     wanted = f"It should return {result(exercise, answer)}"
     if outcome.raised:

@@ -53,7 +53,7 @@ def what_to_write(judgement: Judgement) -> str:
 def _unwritten_call(judgement: Judgement) -> str:
     """Give the name of another function at whose stub every claim ended."""
     broken = judgement.verdicts[0].broken
-    raised = broken.call.outcome.raised if broken and broken.call else None
+    raised = broken.call.result.raised if broken and broken.call else None
     called = raised.function if raised else ""
     own = judgement.exercise.name
     # A method or an alias of the exercise is the exercise's own stub.

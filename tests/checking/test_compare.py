@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.checking.call import copied
-from autograder.checking.comparison import RELATIVE, Difference, difference
+from autograder.checking.comparison import RELATIVE, Difference, first_difference
 
 ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 def kind(actual, expected, **terms):
-    found = difference(actual, expected, **terms)
+    found = first_difference(actual, expected, **terms)
     return found.kind if found else None
 
 
@@ -94,7 +94,7 @@ SAME = {
 
 @pytest.mark.parametrize(("actual", "expected"), SAME.values(), ids=SAME)
 def test_is_no_difference(actual, expected):
-    assert difference(actual, expected) is None
+    assert first_difference(actual, expected) is None
 
 
 OTHER_TYPE = {
@@ -193,12 +193,12 @@ def test_differs_first_in(actual, expected, first):
 def test_form_of_every_part_comes_before_the_value_of_any():
     actual = (np.zeros(3), np.ones((4, 1)))
     expected = (np.ones(3), np.ones(4))
-    found = difference(actual, expected)
+    found = first_difference(actual, expected)
     assert (found.kind, found.path) == ("shape", (1,))
 
 
 def test_finiteness_of_every_part_comes_before_the_value_of_any():
-    found = difference((np.zeros(3), np.array([np.nan])), (np.ones(3), np.ones(1)))
+    found = first_difference((np.zeros(3), np.array([np.nan])), (np.ones(3), np.ones(1)))
     assert (found.kind, found.path) == ("not_finite", (1,))
 
 
@@ -206,7 +206,7 @@ def test_finds_the_way_to_a_part_deep_inside():
     expected = {"layers": [{"w": np.ones((2, 3))}, {"w": np.ones((2, 3))}]}
     actual = copied(expected)
     actual["layers"][1]["w"][1, 2] = 7.0
-    found = difference(actual, expected)
+    found = first_difference(actual, expected)
     assert (found.kind, found.path, found.index) == (
         "value",
         ("layers", 1, "w"),
@@ -216,29 +216,29 @@ def test_finds_the_way_to_a_part_deep_inside():
 
 
 def test_counts_wrong_entries_of_an_array():
-    found = difference(ROWS * [1, 2, 2], ROWS)
+    found = first_difference(ROWS * [1, 2, 2], ROWS)
     assert (found.index, found.wrong, found.total) == ((0, 1), 4, 6)
 
 
 def test_a_list_of_numbers_is_shown_as_one_part():
-    found = difference([1.0, 2.0, 4.0], [1.0, 3.0, 5.0])
+    found = first_difference([1.0, 2.0, 4.0], [1.0, 3.0, 5.0])
     assert found == Difference(
         "value", [1.0, 2.0, 4.0], [1.0, 3.0, 5.0], (), (1,), 2, 3
     )
 
 
 def test_a_list_of_pairs_is_not_one_part():
-    assert difference([(1, 2), (3, 4)], [(1, 2), (3, 5)]).path == (1, 1)
+    assert first_difference([(1, 2), (3, 4)], [(1, 2), (3, 5)]).path == (1, 1)
 
 
 def test_without_values_only_form_counts():
-    assert difference(ROWS + 1, ROWS, values=False) is None
+    assert first_difference(ROWS + 1, ROWS, values=False) is None
     assert kind(ROWS * np.nan, ROWS, values=False) == "not_finite"
 
 
 def test_numbers_that_are_not_finite_equal_their_like_only():
     broken = np.array([np.nan, np.inf, 1.0])
-    assert difference(broken, broken.copy()) is None
+    assert first_difference(broken, broken.copy()) is None
     assert kind(np.ones(3), broken) == "value"
     assert kind(broken, np.ones(3)) == "not_finite"
 
@@ -275,7 +275,7 @@ def test_twenty_levels_take_no_time():
     deep = other = 1.0
     for _ in range(20):
         deep, other = [deep, 2.0], [other, 2.0]
-    assert difference(deep, other) is None
+    assert first_difference(deep, other) is None
 
 
 # Whatever a learner may return, in and out of containers.
@@ -341,21 +341,21 @@ anything = nested(st.one_of(leaves, strangers))
 @given(anything, anything, st.booleans(), st.sampled_from([8, 4, 2]))
 @example(list_that_holds_itself(), list_that_holds_itself(), True, 8)
 def test_never_raises(actual, expected, values, least):
-    found = difference(actual, expected, values=values, least=least)
+    found = first_difference(actual, expected, values=values, least=least)
     assert found is None or isinstance(found, Difference)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(nested(leaves))
 def test_a_copy_is_no_difference(thing):
-    assert difference(copied(thing), thing) is None
+    assert first_difference(copied(thing), thing) is None
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(anything, anything)
 def test_type_shape_and_keys_do_not_depend_on_the_side(one, other):
     form = "type", "length", "keys", "shape"
-    forth, back = difference(one, other), difference(other, one)
+    forth, back = first_difference(one, other), first_difference(other, one)
     assert (forth is None or forth.kind not in form) == (
         back is None or back.kind not in form
     )
@@ -374,18 +374,18 @@ def test_one_wrong_number_is_found_where_it_is(expected, data):
     place = data.draw(st.tuples(*(st.integers(0, n - 1) for n in expected.shape)))
     actual = expected.copy()
     actual[place] += max(1.0, abs(expected).max()) * 1e-6
-    found = difference(actual, expected)
+    found = first_difference(actual, expected)
     assert (found.kind, found.index, found.wrong) == ("value", place, 1)
 
 
 @pytest.mark.parametrize("thing", [ROWS, [1.0, "a"], {"a": (1, 2)}, {1, 2}, "cat", 5])
 def test_a_deep_copy_is_no_difference(thing):
-    assert difference(copy.deepcopy(thing), thing) is None
+    assert first_difference(copy.deepcopy(thing), thing) is None
 
 
 def test_what_was_counted_with_the_standard_library_is_a_dictionary():
     collected = collections.defaultdict(list, a=[1])
-    assert difference(collections.Counter("aab"), {"a": 2, "b": 1}) is None
-    assert difference(collected, {"a": [1]}) is None
-    assert difference([collected], [{"a": [2]}]).path == (0, "a")
-    assert difference(collections.Counter("ab"), {"a": 1}).kind == "keys"
+    assert first_difference(collections.Counter("aab"), {"a": 2, "b": 1}) is None
+    assert first_difference(collected, {"a": [1]}) is None
+    assert first_difference([collected], [{"a": [2]}]).path == (0, "a")
+    assert first_difference(collections.Counter("ab"), {"a": 1}).kind == "keys"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checking.call import Call, Outcome, Raised
+from autograder.checking.call import Call, CallResult, Raised
 from autograder.checking.diagnosis import diagnose, matches, same
 from autograder.checking.exercise import Exercise
 from tests.checking.test_judge import double, judged
@@ -151,7 +151,7 @@ def test_a_crash_on_some_calls_beside_equal_values_is_named():
 
 
 def test_a_call_without_end_is_never_explained():
-    call = Call((np.ones(2),), {}, Outcome("timeout"))
+    call = Call((np.ones(2),), {}, CallResult("timeout"))
     assert diagnose(exercise(tripled=lambda x: 3 * x), [call]) is None
 
 
@@ -214,22 +214,22 @@ def test_diagnosis_leaves_recorded_calls_alone():
 @pytest.mark.parametrize(
     ("one", "other", "equal"),
     [
-        (Outcome("value", 1.0), Outcome("value", 1.0), True),
-        (Outcome("value", 1.0), Outcome("value", 2.0), False),
-        (Outcome("value", None), Outcome("raised", None), False),
+        (CallResult("value", 1.0), CallResult("value", 1.0), True),
+        (CallResult("value", 1.0), CallResult("value", 2.0), False),
+        (CallResult("value", None), CallResult("raised", None), False),
         (
-            Outcome("value", 1.0, None, (np.ones(2),)),
-            Outcome("value", 1.0, None, (np.zeros(2),)),
+            CallResult("value", 1.0, None, (np.ones(2),)),
+            CallResult("value", 1.0, None, (np.zeros(2),)),
             False,
         ),
         (
-            Outcome("raised", None, Raised(("ValueError",), "one", "f", 1)),
-            Outcome("raised", None, Raised(("ValueError",), "other", "g", 2)),
+            CallResult("raised", None, Raised(("ValueError",), "one", "f", 1)),
+            CallResult("raised", None, Raised(("ValueError",), "other", "g", 2)),
             True,
         ),
         (
-            Outcome("raised", None, Raised(("ValueError",))),
-            Outcome("raised", None, Raised(("TypeError",))),
+            CallResult("raised", None, Raised(("ValueError",))),
+            CallResult("raised", None, Raised(("TypeError",))),
             False,
         ),
     ],

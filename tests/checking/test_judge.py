@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from autograder.checking.call import Outcome, Raised, run_here
+from autograder.checking.call import CallResult, Raised, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.student import Broken
@@ -58,7 +58,7 @@ def tiny(reference=double, uses=(), returns=()):
 
 def judged(exercise, answer, **terms):
     def make(names):
-        return run_here(answer, {name: COURSE[name] for name in names})
+        return local_runner(answer, {name: COURSE[name] for name in names})
 
     return judge(exercise, make, **terms)
 
@@ -145,12 +145,12 @@ def test_a_library_that_lacks_something_is_no_stub():
 
 def test_a_stub_whose_source_is_unknown_is_missing():
     raised = Raised(("NotImplementedError", "RuntimeError", "Exception"))
-    found = judge(tiny(), lambda names: lambda *_: Outcome("raised", None, raised))
+    found = judge(tiny(), lambda names: lambda *_: CallResult("raised", None, raised))
     assert statuses(found) == ["missing"] * 3
 
 
 def test_a_call_without_end_is_a_timeout():
-    found = judge(tiny(), lambda names: lambda *_: Outcome("timeout"))
+    found = judge(tiny(), lambda names: lambda *_: CallResult("timeout"))
     assert statuses(found) == ["timeout"] * 3
     assert found.points == 0.0
 
@@ -356,7 +356,7 @@ def test_a_case_that_changes_a_result_changes_no_record():
 
     call = judged(exercise, double).calls[-1]
     assert call.arguments[0].tolist() == [1.0] * 3
-    assert call.outcome.value.tolist() == [2.0] * 3
+    assert call.result.value.tolist() == [2.0] * 3
 
 
 # Answers to the exercise "both", which uses double and shift. They look those names up
@@ -490,7 +490,7 @@ def test_both_wrong_without_a_name_is_judged_as_it_stands(monkeypatch):
     found = judged(with_mistake(), lambda x: shift(double(x)) + 5.0)
     assert found.misconception is None
     assert found.blamed == ()
-    assert found.calls[0].outcome.value.tolist() == [9.0, 0.0, 7.5]
+    assert found.calls[0].result.value.tolist() == [9.0, 0.0, 7.5]
 
 
 def renamed(function, name):

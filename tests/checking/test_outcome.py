@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.checking.call import Raised, copied, run_here
+from autograder.checking.call import Raised, copied, local_runner
 from tests.checking.test_compare import list_that_holds_itself
 
 buffer = np.zeros(3)
@@ -18,7 +18,7 @@ softmax = "the learner's"
 
 
 def outcome(function, *arguments, names=None, **keywords):
-    return run_here(function, names)(arguments, keywords)
+    return local_runner(function, names)(arguments, keywords)
 
 
 def test_a_call_gives_the_value_and_leaves_the_callers_arguments_alone():
@@ -78,7 +78,7 @@ def test_a_value_does_not_change_when_a_later_call_reuses_its_memory():
         buffer[:] = x
         return buffer
 
-    run = run_here(into_the_same_array)
+    run = local_runner(into_the_same_array)
     first, second = run((1.0,), {}), run((2.0,), {})
     assert first.value.tolist() == [1.0] * 3
     assert second.value.tolist() == [2.0] * 3
@@ -282,7 +282,7 @@ def test_a_call_whose_time_is_up_shows_what_it_did_to_its_arguments():
             pass
 
     x = [1]
-    found = run_here(changes_and_hangs, seconds=0.05)((x,), {})
+    found = local_runner(changes_and_hangs, seconds=0.05)((x,), {})
     assert (found.kind, found.value, found.arguments) == ("timeout", None, ([1, 2],))
     assert x == [1]
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from autograder.checking.call import TookTooLong, at_most, run_here
+from autograder.checking.call import TimeLimitExceeded, local_runner, time_limit
 
 
 def endless():
@@ -23,15 +23,15 @@ def stubborn():
 
 @pytest.mark.parametrize("function", [endless, stubborn])
 def test_an_endless_call_is_a_timeout(function):
-    assert run_here(function, seconds=0.05)((), {}).kind == "timeout"
+    assert local_runner(function, seconds=0.05)((), {}).kind == "timeout"
 
 
 def test_later_calls_of_an_endless_function_get_less_time(monkeypatch):
     limits = []
     monkeypatch.setattr(
-        "autograder.checking.call.at_most", lambda s: limits.append(s) or at_most(s)
+        "autograder.checking.call.time_limit", lambda s: limits.append(s) or time_limit(s)
     )
-    run = run_here(endless, seconds=0.2)
+    run = local_runner(endless, seconds=0.2)
     run((), {})
     run((), {})
     assert limits == [0.2, pytest.approx(0.02)]
@@ -39,20 +39,20 @@ def test_later_calls_of_an_endless_function_get_less_time(monkeypatch):
 
 def test_the_alarm_is_put_back():
     before = signal.getsignal(signal.SIGALRM)
-    with pytest.raises(TookTooLong), at_most(0.02):
+    with pytest.raises(TimeLimitExceeded), time_limit(0.02):
         endless()
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_a_call_in_time_keeps_its_value():
-    assert run_here(lambda: 3, seconds=1.0)((), {}).value == 3
+    assert local_runner(lambda: 3, seconds=1.0)((), {}).value == 3
 
 
 def test_no_limit_outside_the_main_thread():
     kinds = []
     thread = threading.Thread(
-        target=lambda: kinds.append(run_here(lambda: 3, seconds=0.01)((), {}).kind)
+        target=lambda: kinds.append(local_runner(lambda: 3, seconds=0.01)((), {}).kind)
     )
     thread.start()
     thread.join()

@@ -15,7 +15,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.checking.call import run_here
+from autograder.checking.call import local_runner
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from tests.honest import cases
@@ -65,7 +65,7 @@ def _shell() -> InteractiveShell:
 
 def _passes(exercise: str, answer: Any) -> bool:
     def make(names: tuple[str, ...]) -> Callable[..., Any]:
-        return run_here(answer, {name: load(name).reference for name in names}, 5.0)
+        return local_runner(answer, {name: load(name).reference for name in names}, 5.0)
 
     found = judge(load(exercise), make)
     return found.passed and not found.blamed

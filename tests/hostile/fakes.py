@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from autograder.checking.call import run_here
+from autograder.checking.call import local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
@@ -292,9 +292,9 @@ get_ipython().events.register("post_run_cell", lambda *given: print("8.0"))
 
 def memorised(exercise: Exercise) -> dict[str, list]:
     """Give the right answers to all that the notebook's check asks, by their bytes."""
-    kept = judge(exercise, lambda names: run_here(exercise.reference)).calls
+    kept = judge(exercise, lambda names: local_runner(exercise.reference)).calls
     return {
-        call.arguments[0].tobytes().hex(): np.asarray(call.outcome.value).tolist()
+        call.arguments[0].tobytes().hex(): np.asarray(call.result.value).tolist()
         for call in kept
     }
 

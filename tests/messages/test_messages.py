@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.checking.call import Outcome, run_here
+from autograder.checking.call import CallResult, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.messages import report as messages
@@ -453,7 +453,7 @@ def test_a_long_text_of_an_exception_is_cut_and_put_in_one_line():
 
 def test_a_call_without_end():
     exercise = about(double, X)
-    found = judge(exercise, lambda names: lambda *_: Outcome("timeout"))
+    found = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
     assert messages.explain(exercise, found.verdicts[0]) == (
         f"{FED}was still running when its time was up (does a loop never end?). "
         "It should return [2, -4]."
@@ -664,7 +664,7 @@ def test_a_hidden_case_tells_type_and_line_of_an_exception_but_not_its_text():
 
 def test_a_hidden_case_without_end_or_with_a_changed_argument():
     exercise = about(double, np.array([SECRET]), visible=False)
-    found = judge(exercise, lambda names: lambda *_: Outcome("timeout"))
+    found = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
     assert messages.explain(exercise, found.verdicts[0]) == (
         "Your function was still running on a hidden input when its time was up."
     )
@@ -711,7 +711,7 @@ def test_a_stub_of_an_earlier_exercise_is_named():
         return shift(double(x))
 
     # Nothing binds the course's versions here, as in a sandbox that has none.
-    found = judge(tiny(both, uses=USES), lambda names: run_here(answer))
+    found = judge(tiny(both, uses=USES), lambda names: local_runner(answer))
     assert str(Report(found)) == (
         "both cannot be checked yet\n"
         "  `both` calls `double`, which is not written yet. Go back and write `double` "
