@@ -86,9 +86,8 @@ def axes_swapped(a, b):
 
 
 @exercise.misconception(
-    "Your a and b are added as they are: NumPy pairs each row with the one beside it.",
-    "Which shape could you give to a, so that none of its rows stands beside a row of "
-    "b?",
+    "Your a and b are added as they are: NumPy pairs row i of a with row i of b.",
+    "Which shape could you give to a, so that each of its rows meets every row of b?",
     why="Broadcasting is hoped to form all pairs by itself.",
 )
 def added_as_they_are(a, b):
@@ -114,7 +113,7 @@ def every_number_with_every_number(a, b):
 
 
 @exercise.misconception(
-    "Your vectors are right ones in the wrong places: the pairs are listed b first, "
+    "Your vectors are right, but in the wrong positions: the pairs are listed b first, "
     "and reshaped after that.",
     "Does reshape move an axis, or does it only cut the same row of numbers anew?",
     why="The wrong shape is mended with reshape where an axis had to move.",
@@ -197,7 +196,7 @@ def grows_along_j(a, b):
     "Your fractions are cut off when a holds whole numbers: your result takes its type "
     "from a.",
     "Which type of numbers is there room for in your empty array?",
-    why="dtype=a.dtype, or zeros_like, looks at one of the two arguments only.",
+    why="dtype=a.dtype, or zeros_like, depends on one of the two arguments only.",
 )
 def room_like_a(a, b):
     sums = np.empty((len(a), len(b), a.shape[1]), dtype=a.dtype)

@@ -189,19 +189,19 @@ def eps_in_denominator(x):
     why="x[i] = … looks like a local change, but a list is passed without a copy.",
 )
 def shares_written_into_x(x):
-    for place, score in enumerate(x):
-        x[place] = math.exp(score)
+    for i, score in enumerate(x):
+        x[i] = math.exp(score)
     total = sum(x)
-    for place, power in enumerate(x):
-        x[place] = power / total
+    for i, power in enumerate(x):
+        x[i] = power / total
     return x
 
 
 @exercise.misconception(
     "Your shares are right, and they come as a NumPy array.",
-    "What does the docstring say about the kind of thing to return?",
-    why="np.exp(x) / np.exp(x).sum() is what one finds first; a list goes in, no list "
-    "comes out.",
+    "Which type does the docstring say that the result has?",
+    why="np.exp(x) / np.exp(x).sum() is the best known form, and it returns an array "
+    "even for a list.",
 )
 def numpy_array(x):
     return np.exp(x) / np.exp(x).sum()

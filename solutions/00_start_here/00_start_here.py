@@ -24,9 +24,9 @@ from course_lib.lessons.environment import check_environment
 # ## How the course works
 #
 # A lesson is one notebook. You read a little, predict, run a cell with **Shift + Enter**,
-# look, and now and then write a function yourself. Below each of your functions stands a
-# check. It says more than *wrong*: where it knows your mistake, it names it and asks a
-# question that leads you on.
+# see what happens, and now and then write a function yourself. Below each of your functions
+# is a check. It says more than *wrong*: where it recognises the misconception behind your
+# answer, it names it and asks a question that leads you on.
 #
 # Nothing that you type can break the course. This notebook is your own copy, and a newer
 # version of the lesson keeps your answers. After you edit a cell, run it again: a check
@@ -110,9 +110,10 @@ check(softmax_by_hand)
 # A check shows what your function must do. If your course is graded, a few more inputs of
 # the same kind are tried then; nothing is asked that the contract does not say.
 #
-# Whatever you answered: make a mistake on purpose now. Leave out the exponential, run your
+# Whatever you answered: get it wrong on purpose now. Leave out the exponential, run your
 # cell and the check again, and read the message. It shows what your function was fed, what
-# it returned and what was expected; the arrow at the end names the mistake. Then repair it.
+# it returned and what was expected; the arrow at the end names the misconception. Then
+# repair it.
 
 # %% [markdown]
 # ## Shapes
@@ -164,7 +165,7 @@ print(wrong, "row sums:", wrong.sum(axis=-1))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The sums must keep an axis of length 1 in the place where the row was.
+# The sums must keep an axis of length 1 where the row was.
 #
 # </details>
 
@@ -197,8 +198,8 @@ alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
 figures.signed_table(table, ["a 0", "a 1", "a 2"], ["b 0", "b 1"], alt=alt)
 
 # %% [markdown]
-# In an index, three dots stand for "all axes in front". With them a new axis finds its
-# place however many sentences come along. **Predict** the two shapes.
+# In an index, three dots stand for "all axes in front". With them a new axis ends up
+# where you want it, however many axes come before it. **Predict** the two shapes.
 
 # %%
 print(sentences[..., np.newaxis].shape)
@@ -251,17 +252,17 @@ check(pairwise_sums)
 # | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (08) |
 # | `d_ff`, `vocab_size` | width of a layer of lesson 08, number of known tokens (06) |
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
-# | `may_attend` | a mask of truth values: `True` means "may look" |
+# | `may_attend` | a mask of truth values: `True` means "may attend" |
 #
-# Three habits: tokens are **rows**; axes in front of them (sentences, heads) come along
-# unchanged; *weights* always means attention weights, and what is learned is called
+# Three habits: tokens are **rows**; axes in front of them (sentences, heads) stay
+# as they are; *weights* always means attention weights, and what is learned is called
 # *parameters*.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Softmax turns any scores into positive shares that add up to 1.
-# - `keepdims=True` keeps a place for the axis that was summed; broadcasting fills it.
+# - `keepdims=True` keeps the summed axis with length 1; broadcasting stretches it.
 # - Tokens are rows, always; the last two axes are what a lesson talks about.
 #
 # **What you can read now:** the chapter "Broadcasting" of NumPy's user guide.

@@ -40,11 +40,11 @@ def exact_fractions(x):
 
 @answers.correct
 def while_loop_that_prints(x):
-    shares, total, place = [], sum(map(math.exp, x)), 0
-    while place < len(x):
-        shares += [math.e ** x[place] / total]
-        print(place, shares)
-        place += 1
+    shares, total, i = [], sum(map(math.exp, x)), 0
+    while i < len(x):
+        shares += [math.e ** x[i] / total]
+        print(i, shares)
+        i += 1
     return shares
 
 
@@ -183,6 +183,6 @@ def squares_for_powers(x):
 
 @answers.other
 def powers_written_into_x(x):
-    for place, score in enumerate(x):
-        x[place] = math.exp(score)
+    for i, score in enumerate(x):
+        x[i] = math.exp(score)
     return [power / sum(x) for power in x]
