@@ -25,7 +25,13 @@ from autograder.grading.identity import course_seed
 from autograder.grading.journal import Journal
 from autograder.grading.result import ExerciseResult, SubmissionResult
 from autograder.grading.verdicts import GradedSubmission, Verdicts
-from autograder.grading.workers import GradingTaskResult, Settings, GradingTask, Workers, deaf
+from autograder.grading.workers import (
+    GradingTask,
+    GradingTaskResult,
+    Settings,
+    Workers,
+    deaf,
+)
 
 
 def line(result: SubmissionResult) -> str:
@@ -179,7 +185,9 @@ class _Run:
         )
         self.verdicts = Verdicts(course, self.settings, journal, anew=wishes.anew)
         self.records = GradeRecords(course, lesson, journal, self._gradebook())
-        self.faults = {each: fault for each in students if (fault := student_id_fault(each))}
+        self.faults = {
+            each: fault for each in students if (fault := student_id_fault(each))
+        }
         self.students = [each for each in students if each not in self.faults]
         self.fresh = self.count = self.unread = self.review = 0
         self.start = time.monotonic()

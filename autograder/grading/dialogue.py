@@ -15,24 +15,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.checking.call import Outcome, Raised, quiet
+from autograder.checking.call import CallResult, Raised, silenced
 from autograder.grading.inside import wire
-from autograder.grading.sandbox import Broken, Child
+from autograder.grading.release import Cell
+from autograder.grading.sandbox import ChildProcess, SandboxFailure
 
-End = Literal["crashed", "timeout"]
+LostKind = Literal["crashed", "timeout"]
 
 LONGEST_TEXT = 2000  # characters of an exception's text, function or line
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 
 
-class Lost(Exception):
+class ChildLost(Exception):
     """The child is gone, or has to go.
 
     kind : "crashed" or "timeout"
     at : place of the cell that it was in, if it ran cells; -1 before the first
     """
 
-    def __init__(self, kind: End, at: int = -1) -> None:
+    def __init__(self, kind: LostKind, at: int = -1) -> None:
         """Say how, and where."""
         super().__init__(kind)
         self.kind = kind
@@ -40,7 +41,7 @@ class Lost(Exception):
 
 
 @dataclass(frozen=True)
-class Report:
+class CellsReport:
     """What a child tells when the cells have run.
 
     troubles : place of a cell to the exception that ended it
@@ -55,29 +56,29 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Told:
+class CallReply:
     """What a call gave: an outcome, and the watched functions seen, with the lines."""
 
-    outcome: Outcome
+    outcome: CallResult
     seen: tuple[tuple[str, str], ...]
 
 
 @contextlib.contextmanager
 def nonsense_is_a_crash() -> Iterator[None]:
-    """Take what cannot be read for the child's crash; raises ``Lost``."""
+    """Take what cannot be read for the child's crash; raises ``ChildLost``."""
     try:
         yield
-    except (wire.Nonsense, wire.TooBig, TypeError, ValueError, LookupError):
-        raise Lost("crashed") from None
+    except (wire.MalformedMessage, wire.TooLarge, TypeError, ValueError, LookupError):
+        raise ChildLost("crashed") from None
 
 
-def read_report(words: list[Any], cells: int) -> Report:
+def read_report(words: list[Any], cells: int) -> CellsReport:
     """Read what a child tells when its cells have run.
 
     cells : how many there are
     """
     troubles, outputs, answers = words
-    return Report(
+    return CellsReport(
         {read_place(p, cells): _raised(r) for p, r in checked(troubles, dict).items()},
         {
             read_place(p, cells): checked(o, list)
@@ -98,17 +99,17 @@ def read_told(
     changed: Any,
     shares: Any,
     seen: Any,
-) -> Told:
+) -> CallReply:
     """Read what a call gave.
 
     given : the arguments it was called with
     changed : those after it, or None if they are as they were
     """
     if kind not in ("value", "raised", "output"):
-        raise wire.Nonsense("an outcome of no kind")
+        raise wire.MalformedMessage("an outcome of no kind")
     after = given if changed is None else checked(changed, tuple)
     if len(after) != len(given) or (kind == "raised") != (raised is not None):
-        raise wire.Nonsense("an outcome that does not fit its call")
+        raise wire.MalformedMessage("an outcome that does not fit its call")
     # A function that was lent comes back as nothing that is known here.
     after = tuple(g if callable(g) else a for g, a in zip(given, after, strict=True))
     what = None if raised is None else _raised(raised)
@@ -116,7 +117,7 @@ def read_told(
         (checked(name, str), clean(checked(line, str)))
         for name, line in checked(seen, list)
     )
-    return Told(Outcome(kind, value, what, after, shares is True), calls)
+    return CallReply(CallResult(kind, value, what, after, shares is True), calls)
 
 
 def _raised(told: Any) -> Raised:
@@ -124,7 +125,7 @@ def _raised(told: Any) -> Raised:
     kinds, message, function, number, line = checked(told, tuple)
     names = tuple(clean(checked(kind, str))[:100] for kind in checked(kinds, tuple))
     if not names:
-        raise wire.Nonsense("an exception without a type")
+        raise wire.MalformedMessage("an exception without a type")
     texts = [clean(checked(t, str)[:LONGEST_TEXT]) for t in (message, function, line)]
     return Raised(names[:20], texts[0], texts[1], checked(number, int), texts[2])
 
@@ -132,14 +133,14 @@ def _raised(told: Any) -> Raised:
 def read_place(value: Any, cells: int) -> int:
     """Read the place of a cell, of so many."""
     if checked(value, int) not in range(cells):
-        raise wire.Nonsense("no cell")
+        raise wire.MalformedMessage("no cell")
     return value
 
 
 def checked(value: Any, kind: type) -> Any:
-    """Give a value back if it is exactly of a type; raises ``Nonsense``."""
+    """Give a value back if it is exactly of a type; raises ``MalformedMessage``."""
     if type(value) is not kind:
-        raise wire.Nonsense(f"no {kind.__name__}")
+        raise wire.MalformedMessage(f"no {kind.__name__}")
     return value
 
 
@@ -149,9 +150,8 @@ def clean(text: str) -> str:
     return ADDRESS.sub("0x…", whole)
 
 
-Cell = tuple[str, str, str]  # role, text, exercise
 When = Literal["check", "end"]
-Functions = Mapping[str, Callable[..., Any]]
+BoundFunctions = Mapping[str, Callable[..., Any]]
 
 MOST_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
@@ -161,10 +161,10 @@ LONGEST_MESSAGE = 2000  # characters of an exception's text
 SEND_SECONDS = 3.0  # until a child has read what it is told: it waits for nothing else
 
 
-class Dialogue:
+class ChildClient:
     """One child, spoken with."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: ChildProcess) -> None:
         """Take a child that has just been forked."""
         self.child = child
 
@@ -174,15 +174,17 @@ class Dialogue:
         left_out: Sequence[int],
         seconds: float,
         in_all: float,
-    ) -> Report:
-        """Have the cells run; raises ``Lost`` if the child ends, saying where.
+    ) -> CellsReport:
+        """Have the cells run; raises ``ChildLost`` if the child ends, saying where.
 
         seconds, in_all : of each cell, and of all of them; over the latter the place is
             not said, for it may be any cell that takes too long
         """
         at, end = -1, time.monotonic() + in_all
         try:
-            self._send("run", list(cells), list(left_out))
+            self._send(
+                "run", [(c.role, c.source, c.exercise) for c in cells], list(left_out)
+            )
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
                 deadline = min(time.monotonic() + seconds, end)
                 what, *rest = self._receive(deadline, starting=at < 0)
@@ -190,19 +192,19 @@ class Dialogue:
                     if what == "ran":
                         return read_report(rest, len(cells))
                     at = read_place(rest[0], len(cells))
-        except Lost as lost:
-            raise Lost(lost.kind, at if time.monotonic() < end else -1) from None
-        raise Lost("crashed", at)
+        except ChildLost as lost:
+            raise ChildLost(lost.kind, at if time.monotonic() < end else -1) from None
+        raise ChildLost("crashed", at)
 
     def call(
         self,
         exercise: str,
         when: When,
         call: tuple[tuple[Any, ...], dict[str, Any]],
-        bound: Functions,
+        bound: BoundFunctions,
         seconds: float,
-    ) -> Told:
-        """Have an answer called; raises ``Lost`` if the child ends or is too slow."""
+    ) -> CallReply:
+        """Have an answer called; raises ``ChildLost`` if the child ends or is too slow."""
         functions: list[Callable[..., Any]] = [*bound.values()]
         numbers = {name: place for place, name in enumerate(bound)}
 
@@ -227,7 +229,7 @@ class Dialogue:
             deadline += time.monotonic() - start
             if ours > CALLBACK_SECONDS:
                 break
-        raise Lost("timeout")
+        raise ChildLost("timeout")
 
     def _answer(self, functions: list[Callable[..., Any]], asked: list[Any]) -> None:
         """Answer a call of one of our functions."""
@@ -236,9 +238,9 @@ class Dialogue:
             function = functions[checked(number, int)]
             arguments, keywords = checked(arguments, tuple), checked(keywords, dict)
             if len(wire.pack([arguments, keywords])) > LONGEST_CALLBACK:
-                raise wire.Nonsense("too much to work on")
+                raise wire.MalformedMessage("too much to work on")
         try:
-            with quiet(), _little_memory():
+            with silenced(), _little_memory():
                 value = function(*arguments, **keywords)
             frame = wire.pack(["answer", "value", value])
         except Exception as error:
@@ -251,12 +253,12 @@ class Dialogue:
         self._send_frame(wire.pack(list(words)))
 
     def _send_frame(self, frame: bytes) -> None:
-        """Send; raises ``Lost`` if the child does not read."""
+        """Send; raises ``ChildLost`` if the child does not read."""
         try:
             self.child.connection.settimeout(SEND_SECONDS)
             wire.send(self.child.connection, frame)
         except TimeoutError:
-            raise Lost("timeout") from None
+            raise ChildLost("timeout") from None
         except OSError:
             pass  # it is gone, and may have said something before: that is still read
 
@@ -270,13 +272,13 @@ class Dialogue:
             frame = wire.receive(self.child.connection, deadline, longest)
             message = wire.unpack(frame)
         except TimeoutError:
-            raise Lost("timeout") from None
-        except (EOFError, OSError, wire.Nonsense):
-            raise Lost("crashed") from None
+            raise ChildLost("timeout") from None
+        except (EOFError, OSError, wire.MalformedMessage):
+            raise ChildLost("crashed") from None
         if type(message) is not list or not message or type(message[0]) is not str:
-            raise Lost("crashed")
+            raise ChildLost("crashed")
         if message[0] == "failed" and starting:
-            raise Broken(f"a child could not be shut in: {message[-1]}")
+            raise SandboxFailure(f"a child could not be shut in: {message[-1]}")
         return message
 
 
@@ -297,12 +299,12 @@ def _little_memory() -> Iterator[None]:
 def _answers_another(what: str, given: Any, token: bytes) -> bool:
     """Say whether a message belongs to an earlier call, whose end was told twice."""
     if what not in ("outcome", "callback"):
-        raise wire.Nonsense("a word that no call asks for")
+        raise wire.MalformedMessage("a word that no call asks for")
     return checked(given, bytes) != token
 
 
 # MERGED autograder.grading.testimony: Read what a child says: a stranger's word, checked field by field.
 #
-#   What does not have the expected form is ``Nonsense``, and counts as the child's crash.
+#   What does not have the expected form is ``MalformedMessage``, and counts as the child's crash.
 #   How it is asked is in ``dialogue``.
 #

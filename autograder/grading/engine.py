@@ -3,7 +3,7 @@
     with Engine(course, "01_dot_product_attention") as engine:
         result, times = engine.grade(path, "amara")
 
-``path`` is the submission's file. Whatever it holds, the answer is a ``Result``; only a
+``path`` is the submission's file. Whatever it holds, the answer is a ``SubmissionResult``; only a
 fault of this machine's raises. What is read of a file is in ``submission``; a whole
 class is ``classroom``'s work.
 """
@@ -23,13 +23,13 @@ from autograder.grading import course_copy
 from autograder.grading.identity import course_seed
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.judging import Times, judge_all, no_answer, remembering
-from autograder.grading.release import Master, load_master
-from autograder.grading.result import Judged, Result
+from autograder.grading.release import Cell, Release, load_release
+from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.sandbox import Sandbox, check_started
-from autograder.grading.session import Budget, Cell, Session, TooSlow, clean
+from autograder.grading.session import Budget, Session, TimedOutOnce, clean
 from autograder.grading.submission import Submission
 
-__all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TooSlow"]
+__all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TimedOutOnce"]
 
 
 class Engine:
@@ -54,8 +54,8 @@ class Engine:
         worker : differs between engines that run at the same time
         folder : with what ``course_copy`` makes for the lesson; made if not given
         """
-        self.master: Master = load_master(course, lesson)
-        self.exercises = [remembering(load(name)) for name in self.master.exercises]
+        self.release: Release = load_release(course, lesson)
+        self.exercises = [remembering(load(name)) for name in self.release.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
         self._own_folder = None
@@ -63,13 +63,13 @@ class Engine:
             self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
             course_copy.make_copy(folder, self.exercises)
-        setup = [c.source for c in self.master.cells if c.role in ("setup", "demo")]
+        setup = [c.source for c in self.release.cells if c.role in ("setup", "demo")]
         graded = {exercise.reference.__module__ for exercise in self.exercises}
         self.sandbox = Sandbox(
             folder,
             sorted({*course_copy.modules_of(setup), *graded}),
             course_copy.watched(self.exercises),
-            [(c.role, c.source) for c in self.master.cells if c.role != "prose"],
+            [(c.role, c.source) for c in self.release.cells if c.is_code],
             isolated=isolated,
             limits=limits,
             worker=worker,
@@ -105,28 +105,28 @@ class Engine:
         if self._own_folder:
             self._own_folder.cleanup()
 
-    def grade(self, path: Path, student: str = "") -> tuple[Result, Times]:
+    def grade(self, path: Path, student: str = "") -> tuple[SubmissionResult, Times]:
         """Grade a submission's file; a timeout is tried once more before it counts."""
         start = time.perf_counter()
-        submission = Submission(self.master, student, path)
+        submission = Submission(self.release, student, path)
         cells = submission.cells
         reading = time.perf_counter() - start
         try:
             judged, times = self.judge(cells)
-        except TooSlow:
+        except TimedOutOnce:
             judged, times = self.judge(cells, last_try=True)
         return submission.result(judged), with_reading(times, reading)
 
     def judge(
         self, cells: Sequence[Cell] | None, *, last_try: bool = False
-    ) -> tuple[Judged, Times]:
+    ) -> tuple[CodeResult, Times]:
         """Judge a submission's code.
 
         cells : role, source and exercise of each; None if they could not be read
-        last_try : False raises ``TooSlow`` at the first timeout
+        last_try : False raises ``TimedOutOnce`` at the first timeout
         """
         if cells is None:
-            return Judged(tuple(no_answer(each) for each in self.exercises)), {}
+            return CodeResult(tuple(no_answer(each) for each in self.exercises)), {}
         start = time.perf_counter()
         times: Times = {}
         with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
@@ -135,7 +135,7 @@ class Engine:
             exercises = judge_all(session, self.exercises, self.seed, times)
         times["all"] = time.perf_counter() - start
         troubles = _troubles(session, self.exercises)
-        return Judged(exercises, troubles, _shown(outputs)), times
+        return CodeResult(exercises, troubles, _shown(outputs)), times
 
 
 def with_reading(times: Times, seconds: float) -> Times:
@@ -162,10 +162,12 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
     for place in sorted({*session.troubles} | {*session.killed}):
         if not 0 <= place < len(session.cells):
             continue
-        role, text, exercise = session.cells[place]
-        first = clean(text.strip().split("\n")[0][:80])
+        cell = session.cells[place]
+        first = clean(cell.source.strip().split("\n")[0][:80])
         name = (
-            f"the cell of {exercise}" if role == "solution" else f"the cell `{first}`"
+            f"the cell of {cell.exercise}"
+            if cell.role == "solution"
+            else f"the cell `{first}`"
         )
         if place in session.killed:
             told.append(f"{name} {ways[session.killed[place]]}")

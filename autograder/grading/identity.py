@@ -19,7 +19,7 @@ from pathlib import Path
 import autograder
 import course_lib
 from autograder.course import Course, CourseError
-from autograder.grading.dialogue import Cell
+from autograder.grading.release import Cell
 
 NAME = "gradebook.seed"
 BITS = 128
@@ -96,7 +96,8 @@ def key(version: str, seed: int, cells: Sequence[Cell] | None, **ways: object) -
     cells : None if the file could not be read
     ways : how it is graded, besides
     """
-    given = [version, f"{seed:x}", cells, sorted((k, repr(v)) for k, v in ways.items())]
+    code = cells and [[cell.role, cell.source, cell.exercise] for cell in cells]
+    given = [version, f"{seed:x}", code, sorted((k, repr(v)) for k, v in ways.items())]
     return hashlib.sha256(json.dumps(given).encode()).hexdigest()
 
 

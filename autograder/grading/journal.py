@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, CourseError
-from autograder.grading.result import Judged, Result
+from autograder.grading.result import CodeResult, SubmissionResult
 
 NAME = "build/grading/journal.db"
 FORMAT = 1  # of the tables below
@@ -50,7 +50,7 @@ TIMES = "SELECT times FROM verdicts WHERE key = ? ORDER BY number DESC LIMIT 1"
 
 
 @dataclass(frozen=True)
-class Kept:
+class JournalEntry:
     """A student's latest result.
 
     digest : of the file that was handed in
@@ -89,14 +89,16 @@ class Journal:
         """Close the file."""
         self._open.close()
 
-    def verdicts(self, key: str) -> Judged | None:
+    def verdicts(self, key: str) -> CodeResult | None:
         """Give the latest verdicts under a key, if there are any."""
         wanted = "SELECT judged FROM verdicts WHERE key = ? ORDER BY number DESC"
         with self._told():
             row = self._open.execute(wanted, (key,)).fetchone()
-            return Judged.from_json(row[0]) if row else None
+            return CodeResult.from_json(row[0]) if row else None
 
-    def add_verdicts(self, key: str, judged: Judged, times: dict[str, float]) -> None:
+    def add_verdicts(
+        self, key: str, judged: CodeResult, times: dict[str, float]
+    ) -> None:
         """Keep verdicts, and the seconds that they took."""
         rounded = {name: round(seconds, 4) for name, seconds in times.items()}
         self._add("verdicts", None, key, judged.as_json(), json.dumps(rounded))
@@ -112,27 +114,29 @@ class Journal:
         """Keep the key of a file."""
         self._add("files", digest, version, key)
 
-    def kept(self, lesson: str, student: str) -> Kept | None:
+    def kept(self, lesson: str, student: str) -> JournalEntry | None:
         """Give a student's latest result; None if there is none."""
         with self._told():
             row = self._open.execute(ONE, (lesson, student)).fetchone()
-        return Kept(*row) if row and row[3] else None
+        return JournalEntry(*row) if row and row[3] else None
 
-    def latest(self, lesson: str) -> Iterator[Kept]:
+    def latest(self, lesson: str) -> Iterator[JournalEntry]:
         """Give each student's latest result, sorted by student."""
         with self._told():
             for row in self._open.execute(LATEST, (lesson,)):
-                yield Kept(*row)
+                yield JournalEntry(*row)
 
-    def add_result(self, lesson: str, kept: Kept) -> None:
+    def add_result(self, lesson: str, kept: JournalEntry) -> None:
         """Keep a student's result; an empty line says that there is none any more."""
         row = kept.student, kept.digest, kept.key, kept.line
         self._add("results", None, lesson, *row)
 
-    def results(self, lesson: str) -> list[Result]:
+    def results(self, lesson: str) -> list[SubmissionResult]:
         """Give each student's latest result, sorted by student."""
         with self._told():
-            return [Result.from_json(kept.line) for kept in self.latest(lesson)]
+            return [
+                SubmissionResult.from_json(kept.line) for kept in self.latest(lesson)
+            ]
 
     def times(self, lesson: str) -> Iterator[tuple[str, dict[str, float]]]:
         """Give each student with the seconds that the verdicts took, by stage and case.

@@ -221,7 +221,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Written:
+class SubmittedCell:
     """One cell as the learner wrote it.
 
     source : its text with ``\\n`` between the lines, always fit for UTF-8
@@ -234,7 +234,7 @@ class Written:
     grade_id: str = ""
 
 
-def read_submission(path: Path, below: Path | None = None) -> tuple[Written, ...]:
+def read_submission(path: Path, below: Path | None = None) -> tuple[SubmittedCell, ...]:
     """Read a submitted notebook's cells; raises ``Unreadable``.
 
     path : in nbgrader's order of folders: ``submitted/student/lesson/lesson.ipynb``
@@ -251,7 +251,7 @@ def read_file(path: Path, below: Path | None = None) -> bytes:
     return read_bytes(path, below, MOST_BYTES)
 
 
-def read_cells(raw: bytes, name: str) -> tuple[Written, ...]:
+def read_cells(raw: bytes, name: str) -> tuple[SubmittedCell, ...]:
     """Read the cells out of a file's bytes; raises ``Unreadable``."""
     name = shown(name)
     found = _found_cells(document(raw, name), name)
@@ -281,7 +281,7 @@ def _found_cells(notebook: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _written(found: list[Any]) -> Iterator[Written]:
+def _written(found: list[Any]) -> Iterator[SubmittedCell]:
     """Give the cells of known kinds; what is not as it should be counts as absent."""
     for cell in found:
         kind = cell.get("cell_type") if isinstance(cell, dict) else None
@@ -294,10 +294,10 @@ def _written(found: list[Any]) -> Iterator[Written]:
         # Colab keeps a cell's id in its metadata.
         mark = _mark(cell.get("id")) or _mark(metadata.get("id"))
         grade_id = _mark(_mapping(metadata.get("nbgrader")).get("grade_id"))
-        yield Written(KINDS[kind], source, mark, grade_id)
+        yield SubmittedCell(KINDS[kind], source, mark, grade_id)
 
 
-def _check_lengths(cells: tuple[Written, ...], name: str) -> None:
+def _check_lengths(cells: tuple[SubmittedCell, ...], name: str) -> None:
     lengths = [len(cell.source.encode()) for cell in cells if cell.kind == "code"]
     for limit, length, what in (
         (LONGEST_CODE, max(lengths, default=0), "in one cell"),

@@ -1,46 +1,50 @@
 """The released lesson as grading needs it: its cells in order, and what each is for.
 
 It comes from the learner's original in ``notebooks/``, which the course builds; what a
-learner hands in is ``reading``'s and ``rebuild``'s work.
+learner hands in is the subject of ``reading`` and ``rebuild``.
 """
 
 import ast
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from autograder.checking.registry import exercise_names
 from autograder.course import Course, CourseError
 
-Role = Literal["setup", "solution", "check", "demo", "prose"]
+Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
 
 
 @dataclass(frozen=True)
-class MasterCell:
-    """One cell of the lesson.
+class Cell:
+    """One cell of a notebook, released or rebuilt.
 
-    role : "setup" for imports above the first exercise, "demo" for other given code
-    exercise : for a solution and a check, which exercise
+    role : "setup" for imports above the first exercise, "demo" for other code of the
+        lesson, "own" for the learner's own cells
+    exercise : of a solution and a check
+    id : as in the notebook; verdicts do not depend on it
+    is_code : only code can run
     """
 
     role: Role
-    id: str
     source: str
     exercise: str = ""
+    id: str = ""
+    is_code: bool = True
 
     @property
     def grade_id(self) -> str:
-        """The mark that nbgrader knows it by; "" if it is not graded."""
+        """nbgrader's name for the cell; "" if it is not graded."""
         return f"{CHECK}{self.exercise}" if self.role == "check" else self.exercise
 
 
 @dataclass(frozen=True)
-class Master:
+class Release:
     """A lesson as it was released."""
 
     lesson: str
-    cells: tuple[MasterCell, ...]
+    cells: tuple[Cell, ...]
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -48,29 +52,29 @@ class Master:
         return tuple(cell.exercise for cell in self.cells if cell.role == "solution")
 
 
-def load_master(course: Course, lesson: str) -> Master:
-    """Read a lesson's released notebook; raises ``CourseError`` if there is none."""
+def load_release(course: Course, lesson: str) -> Release:
+    """Load a lesson's released notebook; raises ``CourseError`` if there is none."""
     path = course.learner(lesson)
-    again = "run `make build` to make it anew"
+    make = "run `make build` to make it anew"
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        cells = [_read(cell) for cell in notebook["cells"]]
+        cells = _mark_setup([_read_cell(cell) for cell in notebook["cells"]])
     except FileNotFoundError:
         raise CourseError(
             f"{course.relative(path)} is missing: run `make build` to make it"
         ) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        what = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         raise CourseError(
-            f"{course.relative(path)} cannot be graded with ({what}): {again}"
+            f"{course.relative(path)} cannot be graded with ({reason}): {make}"
         ) from None
-    master = Master(lesson, tuple(_with_setup(cells)))
-    if wrong := _fault(master):
-        raise CourseError(f"{course.relative(path)} {wrong}: {again}")
-    return master
+    release = Release(lesson, tuple(cells))
+    if fault := _fault(release):
+        raise CourseError(f"{course.relative(path)} {fault}: {make}")
+    return release
 
 
-def _read(cell: dict[str, Any]) -> MasterCell:
+def _read_cell(cell: dict[str, Any]) -> Cell:
     """Read one cell; code that is not graded is a demonstration so far."""
     source = cell["source"]
     source = source if isinstance(source, str) else "".join(source)
@@ -79,22 +83,23 @@ def _read(cell: dict[str, Any]) -> MasterCell:
     if marks.get("grade"):
         if not grade_id.startswith(CHECK):
             raise ValueError(f"{grade_id} has points, and is no check")
-        return MasterCell("check", cell["id"], source, grade_id.removeprefix(CHECK))
+        return Cell("check", source, grade_id.removeprefix(CHECK), cell["id"])
     if marks.get("solution"):
-        return MasterCell("solution", cell["id"], source, grade_id)
-    role: Role = "demo" if cell["cell_type"] == "code" else "prose"
-    return MasterCell(role, cell["id"], source)
+        return Cell("solution", source, grade_id, cell["id"])
+    if cell["cell_type"] == "code":
+        return Cell("demo", source, id=cell["id"])
+    return Cell("prose", source, id=cell["id"], is_code=False)
 
 
-def _with_setup(cells: list[MasterCell]) -> list[MasterCell]:
-    """Mark the cells of imports that stand above the first exercise as set-up."""
+def _mark_setup(cells: list[Cell]) -> list[Cell]:
+    """Return the cells; those of imports above the first exercise are the set-up."""
     roles = [cell.role for cell in cells]
     first = roles.index("solution") if "solution" in roles else len(cells)
     return [
-        MasterCell("setup", cell.id, cell.source)
-        if cell.role == "demo" and place < first and _only_imports(cell.source)
+        replace(cell, role="setup")
+        if cell.role == "demo" and index < first and _only_imports(cell.source)
         else cell
-        for place, cell in enumerate(cells)
+        for index, cell in enumerate(cells)
     ]
 
 
@@ -106,11 +111,11 @@ def _only_imports(source: str) -> bool:
     return bool(body) and all(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
 
 
-def _fault(master: Master) -> str:
-    """Say what makes a lesson unfit as a master, "" if nothing does."""
-    solutions = list(master.exercises)
-    checks = [cell.exercise for cell in master.cells if cell.role == "check"]
-    ids = [cell.id for cell in master.cells]
+def _fault(release: Release) -> str:
+    """Return what makes a lesson unfit for grading; "" if nothing does."""
+    solutions = list(release.exercises)
+    checks = [cell.exercise for cell in release.cells if cell.role == "check"]
+    ids = [cell.id for cell in release.cells]
     for name in [*solutions, *checks]:
         if name not in exercise_names():
             return f"grades {name!r}, which is no exercise of the course"

@@ -73,7 +73,7 @@ class ExerciseResult:
 
 
 @dataclass(frozen=True)
-class Judged:
+class CodeResult:
     """The verdicts on a submission's code, whoever has handed it in.
 
     troubles : cells of the learner's own that did not run through, a sentence each
@@ -89,7 +89,7 @@ class Judged:
         return _line(vars(self))
 
     @classmethod
-    def from_json(cls, line: str) -> "Judged":
+    def from_json(cls, line: str) -> "CodeResult":
         """Give the verdicts of a line; raises ``ValueError`` or ``LookupError``."""
         data = json.loads(line)
         return cls(
@@ -100,7 +100,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Result:
+class SubmissionResult:
     """One graded submission.
 
     status : "graded", or "invalid" if nothing in the file could be graded
@@ -138,7 +138,7 @@ class Result:
         return _line(vars(self) | totals)
 
     @classmethod
-    def from_json(cls, line: str) -> "Result":
+    def from_json(cls, line: str) -> "SubmissionResult":
         """Give the result of a line; raises ``ValueError`` or ``LookupError``."""
         data = json.loads(line)
         parts = {

@@ -177,14 +177,14 @@ class NoSandbox(CourseError):
     """Submissions cannot be shut in on this machine."""
 
 
-class Broken(BaseException):
+class SandboxFailure(BaseException):
     """The sandbox itself failed, through no fault of a submission.
 
     No ``except Exception`` on the way may take it for an answer's mistake.
     """
 
 
-class Child:
+class ChildProcess:
     """One forked child and the connection to it.
 
     number : its number among this sandbox's children
@@ -292,7 +292,7 @@ class Sandbox:
         """Number of the process that holds the warm parent."""
         return self._process.pid
 
-    def fork(self) -> Child:
+    def fork(self) -> ChildProcess:
         """Fork a child, shut in and waiting for its first message."""
         own, theirs = socket.socketpair()
         with theirs:
@@ -303,23 +303,23 @@ class Sandbox:
                 socket.send_fds(self._control, [request], [theirs.fileno()])
             except OSError as error:
                 own.close()
-                raise Broken(f"the warm parent is gone: {error}") from None
-        return Child(self, self._forked, own)
+                raise SandboxFailure(f"the warm parent is gone: {error}") from None
+        return ChildProcess(self, self._forked, own)
 
-    def end(self, child: Child) -> None:
+    def end(self, child: ChildProcess) -> None:
         """End a child and wait until it has ended."""
         with contextlib.suppress(OSError):
             self._control.send(msgpack.packb(["end", child.number]))
         self.wait_for(child)
 
-    def wait_for(self, child: Child) -> int:
+    def wait_for(self, child: ChildProcess) -> int:
         """Wait for a child that is ending by itself; give its code."""
         deadline = time.monotonic() + END_SECONDS
         try:
             while child.number not in self._ended:
                 self._wait("ended", deadline)
         except (EOFError, TimeoutError, OSError) as error:
-            raise Broken(f"a child cannot be ended: {error!r}") from None
+            raise SandboxFailure(f"a child cannot be ended: {error!r}") from None
         child.code = self._ended.pop(child.number)
         return child.code
 
@@ -337,7 +337,7 @@ class Sandbox:
                 return
 
 
-def check_started(child: Child) -> None:
+def check_started(child: ChildProcess) -> None:
     """Have a child run nothing; raises ``NoSandbox`` if it could not be shut in.
 
     That there is a ``bwrap`` says little: the child's own namespaces are tried, too.

@@ -11,21 +11,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checking.call import Outcome, Raised, copied
+from autograder.checking.call import CallResult, Raised, copied
 from autograder.grading.dialogue import (
-    Cell,
-    Dialogue,
-    End,
-    Functions,
-    Lost,
-    Report,
+    BoundFunctions,
+    CellsReport,
+    ChildClient,
+    ChildLost,
+    LostKind,
     When,
     clean,
 )
+from autograder.grading.release import Cell
 from autograder.grading.result import Flag
-from autograder.grading.sandbox import Child, Sandbox
+from autograder.grading.sandbox import ChildProcess, Sandbox
 
-__all__ = ["Budget", "Cell", "Session", "TooSlow", "When", "clean"]
+__all__ = ["Budget", "Session", "TimedOutOnce", "When", "clean"]
 
 NOT_WRITTEN = Raised(("NotImplementedError", "RuntimeError", "Exception"))
 
@@ -50,7 +50,7 @@ class Budget:
     crashes: int = 8
 
 
-class TooSlow(BaseException):
+class TimedOutOnce(BaseException):
     """Something took too long while other submissions ran: it is tried once more."""
 
 
@@ -72,28 +72,28 @@ class Session:
     ) -> None:
         """Take the cells; nothing runs yet.
 
-        last_try : False raises ``TooSlow`` at the first timeout; True gives twice the
+        last_try : False raises ``TimedOutOnce`` at the first timeout; True gives twice the
             time and takes the timeout for the outcome
         """
         self.sandbox = sandbox
         self.cells = list(cells)
         self.budget = budget
         self.last_try = last_try
-        self.report = Report()
-        self.killed: dict[int, End] = {}
+        self.report = CellsReport()
+        self.killed: dict[int, LostKind] = {}
         self.flags: set[Flag] = set()
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._run = self.cells  # those above a check, while it is looked at alone
-        self._own = {place for place, cell in enumerate(cells) if cell[0] == "own"}
+        self._own = {place for place, cell in enumerate(cells) if cell.role == "own"}
         self._without_own = False
-        self._hopeless: End | None = None
+        self._hopeless: LostKind | None = None
         self._alone = False
         self._slow: set[str] = set()
         self._ends: Counter[tuple[Any, ...]] = Counter()  # by way of judging, and kind
 
     def __enter__(self) -> "Session":
         """Run the cells."""
-        with contextlib.suppress(Lost):
+        with contextlib.suppress(ChildLost):
             self._ready()
         return self
 
@@ -124,8 +124,8 @@ class Session:
 
     def place(self, role: str, exercise: str) -> int | None:
         """Give the place of an exercise's solution or check."""
-        for place, (kind, _, name) in enumerate(self.cells):
-            if kind == role and name == exercise:
+        for place, cell in enumerate(self.cells):
+            if cell.role == role and cell.exercise == exercise:
                 return place
         return None
 
@@ -157,8 +157,8 @@ class Session:
         when: When,
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
-        bound: Functions,
-    ) -> Outcome:
+        bound: BoundFunctions,
+    ) -> CallResult:
         """Call an answer; give what came of it.
 
         bound : names that the answer finds bound to functions of ours
@@ -172,18 +172,18 @@ class Session:
         for _ in range(0 if kind else 2):
             try:
                 return self._call(exercise, when, (given, keywords), bound)
-            except Lost as lost:
+            except ChildLost as lost:
                 self._drop()
                 kind = lost.kind
                 self._ends[*way, kind] += 1
             if kind == "timeout":
                 if not self.last_try:
-                    raise TooSlow
+                    raise TimedOutOnce
                 self._slow.add(exercise)
                 break
-        return Outcome(kind or "crashed", arguments=given)
+        return CallResult(kind or "crashed", arguments=given)
 
-    def _given_up(self, way: tuple[Any, ...]) -> End | None:
+    def _given_up(self, way: tuple[Any, ...]) -> LostKind | None:
         """Say how calls end of an exercise judged in a way, once none is tried."""
         if self._hopeless:
             return self._hopeless
@@ -197,46 +197,46 @@ class Session:
         exercise: str,
         when: When,
         call: tuple[tuple[Any, ...], dict[str, Any]],
-        bound: Functions,
-    ) -> Outcome:
+        bound: BoundFunctions,
+    ) -> CallResult:
         child = self._ready()
         if "answer" not in self.answers.get(exercise, ()):
             return self._no_answer(exercise, call[0])
         seconds = self.budget.call * (2 if self.last_try else 1)
         if exercise in self._slow:
             seconds = self.budget.call / 10
-        told = Dialogue(child).call(exercise, when, call, bound, seconds)
+        told = ChildClient(child).call(exercise, when, call, bound, seconds)
         known = {name for names in self.sandbox.library.values() for name in names}
         self.flags |= {Flag(exercise, *seen) for seen in told.seen if seen[0] in known}
         return told.outcome
 
-    def _no_answer(self, exercise: str, given: tuple[Any, ...]) -> Outcome:
+    def _no_answer(self, exercise: str, given: tuple[Any, ...]) -> CallResult:
         place = self.place("solution", exercise)
         if place in self.killed:
-            return Outcome(self.killed[place], arguments=given)
+            return CallResult(self.killed[place], arguments=given)
         raised = self.troubles.get(place) if place is not None else None
-        return Outcome("raised", None, raised or NOT_WRITTEN, given)
+        return CallResult("raised", None, raised or NOT_WRITTEN, given)
 
-    def _ready(self) -> Child:
-        """Give a child that has run the cells; raises ``Lost`` if none does."""
+    def _ready(self) -> ChildProcess:
+        """Give a child that has run the cells; raises ``ChildLost`` if none does."""
         while self._child is None:
             if self._hopeless:
-                raise Lost(self._hopeless)
+                raise ChildLost(self._hopeless)
             self._child = self.sandbox.fork()
             left_out = {*self.killed} | (self._own if self._without_own else set())
             times = 2 if self.last_try else 1
             seconds = self.budget.cell * times, self.budget.cells * times
             try:
-                dialogue = Dialogue(self._child)
+                dialogue = ChildClient(self._child)
                 self.report = dialogue.run(self._run, sorted(left_out), *seconds)
-            except Lost as lost:
+            except ChildLost as lost:
                 self._drop()
                 if lost.kind == "timeout" and not self.last_try:
-                    raise TooSlow from None
+                    raise TimedOutOnce from None
                 self._leave_out(lost)
         return self._child
 
-    def _leave_out(self, lost: Lost) -> None:
+    def _leave_out(self, lost: ChildLost) -> None:
         """Leave a cell out that ended the child, for good."""
         if lost.at < 0 and not self._without_own:  # no one cell takes too long
             self._without_own = True

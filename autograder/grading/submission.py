@@ -8,11 +8,11 @@ import hashlib
 from functools import cached_property
 from pathlib import Path
 
-from autograder.grading.dialogue import Cell, clean
+from autograder.grading.dialogue import clean
 from autograder.grading.reading import Unreadable, read_bytes, read_cells, read_file
-from autograder.grading.rebuild import Placed, Rebuilt, rebuild
-from autograder.grading.release import Master
-from autograder.grading.result import Judged, Result
+from autograder.grading.rebuild import Rebuilt, rebuild
+from autograder.grading.release import Cell, Release
+from autograder.grading.result import CodeResult, SubmissionResult
 
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, beside the notebook
@@ -25,9 +25,9 @@ class Submission:
     student : the id, the name of the folder below ``submitted``
     """
 
-    def __init__(self, master: Master, student: str, path: Path) -> None:
+    def __init__(self, release: Release, student: str, path: Path) -> None:
         """Read the file's bytes; what is in them is looked at when it is asked for."""
-        self.master = master
+        self.release = release
         self.student = student
         self.path = path
         self._raw: bytes | None = None
@@ -63,7 +63,7 @@ class Submission:
         if self._raw is None:
             return None, clean(self._no_file)
         try:
-            return rebuild(self.master, read_cells(self._raw, self.path.name)), ""
+            return rebuild(self.release, read_cells(self._raw, self.path.name)), ""
         except Unreadable as error:
             return None, clean(str(error))
 
@@ -79,25 +79,23 @@ class Submission:
         return tuple(clean(each) for each in rebuilt.repairs) if rebuilt else ()
 
     @property
-    def placed(self) -> tuple[Placed, ...]:
+    def cells(self) -> tuple[Cell, ...]:
         """All cells of the rebuilt notebook; none if it could not be read."""
         rebuilt = self._read[0]
         return rebuilt.cells if rebuilt else ()
 
     @property
-    def cells(self) -> tuple[Cell, ...] | None:
+    def code_cells(self) -> tuple[Cell, ...] | None:
         """The code, as the engine takes it; None if it could not be read."""
         if self.reason:
             return None
-        return tuple(
-            (cell.role, cell.source, cell.exercise) for cell in self.placed if cell.code
-        )
+        return tuple(cell for cell in self.cells if cell.is_code)
 
-    def result(self, judged: Judged) -> Result:
+    def result(self, judged: CodeResult) -> SubmissionResult:
         """Give the result that the verdicts on its code make."""
-        return Result(
+        return SubmissionResult(
             self.student,
-            self.master.lesson,
+            self.release.lesson,
             "invalid" if self.reason else "graded",
             judged.exercises,
             self.reason,

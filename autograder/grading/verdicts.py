@@ -14,17 +14,17 @@ from autograder.course import Course
 from autograder.grading import classroom
 from autograder.grading.engine import with_reading
 from autograder.grading.identity import course_version, key
-from autograder.grading.journal import Journal, Kept
-from autograder.grading.release import load_master
-from autograder.grading.result import Judged, Result
+from autograder.grading.journal import Journal, JournalEntry
+from autograder.grading.release import load_release
+from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.submission import Submission
-from autograder.grading.workers import Done, Settings, Task
+from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
 
-Judge = Callable[[Iterable[Task]], Iterator[Done]]
+Judge = Callable[[Iterable[GradingTask]], Iterator[GradingTaskResult]]
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedSubmission:
     """What came of one submission.
 
     kept : as it stands in the journal
@@ -34,15 +34,15 @@ class Graded:
     """
 
     submission: Submission
-    kept: Kept
+    kept: JournalEntry
     fresh: bool
     fault: str = ""
-    judged: Judged | None = None
+    judged: CodeResult | None = None
 
     @cached_property
-    def result(self) -> Result:
+    def result(self) -> SubmissionResult:
         """The result, as data."""
-        return Result.from_json(self.kept.line)
+        return SubmissionResult.from_json(self.kept.line)
 
 
 class Verdicts:
@@ -62,7 +62,7 @@ class Verdicts:
         """
         self.course = course
         self.lesson = settings.lesson
-        self.master = load_master(course, settings.lesson)
+        self.release = load_release(course, settings.lesson)
         self.journal = journal
         self.anew = anew
         self._seed = settings.seed
@@ -74,9 +74,9 @@ class Verdicts:
         self.version = course_version(course, settings.lesson)
         self._version = key(self.version, self._seed, None, **self._ways)
         self._waiting: dict[str, list[tuple[Submission, float]]] = {}
-        self._found: deque[Graded] = deque()
+        self._found: deque[GradedSubmission] = deque()
 
-    def each(self, students: Sequence[str], judge: Judge) -> Iterator[Graded]:
+    def each(self, students: Sequence[str], judge: Judge) -> Iterator[GradedSubmission]:
         """Give what comes of each student's submission, as it comes.
 
         judge : what judges those that nobody knows yet, such as ``Workers.each``
@@ -86,16 +86,16 @@ class Verdicts:
             yield from self._those_found()
         yield from self._those_found()
 
-    def _those_found(self) -> Iterator[Graded]:
+    def _those_found(self) -> Iterator[GradedSubmission]:
         while self._found:
             yield self._found.popleft()
 
-    def _tasks(self, students: Sequence[str]) -> Iterator[Task]:
+    def _tasks(self, students: Sequence[str]) -> Iterator[GradingTask]:
         """Give what is to be judged; the same code once, whoever has written it."""
         for student in students:
             start = perf_counter()
             path = classroom.submission(self.course, self.lesson, student)
-            submission = Submission(self.master, student, path)
+            submission = Submission(self.release, student, path)
             name = self._key(submission)
             if not self.anew and self._is_known(submission, name):
                 continue
@@ -104,26 +104,26 @@ class Verdicts:
                 self._waiting[name].append(waiting)
             else:
                 self._waiting[name] = [waiting]
-                yield Task(student, name, submission.cells)
+                yield GradingTask(student, name, submission.code_cells)
 
     def _key(self, submission: Submission) -> str:
         name = self.journal.key_of(submission.digest, self._version)
         if not name:
-            name = key(self._version, self._seed, submission.cells)
+            name = key(self._version, self._seed, submission.code_cells)
             self.journal.add_file(submission.digest, self._version, name)
         return name
 
     def _is_known(self, submission: Submission, name: str) -> bool:
         before = self.journal.kept(self.lesson, submission.student)
         if before and (before.digest, before.key) == (submission.digest, name):
-            self._found.append(Graded(submission, before, fresh=False))
+            self._found.append(GradedSubmission(submission, before, fresh=False))
             return True
         judged = self.journal.verdicts(name)
         if judged:
             self._keep(submission, name, judged)
         return judged is not None
 
-    def _take(self, done: Done) -> None:
+    def _take(self, done: GradingTaskResult) -> None:
         """Keep what a worker has found, for all who have written the same."""
         waiting = self._waiting.pop(done.task.key)
         if done.judged:
@@ -136,23 +136,27 @@ class Verdicts:
             else:
                 self._keep_fault(submission, done.fault)
 
-    def _keep(self, submission: Submission, name: str, judged: Judged) -> None:
+    def _keep(self, submission: Submission, name: str, judged: CodeResult) -> None:
         line = submission.result(judged).as_json()
-        kept = Kept(submission.student, submission.digest, name, line)
+        kept = JournalEntry(submission.student, submission.digest, name, line)
         if kept != self.journal.kept(self.lesson, kept.student):
             self.journal.add_result(self.lesson, kept)
-        self._found.append(Graded(submission, kept, fresh=True, judged=judged))
+        self._found.append(
+            GradedSubmission(submission, kept, fresh=True, judged=judged)
+        )
 
     def _keep_fault(self, submission: Submission, fault: str) -> None:
         """Write a fault of the grader's down without a key: it is tried again."""
         last = fault.strip().split("\n")[-1]
         reason = f"the grader itself failed, please report this: {last}"
-        result = Result(submission.student, self.lesson, "invalid", (), reason)
-        kept = Kept(submission.student, submission.digest, "", result.as_json())
+        result = SubmissionResult(
+            submission.student, self.lesson, "invalid", (), reason
+        )
+        kept = JournalEntry(submission.student, submission.digest, "", result.as_json())
         self.journal.add_result(self.lesson, kept)
-        self._found.append(Graded(submission, kept, fresh=True, fault=fault))
+        self._found.append(GradedSubmission(submission, kept, fresh=True, fault=fault))
 
     def forget(self, students: Iterable[str]) -> None:
         """Say that these students have no submission any more."""
         for student in students:
-            self.journal.add_result(self.lesson, Kept(student, "", "", ""))
+            self.journal.add_result(self.lesson, JournalEntry(student, "", "", ""))

@@ -20,12 +20,11 @@ from typing import Any, Protocol
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
-from autograder.grading.dialogue import Cell
-from autograder.grading.engine import Budget, Engine, Limits, TooSlow
+from autograder.grading.engine import Budget, Engine, Limits, TimedOutOnce
 from autograder.grading.judging import Times
-from autograder.grading.release import load_master
-from autograder.grading.result import Judged
-from autograder.grading.sandbox import Broken, NoSandbox
+from autograder.grading.release import Cell, load_release
+from autograder.grading.result import CodeResult
+from autograder.grading.sandbox import NoSandbox, SandboxFailure
 
 MOST_DEATHS = 2  # of workers over one submission, until it is given up
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy torch's threads
@@ -50,7 +49,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Task:
+class GradingTask:
     """One submission's code to judge.
 
     student : who has handed it in, the first if there are several
@@ -68,11 +67,11 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Done:
+class GradingTaskResult:
     """What came of a task: verdicts, or why the grader itself failed."""
 
-    task: Task
-    judged: Judged | None
+    task: GradingTask
+    judged: CodeResult | None
     times: Times
     fault: str = ""
 
@@ -101,7 +100,7 @@ class Workers:
         """Say what is graded, how; nothing starts yet."""
         self.course = course
         self.settings = settings
-        self._running: dict[Connection, tuple[Process, Task | None]] = {}
+        self._running: dict[Connection, tuple[Process, GradingTask | None]] = {}
         self._started = 0
         self._worked = False
         # Of ours, not of a worker's: one that is killed cannot tidy up.
@@ -121,19 +120,19 @@ class Workers:
             connection.close()
         self._folder.cleanup()
 
-    def each(self, tasks: Iterable[Task]) -> Iterator[Done]:
+    def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
         """Grade; give results as they come. Those that took too long come last.
 
         tasks : taken one by one, a little before they are needed
         """
-        slow: list[Task] = []
+        slow: list[GradingTask] = []
         yield from self._batch(iter(tasks), slow, self.settings.jobs)
         yield from self._batch(iter(slow), [], 1)
 
     def _batch(
-        self, tasks: Iterator[Task], slow: list[Task], most: int
-    ) -> Iterator[Done]:
-        left: deque[Task] = deque()
+        self, tasks: Iterator[GradingTask], slow: list[GradingTask], most: int
+    ) -> Iterator[GradingTaskResult]:
+        left: deque[GradingTask] = deque()
         while True:
             left.extend(itertools.islice(tasks, max(0, most - len(left))))
             while left and self._busy() < most:
@@ -148,7 +147,7 @@ class Workers:
                 if left and self._busy() < most:  # before anybody looks at the answer
                     self._give(left.popleft())
             for done in filter(None, found):
-                if done.fault == TooSlow.__name__:
+                if done.fault == TimedOutOnce.__name__:
                     slow.append(replace(done.task, last_try=True, deaths=0))
                 else:
                     yield done
@@ -159,14 +158,16 @@ class Workers:
     def _busy(self) -> int:
         return len(self._answering())
 
-    def _give(self, task: Task) -> None:
+    def _give(self, task: GradingTask) -> None:
         idle = [c for c, (_, current) in self._running.items() if current is None]
         connection = idle[0] if idle else self._start()
         self._running[connection] = self._running[connection][0], task
         with contextlib.suppress(OSError):  # a dead one is noticed when its answer ends
             connection.send(task)
 
-    def _take(self, connection: Connection, left: deque[Task]) -> Done | None:
+    def _take(
+        self, connection: Connection, left: deque[GradingTask]
+    ) -> GradingTaskResult | None:
         """Take a worker's answer; if it has died, put its task back."""
         process, task = self._running[connection]
         assert task is not None
@@ -174,7 +175,7 @@ class Workers:
             done = connection.recv()
         except (EOFError, OSError):
             done = None
-        if isinstance(done, Done):
+        if isinstance(done, GradingTaskResult):
             self._worked = True
             self._running[connection] = process, None
             return done
@@ -187,12 +188,14 @@ class Workers:
         if task.deaths < MOST_DEATHS:
             left.appendleft(replace(task, deaths=task.deaths + 1))
             return None
-        return Done(task, None, {}, f"the grader died ({done or process.exitcode})")
+        return GradingTaskResult(
+            task, None, {}, f"the grader died ({done or process.exitcode})"
+        )
 
     def _start(self) -> Connection:
         if not self._started:
             exercises = map(
-                load, load_master(self.course, self.settings.lesson).exercises
+                load, load_release(self.course, self.settings.lesson).exercises
             )
             course_copy.make_copy(Path(self._folder.name), [*exercises])
         own, theirs = SPAWN.Pipe()
@@ -237,7 +240,9 @@ def _work(
                 connection.send(_graded(engine, connection.recv()))
     except (EOFError, ConnectionError, KeyboardInterrupt):  # nobody listens any more
         return
-    except Broken as error:  # a new worker gets a new sandbox, and this task again
+    except (
+        SandboxFailure
+    ) as error:  # a new worker gets a new sandbox, and this task again
         raise SystemExit(f"a sandbox had to be given up: {error}") from None
     except CourseError as error:
         connection.send(type(error)(str(error)))
@@ -256,13 +261,13 @@ def _engine(root: Path, folder: Path, settings: Settings, number: int) -> Engine
     )
 
 
-def _graded(engine: Engine, task: Task) -> Done:
+def _graded(engine: Engine, task: GradingTask) -> GradingTaskResult:
     try:
         judged = engine.judge(task.cells, last_try=task.last_try)
-    except TooSlow:
-        return Done(task, None, {}, TooSlow.__name__)
-    except (CourseError, Broken):
+    except TimedOutOnce:
+        return GradingTaskResult(task, None, {}, TimedOutOnce.__name__)
+    except (CourseError, SandboxFailure):
         raise
     except Exception:
-        return Done(task, None, {}, traceback.format_exc())
-    return Done(task, *judged)
+        return GradingTaskResult(task, None, {}, traceback.format_exc())
+    return GradingTaskResult(task, *judged)

@@ -16,12 +16,12 @@ from nbformat import NotebookNode
 from autograder.course import Course
 from autograder.demo.sample_class import (
     LESSON,
-    Student,
+    SampleStudent,
     make_folder,
     sample_class,
     submit,
 )
-from autograder.grading.release import load_master
+from autograder.grading.release import load_release
 
 COPIES = 4
 GROUPS = "abc"  # each of them a mix of its own; nbgrader grades a group at a time
@@ -31,7 +31,7 @@ BEFORE = "softmax"  # above its answer stands the comment of who has answered no
 Change = Callable[[NotebookNode], NotebookNode]
 
 
-def students() -> list[Student]:
+def students() -> list[SampleStudent]:
     """Give the class; a name says the copy and the group: ``amara-1a``."""
     readable = [each for each in sample_class() if each.name != UNREADABLE]
     return [
@@ -41,12 +41,12 @@ def students() -> list[Student]:
     ]
 
 
-def once() -> list[Student]:
+def once() -> list[SampleStudent]:
     """Give the first copy of every student: what nbgrader gets of the class."""
     return [student for student in students() if student.name[-2] == "1"]
 
 
-def named(student: Student, name: str) -> Student:
+def named(student: SampleStudent, name: str) -> SampleStudent:
     """Give a student another name, and a comment with it in each answer."""
     comment = f"# {name}"
     answers = {
@@ -56,7 +56,7 @@ def named(student: Student, name: str) -> Student:
     return replace(student, name=name, answers=answers, own_cells=own_cells)
 
 
-def class_folder(course: Course, folder: Path, handing_in: Sequence[Student]) -> Course:
+def class_folder(course: Course, folder: Path, handing_in: Sequence[SampleStudent]) -> Course:
     """Make a course folder with a class's submissions."""
     make_folder(course, folder, handing_in)
     return Course(folder)
@@ -72,7 +72,7 @@ def lesson_folder(course: Course, folder: Path, change: Change) -> None:
     nbformat.write(change(nbformat.read(path, as_version=4)), path)
 
 
-def hand_in(folder: Path, handing_in: Sequence[Student]) -> None:
+def hand_in(folder: Path, handing_in: Sequence[SampleStudent]) -> None:
     """Write submissions of the lesson that has been released in a folder."""
     learner = nbformat.read(Course(folder).learner(LESSON), as_version=4)
     for student in handing_in:
@@ -84,7 +84,7 @@ def without_demonstrations(course: Course, setup: str = "") -> Change:
 
     setup : lines that are put above the set-up cell's own
     """
-    cells = load_master(course, LESSON).cells
+    cells = load_release(course, LESSON).cells
     roles = {cell.id: cell.role for cell in cells}
 
     def change(notebook: NotebookNode) -> NotebookNode:

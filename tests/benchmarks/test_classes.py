@@ -2,7 +2,7 @@
 
 from autograder.course import Course
 from autograder.grading import classroom
-from autograder.grading.release import load_master
+from autograder.grading.release import load_release
 from autograder.grading.submission import Submission
 from tests.benchmarks import sample
 from tests.benchmarks.crowd import KINDS, crowd_folder
@@ -10,12 +10,14 @@ from tests.submissions import COURSE, LESSON
 
 
 def code_of(course: Course) -> list[object]:
-    master = load_master(course, LESSON)
+    release = load_release(course, LESSON)
     paths = {
         student: classroom.submission(course, LESSON, student)
         for student in classroom.chosen(course, LESSON)
     }
-    return [Submission(master, student, path).cells for student, path in paths.items()]
+    return [
+        Submission(release, student, path).code_cells for student, path in paths.items()
+    ]
 
 
 def test_no_two_of_a_class_have_written_the_same_code(tmp_path):

@@ -8,10 +8,10 @@ import signal
 import sys
 import time
 
-from autograder.grading.engine import TooSlow
-from autograder.grading.result import CaseResult, ExerciseResult, Judged
+from autograder.grading.engine import TimedOutOnce
+from autograder.grading.result import CaseResult, CodeResult, ExerciseResult
 from autograder.grading.sandbox import NoSandbox
-from autograder.grading.workers import Done
+from autograder.grading.workers import GradingTaskResult
 
 
 def work(connection, place, settings, number):
@@ -35,9 +35,9 @@ def answer(connection, task, settings):
     if name == "dies" or (name == "once-dies" and not task.deaths):
         os.kill(os.getpid(), signal.SIGKILL)
     if name.startswith("slow") and not task.last_try:
-        return Done(task, None, {}, TooSlow.__name__)
+        return GradingTaskResult(task, None, {}, TimedOutOnce.__name__)
     if name == "fault":
-        return Done(task, None, {}, "Traceback …\nKeyError: 'softmax'")
+        return GradingTaskResult(task, None, {}, "Traceback …\nKeyError: 'softmax'")
     if name == "refused":
         return NoSandbox("submissions cannot be shut in on this machine")
     if name == "exits":
@@ -50,4 +50,4 @@ def answer(connection, task, settings):
     )
     told = f"worker {os.getpid()}"
     exercise = ExerciseResult("softmax", 1.0, 2.0, cases, report=told)
-    return Done(task, Judged((exercise,)), {"all": 0.5})
+    return GradingTaskResult(task, CodeResult((exercise,)), {"all": 0.5})

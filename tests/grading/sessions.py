@@ -5,25 +5,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograder.checking.call import Outcome
+from autograder.checking.call import CallResult
+from autograder.grading.release import Cell
 from autograder.grading.sandbox import Sandbox
-from autograder.grading.session import Budget, Cell, Session
+from autograder.grading.session import Budget, Session
 from tests.grading.engines import SHORT
 
 
 def own(text: str) -> Cell:
     """Give a cell of the learner's own."""
-    return "own", textwrap.dedent(text), ""
+    return Cell("own", textwrap.dedent(text))
 
 
 def solution(name: str, text: str) -> Cell:
     """Give the cell that answers an exercise."""
-    return "solution", textwrap.dedent(text), name
+    return Cell("solution", textwrap.dedent(text), name)
 
 
 def check(name: str) -> Cell:
     """Give the place at which an answer is kept."""
-    return "check", "", name
+    return Cell("check", "", name)
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def session_of(
         yield session
 
 
-def call(session: Session, name: str, *arguments: Any, **more: Any) -> Outcome:
+def call(session: Session, name: str, *arguments: Any, **more: Any) -> CallResult:
     """Call an answer.
 
     more : ``when``, ``bound``; everything else is a keyword of the call

@@ -18,11 +18,11 @@ from autograder.grading.dask import cluster as cluster_connection
 from autograder.grading.dask import cluster as module
 from autograder.grading.dask import crew as cluster_crew
 from autograder.grading.dask.cluster import Cluster
-from autograder.grading.dask.worker import Answer
-from autograder.grading.release import load_master
-from autograder.grading.result import Judged
+from autograder.grading.dask.worker import ChunkResult
+from autograder.grading.release import load_release
+from autograder.grading.result import CodeResult
 from autograder.grading.submission import Submission as HandedIn
-from autograder.grading.workers import Done, Settings, Task, Workers
+from autograder.grading.workers import GradingTask, GradingTaskResult, Settings, Workers
 from tests.grading.clusters import DaskCluster
 from tests.grading.engines import SEED, SHORT
 from tests.submissions import COURSE, LESSON, Submission
@@ -68,17 +68,19 @@ class FakeCrew:
         """What comes of a chunk: the worst of what its tasks do to a worker."""
         told = {task.key: self._told(task) for task in tasks}
         if "lost" in told.values():
-            return Answer("", left=[*tasks], refusal="its worker was lost")
-        answer = Answer(worker)
+            return ChunkResult("", left=[*tasks], refusal="its worker was lost")
+        answer = ChunkResult(worker)
         for task in tasks:
             if told[task.key] == "slow":
                 answer.slow.append(dataclasses.replace(task, last_try=True))
             elif told[task.key] == "fault":
-                answer.done.append(Done(task, None, {}, "KeyError: 'softmax'"))
+                answer.done.append(
+                    GradingTaskResult(task, None, {}, "KeyError: 'softmax'")
+                )
             elif told[task.key] == "refused":
                 answer.left.append(task)
             else:
-                answer.done.append(Done(task, Judged(()), {}))
+                answer.done.append(GradingTaskResult(task, CodeResult(()), {}))
         refusal = "no sandbox" if answer.left else ""
         return dataclasses.replace(answer, refusal=refusal)
 
@@ -91,7 +93,7 @@ def outcomes(students, **script):
     """Have students graded by fake workers; give the faults, in order, and the crew."""
     cluster = Cluster(COURSE, SETTINGS, "tcp://nowhere:1")
     cluster._crew = crew = FakeCrew(script)
-    tasks = (Task(name, f"key of {name}", ()) for name in students)
+    tasks = (GradingTask(name, f"key of {name}", ()) for name in students)
     return [(done.task.student, done.fault) for done in cluster.each(tasks)], crew
 
 
@@ -111,7 +113,7 @@ def test_tasks_are_taken_only_a_little_before_they_are_needed():
     def tasks():
         for place in range(500):
             taken.append(place)
-            yield Task(f"s{place}", f"{place}", ())
+            yield GradingTask(f"s{place}", f"{place}", ())
 
     cluster = Cluster(COURSE, SETTINGS, "tcp://nowhere:1")
     cluster._crew = FakeCrew()
@@ -298,7 +300,7 @@ def test_the_address_of_a_worker_is_told_from_a_schedulers(dask, other, hasty):
 
 def tasks(folder, students, extra):
     """Give tasks of right answers, each with a cell of its own."""
-    master = load_master(COURSE, LESSON)
+    release = load_release(COURSE, LESSON)
     for student in students:
         submission = Submission()
         submission.own(extra.format(student=student))
@@ -306,8 +308,8 @@ def tasks(folder, students, extra):
             submission.answer("softmax", "def softmax(x, axis=-1):\n    return x")
         if student == "c":
             submission.answer("attention", "import os\ndef attention(*_): os._exit(0)")
-        handed_in = HandedIn(master, student, submission.write(folder, student))
-        yield Task(student, f"key of {student}", handed_in.cells)
+        handed_in = HandedIn(release, student, submission.write(folder, student))
+        yield GradingTask(student, f"key of {student}", handed_in.code_cells)
 
 
 SLEEPS = "import time; time.sleep(0.3); print({student!r})"

@@ -16,6 +16,7 @@ import pytest
 from autograder.grading.judging import judge_all
 from autograder.grading.session import Session
 from tests.grading.engines import engine_of, processes_of
+from tests.grading.sessions import check, solution
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, LESSON
 
@@ -48,7 +49,7 @@ def dump(tmp_path_factory):
     with engine_of(outside.course, seed=SEED) as engine:
         other, _ = engine.grade(outside.world(OTHER).submission, OTHER)
         assert other.points == other.max_points
-        cells = [("solution", OWN, "softmax"), ("check", "", "softmax")]
+        cells = [solution("softmax", OWN), check("softmax")]
         with Session(engine.sandbox, cells, engine.budget) as session:
             softmax = [kept for kept in engine.exercises if kept.name == "softmax"]
             (result,) = judge_all(session, softmax, SEED, {})

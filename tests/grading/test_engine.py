@@ -10,7 +10,7 @@ import pytest
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right
-from autograder.grading.engine import Budget, Engine, TooSlow
+from autograder.grading.engine import Budget, Engine, TimedOutOnce
 from autograder.grading.submission import Submission as HandedIn
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
@@ -36,8 +36,8 @@ def grade(engine, tmp_path):
         change(submission)
         path = submission.write(tmp_path, "amara")
         if options:
-            handed_in = HandedIn(engine.master, "amara", path)
-            return handed_in.result(engine.judge(handed_in.cells, **options)[0])
+            handed_in = HandedIn(engine.release, "amara", path)
+            return handed_in.result(engine.judge(handed_in.code_cells, **options)[0])
         return engine.grade(path, "amara")[0]
 
     return graded
@@ -254,7 +254,7 @@ def test_the_first_try_says_too_slow_and_the_last_one_counts(grade):
     def change(submission):
         submission.answer("softmax_jacobian", text)
 
-    with pytest.raises(TooSlow):
+    with pytest.raises(TimedOutOnce):
         grade(change, last_try=False)
     result = grade(change, last_try=True)
     assert statuses(result, "softmax_jacobian") == {"timeout"}

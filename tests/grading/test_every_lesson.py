@@ -16,14 +16,14 @@ def engine(request):
 
 
 def test_the_teachers_notebook_gets_all_points_and_no_flag(engine):
-    lesson = engine.master.lesson
+    lesson = engine.release.lesson
     result, _ = engine.grade(COURSE.teacher(lesson), "teacher")
     assert result.points == result.max_points > 0
     assert result.flags == () == result.repairs
 
 
 def test_the_untouched_notebook_gets_none_and_says_why(engine):
-    lesson = engine.master.lesson
+    lesson = engine.release.lesson
     result, _ = engine.grade(COURSE.learner(lesson), "learner")
     assert result.points == 0 < result.max_points
     statuses = {case.status for each in result.exercises for case in each.cases}

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.inside.selection import chosen
-from autograder.grading.reading import Unreadable, Written, read_submission
+from autograder.grading.reading import SubmittedCell, Unreadable, read_submission
 from autograder.grading.rebuild import Rebuilt, rebuild
-from autograder.grading.release import load_master
+from autograder.grading.release import load_release
 from tests.submissions import COURSE, LESSON, Submission
 
-MASTER = load_master(COURSE, LESSON)
+RELEASE = load_release(COURSE, LESSON)
 TEXT = Submission().text()
 NOTEBOOK = json.loads(TEXT)
 EXAMPLES = settings(
@@ -119,7 +119,7 @@ def changed_notebooks(draw: Any) -> Any:
     return notebook
 
 
-def _written(raw: bytes) -> tuple[Written, ...] | str:
+def _written(raw: bytes) -> tuple[SubmittedCell, ...] | str:
     """Read a file's bytes: its cells, or the sentence why not."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "lesson.ipynb")
@@ -140,9 +140,9 @@ def _check(raw: bytes) -> Rebuilt | None:
     for cell in found:
         (cell.source + cell.id + cell.grade_id).encode()
         assert "\0" not in cell.source and "\r" not in cell.source
-    rebuilt = rebuild(MASTER, found)
+    rebuilt = rebuild(RELEASE, found)
     given = [cell.id for cell in rebuilt.cells if cell.role != "own"]
-    assert given == [cell.id for cell in MASTER.cells]
+    assert given == [cell.id for cell in RELEASE.cells]
     assert all(repair.endswith(".") for repair in rebuilt.repairs)
     texts = [cell.source for cell in rebuilt.cells]
     for cell in found:  # no code is lost but copies of the course's
@@ -164,7 +164,7 @@ def test_any_change_to_a_notebook_gives_cells_or_a_sentence(notebook: Any) -> No
     rebuilt = _check(raw)
     if rebuilt:
         assert rebuilt == _check(raw)
-        code = [(cell.role, cell.source) for cell in rebuilt.cells if cell.code]
+        code = [(cell.role, cell.source) for cell in rebuilt.cells if cell.is_code]
         assert "check" not in {code[place][0] for place in chosen(code)}
 
 

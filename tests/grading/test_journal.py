@@ -10,8 +10,15 @@ from autograder.course import Course, CourseError
 from autograder.grading import identity
 from autograder.grading import journal as module
 from autograder.grading.identity import course_version, digest_of, key
-from autograder.grading.journal import FORMAT, NAME, Journal, Kept
-from autograder.grading.result import CaseResult, ExerciseResult, Flag, Judged, Result
+from autograder.grading.journal import FORMAT, NAME, Journal, JournalEntry
+from autograder.grading.release import Cell
+from autograder.grading.result import (
+    CaseResult,
+    CodeResult,
+    ExerciseResult,
+    Flag,
+    SubmissionResult,
+)
 from tests.submissions import COURSE, LESSON
 
 CASES = (
@@ -25,7 +32,7 @@ EXERCISE = ExerciseResult(
     flags=(Flag("softmax", "torch.softmax", "return torch.softmax(x, -1)"),),
     report="1 of 2 claims hold",
 )
-JUDGED = Judged(
+JUDGED = CodeResult(
     (EXERCISE,), ("a cell stopped",), {3: [{"name": "stdout", "text": "é"}]}
 )
 
@@ -37,11 +44,13 @@ def journal(tmp_path):
 
 
 def result_of(student):
-    return Result(student, LESSON, "graded", (EXERCISE,), "", ("Put right.",), ("x",))
+    return SubmissionResult(
+        student, LESSON, "graded", (EXERCISE,), "", ("Put right.",), ("x",)
+    )
 
 
 def kept(student, **changes):
-    row = Kept(student, "digest", "key", result_of(student).as_json())
+    row = JournalEntry(student, "digest", "key", result_of(student).as_json())
     return replace(row, **changes)
 
 
@@ -64,7 +73,7 @@ def test_results_come_back_as_they_were_the_latest_of_each_student(journal):
 
 def test_who_is_forgotten_is_no_longer_there(journal):
     journal.add_result(LESSON, kept("amara"))
-    journal.add_result(LESSON, Kept("amara", "", "", ""))
+    journal.add_result(LESSON, JournalEntry("amara", "", "", ""))
     assert journal.results(LESSON) == []
     assert journal.kept(LESSON, "amara") is None
 
@@ -170,7 +179,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_kept_stays(tmp_path):
         assert journal.verdicts("big") is None
 
 
-CELLS = (("solution", "def softmax(x):\n    return x", "softmax"),)
+CELLS = (Cell("solution", "def softmax(x):\n    return x", "softmax"),)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +187,7 @@ CELLS = (("solution", "def softmax(x):\n    return x", "softmax"),)
     [
         key("v2", 1, CELLS),
         key("v1", 2, CELLS),
-        key("v1", 1, (("own", CELLS[0][1], "softmax"),)),
+        key("v1", 1, (replace(CELLS[0], role="own"),)),
         key("v1", 1, ()),
         key("v1", 1, None),
         key("v1", 1, CELLS, isolated=False),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checking.call import Outcome, Raised
+from autograder.checking.call import CallResult, Raised
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.messages import report as messages
@@ -12,11 +12,11 @@ from autograder.messages.report import Report
 MEMORY = Raised(("MemoryError", "Exception"), "Unable to allocate 8 GiB", "double", 2)
 STOPPED = Raised(("ValueError", "Exception"), "secret 7", "double", 2, "return [][x]")
 KINDS = {
-    "timeout": Outcome("timeout"),
-    "crashed": Outcome("crashed"),
-    "output": Outcome("output"),
-    "memory": Outcome("raised", raised=MEMORY),
-    "error": Outcome("raised", raised=STOPPED),
+    "timeout": CallResult("timeout"),
+    "crashed": CallResult("crashed"),
+    "output": CallResult("output"),
+    "memory": CallResult("raised", raised=MEMORY),
+    "error": CallResult("raised", raised=STOPPED),
 }
 VISIBLE = {
     "timeout": "was still running when its time was up (does a loop never end?)",
@@ -105,7 +105,7 @@ def test_what_ends_every_call_in_one_way_is_told_once(status):
 
 @pytest.mark.parametrize("status", TOGETHER)
 def test_the_second_claim_that_ends_so_refers_to_the_first(status):
-    found = judged(KINDS[status], Outcome("value", 8644.0), KINDS[status])
+    found = judged(KINDS[status], CallResult("value", 8644.0), KINDS[status])
     told = str(Report(found))
     assert f"Here it {TOGETHER[status]} too." in told
     assert found.points == 2
@@ -113,7 +113,7 @@ def test_the_second_claim_that_ends_so_refers_to_the_first(status):
 
 @pytest.mark.parametrize("status", KINDS)
 def test_the_claims_before_and_after_keep_their_points(status):
-    right = Outcome("value", 8642.0), Outcome("value", 8646.0)
+    right = CallResult("value", 8642.0), CallResult("value", 8646.0)
     found = judged(right[0], KINDS[status], right[1])
     assert [v.status for v in found.verdicts] == ["ok", status, "ok"]
     assert found.points == 4
@@ -121,25 +121,25 @@ def test_the_claims_before_and_after_keep_their_points(status):
 
 def test_a_memory_error_of_numpys_own_kind_is_memory_too():
     kinds = ("_ArrayMemoryError", "MemoryError", "Exception")
-    found = judged(Outcome("raised", raised=Raised(kinds)))
+    found = judged(CallResult("raised", raised=Raised(kinds)))
     assert found.verdicts[0].status == "memory"
 
 
 @pytest.mark.parametrize("line", ["", "raise NotImplementedError  # replace this line"])
 def test_the_untouched_stub_is_missing(line):
     raised = Raised(("NotImplementedError", "RuntimeError"), "", "double", 2, line)
-    found = judged(Outcome("raised", raised=raised))
+    found = judged(CallResult("raised", raised=raised))
     assert found.verdicts[0].status == "missing"
     assert messages.not_written(found)
     assert "double is not written yet" in str(Report(found))
 
 
 def test_a_value_of_a_type_that_does_not_cross_is_wrong_by_its_type():
-    from autograder.grading.inside.wire import Stranger
+    from autograder.grading.inside.wire import UnknownObject
 
-    sly = type("SlyArray", (Stranger,), {})()
+    sly = type("SlyArray", (UnknownObject,), {})()
     for exercise_visible in (True, False):
-        found = judged(Outcome("value", sly), visible=exercise_visible)
+        found = judged(CallResult("value", sly), visible=exercise_visible)
         told = messages.explain(found.exercise, found.verdicts[0])
         assert found.verdicts[0].status == "wrong"
         assert ("SlyArray" in told) == exercise_visible
@@ -153,7 +153,7 @@ def test_where_an_error_is_asked_for_another_end_is_that_end(kind):
     def refuses(student, rng):
         student.raises(ValueError, "text")
 
-    found = judge(exercise, lambda names: lambda *call: Outcome(kind))
+    found = judge(exercise, lambda names: lambda *call: CallResult(kind))
     assert found.verdicts[0].status == kind
 
 
@@ -166,7 +166,7 @@ def test_an_earlier_answer_that_ends_so_is_blamed_and_costs_nothing_here(
 
     def make_runner(names):
         return lambda arguments, keywords: (
-            Outcome("value", 8642.0) if names else Outcome(kind)
+            CallResult("value", 8642.0) if names else CallResult(kind)
         )
 
     found = judge(exercise, make_runner)
@@ -177,4 +177,4 @@ def test_an_earlier_answer_that_ends_so_is_blamed_and_costs_nothing_here(
 
 def test_nan_and_infinity_from_a_sandbox_never_pass():
     for number in (float("nan"), float("inf"), np.float64("nan")):
-        assert judged(Outcome("value", number)).points == 0
+        assert judged(CallResult("value", number)).points == 0

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.grading import reading
 from autograder.grading import reading as document
-from autograder.grading.reading import Unreadable, Written, read_submission
+from autograder.grading.reading import SubmittedCell, Unreadable, read_submission
 
 NAME = "lesson.ipynb"
 
@@ -27,7 +27,7 @@ def as_bytes(*cells: object, **more: object) -> bytes:
     return json.dumps({"cells": list(cells), "nbformat": 4} | more).encode()
 
 
-def read(folder: Path, raw: bytes) -> tuple[Written, ...]:
+def read(folder: Path, raw: bytes) -> tuple[SubmittedCell, ...]:
     """Write a file and read it."""
     path = folder / NAME
     path.write_bytes(raw)
@@ -50,7 +50,7 @@ def sentence(error: pytest.ExceptionInfo[Unreadable]) -> str:
 def test_kind_source_and_marks_come_out_and_nothing_else(tmp_path: Path) -> None:
     metadata = {"nbgrader": {"grade_id": "f", "points": 99}, "tags": ["skip"]}
     (cell,) = read(tmp_path, as_bytes(code(["a\n", "b"], id="x", metadata=metadata)))
-    assert cell == Written("code", "a\nb", "x", "f")
+    assert cell == SubmittedCell("code", "a\nb", "x", "f")
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,13 @@ def test_metadata_of_the_wrong_type_counts_as_none(
     tmp_path: Path, value: object
 ) -> None:
     cell = code("x", metadata=value, id=["not", "text"])
-    assert read(tmp_path, as_bytes(cell)) == (Written("code", "x"),)
+    assert read(tmp_path, as_bytes(cell)) == (SubmittedCell("code", "x"),)
 
 
 def test_marks_of_the_wrong_type_or_length_count_as_none(tmp_path: Path) -> None:
     metadata = {"nbgrader": {"grade_id": {"a": 1}}, "id": 7}
     cell = code("x", metadata=metadata, id="i" * 10_000)
-    assert read(tmp_path, as_bytes(cell)) == (Written("code", "x"),)
+    assert read(tmp_path, as_bytes(cell)) == (SubmittedCell("code", "x"),)
 
 
 def test_colabs_place_for_the_id_is_known(tmp_path: Path) -> None:
@@ -156,9 +156,9 @@ def test_format_3_is_read(tmp_path: Path) -> None:
         {"cell_type": "code", "input": ["x = 1\n", "y"], "prompt_number": 3},
     ]
     raw = json.dumps({"nbformat": 3, "worksheets": [{"cells": old[:1]}, 3]}).encode()
-    assert read(tmp_path, raw) == (Written("markdown", "Title"),)
+    assert read(tmp_path, raw) == (SubmittedCell("markdown", "Title"),)
     raw = json.dumps({"nbformat": 3, "worksheets": [{"cells": old}]}).encode()
-    assert read(tmp_path, raw)[1] == Written("code", "x = 1\ny")
+    assert read(tmp_path, raw)[1] == SubmittedCell("code", "x = 1\ny")
 
 
 @pytest.mark.parametrize("version", [None, 2, 5, "four", [4]])

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.reading import Written, read_submission
-from autograder.grading.rebuild import Placed, Rebuilt, match, moved, rebuild
-from autograder.grading.release import load_master
+from autograder.grading.reading import SubmittedCell, read_submission
+from autograder.grading.rebuild import Rebuilt, match_cells, moved, rebuild
+from autograder.grading.release import Cell, load_release
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
-MASTER = load_master(COURSE, LESSON)
+RELEASE = load_release(COURSE, LESSON)
 IMPORTS, DEMO = "dot-product-attention-2", "looking-something-up-7"
-STUB = next(cell.source for cell in MASTER.cells if cell.id == "softmax")
+STUB = next(cell.source for cell in RELEASE.cells if cell.id == "softmax")
 
 
 def rebuilt(submission: Submission) -> Rebuilt:
     """Rebuild a submission; the lesson must be whole and in order."""
     written = tuple(
-        Written(
+        SubmittedCell(
             cell.cell_type,
             cell.source,
             cell.get("id", ""),
@@ -31,12 +31,12 @@ def rebuilt(submission: Submission) -> Rebuilt:
         )
         for cell in submission.notebook.cells
     )
-    found = rebuild(MASTER, written)
+    found = rebuild(RELEASE, written)
     given = [(c.role, c.id, c.exercise) for c in found.cells if c.role != "own"]
-    assert given == [(c.role, c.id, c.exercise) for c in MASTER.cells]
+    assert given == [(c.role, c.id, c.exercise) for c in RELEASE.cells]
     assert len({cell.id for cell in found.cells}) == len(found.cells)
     for cell, placed in zip(
-        MASTER.cells, [c for c in found.cells if c.role != "own"], strict=True
+        RELEASE.cells, [c for c in found.cells if c.role != "own"], strict=True
     ):
         assert placed.source == cell.source or cell.role == "solution"
     return found
@@ -56,7 +56,7 @@ def place(found: Rebuilt, name: str) -> int:
     return at
 
 
-def own(found: Rebuilt) -> list[Placed]:
+def own(found: Rebuilt) -> list[Cell]:
     """Give the learner's own cells."""
     return [cell for cell in found.cells if cell.role == "own"]
 
@@ -72,7 +72,7 @@ def test_an_unchanged_lesson_needs_no_repair_and_keeps_the_answers() -> None:
     assert found.repairs == () and own(found) == []
     for name in EXERCISES:
         assert answer(found, name) == Submission().cell(name).source
-    kinds = {(cell.role, cell.code) for cell in found.cells}
+    kinds = {(cell.role, cell.is_code) for cell in found.cells}
     assert kinds == {
         ("setup", True),
         ("solution", True),
@@ -87,7 +87,7 @@ def test_blanks_and_line_ends_are_no_change(tmp_path: Path) -> None:
     for cell in submission.notebook.cells:
         cell.source = "\n" + cell.source.replace("\n", "  \r\n") + "\r\n\r\n  "
     path = submission.write(tmp_path, "amara")
-    found = rebuild(MASTER, read_submission(path))
+    found = rebuild(RELEASE, read_submission(path))
     assert found.repairs == () and own(found) == []
 
 
@@ -118,7 +118,7 @@ def test_own_cells_stay_where_they_stand() -> None:
     assert place(found, "between = 1") - 1 == place(found, "softmax")
     assert place(found, "a *note*") - 1 == place(found, "check-softmax")
     assert place(found, "bottom = 1") == len(found.cells) - 1
-    assert [cell.code for cell in own(found)] == [True, True, True, False, True]
+    assert [cell.is_code for cell in own(found)] == [True, True, True, False, True]
 
 
 def test_deleted_cells_come_back_and_the_answer_with_them_as_a_stub() -> None:
@@ -134,8 +134,8 @@ def test_deleted_cells_come_back_and_the_answer_with_them_as_a_stub() -> None:
 
 
 def test_long_lists_in_a_repair_are_cut() -> None:
-    (repair,) = rebuild(MASTER, [Written("code", "x = 1")]).repairs
-    assert repair.endswith(f" and {len(MASTER.cells) - 6} more.")
+    (repair,) = rebuild(RELEASE, [SubmittedCell("code", "x = 1")]).repairs
+    assert repair.endswith(f" and {len(RELEASE.cells) - 6} more.")
     assert repair.count(",") == 5
 
 
@@ -145,7 +145,7 @@ def test_a_changed_cell_of_the_course_stands_beside_the_courses_own(name: str) -
     submission.cell(name).source += "\nmine = 1"
     found = rebuilt(submission)
     (mine,) = own(found)
-    assert mine.source.endswith("mine = 1") and mine.code
+    assert mine.source.endswith("mine = 1") and mine.is_code
     assert place(found, mine.id) == place(found, name) + 1
     (repair,) = found.repairs
     assert repair.startswith("Changed cells") and name in repair
@@ -155,7 +155,7 @@ def test_notes_in_the_courses_text_are_kept_and_are_no_repair() -> None:
     submission = Submission()
     submission.cell("attention-1").source += "\n\nMy guess: 7."
     found = rebuilt(submission)
-    assert found.repairs == () and not own(found)[0].code
+    assert found.repairs == () and not own(found)[0].is_code
 
 
 LOST = ["ids", "grade_ids", "both", "softmax repeated", f"{DEMO} repeated", "renamed"]
@@ -299,7 +299,7 @@ def test_an_answer_in_a_text_cell_is_taken_as_code(kind: str) -> None:
     submission.cell("softmax").cell_type = kind
     found = rebuilt(submission)
     assert answer(found) == submission.cell("softmax").source
-    assert found.cells[place(found, "softmax")].code
+    assert found.cells[place(found, "softmax")].is_code
     assert found.repairs == (
         "Answers that stood in text cells are taken as code: softmax.",
     )
@@ -312,7 +312,7 @@ def test_an_answer_without_marks_in_a_text_cell_is_only_text() -> None:
     del cell["id"]
     found = rebuilt(submission)
     assert answer(found) == STUB
-    assert [placed.code for placed in own(found)] == [False]
+    assert [placed.is_code for placed in own(found)] == [False]
 
 
 def test_a_check_in_a_text_cell_is_known_by_its_id_alone() -> None:
@@ -347,7 +347,7 @@ def test_only_the_moved_cell_is_named() -> None:
     cells = submission.notebook.cells
     cells.append(cells.pop(submission.place("softmax")))
     (repair,) = rebuilt(submission).repairs
-    assert repair.endswith("back in their places: softmax.")
+    assert repair.endswith("back where they belong: softmax.")
 
 
 def test_a_moved_answer_takes_the_own_cell_below_it_along() -> None:
@@ -374,7 +374,7 @@ def test_a_check_in_a_text_cell_is_code_again() -> None:
     submission = Submission()
     submission.cell("check-softmax").cell_type = "markdown"
     found = rebuilt(submission)
-    assert found.cells[place(found, "check-softmax")].code
+    assert found.cells[place(found, "check-softmax")].is_code
     assert "Checks" in found.repairs[0] and own(found) == []
 
 
@@ -407,11 +407,11 @@ def test_copies_of_a_check_are_left_out_and_what_was_typed_into_one_is_kept() ->
 
 @pytest.mark.parametrize("name", ["softmax", "", "zwölf", "a b", "x" * 65, "own-0"])
 def test_own_cells_have_ids_that_a_notebook_allows_once(name: str) -> None:
-    cells = [Written("code", f"x = {n}", name) for n in range(3)]
-    ids = [cell.id for cell in own(rebuild(MASTER, cells))]
+    cells = [SubmittedCell("code", f"x = {n}", name) for n in range(3)]
+    ids = [cell.id for cell in own(rebuild(RELEASE, cells))]
     assert len({*ids}) == len(ids)
     assert all(each.isascii() and 0 < len(each) <= 64 for each in ids)
-    assert not {*ids} & {cell.id for cell in MASTER.cells}
+    assert not {*ids} & {cell.id for cell in RELEASE.cells}
     assert " " not in "".join(ids)
 
 
@@ -419,26 +419,29 @@ def test_a_note_that_reads_like_a_check_is_kept() -> None:
     submission = Submission()
     submission.note("check(softmax)", above="softmax")
     found = rebuilt(submission)
-    assert found.repairs == () and not own(found)[0].code
+    assert found.repairs == () and not own(found)[0].is_code
 
 
 def test_an_id_that_is_free_is_kept() -> None:
-    (cell,) = own(rebuild(MASTER, [Written("code", "x = 1", "LQ6Jm3w_ZqeX")]))
+    (cell,) = own(rebuild(RELEASE, [SubmittedCell("code", "x = 1", "LQ6Jm3w_ZqeX")]))
     assert cell.id == "LQ6Jm3w_ZqeX"
 
 
 def test_a_notebook_of_another_lesson_has_no_answers() -> None:
     path = COURSE.learner("00_start_here")
-    found = rebuild(MASTER, read_submission(path))
+    found = rebuild(RELEASE, read_submission(path))
     assert [c.source for c in found.cells if c.role == "solution"] == [
-        c.source for c in MASTER.cells if c.role == "solution"
+        c.source for c in RELEASE.cells if c.role == "solution"
     ]
 
 
 def test_each_learners_cell_is_used_once() -> None:
-    both = Written("code", "def softmax(x): ...\ndef attention(q, k, v): ...")
-    assert rebuilt_ids(match(MASTER.cells, [both])) == ["softmax"]
-    assert rebuilt_ids(match(MASTER.cells, [both] * 3)) == ["softmax", "attention"]
+    both = SubmittedCell("code", "def softmax(x): ...\ndef attention(q, k, v): ...")
+    assert rebuilt_ids(match_cells(RELEASE.cells, [both])) == ["softmax"]
+    assert rebuilt_ids(match_cells(RELEASE.cells, [both] * 3)) == [
+        "softmax",
+        "attention",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -451,7 +454,7 @@ def test_the_fewest_cells_count_as_moved(places: list[int], out: list[int]) -> N
 
 def rebuilt_ids(found: dict[int, int]) -> list[str]:
     """Give the ids of the lesson's cells that were found."""
-    return [MASTER.cells[to].id for to in sorted(found.values())]
+    return [RELEASE.cells[to].id for to in sorted(found.values())]
 
 
 def _course(folder: Path, change: Callable[[dict], None] | str) -> Course:
@@ -468,12 +471,12 @@ def _course(folder: Path, change: Callable[[dict], None] | str) -> Course:
 
 
 def test_the_master_knows_what_each_cell_is_for() -> None:
-    roles = {cell.id: cell.role for cell in MASTER.cells}
+    roles = {cell.id: cell.role for cell in RELEASE.cells}
     assert roles[IMPORTS] == "setup" and roles[DEMO] == "demo"
     assert roles["the-same-in-pytorch-2"] == "demo"
     assert [r for r in roles.values()].count("setup") == 1
-    assert {*MASTER.exercises} == {*EXERCISES}
-    places = [list(roles).index(name) for name in MASTER.exercises]
+    assert {*RELEASE.exercises} == {*EXERCISES}
+    places = [list(roles).index(name) for name in RELEASE.exercises]
     assert places == sorted(places)
 
 
@@ -482,8 +485,8 @@ def test_imports_below_the_first_exercise_are_a_demonstration(tmp_path: Path) ->
         more = {"cell_type": "code", "id": "late", "source": "import os"}
         notebook["cells"].append(more | {"metadata": {}})
 
-    master = load_master(_course(tmp_path, add), LESSON)
-    assert master.cells[-1].role == "demo"
+    release = load_release(_course(tmp_path, add), LESSON)
+    assert release.cells[-1].role == "demo"
 
 
 def _unknown(notebook: dict) -> None:
@@ -509,10 +512,10 @@ def test_a_broken_master_is_the_courses_fault(
     tmp_path: Path, change: Callable[[dict], None] | str, piece: str
 ) -> None:
     with pytest.raises(CourseError, match="make build") as error:
-        load_master(_course(tmp_path, change), LESSON)
+        load_release(_course(tmp_path, change), LESSON)
     assert piece in str(error.value)
 
 
 def test_a_lesson_without_a_notebook_is_named(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"99_none\.ipynb is missing"):
-        load_master(Course(tmp_path), "99_none")
+        load_release(Course(tmp_path), "99_none")

@@ -15,7 +15,7 @@ from autograder.grading import course_copy
 from autograder.grading import sandbox as bubblewrap
 from autograder.grading.engine import Engine, Limits
 from autograder.grading.inside import wire
-from autograder.grading.sandbox import Broken, NoSandbox, Sandbox, check_started
+from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure, check_started
 from tests.grading.engines import (
     SANDBOX_USERS,
     SEED,
@@ -583,9 +583,9 @@ def test_a_sandbox_whose_parent_is_killed_is_broken_and_leaves_no_process(lone):
         assert processes[-1].rlimit(resource.RLIMIT_NPROC) == (5, 5)
         processes[0].kill()
         assert gone_soon(processes)
-        with pytest.raises(Broken, match="cannot be ended"):
+        with pytest.raises(SandboxFailure, match="cannot be ended"):
             child.end()
-        with pytest.raises(Broken, match="the warm parent is gone"):
+        with pytest.raises(SandboxFailure, match="the warm parent is gone"):
             sandbox.fork()
 
 

@@ -7,7 +7,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.grading.inside.selection import chosen, names_of
 from autograder.grading.rebuild import rebuild
-from autograder.grading.release import load_master
+from autograder.grading.release import load_release
 from tests.submissions import COURSE, LESSON
 
 STUB = 'def f(x):\n    """Say what."""\n    raise NotImplementedError  # replace this'
@@ -31,8 +31,8 @@ def test_setup_answers_and_own_cells_run_and_nothing_else() -> None:
 
 
 def test_a_lesson_as_it_is_needs_no_demonstration() -> None:
-    master = load_master(COURSE, LESSON)
-    cells = [cell for cell in rebuild(master, []).cells if cell.code]
+    release = load_release(COURSE, LESSON)
+    cells = [cell for cell in rebuild(release, []).cells if cell.is_code]
     ran = {cells[place].role for place in chosen([(c.role, c.source) for c in cells])}
     assert ran == {"setup", "solution"}
 

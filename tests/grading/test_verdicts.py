@@ -6,9 +6,9 @@ import pytest
 
 from autograder.course import Course
 from autograder.grading.journal import Journal
-from autograder.grading.result import CaseResult, ExerciseResult, Judged
+from autograder.grading.result import CaseResult, CodeResult, ExerciseResult
 from autograder.grading.verdicts import Verdicts
-from autograder.grading.workers import Done, Settings
+from autograder.grading.workers import GradingTaskResult, Settings
 from tests.submissions import COURSE, LESSON, Submission
 
 
@@ -42,15 +42,15 @@ class Judge:
                 raise KeyboardInterrupt
             self.asked.append(task.student)
             if task.student in self.faulty:
-                yield Done(task, None, {}, "KeyError: 'x'")
+                yield GradingTaskResult(task, None, {}, "KeyError: 'x'")
             else:
-                yield Done(task, judged(task), {"all": 0.5})
+                yield GradingTaskResult(task, judged(task), {"all": 0.5})
 
 
 def judged(task):
     status = "invalid" if task.cells is None else "ok"
     case = CaseResult("by_hand", "A claim", status, 1.0, 1.0, True)
-    return Judged((ExerciseResult("softmax", 1.0, 1.0, (case,)),))
+    return CodeResult((ExerciseResult("softmax", 1.0, 1.0, (case,)),))
 
 
 def hand_in(course, student, text="", raw=None):

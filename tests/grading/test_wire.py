@@ -13,9 +13,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.checking.comparison import difference
+from autograder.checking.comparison import first_difference
 from autograder.grading.inside import wire
-from autograder.grading.inside.wire import Nonsense, Stranger, TooBig, pack, unpack
+from autograder.grading.inside.wire import (
+    MalformedMessage,
+    TooLarge,
+    UnknownObject,
+    pack,
+    unpack,
+)
 
 VALUES = [
     *(None, True, 3, -(2**63), 2**63, -(2**200), 1.5, float("-inf"), 2 - 3j),
@@ -37,7 +43,7 @@ def crossed(value):
 def test_a_value_arrives_as_it_was_sent(value):
     found = crossed(value)
     assert type(found) is type(value)
-    assert difference(found, value) is None
+    assert first_difference(found, value) is None
     if isinstance(value, np.ndarray):
         assert (found.dtype, found.shape) == (value.dtype, value.shape)
     if isinstance(value, torch.Tensor):
@@ -97,7 +103,7 @@ def test_what_does_not_cross_arrives_as_a_stranger_with_the_name_of_its_type(
     value, name
 ):
     (found,) = crossed([value])
-    assert isinstance(found, Stranger)
+    assert isinstance(found, UnknownObject)
     assert type(found).__name__ == name
 
 
@@ -119,7 +125,7 @@ def test_a_function_crosses_as_its_number():
     ids=["one array", "several", "a text"],
 )
 def test_a_value_that_is_too_big_is_refused_before_it_is_sent(value):
-    with pytest.raises(TooBig):
+    with pytest.raises(TooLarge):
         pack(value)
 
 
@@ -162,7 +168,7 @@ def frame(tree, data=b""):
     ids=repr,
 )
 def test_a_lying_frame_is_nonsense_and_no_other_error(tree):
-    with pytest.raises(Nonsense):
+    with pytest.raises(MalformedMessage):
         unpack(frame(tree, bytes(8)))
 
 
@@ -170,9 +176,9 @@ def test_nesting_without_end_is_nonsense():
     tree = 1
     for _ in range(200):
         tree = ["l", tree]
-    with pytest.raises(Nonsense):
+    with pytest.raises(MalformedMessage):
         unpack(frame(tree))
-    with pytest.raises(Nonsense):
+    with pytest.raises(MalformedMessage):
         unpack(wire.LENGTHS.pack(100_000, 0) + b"\x91" * 100_000)
 
 
@@ -182,7 +188,7 @@ def test_any_bytes_are_a_value_or_nonsense(noise):
     for text in (noise, wire.LENGTHS.pack(len(noise), 0) + noise):
         try:
             unpack(text)
-        except Nonsense:
+        except MalformedMessage:
             pass
 
 
@@ -210,7 +216,7 @@ def test_receiving_ends_at_the_deadline_at_the_end_and_at_a_length_without_end()
         with pytest.raises(TimeoutError):
             wire.receive(own, start + 0.05)
         theirs.sendall(struct.pack(">II", 1 << 31, 0))
-        with pytest.raises(Nonsense):
+        with pytest.raises(MalformedMessage):
             wire.receive(own, time.monotonic() + 5)
         theirs.close()
         with pytest.raises(EOFError):

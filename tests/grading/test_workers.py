@@ -12,9 +12,9 @@ import pytest
 
 from autograder.course import Course, CourseError
 from autograder.grading import workers as module
-from autograder.grading.release import load_master
+from autograder.grading.release import load_release
 from autograder.grading.submission import Submission as HandedIn
-from autograder.grading.workers import Settings, Task, Workers
+from autograder.grading.workers import GradingTask, Settings, Workers
 from tests.grading import fake_workers
 from tests.grading.engines import SEED, SHORT
 from tests.submissions import COURSE, LESSON, Submission
@@ -40,7 +40,7 @@ def settings(jobs):
 
 def done_of(jobs, *students):
     """Have students graded; give what came of each, in the order in which it came."""
-    tasks = [Task(name, name, ()) for name in students]
+    tasks = [GradingTask(name, name, ()) for name in students]
     with Workers(COURSE, settings(jobs)) as workers:
         return list(workers.each(tasks)), workers
 
@@ -114,7 +114,7 @@ def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
 
 
 def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
-    tasks = [Task(name, name, ()) for name in ("a", "waits", "waits", "b")]
+    tasks = [GradingTask(name, name, ()) for name in ("a", "waits", "waits", "b")]
     with Workers(COURSE, settings(2)) as workers:
         next(workers.each(tasks))
         assert len(left()) == 2
@@ -124,7 +124,7 @@ def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
 
 def test_an_interrupt_from_the_keyboard_is_not_for_the_workers(fake):
     before = signal.getsignal(signal.SIGINT)
-    tasks = [Task(name, name, ()) for name in ("a", "waits")]
+    tasks = [GradingTask(name, name, ()) for name in ("a", "waits")]
     with Workers(COURSE, settings(1)) as workers:
         coming = workers.each(tasks)
         next(coming)
@@ -141,12 +141,12 @@ def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
 ):
     root = tmp_path / "course"
     shutil.copytree(COURSE.root / "notebooks", root / "notebooks")
-    tasks, master = [], load_master(COURSE, LESSON)
+    tasks, release = [], load_release(COURSE, LESSON)
     for student in "abcdef":
         submission = Submission()
         submission.own("import time; time.sleep(0.5)")
-        handed_in = HandedIn(master, student, submission.write(root, student))
-        tasks.append(Task(student, student, handed_in.cells))
+        handed_in = HandedIn(release, student, submission.write(root, student))
+        tasks.append(GradingTask(student, student, handed_in.code_cells))
     with Workers(Course(root), settings(2)) as workers:
         killed = []
         killing = threading.Thread(target=kill_twice, args=(workers, killed))

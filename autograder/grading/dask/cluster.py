@@ -25,10 +25,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import Course, CourseError
-from autograder.grading.dask.crew import Crew
-from autograder.grading.dask.worker import Answer, Order, traits
+from autograder.grading.dask.crew import WorkerPool
+from autograder.grading.dask.worker import ChunkResult, GradingRun, traits
 from autograder.grading.identity import course_version
-from autograder.grading.workers import MOST_DEATHS, Done, Settings, Task
+from autograder.grading.workers import (
+    MOST_DEATHS,
+    GradingTask,
+    GradingTaskResult,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -141,7 +146,7 @@ IDLE = 60.0  # seconds until a grader ends whose client was killed
 
 
 @dataclass(frozen=True)
-class _Alone:
+class RetriedTask:
     """A task that is tried by itself.
 
     losses : how often its worker was lost; with others, that may not be its own doing
@@ -149,7 +154,7 @@ class _Alone:
     avoid : address of the worker where that was
     """
 
-    task: Task
+    task: GradingTask
     losses: int = 0
     fault: str = ""
     avoid: str = ""
@@ -172,20 +177,20 @@ class Cluster:
         """
         self.address = address
         self._say = say or _print
-        self._order = Order(
+        self._order = GradingRun(
             uuid.uuid4().hex,
             course_version(course, settings.lesson),
             traits(course, settings.lesson),
             replace(settings, jobs=1, idle=IDLE),
         )
-        self._alone: deque[_Alone] = deque()
+        self._alone: deque[RetriedTask] = deque()
 
     def __enter__(self) -> "Cluster":
         """Find out which workers can grade; raises ``CourseError`` if none can."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(quiet())
             client = connect(self.address)
-            self._crew = Crew(client, self.address, self._order, self._say)
+            self._crew = WorkerPool(client, self.address, self._order, self._say)
             stack.callback(self._crew.end)
             self._crew.muster()
             self._stack = stack.pop_all()
@@ -195,7 +200,7 @@ class Cluster:
         """Call off what is under way, and end the graders on the workers."""
         self._stack.close()
 
-    def each(self, tasks: Iterable[Task]) -> Iterator[Done]:
+    def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
         """Grade; give results as they come. Those that took too long come last.
 
         tasks : taken some at a time, a little before they are needed
@@ -210,7 +215,7 @@ class Cluster:
             self._alone.clear()
             self._crew.call_off()
 
-    def _together(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def _together(self, tasks: Iterator[GradingTask]) -> Iterator[GradingTaskResult]:
         """Grade in chunks: small ones first, or a small class would be one worker's."""
         sent, more = 0, True
         while more or self._crew.busy:
@@ -226,7 +231,7 @@ class Cluster:
             if answer:
                 yield from self._sorted(answer)
 
-    def _by_itself(self, one: _Alone) -> Iterator[Done]:
+    def _by_itself(self, one: RetriedTask) -> Iterator[GradingTaskResult]:
         """Grade one while nothing else runs: then it alone can be what fails."""
         while not self._crew.fit:
             self._crew.take()
@@ -238,7 +243,9 @@ class Cluster:
             if answer:
                 yield from self._sorted(answer, one)
 
-    def _sorted(self, answer: Answer, one: _Alone | None = None) -> Iterator[Done]:
+    def _sorted(
+        self, answer: ChunkResult, one: RetriedTask | None = None
+    ) -> Iterator[GradingTaskResult]:
         """Give what is final, and set aside what is to be tried by itself."""
         for done in answer.done:
             if done.fault and not (one and one.fault):  # elsewhere it may go well
@@ -253,12 +260,16 @@ class Cluster:
         losses = (one.losses if one else 0) + (not answer.worker)
         for task in answer.left:
             if losses > MOST_DEATHS:
-                yield Done(task, None, {}, f"the grader died ({answer.refusal})")
+                yield GradingTaskResult(
+                    task, None, {}, f"the grader died ({answer.refusal})"
+                )
             else:
                 self._set_aside(one, task, losses=losses)
 
-    def _set_aside(self, one: _Alone | None, task: Task, **changes: Any) -> None:
-        self._alone.append(replace(one or _Alone(task), task=task, **changes))
+    def _set_aside(
+        self, one: RetriedTask | None, task: GradingTask, **changes: Any
+    ) -> None:
+        self._alone.append(replace(one or RetriedTask(task), task=task, **changes))
 
 
 def _print(sentence: str) -> None:

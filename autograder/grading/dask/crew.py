@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
-from autograder.grading.dask.worker import Answer, Order, dismiss, grade, packed
-from autograder.grading.workers import Task
+from autograder.grading.dask.worker import (
+    ChunkResult,
+    GradingRun,
+    dismiss,
+    grade,
+    packed,
+)
+from autograder.grading.workers import GradingTask
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -28,23 +34,25 @@ TRYING = 150.0  # seconds for the first worker to have tried its sandbox
 OTHERS = 15.0  # seconds for the others after it; whoever is later gets work later
 ENDING = 5.0  # seconds for calling everything off
 NAMED = 3  # workers named in a sentence
-PROBE = Task("", "probe", None)  # judged at once, but only where there is a sandbox
+PROBE = GradingTask(
+    "", "probe", None
+)  # judged at once, but only where there is a sandbox
 
 
 @dataclass(frozen=True)
-class Sent:
+class PendingTasks:
     """Tasks under way.
 
     workers : addresses of those that may do them
     probe : the worker that is only asked whether it can; "" if these are a class's
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[GradingTask, ...]
     workers: frozenset[str]
     probe: str = ""
 
 
-class Crew:
+class WorkerPool:
     """The workers of a cluster, as far as they have been found fit.
 
     fit : address to number of threads, of those that are there now
@@ -52,7 +60,11 @@ class Crew:
     """
 
     def __init__(
-        self, client: "Client", address: str, order: Order, say: Callable[[str], None]
+        self,
+        client: "Client",
+        address: str,
+        order: GradingRun,
+        say: Callable[[str], None],
     ) -> None:
         """Take over a client.
 
@@ -67,8 +79,8 @@ class Crew:
         self._say = say
         self._alive: dict[str, int] = {}
         self._known: dict[str, str | None] = {}  # "" if fit, else why not; None: asked
-        self._sent: dict[Future, Sent] = {}
-        self._lost: deque[Sent] = deque()
+        self._sent: dict[Future, PendingTasks] = {}
+        self._lost: deque[PendingTasks] = deque()
         self._ready: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._mustered = False
         self._heard = self._crewed = time.monotonic()
@@ -102,10 +114,10 @@ class Crew:
         return waited > (OTHERS if self.fit else TRYING)
 
     def send(
-        self, tasks: Sequence[Task], workers: Collection[str], probe: str = ""
+        self, tasks: Sequence[GradingTask], workers: Collection[str], probe: str = ""
     ) -> None:
         """Have tasks graded by one of these workers."""
-        sent = Sent((*tasks,), frozenset(workers), probe)
+        sent = PendingTasks((*tasks,), frozenset(workers), probe)
         try:
             future = self._client.submit(
                 grade,
@@ -118,7 +130,7 @@ class Crew:
         except Exception:  # the client has closed meanwhile
             raise self._gone() from None
 
-    def take(self) -> Answer | None:
+    def take(self) -> ChunkResult | None:
         """Give an answer about a class's tasks, if one comes soon.
 
         Without a ``worker`` nobody has answered: they were lost on the way. Raises
@@ -173,7 +185,7 @@ class Crew:
         self._sent.clear()
         _within(ENDING, lambda: self._client.close(ENDING))
 
-    def _answer(self, future: "Future", sent: Sent) -> Answer:
+    def _answer(self, future: "Future", sent: PendingTasks) -> ChunkResult:
         from distributed import KilledWorker
 
         if future.status == "cancelled":  # by the end of the scheduler, or its restart
@@ -185,10 +197,10 @@ class Crew:
             return _lost(sent, "its workers died")
         except Exception as error:
             return _lost(sent, f"{type(error).__name__}: {error}")
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, ChunkResult)
         return answer
 
-    def _learn(self, worker: str, answer: Answer) -> None:
+    def _learn(self, worker: str, answer: ChunkResult) -> None:
         """Take the answer to the question whether a worker can grade."""
         if worker not in self._alive:
             return
@@ -264,8 +276,8 @@ def _names(workers: Sequence[str]) -> str:
     return ", ".join(workers[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _lost(sent: Sent, why: str) -> Answer:
-    return Answer("", left=[*sent.tasks], refusal=why)
+def _lost(sent: PendingTasks, why: str) -> ChunkResult:
+    return ChunkResult("", left=[*sent.tasks], refusal=why)
 
 
 def _within(seconds: float, do: Callable[[], object]) -> None:

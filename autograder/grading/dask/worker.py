@@ -23,7 +23,13 @@ from pathlib import Path
 from autograder.course import Course, CourseError
 from autograder.grading import workers
 from autograder.grading.identity import LOCK, course_version
-from autograder.grading.workers import Done, Process, Settings, Task, Workers
+from autograder.grading.workers import (
+    GradingTask,
+    GradingTaskResult,
+    Process,
+    Settings,
+    Workers,
+)
 
 START = (
     "import sys; from autograder.grading import cluster_grader; "
@@ -113,7 +119,7 @@ FORGOTTEN = 120.0  # seconds without a question after which a client counts as g
 
 
 @dataclass(frozen=True)
-class Order:
+class GradingRun:
     """What a worker must know to grade a class as its client would.
 
     run : names one run of one client
@@ -128,7 +134,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChunkResult:
     """What came of some tasks.
 
     worker : address of the one that answers
@@ -138,18 +144,18 @@ class Answer:
     """
 
     worker: str
-    done: list[Done] = field(default_factory=list)
-    slow: list[Task] = field(default_factory=list)
-    left: list[Task] = field(default_factory=list)
+    done: list[GradingTaskResult] = field(default_factory=list)
+    slow: list[GradingTask] = field(default_factory=list)
+    left: list[GradingTask] = field(default_factory=list)
     refusal: str = ""
 
 
-def grade(sent: bytes) -> Answer:
+def grade(sent: bytes) -> ChunkResult:
     """Grade tasks on this worker.
 
     sent : what ``packed`` gave
     """
-    answer = Answer(_address())
+    answer = ChunkResult(_address())
     try:
         order, tasks = pickle.loads(sent)
     except Exception as error:
@@ -173,7 +179,7 @@ def _address() -> str:
     return str(get_worker().address)
 
 
-def packed(order: Order, tasks: Sequence[Task]) -> bytes:
+def packed(order: GradingRun, tasks: Sequence[GradingTask]) -> bytes:
     """Give tasks as a worker takes them: Dask must not look into a student's code."""
     return pickle.dumps((order, list(tasks)))
 
@@ -204,17 +210,17 @@ def _digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()[:8] if path.is_file() else "none"
 
 
-class _Graders:
+class GraderPool:
     """Those of one run: as many as this worker has threads that ask at once."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: GradingRun) -> None:
         self.order = order
         self.asked = time.monotonic()
-        self._idle: list[_Grader] = []
-        self._all: list[_Grader] = []
+        self._idle: list[DaskGrader] = []
+        self._all: list[DaskGrader] = []
         self._closed = False
 
-    def grade(self, tasks: Sequence[Task], answer: Answer) -> None:
+    def grade(self, tasks: Sequence[GradingTask], answer: ChunkResult) -> None:
         """Grade; what comes of it comes into the answer."""
         grader = self._take()
         try:
@@ -232,12 +238,12 @@ class _Graders:
         if closed:
             self.close()
 
-    def _take(self) -> "_Grader":
+    def _take(self) -> "DaskGrader":
         with _lock:
             self.asked = time.monotonic()
             if self._idle:
                 return self._idle.pop()
-        grader = _Grader(self.order)
+        grader = DaskGrader(self.order)
         with _lock:
             self._all.append(grader)
             grader.dismissed = self._closed
@@ -262,15 +268,17 @@ class _Graders:
         return not at_work and time.monotonic() > self.asked + FORGOTTEN
 
 
-class _Grader(Workers):
+class DaskGrader(Workers):
     """One process that grades, and starts anew if it dies."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: GradingRun) -> None:
         super().__init__(_course(), order.settings)
         self.order = order
         self.dismissed = False
 
-    def once(self, tasks: Sequence[Task], slow: list[Task]) -> Iterator[Done]:
+    def once(
+        self, tasks: Sequence[GradingTask], slow: list[GradingTask]
+    ) -> Iterator[GradingTaskResult]:
         """Grade one after another; ``slow`` gets those that took too long."""
         return self._batch(iter(tasks), slow, 1)
 
@@ -292,15 +300,15 @@ class _Grader(Workers):
 
 
 _lock = threading.Lock()
-_runs: dict[str, _Graders] = {}
+_runs: dict[str, GraderPool] = {}
 
 
-def _graders_of(order: Order) -> _Graders:
+def _graders_of(order: GradingRun) -> GraderPool:
     """Give the graders of a run; those that a client has left behind are ended."""
     with _lock:
         old = [run for run, graders in _runs.items() if graders.forgotten]
         left = [_runs.pop(run) for run in old if run != order.run]
-        graders = _runs.setdefault(order.run, _Graders(order))
+        graders = _runs.setdefault(order.run, GraderPool(order))
     for each in left:
         each.close()
     return graders
@@ -318,7 +326,7 @@ def _course() -> Course:
         ) from None
 
 
-def _compare(order: Order, course: Course) -> None:
+def _compare(order: GradingRun, course: Course) -> None:
     """Raise ``CourseError`` if this worker would not grade as its client does."""
     lesson = order.settings.lesson
     try:

@@ -22,14 +22,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.checking.call import Outcome, Raised, described, namespace, run_here
+from autograder.checking.call import (
+    CallResult,
+    Raised,
+    describe_exception,
+    local_runner,
+    namespace,
+)
 
 from . import library, shell, wire
 from .selection import chosen
 
 LONGEST_MESSAGE = 2000  # characters of an exception's text
 MOST_SHOWN = wire.LONGEST_TOLD * 3 // 4  # bytes of all that the cells show
-Cell = tuple[str, str, str]
+CellToRun = tuple[str, str, str]
 
 
 def serve(connection: socket.socket, seen: library.Seen) -> None:
@@ -39,7 +45,7 @@ def serve(connection: socket.socket, seen: library.Seen) -> None:
     """
     shell.forget_randomness()
     sys.path.insert(0, "")  # as in Jupyter: a cell may write a module and import it
-    child = Child(connection, seen)
+    child = SubmissionRunner(connection, seen)
     answers: dict[str, Callable[..., None]] = {"run": child.run, "call": child.call}
     while True:
         try:
@@ -49,7 +55,7 @@ def serve(connection: socket.socket, seen: library.Seen) -> None:
         answers[what](*rest)
 
 
-class Child:
+class SubmissionRunner:
     """One submission: its names, and its answers as they were at each check."""
 
     def __init__(self, connection: socket.socket, seen: library.Seen) -> None:
@@ -66,7 +72,7 @@ class Child:
         self.room = MOST_SHOWN
         self.talking = threading.Lock()
 
-    def run(self, cells: Sequence[Cell], left_out: Sequence[int]) -> None:
+    def run(self, cells: Sequence[CellToRun], left_out: Sequence[int]) -> None:
         """Run the cells that are to run, in order, and say how that went."""
         left = [place for place in range(len(cells)) if place not in left_out]
         places = {left[at] for at in chosen([cells[place][:2] for place in left])}
@@ -84,7 +90,7 @@ class Child:
         answers = {exercise: self._answers(exercise) for exercise in self.at_check}
         try:
             self._say("ran", troubles, shown, answers)
-        except wire.TooBig:  # of so many troubles none is worth an answer
+        except wire.TooLarge:  # of so many troubles none is worth an answer
             self._say("ran", {}, {}, answers)
 
     def call(
@@ -106,12 +112,12 @@ class Child:
         self.seen.begin(exercise, self.names)
         try:
             answer = self._names_then(exercise, when)[exercise]
-            outcome = run_here(answer, names)(given, named)
+            outcome = local_runner(answer, names)(given, named)
             if outcome.raised and library.is_ours(namespace(answer)):
                 outcome = _without_place(outcome, outcome.raised)
         except BaseException as error:
-            raised = described(error, self.names)
-            outcome = Outcome("raised", None, raised, given)
+            raised = describe_exception(error, self.names)
+            outcome = CallResult("raised", None, raised, given)
         if os.getpid() != self.process:
             os._exit(0)  # the answer has forked: one of the two has to speak
         calls = self.seen.end()
@@ -121,7 +127,7 @@ class Child:
         rest = told, changed, outcome.shares_memory, calls
         try:
             self._say("outcome", token, outcome.kind, outcome.value, *rest)
-        except wire.TooBig:
+        except wire.TooLarge:
             self._say("outcome", token, "output", None, None, None, False, calls)
 
     def _run_cell(self, place: int, text: str, troubles: dict, shown: dict) -> None:
@@ -129,13 +135,13 @@ class Child:
         error, outputs = shell.run_cell(self.shell, text)
         shown[place] = self._that_fit(outputs)
         if error is not None:
-            troubles[place] = _plain(described(error, self.names))
+            troubles[place] = _plain(describe_exception(error, self.names))
 
     def _that_fit(self, outputs: list[dict]) -> list[dict]:
         """Give what a cell showed, as long as the report has room for it."""
         try:
             size = len(wire.pack(outputs))
-        except wire.TooBig:
+        except wire.TooLarge:
             size = self.room + 1
         if size > self.room:
             return [{"name": "stdout", "text": "", "cut": True}]
@@ -178,7 +184,7 @@ class Child:
     def _packed(self, value: Any) -> bytes:
         try:
             return wire.pack(value, lambda function: getattr(function, "number", None))
-        except wire.TooBig:
+        except wire.TooLarge:
             return b"too big"
 
     def _say(self, *words: Any) -> None:
@@ -195,7 +201,7 @@ def _what(value: Any) -> str:
     return "answer"
 
 
-def _without_place(outcome: Outcome, raised: Raised) -> Outcome:
+def _without_place(outcome: CallResult, raised: Raised) -> CallResult:
     """Leave out the line: it is not the learner's."""
     bare = Raised(raised.types, raised.message)
     return replace(outcome, raised=bare)

@@ -3,7 +3,7 @@
 Only values of exactly these types cross: None, bool, int, float, complex, str, bytes,
 list, tuple, set, frozenset, dict, NumPy's arrays and numbers, torch's tensors. A
 function crosses as a number; anything else crosses as the name of its type and
-arrives as a ``Stranger``. What is read here may come from an attacker: sizes are
+arrives as a ``UnknownObject``. What is read here may come from an attacker: sizes are
 checked before anything is made of them.
 
 A frame is two lengths, a tree, and the bytes of all arrays behind it.
@@ -45,15 +45,15 @@ PLAIN = (type(None), bool, float, str, bytes)
 SIMPLE = {*PLAIN}
 
 
-class TooBig(ValueError):
+class TooLarge(ValueError):
     """A value that is larger than the wire takes."""
 
 
-class Nonsense(ValueError):
+class MalformedMessage(ValueError):
     """Bytes that are no frame of this wire, or end before it does."""
 
 
-class Stranger:
+class UnknownObject:
     """Stands for a value of a type that does not cross; its class has that name."""
 
 
@@ -76,7 +76,7 @@ def pack(
     functions: Functions = lambda function: None,
     longest: int = LONGEST_TREE,
 ) -> bytes:
-    """Write a value as a frame; raises ``TooBig``.
+    """Write a value as a frame; raises ``TooLarge``.
 
     functions : says under which number a function crosses, or None if it does not
     longest : bytes of the tree
@@ -87,15 +87,15 @@ def pack(
             _Writer(functions, blobs).tree(value, 0), unicode_errors="surrogatepass"
         )
     except (ValueError, OverflowError, RecursionError) as error:
-        raise TooBig(str(error)) from None
+        raise TooLarge(str(error)) from None
     data = b"".join(blobs)
     if len(tree) > longest or len(data) > MOST_BYTES:
-        raise TooBig(f"{len(tree) + len(data)} bytes")
+        raise TooLarge(f"{len(tree) + len(data)} bytes")
     return LENGTHS.pack(len(tree), len(data)) + tree + data
 
 
 def unpack(frame: bytes) -> Any:
-    """Read a frame; raises ``Nonsense``."""
+    """Read a frame; raises ``MalformedMessage``."""
     collects = gc.isenabled()
     gc.disable()  # it would look at each part again and again, and find no garbage
     try:
@@ -109,10 +109,10 @@ def unpack(frame: bytes) -> Any:
             max_ext_len=0,
         )
         return _Reader(memoryview(frame)[start:]).value(tree, 0)
-    except Nonsense:
+    except MalformedMessage:
         raise
     except Exception as error:
-        raise Nonsense(f"{type(error).__name__}: {error}") from None
+        raise MalformedMessage(f"{type(error).__name__}: {error}") from None
     finally:
         if collects:
             gc.enable()
@@ -176,7 +176,7 @@ class _Writer:
     def blob(self, raw: bytes) -> tuple[int, int]:
         self.filled += len(raw)
         if self.filled > MOST_BYTES:
-            raise TooBig(f"more than {MOST_BYTES} bytes of arrays")
+            raise TooLarge(f"more than {MOST_BYTES} bytes of arrays")
         self.blobs.append(raw)
         return self.filled - len(raw), len(raw)
 
@@ -191,7 +191,7 @@ class _Reader:
         if type(tree) is not list:
             return tree
         if depth > DEEPEST + 1:
-            raise Nonsense("nested too deep")
+            raise MalformedMessage("nested too deep")
         tag, *parts = tree
         if tag in ("l", "t", "s", "z", "d"):
             inner = parts
@@ -202,7 +202,7 @@ class _Reader:
 
     def whole(self, text: str) -> int:
         if len(text) > LONGEST_NUMBER // 4 + 1:
-            raise Nonsense("an integer without end")
+            raise MalformedMessage("an integer without end")
         return int(text, 16)
 
     def complex(self, real: float, imaginary: float) -> complex:
@@ -215,11 +215,11 @@ class _Reader:
         self, dtype: str, shape: list[int], columns: bool, start: int, length: int
     ) -> np.ndarray:
         if not DTYPE.fullmatch(dtype):
-            raise Nonsense("a dtype that does not cross")
+            raise MalformedMessage("a dtype that does not cross")
         kind = np.dtype(dtype)
         count = self.count(shape)
         if not kind.itemsize or count * kind.itemsize != length:
-            raise Nonsense("an array whose size and bytes differ")
+            raise MalformedMessage("an array whose size and bytes differ")
         flat = np.frombuffer(self.bytes(start, length), kind, count)
         return flat.reshape(shape, order="F" if columns else "C").copy(order="K")
 
@@ -228,10 +228,10 @@ class _Reader:
 
         kind = getattr(torch, name, None)
         if not isinstance(kind, torch.dtype) or name.startswith("q"):
-            raise Nonsense("a tensor of unknown numbers")
+            raise MalformedMessage("a tensor of unknown numbers")
         count = self.count(shape)
         if count * torch.empty(0, dtype=kind).element_size() != length:
-            raise Nonsense("a tensor whose size and bytes differ")
+            raise MalformedMessage("a tensor whose size and bytes differ")
         if not count:
             return torch.empty(shape, dtype=kind)
         raw = bytearray(self.bytes(start, length))
@@ -239,23 +239,23 @@ class _Reader:
 
     def callback(self, number: int) -> Callback:
         if type(number) is not int:
-            raise Nonsense("a function without a number")
+            raise MalformedMessage("a function without a number")
         return Callback(number)
 
-    def stranger(self, name: str) -> Stranger:
+    def stranger(self, name: str) -> UnknownObject:
         named = "".join(c if c.isprintable() else "?" for c in str(name)[:80])
-        return type(named or "?", (Stranger,), {})()
+        return type(named or "?", (UnknownObject,), {})()
 
     def count(self, shape: list[int]) -> int:
         if type(shape) is not list or len(shape) > MOST_AXES:
-            raise Nonsense("a shape that is none")
+            raise MalformedMessage("a shape that is none")
         if not all(type(size) is int and 0 <= size < 1 << 40 for size in shape):
-            raise Nonsense("a shape that is none")
+            raise MalformedMessage("a shape that is none")
         return math.prod(shape)
 
     def bytes(self, start: int, length: int) -> memoryview:
         if start < 0 or length < 0 or start + length > len(self.data):
-            raise Nonsense("bytes that are not there")
+            raise MalformedMessage("bytes that are not there")
         return self.data[start : start + length]
 
 
@@ -328,12 +328,12 @@ def receive(
     longest : bytes of its tree
 
     Raises ``TimeoutError`` at the deadline, ``EOFError`` if the other side is gone,
-    ``Nonsense`` if it announces more than a frame may hold.
+    ``MalformedMessage`` if it announces more than a frame may hold.
     """
     head = _exactly(connection, LENGTHS.size, deadline)
     tree, data = LENGTHS.unpack(head)
     if tree > longest or data > MOST_BYTES:
-        raise Nonsense("a frame that is too long")
+        raise MalformedMessage("a frame that is too long")
     return bytes(head + _exactly(connection, tree + data, deadline))
 
 
