@@ -34,7 +34,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     """
     *leading, n, d_model = x.shape
     if d_model % n_heads:
-        raise ValueError(f"d_model={d_model} does not divide by n_heads={n_heads}")
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     parts = x.reshape(*leading, n, n_heads, d_model // n_heads)
     # A copy: whoever changes a head later must not change x through a view.
     return np.swapaxes(parts, -2, -3).copy()  # (..., n_heads, n, d_model / n_heads)
@@ -118,7 +118,7 @@ def count_parameters(d_model: int, n_heads: int, bias: bool) -> int:
     (64, 80)
     """
     if d_model % n_heads:
-        raise ValueError(f"d_model={d_model} does not divide by n_heads={n_heads}")
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     d_k = d_model // n_heads
     of_a_head = 3 * (d_model + bias) * d_k  # its queries, keys and values
     return n_heads * of_a_head + (n_heads * d_k + bias) * d_model

@@ -1,21 +1,40 @@
-"""What a query may not look at: masks, and a softmax that keeps to them.
+"""Which keys a query may attend to: masks, a softmax that obeys them, a test for leaks.
 
-A mask is boolean and called ``may_attend``: True = may look. How to find out that a
-model looks where it must not is in ``course_lib.leaks``.
+A mask is boolean and called ``may_attend``: True = may attend.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 
-def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
-    """Let each query look at its own place and at all places before it.
+def require_boolean(may_attend: Any) -> None:
+    """Raise ``TypeError`` for a mask, NumPy's or PyTorch's, that is not boolean.
 
-    n : number of queries; query i stands at place i + offset
-    m : number of keys; key j stands at place j. None for as many as the last query may
-        look at: n + offset
-    offset : number of places before the first query
+    Such a mask would give wrong numbers silently: PyTorch adds floats to the scores,
+    and ``~1`` is −2, which counts as True.
+
+    >>> require_boolean(np.zeros((1, 2)))
+    Traceback (most recent call last):
+    TypeError: may_attend must be boolean, got float64: True means "may attend"; \
+convert an additive mask with convert_mask
+    """
+    dtype = str(may_attend.dtype).removeprefix("torch.")
+    if dtype != "bool":
+        raise TypeError(
+            f'may_attend must be boolean, got {dtype}: True means "may attend"; '
+            "convert an additive mask with convert_mask"
+        )
+
+
+def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
+    """Let each query attend to its own position and to all positions before it.
+
+    n : number of queries; query i is at position i + offset
+    m : number of keys; key j is at position j. None for as many as the last query may
+        attend to: n + offset
+    offset : number of positions before the first query
 
     Returns may_attend (n, m), booleans: row i is True for keys 0 … i + offset.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3.
@@ -33,16 +52,16 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
 
 
 def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
-    """Let all queries look at a sequence's tokens, and not at what fills it up.
+    """Let all queries attend to a sequence's tokens, and not to its padding.
 
-    lengths : (...), number of tokens of each sequence, 0 … m; the filling stands
-        behind them
-    m : number of keys of each sequence, tokens and filling
+    lengths : (...), number of tokens of each sequence, 0 … m; the padding is behind
+        them
+    m : number of keys of each sequence, tokens and padding
 
     Returns may_attend (..., 1, m), booleans: the one row is that of every query, and
     True for the keys that are tokens.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3, where
-    blocked scores are −∞; which keys are filling is each program's to know.
+    blocked scores are −∞; which keys are padding is each program's to know.
 
     >>> padding_mask([2, 0], 3)
     array([[[ True,  True, False]],
@@ -54,7 +73,7 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
 
 
 def combine_masks(*masks: np.ndarray) -> np.ndarray:
-    """Let a query look only where every one of the masks lets it look.
+    """Let a query attend only where every one of the masks lets it attend.
 
     masks : one or more may_attend (..., n, m); an axis of length 1, or one that is
         missing in front, counts for all
@@ -75,16 +94,16 @@ def combine_masks(*masks: np.ndarray) -> np.ndarray:
 
 
 def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
-    """Turn scores into weights that are 0 wherever a query may not look.
+    """Turn scores into weights that are 0 wherever a query may not attend.
 
     scores : (..., n, m), numbers of any size
     may_attend : (..., n, m), booleans; an axis of length 1, or one that is missing in
         front, counts for all
 
     Returns the weights (..., n, m): row i holds the softmax over the keys that query i
-    may look at, and 0 for the others. A row in which it may look at no key is all
-    zeros. Whole numbers are allowed, the result holds floats, and the arguments stay as
-    they are.
+    may attend to, and 0 for the others. A row that may attend to no key is all zeros.
+    Whole numbers are allowed, the result holds floats, and the arguments stay as they
+    are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; zeros in a
     row without keys are this course's choice, and PyTorch's in
     ``scaled_dot_product_attention``.
@@ -102,13 +121,15 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
 
 
 def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
-    """Say in another convention where a query may look.
+    """Convert a mask to another convention.
 
-    may_attend : (..., n, m), booleans, True = may look
-    to : "scaled_dot_product_attention" for PyTorch's function of this name, where True
-        means may look; "MultiheadAttention" for its module, where True means blocked;
-        "additive" for numbers to add to the scores, 0 where it may look and −∞ where
-        it may not
+    may_attend : (..., n, m), booleans, True = may attend
+    to : the convention:
+        - "scaled_dot_product_attention" for PyTorch's function of this name: True
+          means "may attend"
+        - "MultiheadAttention" for PyTorch's module: True means blocked
+        - "additive" for numbers to add to the scores: 0 where a query may attend, −∞
+          where it may not
 
     Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
     kind) for "additive". may_attend stays as it is. Raises ``ValueError`` for any other
@@ -136,7 +157,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
 def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     """Measure how much the past of a function's result depends on the future.
 
-    f : takes an array like x, gives an array with as many rows
+    f : takes an array like x, returns an array with as many rows
     x : (n, d), one token per row
     t : the present; rows t + 1, … of x are the future, rows 0 … t of a result the past
 
@@ -155,9 +176,3 @@ def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     changed = np.concatenate([x[: t + 1], 1 - 2 * x[t + 1 :]])  # (n, d)
     past = f(changed)[: t + 1] - f(x)[: t + 1]
     return float(np.abs(past).max())
-
-
-# MERGED course_lib.leaks: A tool that finds out whether a model looks into the future.
-#
-#   How to forbid it is in ``course_lib.masks``.
-#

@@ -15,7 +15,7 @@ exercise = Exercise(
 @exercise.spec
 def spec(d_model, n_heads, bias):
     if d_model % n_heads:
-        raise ValueError(f"d_model={d_model} does not divide by n_heads={n_heads}")
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     d_k = d_model // n_heads
     count = 0
     for _ in range(n_heads):
@@ -77,7 +77,7 @@ def other_sizes(student, rng):
 def size_of_a_head(d_model, n_heads):
     """Give d_k, or refuse a remainder as the exercise asks."""
     if d_model % n_heads:
-        raise ValueError(f"d_model={d_model} does not divide by n_heads={n_heads}")
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     return d_model // n_heads
 
 

@@ -17,7 +17,7 @@ exercise = Exercise(
 def spec(x, n_heads):
     *leading, n, d_model = x.shape
     if d_model % n_heads:
-        raise ValueError(f"d_model={d_model} does not divide by n_heads={n_heads}")
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     d = d_model // n_heads
     heads = np.zeros((*leading, n_heads, n, d), dtype=x.dtype)
     for batch in np.ndindex(*leading):
@@ -87,7 +87,7 @@ def sizes(x, n_heads):
     """Give the leading axes, n and the numbers for each head; refuse a remainder."""
     *leading, n, d_model = x.shape
     if d_model % n_heads:
-        raise ValueError(f"d_model={d_model} does not divide by n_heads={n_heads}")
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     return leading, n, d_model // n_heads
 
 

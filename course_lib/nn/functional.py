@@ -6,7 +6,7 @@ The modules read the same layers with their own ``from_torch``.
 import torch
 from torch import Tensor, nn
 
-from course_lib.nn.attention import attention
+from course_lib.nn.attention import attention, merge_heads, split_heads
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
@@ -121,14 +121,13 @@ def multi_head_attention(
     tensor([[1., 2.]])
     """
 
-    def heads(rows: Tensor) -> Tensor:  # (..., n, d_model) → (..., n_heads, n, d_k)
-        return rows.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
-
-    mask = None if may_attend is None else may_attend.unsqueeze(-3)
-    output, _ = attention(
-        heads(x @ w_q), heads(memory @ w_k), heads(memory @ w_v), mask
+    q, k, v = (
+        split_heads(rows, n_heads) for rows in (x @ w_q, memory @ w_k, memory @ w_v)
     )
-    return output.transpose(-3, -2).flatten(-2) @ w_o
+    if may_attend is not None:
+        may_attend = may_attend.unsqueeze(-3)  # (..., 1, n, m)
+    output, _ = attention(q, k, v, may_attend)
+    return merge_heads(output) @ w_o
 
 
 def encoder_layer(

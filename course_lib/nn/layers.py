@@ -11,13 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.nn.attention import (
-    MultiHeadAttention,
-    keys_and_values,
-    longer,
-    look,
-    look_back,
-)
+from course_lib.nn.attention import MultiHeadAttention
 from course_lib.nn.device import best_device
 
 Theirs = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
@@ -150,7 +144,7 @@ class EncoderLayer(Layer):
 
         def look_around(y: Tensor) -> Tensor:
             part = self.own_attention
-            return look(part, y, *keys_and_values(part, y), may_attend)
+            return part.attend(y, *part.keys_and_values(y), may_attend)
 
         return self.in_turn(x, [look_around, self.feed_forward])
 
@@ -206,11 +200,11 @@ class DecoderLayer(Layer):
 
         def look_at_target(x: Tensor) -> Tensor:
             if causal:
-                return look_back(own, x)
-            return look(own, x, *keys_and_values(own, x), may_attend)
+                return own.attend_causally(x)
+            return own.attend(x, *own.keys_and_values(x), may_attend)
 
         def look_at_memory(x: Tensor) -> Tensor:
-            return look(cross, x, *keys_and_values(cross, memory), memory_may_attend)
+            return cross.attend(x, *cross.keys_and_values(memory), memory_may_attend)
 
         return self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
 
@@ -230,14 +224,14 @@ class DecoderLayer(Layer):
             return output
 
         def look_at_target(x: Tensor) -> Tensor:
-            return look_back(self.own_attention, x)
+            return self.own_attention.attend_causally(x)
 
         y = self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
         return y, seen[0]
 
     def start(self, memory: Tensor) -> LayerCache:
         """Compute keys and values of the memory (..., m, d_model) for all steps."""
-        keys, values = keys_and_values(self.memory_attention, memory)
+        keys, values = self.memory_attention.keys_and_values(memory)
         none = keys[..., :0, :]
         return LayerCache(none, none, keys, values)
 
@@ -254,14 +248,15 @@ class DecoderLayer(Layer):
         kept = [cache]
 
         def look_at_target(x: Tensor) -> Tensor:
-            key, value = keys_and_values(self.own_attention, x)
-            keys, values = longer(cache.keys, key), longer(cache.values, value)
+            key, value = self.own_attention.keys_and_values(x)
+            keys = torch.cat([cache.keys, key], dim=-2)
+            values = torch.cat([cache.values, value], dim=-2)
             kept.append(cache._replace(keys=keys, values=values))
-            return look(self.own_attention, x, keys, values)
+            return self.own_attention.attend(x, keys, values)
 
         def look_at_memory(x: Tensor) -> Tensor:
             found = cache.memory_keys, cache.memory_values
-            return look(self.memory_attention, x, *found, memory_may_attend)
+            return self.memory_attention.attend(x, *found, memory_may_attend)
 
         y = self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
         return y, kept[-1]

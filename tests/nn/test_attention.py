@@ -93,6 +93,22 @@ def test_a_blocked_row_has_gradients_of_zero_and_leaves_the_others_alone():
         close(grad, part.grad)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_mask_that_is_not_boolean_is_refused(dtype):
+    q, k, v = inputs("cpu", torch.float64)
+    module = MultiHeadAttention(12, 3, device="cpu", dtype=torch.float64)
+    x, mask = normal(2, 5, 12), torch.zeros(5, 5, dtype=dtype)
+    name = str(dtype).removeprefix("torch.")
+    words = f'may_attend must be boolean, got {name}: True means "may attend"; '
+    words += "convert an additive mask with convert_mask"
+    with pytest.raises(TypeError, match=words):
+        attention(q, k, v, torch.zeros(5, 7, dtype=dtype))
+    with pytest.raises(TypeError, match=words):
+        module(x, may_attend=mask)
+    with pytest.raises(TypeError, match=words):
+        module.attend(x, *module.keys_and_values(x), mask)
+
+
 def test_dropout_drops_weights_and_keeps_their_mean():
     torch.manual_seed(0)
     q, k, v = torch.zeros(1, 4), torch.zeros(1000, 4), torch.ones(1000, 1)
@@ -185,5 +201,5 @@ def test_what_ours_does_not_have_is_refused(options, words):
 
 
 def test_heads_that_do_not_divide_are_refused():
-    with pytest.raises(ValueError, match="d_model=10 does not divide by n_heads=3"):
+    with pytest.raises(ValueError, match="d_model=10 is not divisible by n_heads=3"):
         MultiHeadAttention(10, 3)

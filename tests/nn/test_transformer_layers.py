@@ -5,7 +5,6 @@ import torch
 from torch import nn
 
 from course_lib.nn import functional as blocks
-from course_lib.nn.attention import keys_and_values, look
 from course_lib.nn.layers import DecoderLayer, EncoderLayer
 from tests.nn.test_attention import WHERE, close, normal, some_mask
 
@@ -172,9 +171,9 @@ def test_a_look_without_weights_is_one_with_weights(device, dtype):
     memory = normal(2, 7, D_MODEL, device=device, dtype=dtype, seed=1)
     may_attend = some_mask(device).squeeze(1)
     assert not may_attend[1, 2].any()
-    found = look(part, x, *keys_and_values(part, memory), may_attend)
+    found = part.attend(x, *part.keys_and_values(memory), may_attend)
     close(found, part(x, memory, may_attend)[0])
-    found = look(part, x, *keys_and_values(part, x), causal=True)
+    found = part.attend(x, *part.keys_and_values(x), causal=True)
     close(found, part(x, x, causal(5, device))[0])
 
 
@@ -185,7 +184,7 @@ def test_who_may_look_nowhere_finds_zeros_and_has_gradients_of_zero(device, dtyp
     memory = normal(2, 7, D_MODEL, device=device, dtype=dtype, seed=1).requires_grad_()
     nowhere = torch.ones(2, 5, 7, dtype=torch.bool, device=device)
     nowhere[1] = False
-    found = look(part, x, *keys_and_values(part, memory), nowhere)
+    found = part.attend(x, *part.keys_and_values(memory), nowhere)
     close(found[1], part.output.bias.expand(5, -1))
     found.square().sum().backward()
     for each in (x.grad, memory.grad):

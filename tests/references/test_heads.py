@@ -200,7 +200,7 @@ def test_changing_a_head_does_not_change_x():
 
 
 def test_heads_that_do_not_divide_are_refused():
-    said = r"^d_model=10 does not divide by n_heads=3$"
+    said = r"^d_model=10 is not divisible by n_heads=3$"
     with pytest.raises(ValueError, match=said):
         split_heads(normal(5, 10), 3)
     with pytest.raises(ValueError, match=said):
