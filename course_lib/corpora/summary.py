@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
+from course_lib.corpora.datasets import SOURCES
 from course_lib.corpora.pairs import Pair
-from course_lib.corpora.sources import SOURCES
 from course_lib.corpora.translations import translation_pairs
 
 LONG = 5

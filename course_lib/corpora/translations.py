@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import cache as remember
 
 from course_lib.corpora import download as cache
+from course_lib.corpora.datasets import TRANSLATIONS
 from course_lib.corpora.pairs import Pair, Split, split
-from course_lib.corpora.sources import TRANSLATIONS
 
 SHORTEST, LONGEST = 2, 14  # words
 PLAIN = str.maketrans(

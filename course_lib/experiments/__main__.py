@@ -5,12 +5,12 @@ import importlib
 
 from course_lib.experiments import record
 
-OWN = {"__init__", "__main__", "record"}
+NO_EXPERIMENTS = {"__init__", "__main__", "record", "translation_tables"}
 
 
 def names() -> list[str]:
     """Give the names of all experiments."""
-    return sorted({path.stem for path in record.FOLDER.glob("*.py")} - OWN)
+    return sorted({path.stem for path in record.FOLDER.glob("*.py")} - NO_EXPERIMENTS)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 Numbers: English words to the parts of German words, where the ones come before the
 tens. Dates: characters in the manner of ten languages to those of ISO 8601. Which
-source tokens a target token comes from is known (``course_lib.lessons.source_links``), so that
+source tokens a target token comes from is known (``course_lib.lessons.reference_alignments``), so that
 the weights of a trained model can be measured against it.
 """
 
@@ -17,6 +17,13 @@ from torch import Tensor
 
 from course_lib.corpora.generated import dates, number_words
 from course_lib.lessons.environment import one_thread
+from course_lib.lessons.reference_alignments import (
+    Links,
+    date_links,
+    english_words,
+    german_parts,
+    number_links,
+)
 from course_lib.lessons.small_seq2seq import (
     END,
     FIRST,
@@ -27,13 +34,6 @@ from course_lib.lessons.small_seq2seq import (
     written,
 )
 from course_lib.lessons.small_seq2seq import train as train_on
-from course_lib.lessons.source_links import (
-    Links,
-    date_links,
-    english_words,
-    german_parts,
-    number_links,
-)
 from course_lib.nn.recurrent import RecurrentTranslator
 from course_lib.nn.sequence_to_sequence import alignment_mass
 

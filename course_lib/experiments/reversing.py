@@ -1,9 +1,9 @@
 """Say a sequence backwards: with, without, and with wrong encodings of the places.
 
 At place i of n the model is asked for the token of place n − 1 − i, so it has to look
-at a place, whatever stands there. The model is in ``course_lib.lessons.one_look``, the mistakes
-in ``course_lib.lessons.wrong_positions``. Whether an encoding serves at places that it was not
-trained on is another question: ``course_lib.experiments.look_back``.
+at a place, whatever stands there. The model is in ``course_lib.lessons.single_head_model``, the mistakes
+in ``course_lib.lessons.wrong_encodings``. Whether an encoding serves at places that it was not
+trained on is another question: ``course_lib.experiments.extrapolation``.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from course_lib.lessons.one_look import (
+from course_lib.lessons.single_head_model import (
     D_MODEL,
     VOCAB_SIZE,
     AddedPlaces,
@@ -20,7 +20,7 @@ from course_lib.lessons.one_look import (
     draw,
     train,
 )
-from course_lib.lessons.wrong_positions import encoding_of, wrong_speeds
+from course_lib.lessons.wrong_encodings import encoding_of, wrong_speeds
 from course_lib.positions import sinusoidal_encoding
 
 LENGTH = 16

@@ -15,8 +15,8 @@ import torch
 
 from course_lib.corpora.translations import translation_pairs
 from course_lib.lessons.environment import one_thread
-from course_lib.lessons.mistakes import counted, unseen, words
-from course_lib.lessons.watching import watch
+from course_lib.lessons.translation_errors import counted, unseen, words
+from course_lib.lessons.translation_trace import watch
 from course_lib.nn.train import main
 from course_lib.nn.training.batches import examples
 from course_lib.nn.training.checkpoints import Checkpoint, load

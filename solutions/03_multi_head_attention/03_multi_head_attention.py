@@ -581,9 +581,9 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # error of one head.
 
 # %%
-from course_lib.experiments import record, two_looks
+from course_lib.experiments import record, two_heads
 
-one, two = two_looks.train(1), two_looks.train(2)
+one, two = two_heads.train(1), two_heads.train(2)
 sizes = [sum(w.size for w in made.parameters.values()) for made in (one, two)]
 print("parameters of each:", sizes)
 print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
@@ -600,7 +600,7 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 # with an *ensemble*: three layers of one head, whose answers are averaged.
 
 # %%
-kept = record.read("two_looks")
+kept = record.read("two_heads")
 for name in ("error_1", "error_2", "error_4", "error_ensemble"):
     print(f"{name:15}", [f"{value:.2f}" for value in kept.values(name)])
 at_first = kept.values("ensemble_at_first")
@@ -633,8 +633,8 @@ assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) >
 # %%
 degrees = np.array([11, 12, 14, 18, 17, 15, 13])
 measured = np.stack([(degrees - 14) / 5, np.zeros(7)], axis=-1)  # no sunshine known
-week = two_looks.week(measured)
-asked = two_looks.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
+week = two_heads.week(measured)
+asked = two_heads.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
 says_1, looks_1 = multi_head_attention(asked, week, **one.parameters, n_heads=1)
 says_2, looks_2 = multi_head_attention(asked, week, **two.parameters, n_heads=2)
 answer_1, answer_2 = 5 * says_1[0, 0], 5 * says_2[0, 0]  # the first number: degrees
@@ -649,9 +649,9 @@ assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
 # %%
 two_heads_say = f"two heads, say {answer_2:.0f}°"
 labels = [f"one head, says {answer_1:.0f}°", f"{two_heads_say}: head 0", "head 1"]
-days = [f"{day} {t}°" for day, t in zip(two_looks.DAYS, degrees, strict=True)]
+days = [f"{day} {t}°" for day, t in zip(two_heads.DAYS, degrees, strict=True)]
 rows = np.vstack([looks_1[:, 0], looks_2[:, 0]])  # (3, 7)
-print("looked at most:", [two_looks.DAYS[day] for day in rows.argmax(axis=-1)])
+print("looked at most:", [two_heads.DAYS[day] for day in rows.argmax(axis=-1)])
 assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
 
 # %%

@@ -21,7 +21,7 @@ import numpy as np
 from autograder import check
 from course_lib import attention, figures
 from course_lib.experiments import leak_canary, no_shift, record
-from course_lib.lessons import suspects
+from course_lib.lessons import decoder_variants
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -648,7 +648,7 @@ print("minus mean:", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
-for name, model in suspects.SUSPECTS.items():
+for name, model in decoder_variants.SUSPECTS.items():
     above = np.triu(model.weights(sequence), 1).max()
     print(name, "largest weight above the diagonal:", above.round(2))
 
@@ -659,7 +659,7 @@ for name, model in suspects.SUSPECTS.items():
 # %%
 leaks = {
     f"model {name}": [leak(model, sequence, t) for t in range(8)]
-    for name, model in suspects.SUSPECTS.items()
+    for name, model in decoder_variants.SUSPECTS.items()
 }
 for name, measured in leaks.items():
     leaky = [t for t in range(8) if measured[t] > 1e-9]
@@ -677,7 +677,7 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # means; *layer normalisation* (each token by itself) does not (lesson 08).
 
 # %%
-of_the_future = np.triu(suspects.SUSPECTS["C"].weights(sequence), 1)
+of_the_future = np.triu(decoder_variants.SUSPECTS["C"].weights(sequence), 1)
 print("C's weights above the diagonal other than 0:", np.count_nonzero(of_the_future))
 assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
 assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01

@@ -21,7 +21,7 @@ import numpy as np
 
 from autograder import check
 from course_lib import figures, heads, masks
-from course_lib.lessons import wrong_positions
+from course_lib.lessons import wrong_encodings
 from course_lib.self_attention import equivariance_gap, self_attention
 
 # %% [markdown]
@@ -130,7 +130,7 @@ for n in (5, 50):
 # far its tip is to the right, and how far up.
 
 # %%
-two_hands = wrong_positions.encoding_of(np.array([1.0, 0.1]), 8)  # (8, 4)
+two_hands = wrong_encodings.encoding_of(np.array([1.0, 0.1]), 8)  # (8, 4)
 print("right, up, right, up\n", two_hands[:4].round(2))
 
 # %% [markdown]
@@ -205,7 +205,7 @@ figures.stripes(table, ylabel="place", xlabel="column", alt=alt)
 # %%
 P = sinusoidal_encoding(512, 64)
 lengths = np.linalg.norm(P, axis=-1)
-nearest = wrong_positions.nearest_places(P)
+nearest = wrong_encodings.nearest_places(P)
 print("nearest two places:", round(nearest, 2), "apart")
 print("all lengths equal:", np.allclose(lengths, lengths[0]), lengths[0].round(3))
 assert np.allclose(lengths, 32**0.5)
@@ -229,11 +229,11 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # down.
 
 # %%
-wrong = wrong_positions.wrong_speeds(64)
+wrong = wrong_encodings.wrong_speeds(64)
 right = {"10000 ** (-2 * i / d)": 10000.0 ** (-np.arange(32) / 32)}
 print("formula                        speeds   slowest hand   nearest places")
 for name, speeds in (right | wrong).items():
-    near = wrong_positions.nearest_places(wrong_positions.encoding_of(speeds, 512))
+    near = wrong_encodings.nearest_places(wrong_encodings.encoding_of(speeds, 512))
     longest = 2 * np.pi / speeds.min()
     print(f"{name:31} {len(set(speeds)):5} {longest:14.4g} {near:16.2f}")
 assert [len(set(speeds)) for speeds in wrong.values()] == [4, 1, 32, 32]
@@ -505,7 +505,7 @@ assert told_gap > 0.1 and not np.allclose(*told)
 # **Predict** roughly how often that is right, with 10 digits in 16 places.
 
 # %%
-from course_lib.experiments import look_back, record, reversing
+from course_lib.experiments import extrapolation, record, reversing
 
 tables = reversing.encodings(seed=0)
 trained = {name: reversing.reverse(tables[name]) for name in ("none", "sinusoidal")}
@@ -579,10 +579,10 @@ assert min(min(kept_scores.values(name)) for name in told_something) > 0.99
 # places). **Predict** who is right at the places 100 to 115.
 
 # %%
-kept_back = record.read("look_back")
-print("three seeds each:", *(f"{kind:>17}" for kind in look_back.KINDS))
-for asked in look_back.ASKED:
-    by_kind = [kept_back.values(f"{kind}, {asked}") for kind in look_back.KINDS]
+kept_back = record.read("extrapolation")
+print("three seeds each:", *(f"{kind:>17}" for kind in extrapolation.KINDS))
+for asked in extrapolation.ASKED:
+    by_kind = [kept_back.values(f"{kind}, {asked}") for kind in extrapolation.KINDS]
     print(f"{asked:18}", *("  " + " ".join(f"{s:.2f}" for s in row) for row in by_kind))
 
 # %% [markdown]
@@ -603,13 +603,13 @@ for asked in look_back.ASKED:
 
 # %%
 for asked in ("places 16–31", "places 100–115"):
-    kept = {kind: kept_back.values(f"{kind}, {asked}") for kind in look_back.KINDS}
+    kept = {kind: kept_back.values(f"{kind}, {asked}") for kind in extrapolation.KINDS}
     assert max(kept["learned"]) < 0.4 and min(kept["rotary"]) > 0.99
     assert min(kept["sinusoidal"]) < 0.9
 assert max(kept_back.values("sinusoidal, places 16–31")) < min(kept["sinusoidal"])
 assert abs(max(kept_back.values("learned, places 0–63")) - (13 + 48 / 10) / 61) < 0.02
 assert min(kept_back.values("rotary, places 0–63")) < 0.95
-turning = look_back.trained("rotary")
+turning = extrapolation.trained("rotary")
 score = turning.accuracy(16, start=100)
 print("rotary, trained here, at the places 100–115: above 0.95:", score > 0.95)
 assert score > 0.95

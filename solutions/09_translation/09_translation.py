@@ -593,10 +593,10 @@ check(greedy_decode)
 # Your function and the small model. `scorer` gives the logarithms of the probabilities.
 
 # %%
-from course_lib.lessons import watching
+from course_lib.lessons import translation_trace
 
 text = "four hundred and seventy-three thousand, two hundred and eighty-one"
-asked = watching.scorer(small, [*task.subwords.encode(text), END])
+asked = translation_trace.scorer(small, [*task.subwords.encode(text), END])
 found = greedy_decode(asked, START, END, 60)
 print(task.subwords.decode(found))
 batched = small_translator.written(small, task.subwords, [text])[0]
@@ -606,7 +606,7 @@ assert task.subwords.decode(found) == batched
 # The same, watched: the three likeliest tokens at each step.
 
 # %% tags=["nbval-ignore-output"]
-watched = watching.watch(small, task.subwords, text)
+watched = translation_trace.watch(small, task.subwords, text)
 watched.show(pause=0.1)
 
 # %% [markdown]
@@ -707,7 +707,7 @@ for beam_size in (1, 2):
 # %% tags=["nbval-ignore-output"]
 tried = {"beam": 0, "shorter with α = 0": 0}
 for pair in task.held_out[:20]:
-    asked = watching.scorer(small, [*task.subwords.encode(pair.source), END])
+    asked = translation_trace.scorer(small, [*task.subwords.encode(pair.source), END])
     greedy = greedy_decode(asked, START, END, 40)
     beams = [beam_search(asked, START, END, 4, 40, alpha) for alpha in (0.6, 0.0)]
     tried["beam"] += beams[0] != greedy
@@ -812,15 +812,15 @@ assert abs(mean - whole) > 5
 # time, without dropout.
 
 # %%
-from course_lib.experiments import three_systems
+from course_lib.experiments import translation_tables
 
-print(three_systems.trainings(kept))
+print(translation_tables.trainings(kept))
 print("share of the full training:", kept.median("share of the updates"))
 print("seeds", kept.values("seed"), "by", kept.command)
 print(", ".join(map(" ".join, kept.environment.items())))
 
 # %%
-curves = three_systems.losses(kept)
+curves = translation_tables.losses(kept)
 minutes = [spent for spent, _ in curves.values()]
 print(
     "longest time less than 1.4 times the shortest:", max(minutes) < 1.4 * min(minutes)
@@ -843,7 +843,7 @@ figures.losses_by_time(curves, alt=alt)
 # to the best of them.
 
 # %%
-print(three_systems.scores(kept))
+print(translation_tables.scores(kept))
 
 # %% [markdown]
 # Compare the first two lines, and the last two: what did looking back bring, and what did a
@@ -858,11 +858,11 @@ print(three_systems.scores(kept))
 # told from its letters alone; what was wanted; its words that training never showed.
 
 # %%
-from course_lib.lessons import mistakes
+from course_lib.lessons import translation_errors
 
-known = {word for pair in texts.train for word in mistakes.words(pair.source)}
+known = {word for pair in texts.train for word in translation_errors.words(pair.source)}
 shown = first["transformer, shown"]
-print(*three_systems.commented(shown, known), sep="\n")
+print(*translation_tables.commented(shown, known), sep="\n")
 assert len(shown) == 20
 
 # %% [markdown]
@@ -872,8 +872,8 @@ assert len(shown) == 20
 # letters; *partly other words*, one word at least is right.
 
 # %%
-print(three_systems.kinds(kept))
-assert mistakes.SHORT == 0.6
+print(translation_tables.kinds(kept))
+assert translation_errors.SHORT == 0.6
 
 # %% [markdown]
 # What may be behind it?
@@ -891,7 +891,7 @@ assert mistakes.SHORT == 0.6
 # differ otherwise too, for instance be longer.)
 
 # %%
-print(three_systems.known_words(kept))
+print(translation_tables.known_words(kept))
 
 # %% [markdown]
 # ## At what did it look?
@@ -901,11 +901,11 @@ print(three_systems.known_words(kept))
 # (last layer, mean over four heads, 25 tokens at most).
 
 # %%
-print(three_systems.two_ways(kept))
+print(translation_tables.two_ways(kept))
 
 # %%
 alt = "Startet looks at Starts, Wiedergabe at play, Mediaplayer at media: a diagonal."
-figures.alignment(**three_systems.look(kept, 0), alt=alt)
+figures.alignment(**translation_tables.look(kept, 0), alt=alt)
 
 # %% [markdown]
 # Rows are what was written, columns what was read. If each German word were written from the
@@ -914,7 +914,7 @@ figures.alignment(**three_systems.look(kept, 0), alt=alt)
 
 # %%
 alt = "Lädt looks at Reloads, Filter at its two pieces, the compound at two words."
-figures.alignment(**three_systems.look(kept, 1), alt=alt)
+figures.alignment(**translation_tables.look(kept, 1), alt=alt)
 
 # %% [markdown]
 # > **Popular error: "the weights say why".** They say where *this* layer looked. The vectors
@@ -931,8 +931,8 @@ figures.alignment(**three_systems.look(kept, 1), alt=alt)
 # ranges. **Predict** where the three lines are furthest apart.
 
 # %%
-print(three_systems.lengths(kept, "bleu"))
-ranges, by_words = three_systems.ranges(kept), three_systems.by_length(kept, "chrf")
+print(translation_tables.lengths(kept, "bleu"))
+ranges, by_words = translation_tables.ranges(kept), translation_tables.by_length(kept, "chrf")
 
 # %%
 alt = "At every length the Transformer is ahead, and no attention is far behind."
@@ -942,7 +942,7 @@ figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 # Who is ahead, and by more than two seeds of one system differ?
 
 # %%
-print(three_systems.leads(kept, "chrf"), three_systems.leads(kept, "bleu"), sep="\n\n")
+print(translation_tables.leads(kept, "chrf"), translation_tables.leads(kept, "bleu"), sep="\n\n")
 
 # %% [markdown]
 # So that is which system is best for which texts, in about equal time, on these data; where
@@ -974,7 +974,7 @@ print(dict(zip(letters, translation.NAMES.values(), strict=True)))
 
 # %%
 yours = "ninety-nine thousand, nine hundred and twelve"
-watched = watching.watch(small, task.subwords, yours)
+watched = translation_trace.watch(small, task.subwords, yours)
 print(watched.text)
 
 # %% tags=["nbval-ignore-output"]
@@ -997,8 +997,8 @@ figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
 from course_lib.nn.training.checkpoints import CheckpointFault
 
 try:
-    large_one, its_subwords = watching.large()
-    watched = watching.watch(large_one, its_subwords, "The door of the garage is open")
+    large_one, its_subwords = translation_trace.large()
+    watched = translation_trace.watch(large_one, its_subwords, "The door of the garage is open")
     watched.show(pause=0.1)
 except CheckpointFault as fault:
     print(fault)

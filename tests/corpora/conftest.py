@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from course_lib.corpora.sources import Source
+from course_lib.corpora.datasets import Source
 
 TEXT = "Grüße, 1 line\n"
 

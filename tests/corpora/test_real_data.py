@@ -14,10 +14,10 @@ from rich.console import Console
 
 from course_lib.corpora import download as cache
 from course_lib.corpora import summary
+from course_lib.corpora.datasets import SOURCES
 from course_lib.corpora.download import DataFault
 from course_lib.corpora.encoder import pretrained_encoder
 from course_lib.corpora.plays import plays
-from course_lib.corpora.sources import SOURCES
 from course_lib.corpora.summary import overlap
 from course_lib.corpora.translations import (
     UNWANTED,

@@ -5,13 +5,13 @@ import torch
 
 from course_lib.corpora.generated import dates, number_words
 from course_lib.experiments import alignments, record
-from course_lib.lessons.small_seq2seq import FIRST
-from course_lib.lessons.source_links import (
+from course_lib.lessons.reference_alignments import (
     date_links,
     english_words,
     german_parts,
     number_links,
 )
+from course_lib.lessons.small_seq2seq import FIRST
 
 
 def test_german_parts_lose_no_letter():

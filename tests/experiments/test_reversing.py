@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.experiments import look_back, record, reversing
-from course_lib.lessons.one_look import (
+from course_lib.experiments import extrapolation, record, reversing
+from course_lib.lessons.single_head_model import (
     D_MODEL,
     NOTHING,
     AddedPlaces,
@@ -14,7 +14,7 @@ from course_lib.lessons.one_look import (
     TurnedPlaces,
     draw,
 )
-from course_lib.lessons.wrong_positions import encoding_of, nearest_places, wrong_speeds
+from course_lib.lessons.wrong_encodings import encoding_of, nearest_places, wrong_speeds
 from course_lib.positions import rotary, sinusoidal_encoding
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5]])
@@ -26,7 +26,7 @@ def test_reversing_asks_for_the_sequence_backwards():
 
 
 def test_looking_back_asks_for_the_token_three_places_before():
-    trained = look_back.trained("rotary", steps=0)
+    trained = extrapolation.trained("rotary", steps=0)
     asked = trained.task(TOKENS).tolist()
     assert asked == [[NOTHING, NOTHING, NOTHING, 3, 1]]
     assert TOKENS.tolist() == [[3, 1, 4, 1, 5]]
@@ -62,20 +62,20 @@ def test_training_is_repeatable_and_leaves_pytorch_as_it_was():
 
 def test_only_a_learned_table_moves():
     for kind, moves in (("learned", True), ("sinusoidal", False)):
-        before = look_back.trained(kind, steps=0).model.places.table
-        after = look_back.trained(kind, steps=3).model.places.table
+        before = extrapolation.trained(kind, steps=0).model.places.table
+        after = extrapolation.trained(kind, steps=3).model.places.table
         assert torch.equal(before, after) != moves
 
 
 def test_a_learned_table_keeps_the_places_it_never_saw():
-    before = look_back.trained("learned", steps=0).model.places.table
-    after = look_back.trained("learned", steps=3).model.places.table
-    assert torch.equal(before[look_back.LENGTH :], after[look_back.LENGTH :])
+    before = extrapolation.trained("learned", steps=0).model.places.table
+    after = extrapolation.trained("learned", steps=3).model.places.table
+    assert torch.equal(before[extrapolation.LENGTH :], after[extrapolation.LENGTH :])
 
 
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="'sinus' is none of learned"):
-        look_back.trained("sinus", steps=0)
+        extrapolation.trained("sinus", steps=0)
 
 
 def test_the_mistakes_are_mistakes():
@@ -96,6 +96,6 @@ def test_the_kept_runs_say_what_the_lesson_says():
     for name in reversing.encodings(0):
         scores = kept.values(name)
         assert max(scores) < 0.26 if name == "none" else min(scores) > 0.99, name
-    later = record.read("look_back")
+    later = record.read("extrapolation")
     assert min(later.values("rotary, places 100–115")) > 0.99
     assert max(later.values("learned, places 16–31")) < 0.5

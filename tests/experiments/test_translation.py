@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course_lib.corpora.pairs import Pair, Split
-from course_lib.experiments import three_systems, translation
+from course_lib.experiments import translation, translation_tables
 from course_lib.experiments.record import Record
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.subwords import learn_subwords
@@ -62,7 +62,7 @@ def kept_in(folder, system):
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
     """Measure untrained systems, without the real pairs."""
-    mistakes = {"kinds": dict.fromkeys(three_systems.KINDS, 1)}
+    mistakes = {"kinds": dict.fromkeys(translation_tables.KINDS, 1)}
     mistakes |= {"seen pairs": 1, "seen bleu": 2.0, "unseen pairs": 3}
     mistakes |= {"unseen bleu": 4.0}
     monkeypatch.setattr(translation, "greedy_mistakes", lambda *_: mistakes)
@@ -148,20 +148,20 @@ def test_tables_show_each_system_once(measured):
         run[f"{system}, milliseconds per update"] = 50.0
         run[f"{system}, seconds"] = 300.0
     kept = Record("translation", "command", {}, 1.0, [run])
-    made = (three_systems.trainings, three_systems.scores, three_systems.known_words)
+    made = (translation_tables.trainings, translation_tables.scores, translation_tables.known_words)
     for table in (each(kept) for each in made):
         for said in translation.NAMES.values():
             assert sum(row.startswith(said + " ") for row in table.splitlines()) == 1
-    assert "30.0" in three_systems.scores(kept)
-    assert three_systems.ranges(kept) == ["1–2", "3"]
-    assert three_systems.by_length(kept)["Transformer"] == [[19.0, 18.0]]
-    assert three_systems.by_length(kept, "bleu")["Transformer"] == [[9.0, 8.0]]
+    assert "30.0" in translation_tables.scores(kept)
+    assert translation_tables.ranges(kept) == ["1–2", "3"]
+    assert translation_tables.by_length(kept)["Transformer"] == [[19.0, 18.0]]
+    assert translation_tables.by_length(kept, "bleu")["Transformer"] == [[9.0, 8.0]]
     assert [
-        row.split()[-2:] for row in three_systems.lengths(kept, "bleu").splitlines()
+        row.split()[-2:] for row in translation_tables.lengths(kept, "bleu").splitlines()
     ][1:] == [["30.0", "1000"], ["9.0", "1"], ["8.0", "1"]]
-    assert len(three_systems.kinds(kept).splitlines()) == 1 + len(three_systems.KINDS)
-    assert SHOWN[0]["source"] in three_systems.two_ways(kept)
-    look = three_systems.look(kept, 0)
+    assert len(translation_tables.kinds(kept).splitlines()) == 1 + len(translation_tables.KINDS)
+    assert SHOWN[0]["source"] in translation_tables.two_ways(kept)
+    look = translation_tables.look(kept, 0)
     assert look["weights"].shape == (len(look["targets"]), len(look["sources"]))
 
 
@@ -176,9 +176,9 @@ def test_a_lead_is_said_with_whether_the_runs_overlap():
             run[f"{name}, by length"] = [{"from": 1, "to": 2, "n": 5, "bleu": close}]
         runs.append(run)
     kept = Record("translation", "command", {}, 1.0, runs)
-    _, over_all, short = three_systems.leads(kept, "bleu").splitlines()
+    _, over_all, short = translation_tables.leads(kept, "bleu").splitlines()
     assert over_all.split()[:4] == ["all", "Transformer", "21.0", "(20.0–22.0),"]
     assert over_all.endswith("GRU, attention 11.0 (10.0–12.0): ranges apart")
     assert short.startswith("1–2 words") and short.endswith(": ranges overlap")
     alone = Record("translation", "command", {}, 1.0, runs[:1])
-    assert three_systems.leads(alone, "bleu").count(": one run each") == 2
+    assert translation_tables.leads(alone, "bleu").count(": one run each") == 2

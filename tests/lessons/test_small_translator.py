@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.lessons import mistakes, small_translator, watching
+from course_lib.lessons import small_translator, translation_errors, translation_trace
 from course_lib.masks import leak
 from course_lib.nn.decoding import greedy_decode
 from course_lib.nn.losses import padding_gap
@@ -60,10 +60,10 @@ def test_the_checks_find_what_they_look_for(task, trained):
 
 def test_what_is_watched_is_what_is_written(task, trained):
     model, text = trained.model.eval(), task.held_out[0].source
-    watched = watching.watch(model, task.subwords, text)
+    watched = translation_trace.watch(model, task.subwords, text)
     source = [*task.subwords.encode(text), END]
-    asked = watching.scorer(model, source)
-    found = greedy_decode(asked, START, END, watching.LONGEST)
+    asked = translation_trace.scorer(model, source)
+    found = greedy_decode(asked, START, END, translation_trace.LONGEST)
     assert watched.text == task.subwords.decode(found)
     assert watched.weights.shape == (len(found) + 1, len(source))
     assert np.allclose(watched.weights.sum(axis=-1), 1, atol=1e-5)
@@ -73,13 +73,13 @@ def test_what_is_watched_is_what_is_written(task, trained):
 
 def test_the_scorer_leaves_the_mode_of_the_model(task, trained):
     trained.model.train()
-    watching.scorer(trained.model, [5, END])([START])
+    translation_trace.scorer(trained.model, [5, END])([START])
     assert trained.model.training
     assert torch.is_grad_enabled()
 
 
 def test_watching_prints_one_line_per_token(task, trained, capsys):
-    watched = watching.watch(trained.model, task.subwords, "four")
+    watched = translation_trace.watch(trained.model, task.subwords, "four")
     watched.show()
     assert len(capsys.readouterr().out.splitlines()) == len(watched.target)
 
@@ -88,20 +88,20 @@ def test_a_person_who_watches_gets_a_pause_before_each_further_line(
     task, trained, monkeypatch
 ):
     pauses = []
-    monkeypatch.setattr(watching.time, "sleep", pauses.append)
-    watched = watching.watch(trained.model, task.subwords, "four")
+    monkeypatch.setattr(translation_trace.time, "sleep", pauses.append)
+    watched = translation_trace.watch(trained.model, task.subwords, "four")
     watched.show(0.5)
     assert pauses == [0.0] + [0.5] * (len(watched.target) - 1)
 
 
 def test_a_text_without_words_is_refused(task, trained):
     with pytest.raises(ValueError, match="text='  ' has no words"):
-        watching.watch(trained.model, task.subwords, "  ")
+        translation_trace.watch(trained.model, task.subwords, "  ")
 
 
 def test_without_the_large_translator_the_command_is_said(tmp_path):
     with pytest.raises(CheckpointFault, match="--task translation"):
-        watching.large(tmp_path / "none.pt")
+        translation_trace.large(tmp_path / "none.pt")
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_without_the_large_translator_the_command_is_said(tmp_path):
     ],
 )
 def test_a_mistake_is_named(target, translation, kind):
-    assert mistakes.kind_of(target, translation) == kind
-    assert mistakes.counted([target], [translation])[kind] == 1
+    assert translation_errors.kind_of(target, translation) == kind
+    assert translation_errors.counted([target], [translation])[kind] == 1
 
 
 def test_words_that_are_not_known_are_named_once():
-    assert mistakes.unseen("Open the wheel, Wheel!", {"open", "the"}) == ["wheel"]
+    assert translation_errors.unseen("Open the wheel, Wheel!", {"open", "the"}) == ["wheel"]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.experiments import record, two_looks
+from course_lib.experiments import record, two_heads
 from course_lib.heads import multi_head_attention
 
 
 def test_a_question_is_the_difference_of_the_two_days_that_it_names():
-    x, memory, answers = two_looks.draw(50, np.random.default_rng(4))
+    x, memory, answers = two_heads.draw(50, np.random.default_rng(4))
     for asked, week, answer in zip(x[:, 0], memory, answers[:, 0], strict=True):
         first, second = asked[:7].argmax(), asked[7:14].argmax()
         assert asked.sum() == 2.0 and first != second
@@ -19,13 +19,13 @@ def test_a_question_is_the_difference_of_the_two_days_that_it_names():
 
 
 def test_the_answers_have_variance_two():
-    answers = two_looks.draw(20_000, np.random.default_rng(5))[2]
+    answers = two_heads.draw(20_000, np.random.default_rng(5))[2]
     # The standard error of this variance is 2 · √(2 / 40,000), about 0.014.
     assert answers.var() == pytest.approx(2.0, abs=0.07)
 
 
 def test_both_days_are_asked_for_equally_often_and_in_both_orders():
-    x = two_looks.draw(7_000, np.random.default_rng(6))[0][:, 0]
+    x = two_heads.draw(7_000, np.random.default_rng(6))[0][:, 0]
     for days in (x[:, :7], x[:, 7:14]):
         assert days.sum(axis=0).min() > 850  # 1,000 expected, deviation 29
     later = (x[:, :7].argmax(axis=1) > x[:, 7:14].argmax(axis=1)).mean()
@@ -33,9 +33,9 @@ def test_both_days_are_asked_for_equally_often_and_in_both_orders():
 
 
 def test_a_question_by_hand():
-    asked = two_looks.question(np.array(3), np.array(0))
+    asked = two_heads.question(np.array(3), np.array(0))
     assert np.flatnonzero(asked).tolist() == [3, 7]
-    week = two_looks.week(np.arange(14.0).reshape(7, 2))
+    week = two_heads.week(np.arange(14.0).reshape(7, 2))
     assert asked.shape == (1, 16) and week.shape == (7, 16)
     np.testing.assert_array_equal(week[3], np.r_[np.eye(7)[3], np.zeros(7), 6.0, 7.0])
 
@@ -45,9 +45,9 @@ def test_the_layer_is_that_of_the_lesson(n_heads):
     rng = np.random.default_rng(7)
     shapes = {"w_q": (16, 16), "w_k": (16, 16), "w_v": (16, 16), "w_o": (16, 2)}
     parameters = {name: rng.normal(size=shape) for name, shape in shapes.items()}
-    x, memory, _ = two_looks.draw(3, rng)
+    x, memory, _ = two_heads.draw(3, rng)
     tensors = {name: torch.from_numpy(part) for name, part in parameters.items()}
-    found = two_looks.layer(*map(torch.from_numpy, (x, memory)), tensors, n_heads)
+    found = two_heads.layer(*map(torch.from_numpy, (x, memory)), tensors, n_heads)
     wanted = multi_head_attention(x, memory, **parameters, n_heads=n_heads)[0]
     np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=1e-12)
 
@@ -64,13 +64,13 @@ def by_hand(n_heads):
     w_o[:2], w_o[d_k % 16 : d_k % 16 + 2] = np.eye(2), np.eye(2)
     parts = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o}
     parts = {name: part.astype(np.float32) for name, part in parts.items()}
-    return two_looks.Learned(n_heads, parts, np.nan)
+    return two_heads.Learned(n_heads, parts, np.nan)
 
 
 def test_two_heads_can_answer_and_one_look_at_the_first_day_leaves_half():
-    assert two_looks.error([by_hand(2)]) < 1e-3
+    assert two_heads.error([by_hand(2)]) < 1e-3
     # 8,000 answers: the share differs from a half by about 0.01.
-    assert two_looks.error([by_hand(1)]) == pytest.approx(0.5, abs=0.04)
+    assert two_heads.error([by_hand(1)]) == pytest.approx(0.5, abs=0.04)
 
 
 def at_second():
@@ -78,43 +78,43 @@ def at_second():
     parts = dict(by_hand(1).parameters)
     parts["w_q"] = np.roll(parts["w_q"], 7, axis=0)
     parts["w_o"] = -parts["w_o"]
-    return two_looks.Learned(1, parts, np.nan)
+    return two_heads.Learned(1, parts, np.nan)
 
 
 def test_which_day_a_single_head_looks_at_is_told():
-    assert two_looks.looks_at_first(by_hand(1), n=200) == 1.0
-    assert two_looks.looks_at_first(at_second(), n=200) == 0.0
+    assert two_heads.looks_at_first(by_hand(1), n=200) == 1.0
+    assert two_heads.looks_at_first(at_second(), n=200) == 0.0
 
 
 def test_an_ensemble_that_looks_at_different_days_leaves_five_eighteenths():
     mixed = [by_hand(1), by_hand(1), at_second()]
     # 8,000 answers: the share differs by about 0.01.
-    assert two_looks.error(mixed) == pytest.approx(5 / 18, abs=0.02)
-    assert two_looks.error([at_second()] * 3) == pytest.approx(0.5, abs=0.04)
+    assert two_heads.error(mixed) == pytest.approx(5 / 18, abs=0.02)
+    assert two_heads.error([at_second()] * 3) == pytest.approx(0.5, abs=0.04)
 
 
 def test_an_ensemble_gives_the_mean_of_its_answers():
     right, half = by_hand(2), by_hand(1)
     # The mean of a − b and a misses b by half of it: a quarter of a half remains.
-    assert two_looks.error([right, half]) == pytest.approx(0.125, abs=0.02)
+    assert two_heads.error([right, half]) == pytest.approx(0.125, abs=0.02)
 
 
 def test_training_starts_to_learn_and_is_repeatable():
-    short = two_looks.train(2, steps=20)
-    again = two_looks.train(2, steps=20)
+    short = two_heads.train(2, steps=20)
+    again = two_heads.train(2, steps=20)
     assert short.error == again.error < 1.0
     assert short.parameters["w_o"].shape == (16, 2)
-    assert two_looks.train(2, seed=1, steps=20).error != short.error
+    assert two_heads.train(2, seed=1, steps=20).error != short.error
 
 
 def test_training_leaves_the_number_of_threads():
     before = torch.get_num_threads()
-    two_looks.train(1, steps=1)
+    two_heads.train(1, steps=1)
     assert torch.get_num_threads() == before
 
 
 def test_in_the_record_one_head_fails_and_two_or_four_succeed():
-    kept = record.read("two_looks")
+    kept = record.read("two_heads")
     assert all(0.4 < value < 0.6 for value in kept.values("error_1"))
     for name in ("error_2", "error_4"):
         assert max(kept.values(name)) < 0.02

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.lessons.suspects import SUSPECTS, Suspect
+from course_lib.lessons.decoder_variants import SUSPECTS, Suspect
 from course_lib.masks import leak
 
 X = np.random.default_rng(5).normal(size=(7, 6))

@@ -1,6 +1,6 @@
 """Look three places back, also at places and distances never trained on.
 
-The model of ``course_lib.lessons.one_look`` is trained on sequences of 16 tokens at the places
+The model of ``course_lib.lessons.single_head_model`` is trained on sequences of 16 tokens at the places
 0 … 15, to give at each place the token that stands three places before it. Then it is
 asked at later places, and in longer sequences.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from course_lib.lessons.one_look import (
+from course_lib.lessons.single_head_model import (
     D_MODEL,
     NOTHING,
     AddedPlaces,

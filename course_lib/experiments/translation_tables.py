@@ -10,7 +10,7 @@ import numpy as np
 
 from course_lib.experiments.record import Record
 from course_lib.experiments.translation import LONG, NAMES
-from course_lib.lessons.mistakes import KINDS, kind_of, unseen
+from course_lib.lessons.translation_errors import KINDS, kind_of, unseen
 from course_lib.nn.training.scoring import N_SCORED
 from course_lib.nn.training.subwords import END, SPECIAL
 
