@@ -100,7 +100,7 @@ def scores_follow_v(student, rng):
 
 
 def projected(q, k, w_q, w_k):
-    """Give both projections with the axes of the pairs: (…, n, 1, h), (…, 1, m, h)."""
+    """Return both projections with the pairs' axes: (…, n, 1, h) and (…, 1, m, h)."""
     return (q @ w_q)[..., :, np.newaxis, :], (k @ w_k)[..., np.newaxis, :, :]
 
 
@@ -216,7 +216,7 @@ def keys_pile_up(q, k, w_q, w_k, v):
 
 
 @exercise.misconception(
-    "Your code puts the new axes at places 0 and 1, counted from the front.",
+    "Your code inserts the new axes at positions 0 and 1, counted from the front.",
     "Where do these axes land when q and k come with a batch axis?",
     why="q[:, None, :] + k[None, :, :] is what write-ups without a batch show.",
 )

@@ -93,10 +93,8 @@ def one_key_wins(student, rng):
     student.expect(student(q, k, v), (v[[2, 0]], np.eye(3)[[2, 0]]))
 
 
-@exercise.case(
-    "Keys and values that change places together give the same output", visible=False
-)
-def pairs_change_places(student, rng):
+@exercise.case("Keys and values reordered together give the same output", visible=False)
+def pairs_reordered(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
     before, _ = student(q, k, v)
     after, _ = student(q, np.roll(k, 3, axis=0), np.roll(v, 3, axis=0))
@@ -160,7 +158,7 @@ def values_times_weights(q, k, v):
 
 
 @exercise.misconception(
-    "Your output is right, but beside it you return the scaled scores.",
+    "Your output is right, but with it you return the scaled scores.",
     "Which of your two tables has rows that sum to 1?",
     why="Both tables have shape (n, m), and names such as 'attention' mean either.",
 )
@@ -182,7 +180,7 @@ def values_normalised(q, k, v):
 @exercise.misconception(
     "Your result is the output alone.",
     "Which second array does the docstring promise, and in which order?",
-    why="Equation 1 of the paper gives the output only; the weights are for looking.",
+    why="Equation 1 of the paper gives the output only; the weights are for pictures.",
 )
 def weights_missing(q, k, v):
     return softmax(scaled_scores(q, k)) @ v
@@ -211,7 +209,7 @@ def weights_first(q, k, v):
 @exercise.misconception(
     "Your weights are the softmax of the plain dot products.",
     "What happens to the dot products before the softmax?",
-    why="softmax(QKᵀ)V stands in many write-ups without the square root.",
+    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
 )
 def no_scale(q, k, v):
     weights = softmax(q @ np.swapaxes(k, -1, -2))
@@ -272,8 +270,8 @@ def exponentials_overflow(q, k, v):
 
 
 @exercise.misconception(
-    "Your weights are zero above the diagonal: query i sees only keys up to number i.",
-    "Does the task say that a query may not look at later keys?",
+    "Your weights are zero above the diagonal: query i attends to keys 0 … i only.",
+    "Does the task say that a query may not attend to later keys?",
     why="The causal mask of language models is copied along with the rest.",
 )
 def causal_mask_added(q, k, v):

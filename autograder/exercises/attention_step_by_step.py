@@ -117,14 +117,14 @@ def arguments_stay(student, rng):
 
 
 def from_scores(scores, scaled, v):
-    """Take the last three steps rightly, whatever the first two gave."""
+    """Compute the last three steps rightly, whatever the first two gave."""
     weights = softmax(scaled)
     weighted_values = weights[:, np.newaxis] * v
     return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
 
 
 def first_three_steps(q1, k):
-    """Take the first three steps rightly."""
+    """Compute the first three steps rightly."""
     scores = k @ q1
     scaled = scores / np.sqrt(q1.shape[-1])
     return scores, scaled, softmax(scaled)

@@ -161,7 +161,7 @@ def queries_and_keys_swapped(q, k, w):
 
 
 @exercise.misconception(
-    "Your numbers mix parts of different keys: k was refilled in another shape.",
+    "Your numbers mix parts of different keys: k was reshaped, not transposed.",
     "Does reshape move a column into a row, or does it cut one long row anew?",
     why="reshape(d_k, m) has the shape of the transpose, with other numbers in it.",
 )
@@ -171,7 +171,7 @@ def keys_reshaped(q, k, w):
 
 @exercise.misconception(
     "Your code turns all axes of k around, the batch axes too.",
-    "Which two axes of k have to change places, and what does .T do with three axes?",
+    "Which two axes of k have to be swapped, and what does .T do with three axes?",
     why=".T is right for a single sequence and reverses every axis of a batch.",
 )
 def all_axes_transposed(q, k, w):

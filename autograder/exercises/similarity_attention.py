@@ -44,7 +44,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
 
 
-@exercise.case("Two rows that look at three rows give this mix")
+@exercise.case("Two rows that attend to three rows give this mix")
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
     y = np.array([[0.0, 2.0, 4.0, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
@@ -125,16 +125,16 @@ def rows_of_x_mixed(x, y):
 
 
 @exercise.misconception(
-    "Your result is what x gives when it looks at itself: y is not used.",
-    "Who looks here, and who is looked at?",
+    "Your result is what x gives when it attends to itself: y is not used.",
+    "Which rows attend here, and which rows are attended to?",
     why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
 )
-def looks_at_itself(x, y):
+def attends_to_itself(x, y):
     return softmax(dot_products(x, x)) @ x
 
 
 @exercise.misconception(
-    "Your result has one row per row of y: the rows of y look at x.",
+    "Your result has one row per row of y: the rows of y attend to x.",
     "How many rows should come out, and which of x and y decides that?",
     why="The two arguments change roles; with n = m the shape does not tell.",
 )
@@ -172,7 +172,7 @@ def scale_added(x, y):
 
 @exercise.misconception(
     "Your weights sum to 1 over the rows of x, not over the rows of y.",
-    "Who shares out a weight of 1: a row that looks, or a row that is looked at?",
+    "Who shares out a weight of 1: a row that attends, or a row that is attended to?",
     why="axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.",
 )
 def softmax_over_x(x, y):

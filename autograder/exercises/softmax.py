@@ -288,7 +288,7 @@ def eps_in_denominator(x, axis=-1):
 @exercise.misconception(
     "Your largest score is taken off above the line only: your rows do not sum to 1.",
     "If every exponential above the line shrinks, what must happen below it?",
-    why="The safe exponential is put into one of the two places where exp stands.",
+    why="The safe exponential replaces only one of the two exp in the formula.",
 )
 def max_subtracted_above_only(x, axis=-1):
     above = np.exp(x - x.max(axis=axis, keepdims=True))

@@ -22,7 +22,7 @@ def spec(p):
 
 
 def weights(scores):
-    """Give the softmax of moderate scores, written out."""
+    """Return the softmax of moderate scores, written out."""
     powers = np.exp(scores)
     return powers / powers.sum(axis=-1, keepdims=True)
 
@@ -91,12 +91,12 @@ def argument_stays(student, rng):
 
 
 def outer(p):
-    """Give the products p_i p_j, (…, n, n)."""
+    """Return the products p_i p_j, (…, n, n)."""
     return p[..., :, np.newaxis] * p[..., np.newaxis, :]
 
 
 def on_the_diagonal(numbers):
-    """Give matrices with the numbers on the diagonal, (…, n, n)."""
+    """Return matrices with the numbers on the diagonal, (…, n, n)."""
     return numbers[..., :, np.newaxis] * np.eye(numbers.shape[-1])
 
 
@@ -267,8 +267,8 @@ def diagonal_shared_by_the_batch(p):
     why="A function named after the softmax is expected to begin with one.",
 )
 def softmax_applied_again(p):
-    again = softmax(p)
-    return on_the_diagonal(again) - outer(again)
+    twice = softmax(p)
+    return on_the_diagonal(twice) - outer(twice)
 
 
 @exercise.misconception(

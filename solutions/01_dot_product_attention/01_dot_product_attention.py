@@ -97,8 +97,8 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow tells them apart. Attention uses the dot product all the same: a learned key may *say* by its
-# length that it matters.
+# arrow tells them apart. Attention uses the dot product all the same: a learned key may
+# *say* by its length that it matters.
 
 # %% [markdown]
 # ## From scores to weights
@@ -160,16 +160,15 @@ print("legs:", (weights @ v).round(2))
 # that it has a derivative, and what has a derivative can be trained: follow it downhill.
 #
 # > **Popular error: "attention is a weighted sum of the embeddings"** (of the vectors that
-# > describe the words). It is a weighted
-# > sum of the **values**. Here a value is one number and a key two: they need not even have
-# > the same size.
+# > describe the words). It is a weighted sum of the **values**. Here a value is one number
+# > and a key two: they need not even have the same size.
 
 # %% [markdown]
-# ## Looking from one sentence at another
+# ## From one sentence to another
 #
-# The simplest form of attention learns nothing for it: two sentences, one vector per word,
-# and each word of `x` looks at all words of `y`. The vectors of `y` are keys and values at
-# once:
+# The simplest form of attention learns nothing: two sentences, one vector per word, and
+# each word of `x` **attends to** all words of `y`. It is a query that meets their keys and
+# takes a weighted mean of their values. The vectors of `y` are keys and values at once:
 #
 # $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
 # \qquad \text{output} = \text{weights}\; y.$$
@@ -219,13 +218,13 @@ english = np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])  # the r
 french = np.array(
     [[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]]
 )  # la voiture rouge
-found = softmax(english @ french.T)
+alignment = softmax(english @ french.T)
 print(similarity_attention(english, french).round(2))
 
 # %%
-alt = "the looks at la, red looks at rouge, car looks at voiture: the lines cross."
+alt = "the attends to la, red to rouge, car to voiture: the lines cross."
 names = ["the", "red", "car"], ["la", "voiture", "rouge"]
-figures.who_looks_at_whom(found, *names, alt=alt)
+figures.who_looks_at_whom(alignment, *names, alt=alt)
 
 # %% [markdown]
 # Notice that *red* and *car* cross over: attention does not care where a word stands.
@@ -235,8 +234,8 @@ figures.who_looks_at_whom(found, *names, alt=alt)
 # keys become vectors of their own, made by learned parameters in lesson 02.
 #
 # > **Popular error: "self-attention means learnable parameters".** *Self* means that a
-# > sequence looks at itself. Whether anything is learned is another question; the attention
-# > above learns nothing.
+# > sequence attends to itself. Whether anything is learned is another question; the
+# > attention above learns nothing.
 
 # %% [markdown]
 # ## How large may a score be?
@@ -336,7 +335,8 @@ figures.curves(sizes, norms, **axes, alt=alt)
 # %% [markdown]
 # > **Popular error: "the scaling avoids exploding gradients".** They do not explode without
 # > it: they **vanish**, as the numbers above show. *Attention Is All You Need* (Vaswani et
-# > al. 2017), "the paper" from here on, says the same: the softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
+# > al. 2017), "the paper" from here on, says the same: the softmax is pushed
+# > "into regions where it has extremely small gradients" (section 3.2.1).
 #
 # > **Popular error: softmax(QKᵀ)V.** Many write-ups leave the root out. With d_k = 64 raw,
 # > 95 % of a typical query's weight sits on one of ten keys before anything was learned.
@@ -428,7 +428,7 @@ print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4,
 # %% [markdown]
 # ## The six steps, one query at a time
 #
-# Tutorials often tell attention as six steps for a single word: **1** make query, key and
+# Tutorials often explain attention as six steps for a single word: **1** make query, key and
 # value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$; **4**
 # softmax; **5** multiply each value by its weight; **6** add these up. Step 1 is given
 # here.
@@ -489,14 +489,15 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 
 # %% [markdown]
 # The same numbers, to the last digits of a float. If your `attention` multiplies whole
-# matrices, it needs a fraction of the time: nothing but the order of the work has changed. On a GPU the difference is far larger, and it is the
-# reason why the formula is written with capital letters.
+# matrices, it needs a fraction of the time: nothing but the order of the work has
+# changed. On a GPU the difference is far larger, and it is the reason why the formula is
+# written with capital letters.
 
 # %% [markdown]
 # ## Other ways to score
 #
 # A score can have parameters of its own. Two famous ones came before the Transformer, here
-# beside the plain dot product:
+# next to the plain dot product:
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
@@ -603,14 +604,14 @@ print(yours.round(3))
 # ## What is *it*?
 #
 # The question from the start. Each word has a key of four numbers: is it a thing, alive, a
-# place, a description? The query of *it* asks for a thing, and the last word adds what kind:
-# *tired* needs something alive, *wide* a place. These vectors were **chosen by hand**;
-# lesson 02 shows how they are learned.
+# location, a description? The query of *it* asks for a thing, and the last word adds what
+# kind: *tired* needs something alive, *wide* a location. These vectors were **chosen by
+# hand**; lesson 02 shows how they are learned.
 
 # %%
 for word in ("animal", "street", "tired"):
-    place = pronoun.sentence("tired").index(word)
-    print("key of", word, pronoun.keys("tired")[place])
+    position = pronoun.sentence("tired").index(word)
+    print("key of", word, pronoun.keys("tired")[position])
 print("query of it (tired)", pronoun.query_of_it("tired")[0])
 print("query of it (wide) ", pronoun.query_of_it("wide")[0])
 
@@ -621,18 +622,18 @@ print("query of it (wide) ", pronoun.query_of_it("wide")[0])
 rows = []
 for last_word in ("tired", "wide"):
     words, word_keys = pronoun.sentence(last_word), pronoun.keys(last_word)
-    it_looks = attention(pronoun.query_of_it(last_word), word_keys, word_keys)[1]
-    rows.append(it_looks[0])
-    print(last_word, "→", words[it_looks.argmax()])
+    of_it = attention(pronoun.query_of_it(last_word), word_keys, word_keys)[1]
+    rows.append(of_it[0])
+    print(last_word, "→", words[of_it.argmax()])
 
 # %%
-alt = "With tired, it looks at animal with weight 0.75; with wide, at street."
+alt = "With tired, it attends to animal with weight 0.75; with wide, to street."
 labels = ["it … tired", "it … wide"], [*words[:-1], "(last)"]
 figures.attention_weights(np.array(rows), *labels, alt=alt)
 
 # %% [markdown]
-# The same lookup, two queries, two answers: *it* looks at *animal* when it is tired and
-# at *street* when it is wide.
+# The same lookup, two queries, two answers: *it* attends to *animal* when it is tired
+# and to *street* when it is wide.
 
 # %% [markdown]
 # ## In three lines

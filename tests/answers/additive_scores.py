@@ -8,7 +8,7 @@ answers = Answers("additive_scores")
 
 
 def sums(q, k, w_q, w_k):
-    """The hidden layer before its activation, (…, n, m, d_hidden), by repetition."""
+    """Repeat both sides into the hidden layer before its tanh, (…, n, m, d_hidden)."""
     n, m = q.shape[-2], k.shape[-2]
     mine = np.repeat(np.expand_dims(q @ w_q, -2), m, axis=-2)
     theirs = np.repeat(np.expand_dims(k @ w_k, -3), n, axis=-3)

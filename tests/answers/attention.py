@@ -86,7 +86,7 @@ class Attention:
 
 answers.right["callable_object"] = Attention(-0.5)
 answers.right["partial"] = functools.partial(
-    lambda kept, q, k, v: einsum_throughout(q, k, v)[:kept], 2
+    lambda count, q, k, v: einsum_throughout(q, k, v)[:count], 2
 )
 
 

@@ -14,7 +14,7 @@ def shares(scores):
 
 
 def walk(q1, k, v, divisor=None, chosen=shares):
-    """Give the five steps through einsum; the parts can be replaced."""
+    """Return the five steps through einsum; the parts can be replaced."""
     scores = np.einsum("jc,c->j", k, q1)
     scaled = scores / (len(q1) ** 0.5 if divisor is None else divisor)
     weights = chosen(scaled)
@@ -40,9 +40,9 @@ def plain_python(q1, k, v):
     weights = [power / math.fsum(powers) for power in powers]
     weighted = [[w * x for x in row] for w, row in zip(weights, v, strict=True)]
     output = [math.fsum(column) for column in zip(*weighted, strict=True)]
-    kept = {"scores": scores, "scaled": scaled, "weights": weights}
-    kept |= {"weighted_values": weighted, "output": output}
-    return {name: np.array(step, dtype=float) for name, step in kept.items()}
+    steps = {"scores": scores, "scaled": scaled, "weights": weights}
+    steps |= {"weighted_values": weighted, "output": output}
+    return {name: np.array(step, dtype=float) for name, step in steps.items()}
 
 
 @answers.correct

@@ -12,15 +12,15 @@ def shares(scores):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def look(q, k, v, power=0.0):
-    """Give attention in einsum, with the scores times d to a power."""
+def attend(q, k, v, power=0.0):
+    """Return attention in einsum, with the scores times d to a power."""
     scores = np.einsum("...ic,...jc->...ij", q, k) * q.shape[-1] ** power
     return np.einsum("...ij,...jd->...id", shares(scores), v)
 
 
 @answers.correct
 def einsum_throughout(x, y):
-    return look(x, y, y)
+    return attend(x, y, y)
 
 
 @answers.correct
@@ -49,7 +49,7 @@ def divided_at_the_end(x, y):
 
 @answers.correct
 def columns_first_in_memory(x, y):
-    return np.asfortranarray(look(x, y, y))
+    return np.asfortranarray(attend(x, y, y))
 
 
 class Looker:
@@ -65,22 +65,22 @@ class Looker:
 
 answers.right["callable_object"] = Looker(shares)
 answers.right["partial"] = functools.partial(
-    lambda power, x, y: look(x, y, y, power=power), 0.0
+    lambda power, x, y: attend(x, y, y, power=power), 0.0
 )
 
 
 @answers.also("rows_of_x_mixed")
 def values_of_x(x, y):
-    return look(x, y, x)
+    return attend(x, y, x)
 
 
-@answers.also("looks_at_itself")
+@answers.also("attends_to_itself")
 def x_three_times(x, y):
-    return look(x, x, x)
+    return attend(x, x, x)
 
 
 @answers.also("roles_changed")
-def y_looks(x, y):
+def y_attends(x, y):
     return loop_over_rows(y, x)
 
 
@@ -97,7 +97,7 @@ def unit_rows(x, y):
 
 @answers.also("scale_added")
 def scaled_dot_products(x, y):
-    return look(x, y, y, power=-0.5)
+    return attend(x, y, y, power=-0.5)
 
 
 @answers.also("softmax_over_x")
@@ -145,23 +145,23 @@ def unshifted_sums(x, y):
 
 @answers.also("cut_to_whole_numbers")
 def cast_to_the_dtype_of_x(x, y):
-    return look(x, y, y).astype(x.dtype)
+    return attend(x, y, y).astype(x.dtype)
 
 
 @answers.also("written_into_x")
 def whole_result_stored_in_x(x, y):
-    x[:] = look(x, y, y)
+    x[:] = attend(x, y, y)
     return x
 
 
 @answers.also("axes_of_one_lost")
 def shape_without_ones(x, y):
-    return look(x, y, y).reshape([size for size in x.shape if size > 1])
+    return attend(x, y, y).reshape([size for size in x.shape if size > 1])
 
 
 @answers.other
 def x_set_to_zero(x, y):
-    result = look(x, y, y)
+    result = attend(x, y, y)
     x *= 0
     return result
 
@@ -180,7 +180,7 @@ def best_row_only(x, y):
 
 @answers.other
 def x_added(x, y):
-    return x + look(x, y, y)
+    return x + attend(x, y, y)
 
 
 @answers.other
@@ -190,4 +190,4 @@ def everything_equally(x, y):
 
 @answers.other
 def divided_by_d(x, y):
-    return look(x, y, y, power=-1.0)
+    return attend(x, y, y, power=-1.0)
