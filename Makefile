@@ -16,7 +16,7 @@ help:
 	@echo "make test     run every check of the repository"
 	@echo "make matrix   show which case catches which misconception"
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
-	@echo "make build    build the lessons' notebooks from their text sources"
+	@echo "make build    build the lessons' notebooks from their text sources (LESSON=01 for one)"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make setup    install what the others need, into .venv"
 
@@ -39,7 +39,7 @@ bench: ready data
 	@$(PY) -m tests.benchmarks
 
 build: ready
-	@$(PY) -m autograder build
+	@$(PY) -m autograder build $(LESSON)
 
 # Three processes share the tests, the docstrings' examples and the notebooks' cells: many
 # wait more than they compute. What judges with short limits of time comes last, in two,

@@ -1,13 +1,16 @@
 """Build the notebooks of a lesson from its text source, or check that they are built.
 
-source → teacher's notebook, run by ``execute`` → learner's notebook, as ``release``
-makes it. Both are moved into place whole, or neither is.
+source → teacher's notebook, run by ``execute`` → learner's notebook, made by nbgrader's
+``generate_assignment`` in a temporary folder: nbgrader sees neither the course's files
+nor its gradebook. Both are moved into place whole, or neither is.
 """
 
+import ast
+import importlib
 import logging
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,17 +23,22 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder.course import Course, CourseError, write_atomically, write_together
 from autograder.notebooks.assemble import teacher_notebook
+from autograder.notebooks.cells import Cell
 from autograder.notebooks.execute import execute
 from autograder.notebooks.source import LessonSource
+from course_lib.corpora.datasets import Source
+from course_lib.corpora.download import COMMAND, is_kept
+
+CORPORA = "course_lib.corpora"
 
 
 def as_text(notebook: NotebookNode) -> str:
-    """Give a notebook's text, the same for the same notebook."""
+    """Return a notebook's text, the same for the same notebook."""
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
 def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
-    """Give the learner's notebook as nbgrader makes it of a teacher's.
+    """Return the learner's notebook as nbgrader makes it of a teacher's.
 
     root : the course's folder, for its ``nbgrader_config.py``
     """
@@ -56,28 +64,63 @@ def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
 
 @contextmanager
 def _errors(log: logging.Logger) -> Iterator[list[str]]:
-    """Collect what is logged as an error, and let nothing of it through."""
-    found: list[str] = []
+    """Yield the list of errors that are logged meanwhile, and print none of them."""
+    errors: list[str] = []
     handler = logging.Handler(logging.ERROR)
-    handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: errors.append(record.getMessage())  # type: ignore[method-assign]
     before = log.propagate, log.level
     log.propagate = False
     log.setLevel(logging.ERROR)
     log.addHandler(handler)
     try:
-        yield found
+        yield errors
     finally:
         log.removeHandler(handler)
         log.propagate, log.level = before
 
 
 def _reason(errors: list[str]) -> str:
-    """Find the sentence that names the fault among what nbgrader logs about it."""
+    """Return the sentence that names the fault among what nbgrader logs about it."""
     for text in errors:
         # The exception under a traceback begins on the first line that is not indented.
-        if found := re.match(r"Traceback .*?\n(?=\S)(.+)", text, re.DOTALL):
-            return " ".join(found[1].split())
+        if match := re.match(r"Traceback .*?\n(?=\S)(.+)", text, re.DOTALL):
+            return " ".join(match[1].split())
     return errors[0] if errors else "it does not say why"
+
+
+def require_data(course: Course, lessons: Sequence[str]) -> None:
+    """Raise ``CourseError`` if cells of the lessons load data that is not there.
+
+    A cell that imports a module of ``course_lib.corpora`` loads the data sets that the
+    module itself imports.
+    """
+    missing: dict[str, list[str]] = {}
+    for lesson in lessons:
+        cells = LessonSource(course.source(lesson)).cells
+        for module in sorted({name for cell in cells for name in _corpora(cell)}):
+            for value in vars(importlib.import_module(module)).values():
+                if isinstance(value, Source) and not is_kept(value):
+                    missing.setdefault(lesson, []).append(value.name)
+    if missing:
+        needs = "; ".join(f"{each}: {', '.join(missing[each])}" for each in missing)
+        raise CourseError(
+            f"nothing is built, since real data is not there yet ({needs}): run "
+            f"`{COMMAND}` once, with a network, or name the lessons to build"
+        )
+
+
+def _corpora(cell: Cell) -> Iterator[str]:
+    """Yield the modules of ``course_lib.corpora`` that a cell imports."""
+    for node in ast.walk(ast.parse(cell.text if cell.kind == "code" else "")):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == CORPORA:
+            names = [f"{CORPORA}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        yield from (name for name in names if name.startswith(f"{CORPORA}."))
 
 
 def build(course: Course, lesson: str) -> None:
@@ -100,20 +143,20 @@ def build(course: Course, lesson: str) -> None:
 
 
 def differences(course: Course, lesson: str) -> list[str]:
-    """Say in which notebooks of a lesson the committed state differs from the source.
+    """Return a sentence for each notebook of a lesson that differs from its source.
 
     Outputs of the teacher's are left aside: whether they hold is nbval's question.
     """
     teacher = teacher_notebook(LessonSource(course.source(lesson)))
-    wanted = {
+    expected = {
         course.teacher(lesson): as_text(teacher),
         course.learner(lesson): learner_text(course.root, lesson, teacher),
     }
-    found = []
-    for path, text in wanted.items():
+    sentences = []
+    for path, text in expected.items():
         name = course.relative(path)
         if not path.is_file():
-            found.append(f"{name} is missing")
+            sentences.append(f"{name} is missing")
             continue
         try:
             committed = path.read_text(encoding="utf-8")
@@ -121,19 +164,19 @@ def differences(course: Course, lesson: str) -> list[str]:
                 committed = _without_outputs(committed)
             if committed != text:
                 where = _first_difference(committed, text)
-                found.append(f"{name} differs from its source, first {where}")
+                sentences.append(f"{name} differs from its source, first {where}")
         except Exception as error:
             # nbformat raises whatever the broken file makes it stumble over.
-            found.append(f"{name} cannot be read: {type(error).__name__}: {error}")
-    return found
+            sentences.append(f"{name} cannot be read: {type(error).__name__}: {error}")
+    return sentences
 
 
 def strays(course: Course) -> list[str]:
-    """Say which lessons have notebooks, but no text source that they come from."""
+    """Return a sentence for each lesson that has a notebook but no text source."""
     folders = {
         path.parent
-        for place in ("solutions", "notebooks")
-        for path in course.root.glob(f"{place}/[0-9]*/*.ipynb")
+        for top in ("solutions", "notebooks")
+        for path in course.root.glob(f"{top}/[0-9]*/*.ipynb")
     }
     return [
         f"{course.relative(folder)} holds a notebook, but there is no source "
@@ -144,7 +187,7 @@ def strays(course: Course) -> list[str]:
 
 
 def _without_outputs(text: str) -> str:
-    """Take the outputs out of a notebook's text, and leave the rest as it is."""
+    """Return a notebook's text without outputs, and the rest as it is."""
     notebook = nbformat.reads(text, as_version=4)
     if as_text(notebook) != text:
         return text  # not as the builder writes it
@@ -154,19 +197,12 @@ def _without_outputs(text: str) -> str:
     return as_text(notebook)
 
 
-def _first_difference(committed: str, wanted: str) -> str:
-    found = nbformat.reads(committed, as_version=4)
-    expected = nbformat.reads(wanted, as_version=4)
-    for mine, right in zip(found.cells, expected.cells, strict=False):
-        if mine != right:
-            return f"in cell {right.id}"
-    if len(found.cells) != len(expected.cells):
-        return f"in length: {len(found.cells)}, not {len(expected.cells)} cells"
-    return "in how it is written" if found == expected else "in its metadata"
-
-
-# MERGED autograder.release: Make a learner's notebook of a teacher's, with nbgrader's ``generate_assignment``.
-#
-#   All of it happens in a temporary folder: nbgrader sees neither the course's files nor
-#   its gradebook, and leaves nothing behind.
-#
+def _first_difference(committed: str, expected: str) -> str:
+    one = nbformat.reads(committed, as_version=4)
+    other = nbformat.reads(expected, as_version=4)
+    for cell, expected_cell in zip(one.cells, other.cells, strict=False):
+        if cell != expected_cell:
+            return f"in cell {expected_cell.id}"
+    if len(one.cells) != len(other.cells):
+        return f"in length: {len(one.cells)}, not {len(other.cells)} cells"
+    return "in how it is written" if one == other else "in its metadata"

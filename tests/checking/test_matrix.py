@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 from autograder.checking.exercise import Exercise
 from autograder.checking.matrix import MisconceptionRow, as_data, matrix
 from autograder.checking.registry import load
-from autograder.commands import app as cli
+from autograder.commands import authors
+from autograder.commands.app import app
 from tests.checking.test_judge import double, tiny
 
 
@@ -125,8 +126,8 @@ def test_the_usual_form_is_type_shape_and_finite_numbers():
 
 
 def test_the_command_prints_the_promised_data(monkeypatch):
-    monkeypatch.setattr(cli, "exercises_of", lambda lesson: [load("scaled_scores")])
-    ran = CliRunner().invoke(cli.app, ["matrix", "--json"])
+    monkeypatch.setattr(authors, "exercises_of", lambda lesson: [load("scaled_scores")])
+    ran = CliRunner().invoke(app, ["matrix", "--json"])
     assert ran.exit_code == 0
     (exercise,) = json.loads(ran.output)["exercises"]
     assert {"name", "lesson", "points", "cases", "misconceptions"} <= set(exercise)
@@ -137,14 +138,14 @@ def test_the_command_prints_the_promised_data(monkeypatch):
 
 
 def test_the_command_fails_and_names_the_fault(monkeypatch):
-    monkeypatch.setattr(cli, "exercises_of", lambda lesson: [tiny()])
-    ran = CliRunner().invoke(cli.app, ["matrix"])
+    monkeypatch.setattr(authors, "exercises_of", lambda lesson: [tiny()])
+    ran = CliRunner().invoke(app, ["matrix"])
     assert ran.exit_code == 1
     assert "double: three_numbers catches no misconception" in ran.output
 
 
 def test_the_command_fails_on_a_lesson_without_exercises():
-    assert CliRunner().invoke(cli.app, ["matrix", "no_such_lesson"]).exit_code == 1
+    assert CliRunner().invoke(app, ["matrix", "no_such_lesson"]).exit_code == 1
 
 
 def test_the_data_can_be_written_as_json():

@@ -639,6 +639,67 @@ def test_check_and_build_say_what_they_did(built, registry, monkeypatch, capsys)
     assert call(monkeypatch, capsys, "build", "--check")[0] == 0
 
 
+def test_build_of_one_lesson_leaves_the_others_untouched(
+    built, registry, monkeypatch, capsys
+):
+    other = write_lesson(built.root, TOP, "91_other").stem
+    build(built, other)
+    registry.add(DOUBLE, "double", points=(1,))
+    write_lesson(built.root, f"{TOP}\n# %%\nchanged = 1\n", other)
+    paths = [built.source(other), built.teacher(other), built.learner(other)]
+    before = [(path.stat(), path.read_bytes()) for path in paths]
+    monkeypatch.chdir(built.root)
+    code, out, err = call(monkeypatch, capsys, "build", "90")
+    assert (code, out.splitlines()[-1], err) == (0, f"{LESSON}: built", "")
+    assert differences(built, LESSON) == []
+    assert [(path.stat(), path.read_bytes()) for path in paths] == before
+    assert call(monkeypatch, capsys, "build", "--check", "90")[0] == 0
+    assert call(monkeypatch, capsys, "build", "--check")[0] == 1
+
+
+IMPORTS_OF_DATA = {
+    "from course_lib.corpora.plays import plays": True,
+    "from course_lib.corpora import plays": True,
+    "import course_lib.corpora.plays as shakespeare": True,
+    "if True:\n    from course_lib.corpora.plays import plays": True,
+    "from course_lib.corpora.generated import dates": False,
+    "from course_lib import corpora": False,
+}
+
+
+@pytest.mark.parametrize(("code", "needs_data"), IMPORTS_OF_DATA.items())
+def test_lesson_without_its_data_is_refused_before_any_is_built(
+    built, monkeypatch, capsys, code, needs_data
+):
+    write_lesson(built.root, f"{TEXT}\n# %%\nnew = 1\n")
+    write_lesson(built.root, f"{TOP}\n# %%\n{code}\n", "91_data")
+    monkeypatch.chdir(built.root)
+    monkeypatch.setenv("ATTENTION_COURSE_DATA", str(built.root / "no data"))
+    before = files(built.root)
+    status, out, err = call(monkeypatch, capsys, "build")
+    assert status == needs_data
+    if needs_data:
+        assert (out, files(built.root)) == ("", before)
+        assert re.fullmatch(r"nothing is built.*91_data: .*`make data`.*\n", err)
+        assert call(monkeypatch, capsys, "build", "--check", "90")[0] == 1
+        assert call(monkeypatch, capsys, "build", "90")[0] == 0
+
+
+def test_lessons_with_real_data_are_known():
+    from autograder.notebooks.build import _corpora
+
+    loaders = {
+        lesson: {
+            module
+            for cell in LessonSource(HERE.source(lesson)).cells
+            for module in _corpora(cell)
+        }
+        for lesson in HERE.lessons
+    }
+    assert not any(modules for lesson, modules in loaders.items() if lesson < "06")
+    assert "course_lib.corpora.translations" in loaders["06_byte_pair_encoding"]
+
+
 def test_a_misnamed_source_is_refused(built):
     wrong = built.root / "solutions" / "91_new" / "new.py"
     wrong.parent.mkdir()

@@ -1,0 +1,138 @@
+"""What an instructor calls: from submissions to grades, feedback and reports."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.course import Course
+
+PANEL = "For instructors"
+commands = typer.Typer()
+Lesson = Annotated[str, typer.Argument(help="A lesson's number or name")]
+
+
+@commands.command("grade", rich_help_panel=PANEL)
+def grade_command(
+    lesson: Lesson,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Submissions at a time; 0: as many as fit")
+    ] = 0,
+    student: Annotated[str, typer.Option(help="Grade this one only")] = "",
+    sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--sandbox/--no-sandbox",
+            help="--no-sandbox lets submissions do whatever you can: only for "
+            "notebooks that you would run yourself",
+        ),
+    ] = True,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Judge again what is known already")
+    ] = False,
+    gradebook: Annotated[
+        bool,
+        typer.Option("--gradebook/--no-gradebook", help="Write nbgrader's gradebook"),
+    ] = True,
+    dask: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler that is to do the work")
+    ] = "",
+    output: Annotated[
+        str, typer.Option(help="File for the results; build/grading/LESSON.jsonl")
+    ] = "",
+) -> None:
+    """Grade what students have submitted, each in a sandbox of its own.
+
+    What is known is not graded twice, and a run that was stopped goes on. Exit code 1
+    if something could not be graded or written, 130 after Ctrl-C; a bad submission gets
+    its verdict and stops nothing.
+    """
+    from autograder.commands import grade  # rich and numpy: half a second
+    from autograder.grading import classroom
+
+    wishes = grade.GradeOptions(
+        jobs=jobs or classroom.default_jobs(),
+        student=student,
+        isolated=sandbox,
+        anew=anew,
+        gradebook=gradebook,
+        cluster=dask,
+        output=output,
+    )
+    raise typer.Exit(grade.grade(Course.here(), lesson, wishes))
+
+
+@commands.command("judge", rich_help_panel=PANEL)
+def judge_command(
+    file: Annotated[Path, typer.Argument(help="A submitted notebook")],
+    lesson: Annotated[
+        str, typer.Option(help="Its lesson, if its name does not say")
+    ] = "",
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox/--no-sandbox", help="As for grade")
+    ] = True,
+) -> None:
+    """Grade one notebook and say in words why it gets its points."""
+    from autograder.commands import grade
+
+    raise typer.Exit(grade.judge(Course.here(), file, lesson, sandbox))
+
+
+@commands.command("feedback", rich_help_panel=PANEL)
+def feedback_command(
+    lesson: Lesson,
+    student: Annotated[str, typer.Option(help="Of this one only")] = "",
+) -> None:
+    """Write a page for each student: verdicts, hints, grades and comments."""
+    from autograder.commands import gradebook
+
+    raise typer.Exit(gradebook.feedback(Course.here(), lesson, student))
+
+
+@commands.command("report", rich_help_panel=PANEL)
+def report_command(
+    lesson: Lesson,
+    output: Annotated[
+        str, typer.Option(help="File for the page; build/report/LESSON.html")
+    ] = "",
+) -> None:
+    """Write the instructor's page: the class's grades and its misconceptions."""
+    from autograder.commands import gradebook
+
+    raise typer.Exit(gradebook.report(Course.here(), lesson, output))
+
+
+@commands.command("export", rich_help_panel=PANEL)
+def export_command(
+    lessons: Annotated[
+        list[str] | None, typer.Argument(help="Lessons; all that are graded")
+    ] = None,
+    to: Annotated[str, typer.Option(help="csv, canvas or moodle")] = "csv",
+    missing_as_zero: Annotated[
+        bool, typer.Option(help="0 points for what was not handed in, not no grade")
+    ] = False,
+    output: Annotated[str, typer.Option(help="File; build/export/KIND.csv")] = "",
+) -> None:
+    """Write the grades as a spreadsheet or a learning management system reads them."""
+    from autograder.commands import gradebook
+    from autograder.gradebook.sheets import MissingAs
+
+    missing: MissingAs = "zero" if missing_as_zero else "empty"
+    code = gradebook.export(Course.here(), lessons or [], to, missing, output)
+    raise typer.Exit(code)
+
+
+@commands.command("open", rich_help_panel=PANEL)
+def open_command(lesson: Lesson) -> None:
+    """Enter a lesson into nbgrader's gradebook; grade does that by itself."""
+    from autograder.commands import gradebook
+
+    raise typer.Exit(gradebook.open_lesson(Course.here(), lesson))
+
+
+@commands.command("demo", rich_help_panel=PANEL)
+def demo_command() -> None:
+    """Run a sample class from release to feedback and LMS files, in build/demo."""
+    from autograder.demo.run import demo  # nbformat: half a second of imports
+
+    raise typer.Exit(demo(Course.here()))
