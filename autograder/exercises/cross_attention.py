@@ -28,7 +28,7 @@ def dot(one, other):
 
 
 def times(token, w):
-    """Give one number for each column of w: its dot product with the token."""
+    """Return one number for each column of w: its dot product with the token."""
     return [dot(token, column) for column in w.T.tolist()]
 
 
@@ -39,9 +39,9 @@ def spec(x, memory, w_q, w_k, w_v):
     output = np.zeros((*leading, n, w_v.shape[1]))
     weights = np.zeros((*leading, n, m))
     for batch in np.ndindex(*leading):
-        seen = memory[batch].tolist()
-        keys = [times(token, w_k) for token in seen]
-        values = np.array([times(token, w_v) for token in seen])
+        tokens = memory[batch].tolist()
+        keys = [times(token, w_k) for token in tokens]
+        values = np.array([times(token, w_v) for token in tokens])
         for i in range(n):
             query = times(x[*batch, i].tolist(), w_q)
             scores = [dot(query, key) / math.sqrt(len(key)) for key in keys]
@@ -67,7 +67,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "Two tokens that look at three others give this output and these weights"
+    "Two tokens that attend to three others give this output and these weights"
 )
 def small_example_by_hand(student, rng):
     x, memory = np.array([[1.0, 0.0], [0.0, 1.0]]), np.eye(3)
@@ -83,7 +83,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, memory, w_q, w_k, w_v), expected)
 
 
-@exercise.case("Each sequence of a batch looks at the memory in its place")
+@exercise.case("Each sequence of a batch attends to its own memory")
 def batch_of_sequences(student, rng):
     x, memory = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 7, 10))
     student.agrees(x, memory, *parameters(rng))
@@ -98,7 +98,7 @@ def shorter_memory(student, rng):
 
 
 @exercise.case(
-    "With two sequences of the same sizes, the first one looks at the second"
+    "With two sequences of the same sizes, the first one attends to the second"
 )
 def sequences_of_the_same_sizes(student, rng):
     # Here any of the arrays could stand in for any other, and nothing stops.
@@ -125,13 +125,13 @@ def large_scores(student, rng):
 
 
 @exercise.case("The order of the memory does not matter", visible=False)
-def memory_changes_places(student, rng):
+def memory_reordered(student, rng):
     x, memory, w = rng.normal(size=(5, 12)), rng.normal(size=(7, 10)), parameters(rng)
     order = [3, 0, 6, 1, 5, 2, 4]
     output, weights = student(x, memory, *w)
     expected = output, weights[:, order]
-    found = student(x, memory[order], *w)
-    student.expect(found, expected, what="what comes after the change")
+    reordered = student(x, memory[order], *w)
+    student.expect(reordered, expected, what="what comes after the change")
 
 
 @exercise.case("Tokens and parameters of whole numbers are treated like any others")
@@ -148,13 +148,13 @@ def arguments_stay(student, rng):
 
 
 def products(q, k):
-    """Give the plain dot products of all queries with all keys."""
+    """Return the plain dot products of all queries with all keys."""
     return q @ np.swapaxes(k, -1, -2)
 
 
 @exercise.misconception(
-    "Your x looks at itself: keys and values are made from x, the memory is not used.",
-    "Whose tokens are looked at?",
+    "Your x attends to itself: keys and values are made from x, not from the memory.",
+    "Whose tokens are attended to?",
     why="The lines of self_attention are copied, and x stays in all three.",
 )
 def memory_unused(x, memory, w_q, w_k, w_v):
@@ -164,8 +164,8 @@ def memory_unused(x, memory, w_q, w_k, w_v):
 @exercise.misconception(
     "Your code calls `project` on x for the queries and on the memory for keys and "
     "values; where their tokens differ in size, that stops.",
-    "`project` multiplies x by w_k as well: has w_k one row for each number of a token "
-    "of x?",
+    "`project` multiplies x by w_k as well: has w_k as many rows as a token of x has "
+    "entries?",
     why="project has been written for one sequence, and two calls of it are at hand.",
 )
 def both_sequences_projected_by_all(x, memory, w_q, w_k, w_v):
@@ -175,19 +175,19 @@ def both_sequences_projected_by_all(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your memory looks at x: queries are made from the memory, keys and values from x.",
+    "Your memory attends to x: queries come from the memory, keys and values from x.",
     "Which of the two sequences gets an output, one row for each of its tokens?",
-    why="'The encoder's output gives the queries' stands in tutorials and in a survey "
+    why="'The encoder's output gives the queries' is said in tutorials and in a survey "
     "(humza909/LLM_Survey, issue 2; rexrex9/nlp_torchtext, pull request 2).",
 )
-def memory_looks(x, memory, w_q, w_k, w_v):
+def memory_attends(x, memory, w_q, w_k, w_v):
     return attention(memory @ w_q, x @ w_k, x @ w_v)
 
 
 @exercise.misconception(
     "Your weights are right, and the values that they mix are made from x; with other "
     "sizes than those of the memory, that stops.",
-    "If a token looks at token j of the memory, whose value should it get?",
+    "If a token attends to token j of the memory, whose value should it get?",
     why="Query and value are taken from one side, the key from the other "
     "(apple/ml-cvnets, issue 81, asks whether that is right).",
 )
@@ -206,7 +206,7 @@ def keys_from_x(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your queries are made from the memory as well: it looks at itself, and x is not "
+    "Your queries are made from the memory as well: it attends to itself, and x is not "
     "used.",
     "If x changes, does your output change?",
     why="A layer of the encoder is called on the encoder's output once more.",
@@ -216,7 +216,7 @@ def x_unused(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your code looks at the first n tokens of the memory only, as many as x has.",
+    "Your tokens attend to the first n tokens of the memory only, as many as x has.",
     "May the two sequences have different lengths?",
     why="In self-attention one length does for both, and loops run over range(n).",
 )
@@ -229,9 +229,9 @@ def memory_cut_to_the_length_of_x(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your tokens look at the memory and at x itself, one after the other in one table.",
-    "How many tokens are looked at: m, or n and m together?",
-    why="Some models join both sequences; this function looks at one.",
+    "Your tokens attend to the memory and to x itself, joined into one sequence.",
+    "How many tokens are attended to: m, or n and m together?",
+    why="Some models join both sequences; here x attends to the memory alone.",
 )
 def x_joined_to_the_memory(x, memory, w_q, w_k, w_v):
     both = np.concatenate([memory, x], axis=-2)
@@ -284,7 +284,7 @@ def divided_by_root_of_d_model(x, memory, w_q, w_k, w_v):
 @exercise.misconception(
     "Your weights are the softmax of the plain dot products.",
     "What happens to the dot products before the softmax?",
-    why="softmax(QKᵀ)V stands in many write-ups without the square root.",
+    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
 )
 def no_scale(x, memory, w_q, w_k, w_v):
     weights = softmax(products(x @ w_q, memory @ w_k))
@@ -313,8 +313,9 @@ def memory_mixed(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your weights are zero above the diagonal: token i sees the memory up to place i.",
-    "Is the memory still being written while x looks at it?",
+    "Your weights are zero above the diagonal: token i attends to tokens 0 … i of the "
+    "memory only.",
+    "Is the memory still being written while x attends to it?",
     why="The decoder's causal mask is handed to both of its attentions.",
 )
 def causal_mask_added(x, memory, w_q, w_k, w_v):
@@ -325,7 +326,7 @@ def causal_mask_added(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your output is right, but beside it you return the scaled scores.",
+    "Your output is right, but with it you return the scaled scores.",
     "Which of your two tables has rows that sum to 1?",
     why="Both tables have the shape (n, m), and names such as 'attention' mean either.",
 )

@@ -15,18 +15,18 @@ exercise = Exercise(
 
 @exercise.spec
 def spec(f, x, permutation):
-    permuted = np.array([x[place] for place in permutation])
+    permuted = np.array([x[source] for source in permutation])
     of_permuted, of_x = f(permuted), f(np.array(x))
     largest = 0.0
-    for i, place in enumerate(permutation):
+    for i, source in enumerate(permutation):
         for c in range(of_x.shape[1]):
-            gap = abs(float(of_permuted[i, c]) - float(of_x[place, c]))
+            gap = abs(float(of_permuted[i, c]) - float(of_x[source, c]))
             largest = max(largest, gap)
     return largest
 
 
-# Functions of a sequence: the first three treat all places alike, the others do not.
-# None of them changes what it is given.
+# Functions of a sequence: the first three treat all positions alike, the others not.
+# None of them changes its argument.
 
 
 def double(x):
@@ -34,7 +34,7 @@ def double(x):
     return 2.0 * x
 
 
-def look_at_each_other(x):
+def attend_to_each_other(x):
     """Mix the rows by softmax(x xᵀ), which is attention without parameters."""
     scores = x @ x.T
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -42,7 +42,7 @@ def look_at_each_other(x):
 
 
 def nothing_left(x):
-    """Give zeros, whatever comes in."""
+    """Return zeros, whatever comes in."""
     return np.zeros_like(x)
 
 
@@ -51,8 +51,8 @@ def running_sum(x):
     return np.cumsum(x, axis=0)
 
 
-def add_places(x):
-    """Add its place, times ten, to each row."""
+def add_positions(x):
+    """Add its position, times ten, to each row."""
     return x + 10.0 * np.arange(len(x))[:, np.newaxis]
 
 
@@ -61,8 +61,8 @@ def add_first_row(x):
     return x + x[0]
 
 
-def whisper_places(x):
-    """Add to each row its place in billionths."""
+def add_tiny_positions(x):
+    """Add to each row its position in billionths."""
     return x + 1e-9 * np.arange(len(x))[:, np.newaxis]
 
 
@@ -85,11 +85,11 @@ def small_example_by_hand(student, rng):
     student.expect(student(running_sum, x, [2, 0, 1]), 4.0)
 
 
-@exercise.case("A function that treats all places alike has no gap")
+@exercise.case("A function that treats all positions alike has no gap")
 def no_gap(student, rng):
     x = rng.normal(size=(5, 3))
     student.expect(student(double, x, [1, 2, 0, 4, 3]), 0.0)
-    student.expect(student(look_at_each_other, x, [2, 4, 1, 0, 3]), 0.0)
+    student.expect(student(attend_to_each_other, x, [2, 4, 1, 0, 3]), 0.0)
 
 
 @exercise.case("The largest gap counts whether it is up or down")
@@ -97,7 +97,7 @@ def gap_downwards(student, rng):
     x = np.array([[5.0], [1.0], [2.0]])
     # The differences are −4 in all rows here, and −20, 10 and 10 there.
     student.expect(student(add_first_row, x, [1, 2, 0]), 4.0)
-    student.expect(student(add_places, x, [2, 0, 1]), 20.0)
+    student.expect(student(add_positions, x, [2, 0, 1]), 20.0)
 
 
 @exercise.case("The rows of f's results may be of another length than those of x")
@@ -105,7 +105,9 @@ def longer_rows(student, rng):
     student.agrees(row_before, rng.normal(size=(5, 3)), [3, 0, 4, 1, 2])
 
 
-@exercise.case("With as many numbers in a row as rows, still the rows change places")
+@exercise.case(
+    "With as many numbers in a row as rows, it is the rows that are permuted"
+)
 def as_many_numbers_as_rows(student, rng):
     # The columns of a square table can be permuted as well, and nothing stops.
     student.agrees(running_sum, rng.normal(size=(5, 5)), [3, 0, 4, 1, 2])
@@ -113,8 +115,8 @@ def as_many_numbers_as_rows(student, rng):
 
 @exercise.case("A gap of some billionths is a gap")
 def tiny_gap(student, rng):
-    found = student(whisper_places, np.zeros((4, 2)), [1, 2, 3, 0])
-    student.expect(found, 3e-9)
+    gap = student(add_tiny_positions, np.zeros((4, 2)), [1, 2, 3, 0])
+    student.expect(gap, 3e-9)
 
 
 @exercise.case("A function that gives only zeros has no gap", visible=False)
@@ -134,7 +136,7 @@ def arguments_stay(student, rng):
 
 
 def largest(gap):
-    """Give the largest absolute number as a float."""
+    """Return the largest absolute number as a float."""
     return float(np.abs(gap).max())
 
 
@@ -160,7 +162,7 @@ def result_not_permuted(f, x, permutation):
 
 
 @exercise.misconception(
-    "Your code sends row i to place permutation[i]; the docstring fetches it from "
+    "Your code sends row i to position permutation[i]; the docstring fetches it from "
     "there.",
     "For the permutation [1, 2, 0], which row of x comes first?",
     why="'i goes to permutation[i]' is how mathematics writes permutations; indexing "

@@ -20,7 +20,7 @@ def dot(one, other):
 
 
 def times(token, w):
-    """Give one number for each column of w: its dot product with the token."""
+    """Return one number for each column of w: its dot product with the token."""
     return [dot(token, column) for column in w.T.tolist()]
 
 

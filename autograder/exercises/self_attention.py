@@ -29,7 +29,7 @@ def dot(one, other):
 
 
 def times(token, w):
-    """Give one number for each column of w: its dot product with the token."""
+    """Return one number for each column of w: its dot product with the token."""
     return [dot(token, column) for column in w.T.tolist()]
 
 
@@ -95,7 +95,7 @@ def all_sizes_equal(student, rng):
     student.agrees(rng.normal(size=(4, 4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.case("A single token looks at itself, and gets its own value")
+@exercise.case("A single token attends to itself, and gets its own value")
 def one_token(student, rng):
     x, w_v = np.array([[1.0, -2.0, 3.0]]), np.array([[1.0, 4.0], [0.0, 1.0], [2.0, 1]])
     w_q, w_k = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
@@ -113,15 +113,15 @@ def large_scores(student, rng):
     student.expect(student(x, w_q, w_k, w_v), expected)
 
 
-@exercise.case(
-    "Tokens that change places take their outputs and weights along", visible=False
-)
-def tokens_change_places(student, rng):
+@exercise.case("Permuted tokens give permuted outputs and weights", visible=False)
+def tokens_permuted(student, rng):
     x, w = rng.normal(size=(5, 12)), parameters(rng)
     order = [2, 4, 1, 0, 3]
     output, weights = student(x, *w)
     expected = output[order], weights[order][:, order]
-    student.expect(student(x[order], *w), expected, what="what comes after the change")
+    student.expect(
+        student(x[order], *w), expected, what="what comes after the permutation"
+    )
 
 
 @exercise.case("Tokens and parameters of whole numbers are treated like any others")
@@ -137,7 +137,7 @@ def arguments_stay(student, rng):
 
 
 def products(q, k):
-    """Give the plain dot products of all queries with all keys."""
+    """Return the plain dot products of all queries with all keys."""
     return q @ np.swapaxes(k, -1, -2)
 
 
@@ -155,7 +155,7 @@ def all_axes_turned(x, w_q, w_k, w_v):
 
 @exercise.misconception(
     "Your columns of weights sum to 1, not your rows.",
-    "Who shares out a weight of 1: a token that looks, or a token that is looked at?",
+    "Who shares out a weight of 1: the token that attends, or the one attended to?",
     why="The softmax runs over the queries: axis=-2, or the wrong index of an einsum "
     "(labmlai/annotated_deep_learning_paper_implementations, issue 146).",
 )
@@ -205,7 +205,7 @@ def exponentials_over_axis_zero(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your tokens look at the tokens of all sequences of the batch.",
+    "Your tokens attend to the tokens of all sequences of the batch.",
     "Which axes still belong to one sequence after a reshape to (…, d_model)?",
     why="x.reshape(-1, d_model) makes a table that every formula takes.",
 )
@@ -230,7 +230,7 @@ def divided_by_root_of_d_model(x, w_q, w_k, w_v):
 @exercise.misconception(
     "Your weights are the softmax of the plain dot products.",
     "What happens to the dot products before the softmax?",
-    why="softmax(QKᵀ)V stands in many write-ups without the square root.",
+    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
 )
 def no_scale(x, w_q, w_k, w_v):
     q, k, v = project(x, w_q, w_k, w_v)
@@ -261,18 +261,18 @@ def scale_inverted(x, w_q, w_k, w_v):
 
 @exercise.misconception(
     "Your scores are those of the keys with the queries: row i belongs to token i as "
-    "the one that is looked at.",
-    "Whose weights should stand in row i: those with which token i looks, or those "
-    "with which it is looked at?",
+    "the one that is attended to.",
+    "Which weights belong in row i: those with which token i attends, or those with "
+    "which it is attended to?",
     why="With as many keys as queries, k @ qᵀ has the right shape.",
 )
-def keys_look_at_queries(x, w_q, w_k, w_v):
+def keys_attend_to_queries(x, w_q, w_k, w_v):
     q, k, v = project(x, w_q, w_k, w_v)
     return attention(k, q, v)
 
 
 @exercise.misconception(
-    "Your output is weightsᵀ v: token i gets values by how much it is looked at.",
+    "Your output is weightsᵀ v: token i gets values by how much it is attended to.",
     "Whose weights stand in row i of the table, and whose in column i?",
     why="The table is square, so that nothing complains about a transposition.",
 )
@@ -302,12 +302,12 @@ def tokens_mixed(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your tokens do not look at themselves: the diagonal of your weights is 0.",
+    "Your tokens do not attend to themselves: the diagonal of your weights is 0.",
     "Does the docstring leave any token out?",
-    why="'The other words' is how attention is often told, and a token's own place "
+    why="Attention is often explained with 'the other words', and attending to itself "
     "looks like cheating.",
 )
-def own_place_left_out(x, w_q, w_k, w_v):
+def own_position_left_out(x, w_q, w_k, w_v):
     q, k, v = project(x, w_q, w_k, w_v)
     own = np.eye(x.shape[-2], dtype=bool)
     weights = softmax(np.where(own, -np.inf, scaled_scores(q, k)))
@@ -315,8 +315,8 @@ def own_place_left_out(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your weights are zero above the diagonal: token i sees no later token.",
-    "Does the task say that a token may not look at later ones?",
+    "Your weights are zero above the diagonal: token i attends to no later token.",
+    "Does the task say that a token may not attend to later ones?",
     why="The causal mask of language models is copied along with the rest.",
 )
 def causal_mask_added(x, w_q, w_k, w_v):
@@ -327,7 +327,7 @@ def causal_mask_added(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your output is right, but beside it you return the scaled scores.",
+    "Your output is right, but with it you return the scaled scores.",
     "Which of your two tables has rows that sum to 1?",
     why="Both tables have the shape (n, n), and names such as 'attention' mean either.",
 )

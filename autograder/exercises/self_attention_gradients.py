@@ -28,10 +28,10 @@ exercise = Exercise(
 
 
 def loss(x, w_q, w_k, w_v, d_output):
-    """Give the sum of all numbers of the output, each times its number in d_output.
+    """Return the sum of all numbers of the output, each times its number in d_output.
 
     The derivative of this loss by the output is d_output. Complex numbers may come in,
-    and axes in front: then there is one loss for each place along them.
+    and axes in front: then there is one loss for each index along them.
     """
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(w_q.shape[-1])
@@ -49,11 +49,11 @@ def spec(x, w_q, w_k, w_v, d_output):
     subtracted, and no digit is lost however small the step is.
     """
     step = 1e-30
-    given = [np.array(argument, complex) for argument in (x, w_q, w_k, w_v)]
+    arguments = [np.array(argument, complex) for argument in (x, w_q, w_k, w_v)]
     derivatives = []
-    for place, argument in enumerate(given):
+    for index, argument in enumerate(arguments):
         steps = step * np.eye(argument.size).reshape(-1, *argument.shape)
-        moved = [*given[:place], argument + 1j * steps, *given[place + 1 :]]
+        moved = [*arguments[:index], argument + 1j * steps, *arguments[index + 1 :]]
         losses = loss(*moved, d_output)  # one for each number of the argument
         derivatives.append((losses.imag / step).reshape(argument.shape))
     return tuple(derivatives)
@@ -82,31 +82,33 @@ def small_example_by_hand(student, rng):
     w_q, w_k = np.array([[2.0, 1.0, 0.0, 0.0]]), np.array([[-2.0, 4.0, 0.0, 0.0]])
     d_w_q, d_w_k = [[-1.0, 2.0, 0.0, 0.0]], [[1.0, 0.5, 0.0, 0.0]]
     expected = [[0.5], [0.5]], d_w_q, d_w_k, [[2.0]]
-    found = student(x, w_q, w_k, w_v, d_output)
-    student.expect(found, tuple(np.array(part) for part in expected))
+    derivatives = student(x, w_q, w_k, w_v, d_output)
+    student.expect(derivatives, tuple(np.array(part) for part in expected))
 
 
 @exercise.case("Moving a number of w_v moves the loss as its derivative says")
 def parameters_of_the_values(student, rng):
-    given = drawn(rng)
-    found = student(*given)[3]
-    student.expect(found, spec(*given)[3], what="the derivative by w_v")
+    arguments = drawn(rng)
+    d_w_v = student(*arguments)[3]
+    student.expect(d_w_v, spec(*arguments)[3], what="the derivative by w_v")
 
 
 @exercise.case(
     "Moving a number of w_q or w_k moves the loss as its derivative says", points=2
 )
 def parameters_of_the_scores(student, rng):
-    given = drawn(rng)
-    found, expected = student(*given), spec(*given)
-    student.expect(found[1], expected[1], what="the derivative by w_q")
-    student.expect(found[2], expected[2], what="the derivative by w_k")
+    arguments = drawn(rng)
+    derivatives, expected = student(*arguments), spec(*arguments)
+    student.expect(derivatives[1], expected[1], what="the derivative by w_q")
+    student.expect(derivatives[2], expected[2], what="the derivative by w_k")
 
 
 @exercise.case("Moving a number of x moves the loss as its derivative says", points=2)
 def tokens(student, rng):
-    given = drawn(rng)
-    student.expect(student(*given)[0], spec(*given)[0], what="the derivative by x")
+    arguments = drawn(rng)
+    student.expect(
+        student(*arguments)[0], spec(*arguments)[0], what="the derivative by x"
+    )
 
 
 @exercise.case("With all sizes equal, rows and columns are still told apart")
@@ -135,9 +137,9 @@ def same_values(student, rng):
     x, w_q, w_k, w_v, d_output = drawn(rng)
     x[:, 0], w_v[1:] = 2.0, 0.0
     expected = np.zeros((7, 4))
-    found = student(x, w_q, w_k, w_v, d_output)
-    student.expect(found[1], expected, what="the derivative by w_q")
-    student.expect(found[2], expected, what="the derivative by w_k")
+    derivatives = student(x, w_q, w_k, w_v, d_output)
+    student.expect(derivatives[1], expected, what="the derivative by w_q")
+    student.expect(derivatives[2], expected, what="the derivative by w_k")
 
 
 @exercise.case("Scores in the thousands give finite derivatives")
@@ -154,7 +156,7 @@ def arguments_stay(student, rng):
 
 
 def forward(x, w_q, w_k, w_v):
-    """Give queries, keys, values, weights, and the root of d_k."""
+    """Return queries, keys, values, weights, and the root of d_k."""
     q, k, v = project(x, w_q, w_k, w_v)
     return q, k, v, attention(q, k, v)[1], math.sqrt(q.shape[-1])
 
@@ -179,8 +181,8 @@ def with_softmax_slopes(go_back, x, w_q, w_k, w_v, d_output):
     return to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
 
 
-def right_ways(x, w_q, w_k, w_v, d_output):
-    """Give d_q, d_k and d_v, rightly."""
+def right_derivatives(x, w_q, w_k, w_v, d_output):
+    """Return d_q, d_k and d_v, rightly."""
     q, k, v, weights, root = forward(x, w_q, w_k, w_v)
     d_products = through_softmax(weights, d_output @ v.T) / root
     return d_products @ k, d_products.T @ q, weights.T @ d_output
@@ -309,10 +311,10 @@ def jacobians_times_the_whole_table(x, w_q, w_k, w_v, d_output):
     "Your derivatives by the parameters are right; d_x lacks the way through the "
     "queries.",
     "How many products of x does the way forward make, and how many terms has d_x?",
-    why="A token's own query is easily overlooked beside its key and value.",
+    why="A token's own query is easily forgotten next to its key and value.",
 )
 def way_through_the_queries_missing(x, w_q, w_k, w_v, d_output):
-    d_q, d_k, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
     return d_k @ w_k.T + d_v @ w_v.T, *others
 
@@ -323,7 +325,7 @@ def way_through_the_queries_missing(x, w_q, w_k, w_v, d_output):
     why="Row i of the weights is thought to depend on token i alone.",
 )
 def way_through_the_keys_missing(x, w_q, w_k, w_v, d_output):
-    d_q, d_k, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
     return d_q @ w_q.T + d_v @ w_v.T, *others
 
@@ -331,11 +333,11 @@ def way_through_the_keys_missing(x, w_q, w_k, w_v, d_output):
 @exercise.misconception(
     "Your derivatives by the parameters are right; d_x lacks the way through the "
     "values.",
-    "What does a token hand out, apart from deciding who looks where?",
+    "What does a token hand out, apart from deciding which token attends to which?",
     why="The way back through the softmax is long, and the short way is forgotten.",
 )
 def way_through_the_values_missing(x, w_q, w_k, w_v, d_output):
-    d_q, d_k, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
     return d_q @ w_q.T + d_k @ w_k.T, *others
 
@@ -347,7 +349,7 @@ def way_through_the_values_missing(x, w_q, w_k, w_v, d_output):
     why="The output is a mixture of values, and the weights are taken for given.",
 )
 def way_through_the_values_alone(x, w_q, w_k, w_v, d_output):
-    d_q, d_k, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
     return d_v @ w_v.T, *others
 
@@ -360,7 +362,7 @@ def way_through_the_values_alone(x, w_q, w_k, w_v, d_output):
     "products is taken for the whole.",
 )
 def way_through_the_queries_alone(x, w_q, w_k, w_v, d_output):
-    d_q, d_k, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
     return d_q @ w_q.T, *others
 
@@ -373,37 +375,37 @@ def way_through_the_queries_alone(x, w_q, w_k, w_v, d_output):
     "times values.",
 )
 def weights_held_fixed(x, w_q, w_k, w_v, d_output):
-    _, _, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    _, _, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     nothing = np.zeros((len(x), w_q.shape[1]))
     return to_the_end(x, w_q, w_k, w_v, nothing, nothing, d_v)
 
 
 @exercise.misconception(
-    "Your derivatives by queries and keys have changed places, all the way to d_x.",
+    "Your derivatives by queries and keys are exchanged, all the way to d_x.",
     "A score is q · k: what is its derivative by q?",
     why="The derivative of a product by one factor is the other factor, and the names "
     "follow the wrong one.",
 )
 def queries_and_keys_exchanged(x, w_q, w_k, w_v, d_output):
-    d_q, d_k, d_v = right_ways(x, w_q, w_k, w_v, d_output)
+    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, d_output)
     return to_the_end(x, w_q, w_k, w_v, d_k, d_q, d_v)
 
 
 @exercise.misconception(
-    "Your numbers are right, but the derivatives by w_q and w_k are returned in each "
-    "other's place.",
+    "Your numbers are right, but you return the derivative by w_k before the one "
+    "by w_q.",
     "In which order does the docstring name the four?",
     why="Going backwards, one meets keys before queries.",
 )
 def returned_in_another_order(x, w_q, w_k, w_v, d_output):
-    ways = right_ways(x, w_q, w_k, w_v, d_output)
-    d_x, d_w_q, d_w_k, d_w_v = to_the_end(x, w_q, w_k, w_v, *ways)
+    d_qkv = right_derivatives(x, w_q, w_k, w_v, d_output)
+    d_x, d_w_q, d_w_k, d_w_v = to_the_end(x, w_q, w_k, w_v, *d_qkv)
     return d_x, d_w_k, d_w_q, d_w_v
 
 
 @exercise.misconception(
     "Your derivative by the keys sums over them, where it should sum over the queries "
-    "that look at each.",
+    "that attend to each.",
     "Key j meets all queries: do they stand in row j or in column j of the scores?",
     why="The .T is lost; with as many keys as queries nothing complains.",
 )
@@ -433,8 +435,8 @@ def weights_not_transposed(x, w_q, w_k, w_v, d_output):
     why="d_qᵀ x is the formula for parameters kept as (out, in), as nn.Linear does.",
 )
 def parameters_gradients_transposed(x, w_q, w_k, w_v, d_output):
-    ways = right_ways(x, w_q, w_k, w_v, d_output)
-    d_x, *others = to_the_end(x, w_q, w_k, w_v, *ways)
+    d_qkv = right_derivatives(x, w_q, w_k, w_v, d_output)
+    d_x, *others = to_the_end(x, w_q, w_k, w_v, *d_qkv)
     return d_x, *(part.T for part in others)
 
 
@@ -445,8 +447,8 @@ def parameters_gradients_transposed(x, w_q, w_k, w_v, d_output):
 )
 def d_output_unused(x, w_q, w_k, w_v, d_output):
     ones = np.ones_like(d_output)
-    ways = right_ways(x, w_q, w_k, w_v, ones)
-    return to_the_end(x, w_q, w_k, w_v, *ways)
+    d_qkv = right_derivatives(x, w_q, w_k, w_v, ones)
+    return to_the_end(x, w_q, w_k, w_v, *d_qkv)
 
 
 @exercise.misconception(
@@ -455,8 +457,8 @@ def d_output_unused(x, w_q, w_k, w_v, d_output):
     why="Gradients of a batch are averaged in many hand-written networks.",
 )
 def divided_by_the_number_of_tokens(x, w_q, w_k, w_v, d_output):
-    ways = right_ways(x, w_q, w_k, w_v, d_output)
-    d_x, *others = to_the_end(x, w_q, w_k, w_v, *ways)
+    d_qkv = right_derivatives(x, w_q, w_k, w_v, d_output)
+    d_x, *others = to_the_end(x, w_q, w_k, w_v, *d_qkv)
     return d_x, *(part / len(x) for part in others)
 
 

@@ -309,10 +309,10 @@ for name, effects in {"raw": raw, "scaled": scaled}.items():
         print(f"{e.d_k:5} {numbers}")
 
 # %% [markdown]
-# Raw, the variance follows d_k, the largest weight goes towards 1, and the Jacobian, after a
-# small rise up to d_k = 4, falls from 0.32 to 0.0002: more than a thousandfold. Divided by
-# $\sqrt{d_k}$, the variance stays 1, the Jacobian hardly moves, and the largest weight stays
-# below 0.3, at every size.
+# Raw, the variance follows d_k, the largest weight goes towards 1, and the Jacobian, after
+# a small rise up to d_k = 4, falls from 0.32 to 0.0002: more than a thousandfold. Divided
+# by $\sqrt{d_k}$, the variance stays 1, the Jacobian hardly moves, and the largest weight
+# stays below 0.3, at every size.
 #
 # (The *mean* Jacobian falls less, about fivefold: now and then two keys are nearly equally
 # good, and then the softmax still hesitates. A typical query does not.)
@@ -428,8 +428,8 @@ print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4,
 # %% [markdown]
 # ## The six steps, one query at a time
 #
-# Tutorials often explain attention as six steps for a single word: **1** make query, key and
-# value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$; **4**
+# Tutorials often explain attention as six steps for a single word: **1** make query, key
+# and value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$; **4**
 # softmax; **5** multiply each value by its weight; **6** add these up. Step 1 is given
 # here.
 

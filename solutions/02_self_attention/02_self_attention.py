@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Self-attention
 #
-# **How does a sequence look at itself, and at another one?**
+# **How does a sequence attend to itself, and to another one?**
 #
 # After this lesson you can
 #
-# - let every word of a sentence look at every other one, with parameters that decide who
-#   looks at whom;
+# - let every word of a sentence attend to every other one, with parameters that decide
+#   which word attends to which;
 # - do the same between two sequences of different lengths;
 # - show what self-attention does not see: order;
 # - go backwards through it by hand, and train it with your own derivatives (stretch).
@@ -33,13 +33,13 @@ from course_lib.attention import (
 #
 # *A red queen, a blue kite, a white king and green twins.* Which colour has **it**?
 #
-# Blue. You know that *it* can be a kite and that a queen is *she*, although *it* is not like
-# a kite at all. In lesson 01 we chose the query of *it* by hand. Nobody can do that for all
-# words of a language.
+# Blue. You know that *it* can be a kite and that a queen is *she*, although *it* is not
+# like a kite at all. In lesson 01 we chose the query of *it* by hand. Nobody can do that
+# for all words of a language.
 #
 # At the end of this lesson a machine that starts from random numbers finds out by itself,
-# in seconds, whom *she*, *he*, *it* and *they* mean. The last picture shows where each of
-# them looks.
+# in seconds, whom *she*, *he*, *it* and *they* mean. The last picture shows what each of
+# them attends to.
 
 # %% [markdown]
 # ## One word, two meanings
@@ -56,8 +56,8 @@ by_the_water = np.array([river, bank])  # a sentence of two words, one per row
 in_town = np.array([loan, bank])
 
 # %% [markdown]
-# Now let a sentence look **at itself**: `similarity_attention(x, x)` of lesson 01, with the
-# same sequence on both sides. That is all that *self* means.
+# Now let a sentence attend **to itself**: `similarity_attention(x, x)` of lesson 01, with
+# the same sequence on both sides. That is all that *self* means.
 #
 # **Predict:** where does *bank* go in each sentence? Hint: its dot product with *river* is
 # 4.5, and so is the one with itself.
@@ -89,20 +89,21 @@ assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 # %% [markdown]
 # One word, two vectors: each now carries the sentence it stands in. Such a vector is called
 # **contextual**. An embedding gives a word a vector once and for all; attention
-# computes one anew for every place in every sentence.
+# computes one anew for every position in every sentence.
 #
 # Both words did this at the same time. A recurrent network, which reads word by word, would
 # have to wait for *river* before it knew which *bank* it had read. Here any two
 # words are one step apart.
 #
 # > **Popular error: "self-attention means learnable parameters"** (lesson 01). Nothing was
-# > learned here. *Self* says that a sequence looks at itself.
+# > learned here. *Self* says that a sequence attends to itself.
 
 # %% [markdown]
 # ## When likeness is not enough
 #
-# Back to *it*. Three tokens, five numbers each: is it a **person**, is it a **thing**, does it
-# **ask** for a person, does it ask for a thing; and a **colour**, 1 for red and −1 for blue.
+# Back to *it*. Three tokens, five numbers each: is it a **person**, is it a **thing**, does
+# it **ask** for a person, does it ask for a thing; and a **colour**, 1 for red and −1 for
+# blue.
 
 # %%
 x = np.array(
@@ -116,12 +117,12 @@ print("dot products of it with queen, kite and it:", x[2] @ x.T)
 assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 
 # %% [markdown]
-# *it* resembles nothing but itself. What it **looks for** (a thing) is not what it **is** (a
-# pronoun). So give every token three vectors, one for each role:
+# *it* resembles nothing but itself. What it **looks for** (a thing) is not what it **is**
+# (a pronoun). So give every token three vectors, one for each role:
 #
 # - its **query** says what it looks for;
 # - its **key** says what it can be found by;
-# - its **value** says what it hands out to those who look.
+# - its **value** says what it hands out to tokens that attend to it.
 #
 # Each is made from the same token by a matrix of **parameters**:
 #
@@ -147,7 +148,8 @@ print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 # query is (0, 0): her token asks for nothing.
 #
 # Queries, keys and values are often **smaller** than the token: in the paper (*Attention Is
-# All You Need*) 64 numbers instead of 512. That is a choice, not a need; lesson 03 says why.
+# All You Need*) 64 numbers instead of 512. That is a choice, not a need; lesson 03 says
+# why.
 
 # %% [markdown]
 # ### Exercise: project
@@ -216,7 +218,7 @@ assert right.sum() == 1 and wrong.sum() == 4
 # mixed before any attention.
 
 # %% [markdown]
-# ## A sequence looks at itself
+# ## A sequence attends to itself
 #
 # The rest is lesson 01. Each token's query meets the keys of **all tokens of the same
 # sequence**, its own included:
@@ -262,19 +264,19 @@ assert weights[2].argmax() == 1 and -1 < output[2, 0] < -0.95
 assert np.allclose(weights[1], 1 / 3, rtol=0, atol=1e-12)  # kite asks for nothing
 
 # %%
-alt = "It looks at the blue kite with 0.97; queen and kite look everywhere alike."
+alt = "It attends to the blue kite with 0.97; queen and kite to all three alike."
 names = ["red queen", "blue kite", "it"]
 figures.attention_weights(weights, names, names, alt=alt)
 
 # %% [markdown]
-# Notice that the table is not symmetric: *it* looks at *kite* with 0.97, *kite* at *it* with
-# 0.33. Looking has a direction. And a token that asks
-# for nothing does not look away: its weights must sum to 1, so it looks everywhere alike.
+# Notice that the table is not symmetric: *it* attends to *kite* with 0.97, *kite* to *it*
+# with 0.33. Attention has a direction. And a token that asks for nothing still attends: its
+# weights must sum to 1, so it attends to all tokens alike.
 #
 # > **Popular error: "the output is a weighted sum of the embeddings".** It is one of the
 # > **values**. Here a token has five numbers, and what comes out has one.
 #
-# How do the two hang together? **Predict:** may you mix the tokens first, and apply $W_V$
+# How are the two related? **Predict:** may you mix the tokens first, and apply $W_V$
 # afterwards?
 
 # %%
@@ -284,11 +286,11 @@ print("mixed first, w_v afterwards:", np.allclose(mixed_tokens @ w_v, output))
 assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, output)
 
 # %% [markdown]
-# You may: mixing and $W_V$ are both linear. But without $W_V$ the output would be another one,
-# of another size.
+# You may: mixing and $W_V$ are both linear. But without $W_V$ the output would be another
+# one, of another size.
 #
-# The same is true for the scores: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the bilinear score
-# of lesson 01. Only the **product** of the two matrices counts:
+# The same is true for the scores: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the bilinear
+# score of lesson 01. Only the **product** of the two matrices counts:
 
 # %%
 rescaled = self_attention(x, 2 * w_q, w_k / 2, w_v)[1]
@@ -296,18 +298,19 @@ print("w_q doubled and w_k halved, same weights:", np.allclose(rescaled, weights
 assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# So do not ask what one number of a learned query means. Ask who looks at whom.
+# So do not ask what one number of a learned query means. Ask which token
+# attends to which.
 #
-# What comes out is a sequence again, with as many rows as went in. So another layer can look
-# at it, and another one: that is how Transformers are built (lesson 08). Older texts call
-# self-attention **intra-attention**.
+# What comes out is a sequence again, with as many rows as went in. So another layer can
+# take it as its input, and another one: that is how Transformers are built (lesson 08).
+# Older texts call self-attention **intra-attention**.
 
 # %% [markdown]
 # ## A real sentence
 #
-# All eight words of *we sat on the bank of the river* look at all eight at once. *bank* and
-# *river* have their vectors from above; the small words say nothing about water or money and
-# get zeros.
+# All eight words of *we sat on the bank of the river* attend to all eight at once. *bank*
+# and *river* have their vectors from above; the small words say nothing about water or
+# money and get zeros.
 
 # %%
 words = "we sat on the bank of the river".split()
@@ -316,43 +319,44 @@ sentence = np.array([meaning.get(word, np.zeros(2)) for word in words])
 
 # %% [markdown]
 # Matrices that change nothing (`np.eye(2)`) stand in for parameters. **Predict** the row of
-# *we*: where does a word look whose query is zero?
+# *we*: what does a word attend to if its query is zero?
 
 # %%
-same = np.eye(2)
-retold, looks = self_attention(sentence, same, same, same)
+identity = np.eye(2)
+retold, word_weights = self_attention(sentence, identity, identity, identity)
 print("bank:", retold[4].round(2), " river:", retold[7].round(2))
 assert retold[4, 0] > 2.5 * retold[4, 1]  # water before money; before it was 1 to 1
-assert np.allclose(looks[0], 1 / 8) and np.isclose(looks[4, 4], looks[4, 7])
+assert np.allclose(word_weights[0], 1 / 8)
+assert np.isclose(word_weights[4, 4], word_weights[4, 7])
 
 # %%
-alt = "Bank looks at bank and river alike, river at itself, the others everywhere."
-figures.attention_weights(looks, words, words, alt=alt)
+alt = "Bank attends to bank and river alike, river to itself, the others to all."
+figures.attention_weights(word_weights, words, words, alt=alt)
 
 # %% [markdown]
-# Row *bank* has its weight on *bank* and *river*; row *river* on itself, then on *bank*. The
-# small words ask for nothing and look everywhere alike: 1/8 each, which is 0.125 and shown
-# as 0.12.
+# Row *bank* has its weight on *bank* and *river*; row *river* on itself, then on *bank*.
+# The small words ask for nothing and attend to all words alike: 1/8 each, which is 0.125
+# and shown as 0.12.
 
 # %% [markdown]
-# ## Whom does a word look at most?
+# ## Which word does a word attend to most?
 #
 # > **Popular error: "the own word scores highest".** It nearly always would, for vectors of
 # > similar length, if a word's query and its key were the same vector. (A longer vector can
-# > catch up: *bank* looked at *river* as much as at itself.) They are not the same.
+# > catch up: *bank* attended to *river* as much as to itself.) They are not the same.
 #
-# An experiment: 1,000 sequences of 12 random tokens, with random parameters. In how many rows
-# is the own weight the largest? By chance it would be 1 in 12, or 0.083. **Predict** both
-# shares.
+# An experiment: 1,000 sequences of 12 random tokens, with random parameters. In how many
+# rows is the own weight the largest? By chance it would be 1 in 12, or 0.083. **Predict**
+# both shares.
 
 
 # %%
 def own_word_share(same_matrix, count=1000, n=12, d_model=64, d_k=16):
     rng = np.random.default_rng(1)
     many = rng.normal(size=(count, n, d_model))
-    ask, offer = rng.normal(size=(2, count, d_model, d_k)) / d_model**0.5
+    w_q, w_k = rng.normal(size=(2, count, d_model, d_k)) / d_model**0.5
     # The last argument is w_v: any will do, since values do not touch the weights.
-    weights = self_attention(many, ask, ask if same_matrix else offer, offer)[1]
+    weights = self_attention(many, w_q, w_q if same_matrix else w_k, w_k)[1]
     return (weights.argmax(axis=-1) == np.arange(n)).mean()
 
 
@@ -362,24 +366,24 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 
 # %% [markdown]
 # With one matrix for queries and keys: nearly always the own word. With two, as in every
-# Transformer: no more often than by chance. Whatever a trained model does with its own word,
-# it has **learned** to do; the formula does not prefer it.
+# Transformer: no more often than by chance. Whatever a trained model does with its own
+# word, it has **learned** to do; the formula does not prefer it.
 #
 # (The bounds: 12,000 rows are counted, so the second share wobbles by about 0.003.)
 
 # %% [markdown]
-# ## Looking at another sequence
+# ## Attending to another sequence
 #
-# A translator looks back and forth: each German word that it writes looks at the English
-# words. The queries come from one sequence `x`, the keys and values from another one, called
+# In a translation, each German word that is written attends to the English words. The
+# queries come from one sequence `x`, the keys and values from another one, called
 # the **memory**:
 #
 # $$Q = X W_Q, \qquad K = M W_K, \qquad V = M W_V.$$
 #
-# This is **cross-attention**. Who looks supplies the queries; who is looked at supplies keys
-# *and* values. The two may differ in length, and even in the size of their tokens: $W_Q$ has
-# a row for each number of a token of `x` (d_model), $W_K$ and $W_V$ have one for each number
-# of a token of the memory (d_memory).
+# This is **cross-attention**. The sequence that attends supplies the queries; the one that
+# is attended to supplies keys *and* values. The two may differ in length, and even in the
+# size of their tokens: $W_Q$ has a row for each entry of a token of `x` (d_model), $W_K$
+# and $W_V$ have one for each entry of a token of the memory (d_memory).
 
 # %% [markdown]
 # ### Exercise: cross_attention
@@ -388,7 +392,7 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 #
 # <details><summary>Hint 1</summary>
 #
-# n tokens look, m tokens are looked at. The weights must be `(n, m)`: which of the two
+# n tokens attend, m tokens are attended to. The weights must be `(n, m)`: which of the two
 # sequences decides the number of rows?
 #
 # </details>
@@ -406,35 +410,36 @@ from course_lib.self_attention import cross_attention  # exercise
 check(cross_attention)
 
 # %% [markdown]
-# **Predict**, for 3 tokens of x and 5 of the memory: what changes if the tokens of the memory
-# change places? If those of x do? And what is cross-attention if the memory is x itself?
+# **Predict**, for 3 tokens of x and 5 of the memory: what changes if you permute the tokens
+# of the memory? Those of x? And what is cross-attention if the memory is x itself?
 
 # %%
 target, memory = rng.normal(size=(3, 8)), rng.normal(size=(5, 6))
-ask, find, give = (rng.normal(size=size) for size in ((8, 4), (6, 4), (6, 2)))
-told, seen = cross_attention(target, memory, ask, find, give)
-print("weights:", seen.shape, " output:", told.shape)
+parameters = [rng.normal(size=size) for size in ((8, 4), (6, 4), (6, 2))]
+crossed, cross_weights = cross_attention(target, memory, *parameters)
+print("weights:", cross_weights.shape, " output:", crossed.shape)
 
 # %% [markdown]
 # Three rows of weights, five columns. Now permute:
 
 # %%
-other = cross_attention(target, memory[[4, 2, 0, 1, 3]], ask, find, give)[0]
-turned = cross_attention(target[[2, 0, 1]], memory, ask, find, give)[0]
+other = cross_attention(target, memory[[4, 2, 0, 1, 3]], *parameters)[0]
+turned = cross_attention(target[[2, 0, 1]], memory, *parameters)[0]
 by_self = cross_attention(x, x, w_q, w_k, w_v)[0]
-print("memory permuted, same output:", np.allclose(other, told))
-print("x permuted, rows permuted alike:", np.allclose(turned, told[[2, 0, 1]]))
+print("memory permuted, same output:", np.allclose(other, crossed))
+print("x permuted, rows permuted alike:", np.allclose(turned, crossed[[2, 0, 1]]))
 print("memory = x is self-attention:", np.allclose(by_self, output))
-assert max(np.abs(other - told).max(), np.abs(turned - told[[2, 0, 1]]).max()) < 1e-12
-assert seen.shape == (3, 5) and np.allclose(by_self, output, rtol=0, atol=1e-12)
+changes = np.abs(other - crossed).max(), np.abs(turned - crossed[[2, 0, 1]]).max()
+assert max(changes) < 1e-12 and cross_weights.shape == (3, 5)
+assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# To the output the memory is a bag of tokens: their order means nothing. (The tolerance 1e-12
-# leaves room for sums in another order.)
+# To the output the memory is a bag of tokens: their order means nothing. (The tolerance
+# 1e-12 leaves room for sums in another order.)
 #
 # A Transformer that translates has two halves. The **encoder** reads the **source** (the
-# English sentence), the **decoder** writes the **target** (the German one), word by word. So
-# there is attention in three places (the paper, section 3.2.3):
+# English sentence), the **decoder** writes the **target** (the German one), word by word.
+# It uses attention in three ways (the paper, section 3.2.3):
 #
 # | where | queries | keys and values |
 # |---|---|---|
@@ -449,9 +454,9 @@ assert seen.shape == (3, 5) and np.allclose(by_self, output, rtol=0, atol=1e-12)
 # sentences differ?
 
 # %%
-table = dict(zip(["the", "dog", "bit", "man"], rng.normal(size=(4, 6)), strict=True))
-dog_first = np.array([table[word] for word in "the dog bit the man".split()])
-man_first = np.array([table[word] for word in "the man bit the dog".split()])
+embedding = dict(zip("the dog bit man".split(), rng.normal(size=(4, 6)), strict=True))
+dog_first = np.array([embedding[word] for word in "the dog bit the man".split()])
+man_first = np.array([embedding[word] for word in "the man bit the dog".split()])
 some = [rng.normal(size=(6, 4)) for _ in range(3)]
 bitten, bites = (self_attention(s, *some)[0] for s in (man_first, dog_first))
 print("dog, in both sentences, same vector:", np.allclose(bites[1], bitten[4]))
@@ -459,9 +464,9 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 
 # %% [markdown]
 # Only in order: the dog that bites and the dog that is bitten get the same vector. If the
-# tokens change places, the outputs change places with them, and nothing else happens. To
-# permute the rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in each
-# row and in each column. So
+# tokens are permuted, the outputs are permuted with them, and nothing else happens. To
+# permute the rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in
+# each row and in each column. So
 #
 # $$f(\Pi X) = \Pi f(X).$$
 #
@@ -493,8 +498,8 @@ from course_lib.self_attention import equivariance_gap  # exercise
 check(equivariance_gap)
 
 # %% [markdown]
-# Measure three functions: self-attention, one that adds up all tokens so far (as a recurrent
-# network does, more or less), and one that looks at each token alone.
+# Measure three functions: self-attention, one that adds up all tokens so far (as a
+# recurrent network does, more or less), and one that treats each token alone.
 
 # %%
 order = [3, 0, 4, 1, 2]
@@ -511,16 +516,16 @@ assert gaps["sum of all so far"] > 0.1
 
 # %% [markdown]
 # Self-attention as it stands is blind to order. That holds for self-attention
-# **without a mask and without positions**. A mask that forbids looking ahead (lesson 04)
+# **without a mask and without positions**. A mask that hides later tokens (lesson 04)
 # already lets it see order, and positions (lesson 05) put it into the tokens themselves.
 # "Attention has no sense of order" is true only with those words added.
 
 # %% [markdown]
 # ## Backwards
 #
-# Who makes the parameters? Nobody: they start at random and follow a derivative downhill. The
-# **loss** is one number that says how wrong the output is. For each array write `d_…` for the
-# loss's derivative by each of its numbers: `d_w_q` has the shape of `w_q`.
+# Who makes the parameters? Nobody: they start at random and follow a derivative downhill.
+# The **loss** is one number that says how wrong the output is. For each array write `d_…`
+# for the loss's derivative by each of its numbers: `d_w_q` has the shape of `w_q`.
 #
 # One rule does nearly everything. If `c = a @ b`, then `d_a = d_c @ b.T` and
 # `d_b = a.T @ d_c`. Test it by moving each number a little (**finite differences**):
@@ -575,18 +580,18 @@ from course_lib.self_attention import self_attention_gradients  # exercise
 check(self_attention_gradients)
 
 # %% [markdown]
-# Two witnesses for your derivatives: finite differences, and PyTorch, which differentiates by
-# itself (**autograd**). Both get random numbers, 4 tokens of 5 numbers.
+# Two witnesses for your derivatives: finite differences, and PyTorch, which differentiates
+# by itself (**autograd**). Both get random numbers, 4 tokens of 5 numbers.
 
 # %%
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 sizes = ((4, 5), (5, 3), (5, 3), (5, 2), (4, 2))
-*given, d_output = (rng.normal(size=size) for size in sizes)
-by_hand = self_attention_gradients(*given, d_output)
-tried = slopes(lambda *a: float((self_attention(*a)[0] * d_output).sum()), given)
-tensors = [torch.tensor(array, requires_grad=True) for array in given]
+*arguments, d_output = (rng.normal(size=size) for size in sizes)
+by_hand = self_attention_gradients(*arguments, d_output)
+tried = slopes(lambda *a: float((self_attention(*a)[0] * d_output).sum()), arguments)
+tensors = [torch.tensor(array, requires_grad=True) for array in arguments]
 q, k, v = (tensors[0] @ matrix for matrix in tensors[1:])
 loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(d_output)).sum()
 loss.backward()
@@ -608,14 +613,14 @@ others = {"autograd": autograd, "finite differences": flat[1]}
 figures.agreement(flat[0], others, xlabel="by hand", ylabel="by others", alt=alt)
 
 # %% [markdown]
-# What is it good for? Take the queen, the kite and *it* from above. Keep $W_V$, **forget** the
-# $W_Q$ and $W_K$ that we chose, and start from random ones. The loss is the squared distance
-# between the colour of *it* and blue (−1). Follow the derivatives downhill: each of 100 steps
-# takes 0.5 times the derivative off its matrix.
+# What is it good for? Take the queen, the kite and *it* from above. Keep $W_V$, **forget**
+# the $W_Q$ and $W_K$ that we chose, and start from random ones. The loss is the squared
+# distance between the colour of *it* and blue (−1). Follow the derivatives downhill: each
+# of 100 steps takes 0.5 times the derivative off its matrix.
 
 # %%
-first, second = np.random.default_rng(1).normal(size=(2, 5, 2))
-trained_q, trained_k = first, second
+start_q, start_k = np.random.default_rng(1).normal(size=(2, 5, 2))
+trained_q, trained_k = start_q, start_k
 for _ in range(100):
     colour = self_attention(x, trained_q, trained_k, w_v)[0]
     d_colour = np.array([[0.0], [0.0], 2 * (colour[2] + 1)])  # the row of it
@@ -623,20 +628,20 @@ for _ in range(100):
         x, trained_q, trained_k, w_v, d_colour
     )
     trained_q, trained_k = trained_q - 0.5 * d_w_q, trained_k - 0.5 * d_w_k
-it_before = self_attention(x, first, second, w_v)[1][2, 1]
+it_before = self_attention(x, start_q, start_k, w_v)[1][2, 1]
 it_after = self_attention(x, trained_q, trained_k, w_v)[1][2, 1]
-print(f"it looks at kite: {it_before:.1f} before, above 0.9 after: {it_after > 0.9}")
+print(f"it to kite: {it_before:.1f} before, above 0.9 after: {it_after > 0.9}")
 assert it_before < 0.5 and it_after > 0.9
 
 # %% [markdown]
-# These derivatives have taught *it* to look at the kite. Nobody said where to look: only
-# the colour was asked for, and looking at the kite is the way to get it right.
+# These derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
+# only the colour was asked for, and attending to the kite is the way to get it right.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# A layer `nn.Linear(d_in, d_out)` multiplies by a matrix of parameters. **Predict** the shape
-# of its `weight` (PyTorch's name for the parameters) for d_in = 5 and d_out = 2.
+# A layer `nn.Linear(d_in, d_out)` multiplies by a matrix of parameters. **Predict** the
+# shape of its `weight` (PyTorch's name for the parameters) for d_in = 5 and d_out = 2.
 
 # %%
 layers = [torch.nn.Linear(5, matrix.shape[1], bias=False) for matrix in (w_q, w_k, w_v)]
@@ -649,9 +654,9 @@ assert tuple(layers[0].weight.shape) == (2, 5)
 assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# It stores (out, in), the **transpose** of our $W$, and computes `x @ weight.T`. When you copy
-# parameters between PyTorch and these lessons, turn them. With square matrices no shape
-# reminds you.
+# It stores (out, in), the **transpose** of our $W$, and computes `x @ weight.T`. When you
+# copy parameters between PyTorch and these lessons, turn them. With square matrices no
+# shape reminds you.
 
 # %% [markdown]
 # ## Learning whom a word means
@@ -665,13 +670,13 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # self-attention sees stories and the right colours, never who is meant.
 
 # %% [markdown]
-# It is trained three times. Twice **likeness** alone decides who looks at whom (queries and
-# keys are the words' own vectors) and only $W_V$ is learned: once the noun itself asks (*kite*?),
-# as a control, and once a pronoun. The third time $W_Q$ and $W_K$ are **learned** too, with
-# d_k = 2.
+# It is trained three times. Twice **likeness** alone decides which token attends to which
+# (queries and keys are the words' own vectors) and only $W_V$ is learned: once the noun
+# itself asks (*kite*?), as a control, and once a pronoun. The third time $W_Q$ and $W_K$
+# are **learned** too, with d_k = 2.
 #
-# **Predict:** how often does each find the colour? To pick one of the four things blindly is
-# right in 0.34 of all stories: 1/4, and 1/8 of the rest by luck.
+# **Predict:** how often does each find the colour? To pick one of the four things blindly
+# is right in 0.34 of all stories: 1/4, and 1/8 of the rest by luck.
 
 # %%
 from course_lib.experiments import recall, record
@@ -693,24 +698,25 @@ assert by_likeness.own > 0.99 and by_likeness.found < 0.1 and learned.found > 0.
 # likeness is even below picking blindly: what resembles *it* most is *it*, and *it* has no
 # colour to hand out. The thing that is meant gets less than a tenth of the weight.
 #
-# Those were trainings of seconds. Longer ones, over three seeds and with learned queries and
-# keys of 1, 2 and 4 numbers, were made by `python -m course_lib.experiments recall`:
+# Those were trainings of seconds. Longer ones, over three seeds and with learned queries
+# and keys of 1, 2 and 4 numbers, were made by `python -m course_lib.experiments recall`:
 
 # %%
-kept = record.read("recall")
+runs = record.read("recall")
 for name in ("noun again, likeness", "pronoun, likeness", "d_k 1", "d_k 2", "d_k 4"):
-    print(f"{name}: {kept.values(name)}")
-print("seeds", kept.values("seed"), "with torch", kept.environment["torch"])
-assert max(kept.values("pronoun, likeness")) < blind and max(kept.values("d_k 1")) < 0.8
-stuck, *not_stuck = kept.values("d_k 2")  # seed 0 loses one noun of the 16
-assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *kept.values("d_k 4")) > 0.98
-assert min(kept.values("noun again, likeness")) > 0.98
+    print(f"{name}: {runs.values(name)}")
+print("seeds", runs.values("seed"), "with torch", runs.environment["torch"])
+assert max(runs.values("pronoun, likeness")) < blind and max(runs.values("d_k 1")) < 0.8
+stuck, *not_stuck = runs.values("d_k 2")  # seed 0 loses one noun of the 16
+assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 0.98
+assert min(runs.values("noun again, likeness")) > 0.98
 
 # %% [markdown]
 # A pronoun finds the colour in about a quarter of the stories with likeness, always with
 # learned queries and keys of four numbers. Two numbers can do it too, but the start with
-# seed 0 gets stuck: 0.94 is about 15/16, so one noun of 16 stays in a wrong place. (The small
-# training above has seed 1 for that reason.) One number is too little for four groups.
+# seed 0 gets stuck: 0.94 is about 15/16, so one noun of 16 stays in a wrong group. (The
+# small training above has seed 1 for that reason.) One number is too little for four
+# groups.
 #
 # What did it learn? A query and a key have two numbers here, so we can draw them: the keys
 # of all 16 nouns, and the queries of the four pronouns.
@@ -741,14 +747,14 @@ for pronoun, query in asked.items():
     assert {*best} == {*NOUNS[pronoun]}
 
 # %% [markdown]
-# All four, every time. In real models the word vectors are parameters too, and learned along
-# with the rest.
+# All four, every time. In real models the word vectors are parameters too, and learned
+# along with the rest.
 
 # %% [markdown]
 # ## Which colour has it?
 #
-# Your `self_attention`, the learned parameters, and the story from the start, once with each
-# pronoun:
+# Your `self_attention`, the learned parameters, and the story from the start, once with
+# each pronoun:
 
 # %%
 nouns, colours = "queen kite king twins".split(), "red blue white green".split()
@@ -762,24 +768,25 @@ assert [row.argmax() for row in rows] == [0, 2, 1, 3]
 assert max(row[-1] for row in rows) < 0.1  # the weight on itself
 
 # %%
-alt = "She looks at the queen, he at the king, it at the kite, they at the twins."
+alt = "She attends to the queen, he to the king, it to the kite, they to the twins."
 things = ["red queen", "blue kite", "white king", "green twins", "itself"]
 figures.who_looks_at_whom(np.array(rows), [*NOUNS], things, alt=alt)
 
 # %% [markdown]
-# Blue. And notice how little each pronoun looks at itself: the own word does not have the
+# Blue. And notice how little each pronoun attends to itself: the own word does not have the
 # highest weight. It was learned that there is nothing to find there.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Each token gets a query, a key and a value: $X W_Q$, $X W_K$, $X W_V$; in cross-attention
-#   keys and values come from another sequence.
-# - Learned parameters decide who looks at whom: not likeness, and not the own word first.
+# - Each token gets a query, a key and a value: $X W_Q$, $X W_K$, $X W_V$; in
+#   cross-attention keys and values come from another sequence.
+# - Learned parameters decide which token attends to which: not likeness, and not the own
+#   word first.
 # - Without masks and positions, permuted tokens give permuted outputs: order is not seen.
 #
-# **What you can read now:** *Attention Is All You Need*, sections 3.2.1 and 3.2.3; Lin et al.
-# (2017), *A Structured Self-Attentive Sentence Embedding*, section 2.
+# **What you can read now:** *Attention Is All You Need*, sections 3.2.1 and 3.2.3; Lin et
+# al. (2017), *A Structured Self-Attentive Sentence Embedding*, section 2.
 #
-# **An open question:** one look gives one mixture. What if a token needs several things at
-# once? Lesson 03.
+# **An open question:** each token gets one mixture of values. What if it needs several
+# things at once? Lesson 03.

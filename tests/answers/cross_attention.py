@@ -36,10 +36,10 @@ def one_token_at_a_time(x, memory, w_q, w_k, w_v):
     output = np.zeros((*x.shape[:-1], w_v.shape[1]))
     weights = np.zeros((*x.shape[:-1], memory.shape[-2]))
     for *batch, i in np.ndindex(x.shape[:-1]):
-        seen = memory[tuple(batch)]
-        scores = (seen @ w_k) @ (x[*batch, i] @ w_q) / w_q.shape[1] ** 0.5
+        tokens = memory[tuple(batch)]
+        scores = (tokens @ w_k) @ (x[*batch, i] @ w_q) / w_q.shape[1] ** 0.5
         weights[*batch, i] = shares(scores)
-        output[*batch, i] = weights[*batch, i] @ (seen @ w_v)
+        output[*batch, i] = weights[*batch, i] @ (tokens @ w_v)
     return output, weights
 
 
@@ -82,8 +82,8 @@ def columns_first_in_memory(x, memory, w_q, w_k, w_v):
 
 @answers.correct
 def tensors_of_pytorch(x, memory, w_q, w_k, w_v):
-    given = (torch.tensor(a).double() for a in (x, memory, w_q, w_k, w_v))
-    x, memory, w_q, w_k, w_v = given
+    tensors = (torch.tensor(a).double() for a in (x, memory, w_q, w_k, w_v))
+    x, memory, w_q, w_k, w_v = tensors
     scores = (x @ w_q) @ (memory @ w_k).mT / w_q.shape[1] ** 0.5
     weights = torch.softmax(scores, dim=-1)
     return (weights @ (memory @ w_v)).numpy(), weights.numpy()
@@ -101,7 +101,7 @@ class CrossAttention:
 
 answers.right["callable_object"] = CrossAttention(-0.5)
 answers.right["partial"] = functools.partial(
-    lambda kept, *given: einsum_throughout(*given)[:kept], 2
+    lambda count, *inputs: einsum_throughout(*inputs)[:count], 2
 )
 
 
@@ -117,18 +117,18 @@ def products_that_are_thrown_away(x, memory, w_q, w_k, w_v):
     return mix(weights, both[1][2]), weights
 
 
-@answers.also("memory_looks")
+@answers.also("memory_attends")
 def sequences_exchanged(x, memory, w_q, w_k, w_v):
     return einsum_with_matmul(memory, x, x, w_q, w_k, w_v)
 
 
 @answers.also("values_from_x")
-def value_of_the_one_that_looks(x, memory, w_q, w_k, w_v):
+def value_of_the_one_that_attends(x, memory, w_q, w_k, w_v):
     return einsum_with_matmul(x, memory, x, w_q, w_k, w_v)
 
 
 @answers.also("keys_from_x")
-def key_of_the_one_that_looks(x, memory, w_q, w_k, w_v):
+def key_of_the_one_that_attends(x, memory, w_q, w_k, w_v):
     return einsum_with_matmul(x, x, memory, w_q, w_k, w_v)
 
 
@@ -207,10 +207,10 @@ def loop_over_the_memory_so_far(x, memory, w_q, w_k, w_v):
     output = np.zeros((*x.shape[:-1], w_v.shape[1]))
     weights = np.zeros((*x.shape[:-1], memory.shape[-2]))
     for *batch, i in np.ndindex(x.shape[:-1]):
-        seen = memory[tuple(batch)][: i + 1]
-        part = shares((seen @ w_k) @ (x[*batch, i] @ w_q) / w_q.shape[1] ** 0.5)
+        tokens = memory[tuple(batch)][: i + 1]
+        part = shares((tokens @ w_k) @ (x[*batch, i] @ w_q) / w_q.shape[1] ** 0.5)
         weights[*batch, i, : i + 1] = part
-        output[*batch, i] = part @ (seen @ w_v)
+        output[*batch, i] = part @ (tokens @ w_v)
     return output, weights
 
 

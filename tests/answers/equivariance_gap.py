@@ -12,8 +12,8 @@ answers = Answers("equivariance_gap")
 def loop_over_rows(f, x, permutation):
     of_permuted, of_x = f(np.stack([x[i] for i in permutation])), f(x.copy())
     gaps = [
-        max(abs(a - b) for a, b in zip(of_permuted[i], of_x[place], strict=True))
-        for i, place in enumerate(permutation)
+        max(abs(a - b) for a, b in zip(of_permuted[i], of_x[source], strict=True))
+        for i, source in enumerate(permutation)
     ]
     return max(gaps)
 
@@ -32,7 +32,7 @@ def brought_back(f, x, permutation):
 
 
 @answers.correct
-def sent_to_their_places(f, x, permutation):
+def sent_to_their_positions(f, x, permutation):
     result = f(np.take(x, permutation, axis=0))
     moved = np.empty_like(result)
     moved[permutation] = result

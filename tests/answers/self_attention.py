@@ -93,7 +93,7 @@ class SelfAttention:
 
 answers.right["callable_object"] = SelfAttention(-0.5)
 answers.right["partial"] = functools.partial(
-    lambda kept, *given: einsum_throughout(*given)[:kept], 2
+    lambda count, *inputs: einsum_throughout(*inputs)[:count], 2
 )
 
 
@@ -165,7 +165,7 @@ def divided_by_a_power(x, w_q, w_k, w_v):
     return one_token_at_a_time(x, w_q * w_q.shape[1], w_k, w_v)
 
 
-@answers.also("keys_look_at_queries")
+@answers.also("keys_attend_to_queries")
 def parameters_exchanged(x, w_q, w_k, w_v):
     return one_token_at_a_time(x, w_k, w_q, w_v)
 
@@ -186,12 +186,12 @@ def values_that_are_tokens(x, w_q, w_k, w_v):
     return einsum_throughout(x, w_q, w_k, np.eye(x.shape[-1]))
 
 
-@answers.also("own_place_left_out")
+@answers.also("own_position_left_out")
 def diagonal_filled(x, w_q, w_k, w_v):
     q, k, v = projected(x, w_q, w_k, w_v)
     scores = scores_of(q, k)
-    places = np.arange(x.shape[-2])
-    scores[..., places, places] = -np.inf
+    positions = np.arange(x.shape[-2])
+    scores[..., positions, positions] = -np.inf
     weights = shares(scores)
     return mix(weights, v), weights
 
@@ -201,10 +201,10 @@ def loop_over_what_came_before(x, w_q, w_k, w_v):
     output = np.zeros((*x.shape[:-1], w_v.shape[1]))
     weights = np.zeros((*x.shape[:-1], x.shape[-2]))
     for *batch, i in np.ndindex(x.shape[:-1]):
-        seen = x[tuple(batch)][: i + 1]
-        part = shares((seen @ w_k) @ (seen[i] @ w_q) / w_q.shape[1] ** 0.5)
+        tokens = x[tuple(batch)][: i + 1]
+        part = shares((tokens @ w_k) @ (tokens[i] @ w_q) / w_q.shape[1] ** 0.5)
         weights[*batch, i, : i + 1] = part
-        output[*batch, i] = part @ (seen @ w_v)
+        output[*batch, i] = part @ (tokens @ w_v)
     return output, weights
 
 

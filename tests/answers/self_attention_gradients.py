@@ -18,7 +18,7 @@ def weights_of(x, w_q, w_k):
 
 
 def slopes(p):
-    """Give the Jacobian of each row of weights: (n, n, n)."""
+    """Return the Jacobian of each row of weights: (n, n, n)."""
     return np.einsum("ij,jl->ijl", p, np.eye(p.shape[1])) - np.einsum(
         "ij,il->ijl", p, p
     )
@@ -42,7 +42,7 @@ def jacobians_of_the_rows(x, w_q, w_k, w_v, d_output):
 
 @answers.correct
 def row_sum_from_the_output(x, w_q, w_k, w_v, d_output):
-    """Take the mean of d_weights from the output, as FlashAttention does."""
+    """Compute the mean of d_weights from the output, as FlashAttention does."""
     weights, v = weights_of(x, w_q, w_k), x @ w_v
     means = (d_output * (weights @ v)).sum(axis=-1, keepdims=True)
     d_scores = weights * (d_output @ v.T - means)
@@ -70,12 +70,12 @@ def one_score_at_a_time(x, w_q, w_k, w_v, d_output):
 
 @answers.correct
 def pytorch_differentiates(x, w_q, w_k, w_v, d_output):
-    given = [torch.tensor(a, requires_grad=True) for a in (x, w_q, w_k, w_v)]
-    tokens, queries, keys, values = given
+    inputs = [torch.tensor(a, requires_grad=True) for a in (x, w_q, w_k, w_v)]
+    tokens, queries, keys, values = inputs
     scores = (tokens @ queries) @ (tokens @ keys).T / queries.shape[1] ** 0.5
     output = torch.softmax(scores, dim=-1) @ (tokens @ values)
-    found = torch.autograd.grad(output, given, torch.tensor(d_output))
-    return tuple(part.numpy() for part in found)
+    derivatives = torch.autograd.grad(output, inputs, torch.tensor(d_output))
+    return tuple(part.numpy() for part in derivatives)
 
 
 @answers.correct
@@ -93,8 +93,8 @@ def whole_jacobian_of_the_softmax(x, w_q, w_k, w_v, d_output):
 
 @answers.correct
 def columns_first_in_memory(x, w_q, w_k, w_v, d_output):
-    found = row_sum_from_the_output(x, w_q, w_k, w_v, d_output)
-    return tuple(np.asfortranarray(part) for part in found)
+    derivatives = row_sum_from_the_output(x, w_q, w_k, w_v, d_output)
+    return tuple(np.asfortranarray(part) for part in derivatives)
 
 
 class Gradients:
@@ -107,7 +107,7 @@ class Gradients:
 
 answers.right["callable_object"] = Gradients(jacobians_of_the_rows)
 answers.right["partial"] = functools.partial(
-    lambda back, *given: back(*given), one_score_at_a_time
+    lambda back, *inputs: back(*inputs), one_score_at_a_time
 )
 
 
@@ -136,8 +136,8 @@ def divided_by_d_k(x, w_q, w_k, w_v, d_output):
 
 @answers.also("diagonal_of_the_jacobian")
 def diagonals_of_the_slopes(x, w_q, w_k, w_v, d_output):
-    given = x, w_q, w_k, w_v, d_output
-    return split(lambda p, d_p: np.einsum("ij,ijj->ij", d_p, slopes(p)), *given)
+    inputs = x, w_q, w_k, w_v, d_output
+    return split(lambda p, d_p: np.einsum("ij,ijj->ij", d_p, slopes(p)), *inputs)
 
 
 @answers.also("softmax_left_out")
@@ -149,28 +149,28 @@ def straight_to_the_scores(x, w_q, w_k, w_v, d_output):
 
 @answers.also("softmax_back_along_columns")
 def slopes_of_the_columns(x, w_q, w_k, w_v, d_output):
-    given = x, w_q, w_k, w_v, d_output
-    return split(lambda p, d_p: p * d_p - p * np.einsum("ij,ij->j", p, d_p), *given)
+    inputs = x, w_q, w_k, w_v, d_output
+    return split(lambda p, d_p: p * d_p - p * np.einsum("ij,ij->j", p, d_p), *inputs)
 
 
 @answers.also("nothing_taken_off")
 def diagonal_matrix_of_the_weights(x, w_q, w_k, w_v, d_output):
-    given = x, w_q, w_k, w_v, d_output
+    inputs = x, w_q, w_k, w_v, d_output
     return split(
-        lambda p, d_p: np.einsum("ij,jl,il->il", p, np.eye(len(p)), d_p), *given
+        lambda p, d_p: np.einsum("ij,jl,il->il", p, np.eye(len(p)), d_p), *inputs
     )
 
 
 @answers.also("plain_sum_taken_off")
 def row_sums_by_a_product(x, w_q, w_k, w_v, d_output):
-    given = x, w_q, w_k, w_v, d_output
-    return split(lambda p, d_p: p * d_p - p * (d_p @ np.ones((len(p), 1))), *given)
+    inputs = x, w_q, w_k, w_v, d_output
+    return split(lambda p, d_p: p * d_p - p * (d_p @ np.ones((len(p), 1))), *inputs)
 
 
 @answers.also("sum_over_the_whole_table")
 def one_mean_for_all_rows(x, w_q, w_k, w_v, d_output):
-    given = x, w_q, w_k, w_v, d_output
-    return split(lambda p, d_p: p * d_p - p * np.einsum("ij,ij->", p, d_p), *given)
+    inputs = x, w_q, w_k, w_v, d_output
+    return split(lambda p, d_p: p * d_p - p * np.einsum("ij,ij->", p, d_p), *inputs)
 
 
 @answers.also("jacobians_times_the_whole_table")
@@ -186,55 +186,55 @@ def jacobian_of_a_row_times_all_rows(x, w_q, w_k, w_v, d_output):
     return d_x, x.T @ d_q, x.T @ d_k, x.T @ d_v
 
 
-def ways_of_x(x, w_q, w_k, w_v, d_output):
-    """Give the three terms of d_x, and the other derivatives."""
+def terms_of_d_x(x, w_q, w_k, w_v, d_output):
+    """Return the three terms of d_x, and the other derivatives."""
     weights = weights_of(x, w_q, w_k)
     d_scores = np.einsum("ij,ijl->il", d_output @ (x @ w_v).T, slopes(weights))
     d_products = d_scores / w_q.shape[1] ** 0.5
-    ways = (
+    terms = (
         d_products @ x @ w_k @ w_q.T,
         d_products.T @ x @ w_q @ w_k.T,
         weights.T @ d_output @ w_v.T,
     )
-    return ways, one_score_at_a_time(x, w_q, w_k, w_v, d_output)[1:]
+    return terms, one_score_at_a_time(x, w_q, w_k, w_v, d_output)[1:]
 
 
 @answers.also("way_through_the_queries_missing")
-def last_two_ways(x, w_q, w_k, w_v, d_output):
-    ways, others = ways_of_x(x, w_q, w_k, w_v, d_output)
-    return sum(ways[1:]), *others
+def last_two_terms(x, w_q, w_k, w_v, d_output):
+    terms, others = terms_of_d_x(x, w_q, w_k, w_v, d_output)
+    return sum(terms[1:]), *others
 
 
 @answers.also("way_through_the_keys_missing")
-def first_and_last_way(x, w_q, w_k, w_v, d_output):
-    ways, others = ways_of_x(x, w_q, w_k, w_v, d_output)
-    return ways[0] + ways[2], *others
+def first_and_last_term(x, w_q, w_k, w_v, d_output):
+    terms, others = terms_of_d_x(x, w_q, w_k, w_v, d_output)
+    return terms[0] + terms[2], *others
 
 
 @answers.also("way_through_the_values_missing")
-def first_two_ways(x, w_q, w_k, w_v, d_output):
-    ways, others = ways_of_x(x, w_q, w_k, w_v, d_output)
-    return sum(ways[:2]), *others
+def first_two_terms(x, w_q, w_k, w_v, d_output):
+    terms, others = terms_of_d_x(x, w_q, w_k, w_v, d_output)
+    return sum(terms[:2]), *others
 
 
 @answers.also("way_through_the_values_alone")
-def last_way(x, w_q, w_k, w_v, d_output):
-    ways, others = ways_of_x(x, w_q, w_k, w_v, d_output)
-    return ways[2], *others
+def last_term(x, w_q, w_k, w_v, d_output):
+    terms, others = terms_of_d_x(x, w_q, w_k, w_v, d_output)
+    return terms[2], *others
 
 
 @answers.also("way_through_the_queries_alone")
-def first_way(x, w_q, w_k, w_v, d_output):
-    ways, others = ways_of_x(x, w_q, w_k, w_v, d_output)
-    return ways[0], *others
+def first_term(x, w_q, w_k, w_v, d_output):
+    terms, others = terms_of_d_x(x, w_q, w_k, w_v, d_output)
+    return terms[0], *others
 
 
 @answers.also("weights_held_fixed")
 def detached_weights(x, w_q, w_k, w_v, d_output):
     tokens, values = (torch.tensor(a, requires_grad=True) for a in (x, w_v))
     output = torch.tensor(weights_of(x, w_q, w_k)) @ (tokens @ values)
-    found = torch.autograd.grad(output, [tokens, values], torch.tensor(d_output))
-    d_x, d_w_v = (part.numpy() for part in found)
+    derivatives = torch.autograd.grad(output, [tokens, values], torch.tensor(d_output))
+    d_x, d_w_v = (part.numpy() for part in derivatives)
     return d_x, np.zeros_like(w_q), np.zeros_like(w_k), d_w_v
 
 
@@ -250,8 +250,8 @@ def scores_turned_round(x, w_q, w_k, w_v, d_output):
 
 @answers.also("returned_in_another_order")
 def second_and_third_exchanged(x, w_q, w_k, w_v, d_output):
-    found = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
-    return tuple(found[place] for place in (0, 2, 1, 3))
+    derivatives = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
+    return tuple(derivatives[index] for index in (0, 2, 1, 3))
 
 
 @answers.also("scores_not_transposed_for_the_keys")
@@ -300,15 +300,15 @@ def unshifted_sums(x, w_q, w_k, w_v, d_output):
 
 @answers.also("parameters_scaled_in_place")
 def multiplied_into_itself(x, w_q, w_k, w_v, d_output):
-    found = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
+    derivatives = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
     np.multiply(w_q, w_q.shape[1] ** -0.5, out=w_q)
-    return found
+    return derivatives
 
 
 @answers.other
 def opposite_sign(x, w_q, w_k, w_v, d_output):
-    found = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
-    return tuple(-part for part in found)
+    derivatives = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
+    return tuple(-part for part in derivatives)
 
 
 @answers.other
@@ -332,6 +332,6 @@ def unscaled_throughout(x, w_q, w_k, w_v, d_output):
 
 @answers.other
 def d_output_set_to_zero(x, w_q, w_k, w_v, d_output):
-    found = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
+    derivatives = one_score_at_a_time(x, w_q, w_k, w_v, d_output)
     d_output *= 0
-    return found
+    return derivatives
