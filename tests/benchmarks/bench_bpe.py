@@ -1,16 +1,12 @@
 """How long 8,000 merges take to learn from the German text, and the text to encode.
 
-The text is the German of the training data. The fast trainer and encoders stand beside
-the reference, subword-nmt (Python, words) and Hugging Face's tokenizers (Rust; bytes,
-and in encoding words too). Times are the processor's, of all threads together, so that
-other work on the machine counts little. Who is compared takes turns, three each, and
-medians are told; in learning, the reference and subword-nmt are slow and have one. The
-reference needs over nine minutes for all and learns the first 500 only, to its favour:
-for those, the fast trainer needs three quarters of its time for all.
-
-Counting words is part of learning; reading merges is no part of encoding, and whoever
-remembers words begins with none. Those that are compared must learn and give the same,
-or the benchmark fails.
+The text is the German of the training data. The fast trainer and encoders are timed
+beside the reference, subword-nmt (Python, words) and Hugging Face's tokenizers (Rust;
+bytes, and in encoding words too). Times are the processor's, of all threads together,
+so that other work on the machine counts little. The candidates take turns, three each,
+and medians are reported; in learning, the reference and subword-nmt are slow and run
+once. The reference needs over nine minutes for all and learns the first 500 only, to
+its favour: for those, the fast trainer needs three quarters of its time for all.
 """
 
 from collections.abc import Callable
@@ -53,21 +49,21 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
 
 
 def _in_turns(
-    turns: int, given: Any, ours: Make, theirs: Make, read: Run = lambda found: found
+    turns: int, argument: Any, ours: Make, theirs: Make, read: Run = lambda run: run
 ) -> tuple[float, float]:
-    """Give the medians of the seconds that two take for the same.
+    """Return the medians of the seconds that two take for the same.
 
     read : turns what they find into what we find, which is not timed
     """
     seconds: tuple[list[float], list[float]] = [], []
     for _ in range(turns):
-        found = []
+        results = []
         for make, taken in zip((ours, theirs), seconds, strict=True):
             run = make()
             start = process_time()
-            found.append(run(given))
+            results.append(run(argument))
             taken.append(process_time() - start)
-        if found[0] != read(found[1]):
+        if results[0] != read(results[1]):
             raise AssertionError("two that should give the same do not")
     return median(seconds[0]), median(seconds[1])
 

@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.checking.registry import exercise_names
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.writing import Entry
+from autograder.gradebook.writing import GradebookEntry
 from autograder.grading.release import CHECK
 from tests.benchmarks.figure import Figure, against
 from tests.plain_nbgrader.process import process
@@ -68,13 +68,13 @@ def _seconds(function: Any, *arguments: Any) -> float:
     return time.perf_counter() - start
 
 
-def _entries(count: int) -> list[Entry]:
+def _entries(count: int) -> list[GradebookEntry]:
     """Make up grades: points that differ, a comment for one student in twenty."""
     names = exercise_names()[:EXERCISES]
     return [
-        Entry(
+        GradebookEntry(
             f"s{number:05}",
-            {name: float((number + place) % 11) for place, name in enumerate(names)},
+            {name: float((number + index) % 11) for index, name in enumerate(names)},
             review=frozenset(names[: number % 20 == 0]),
             remarks={names[0]: "For review: the answer calls numpy.linalg.norm"}
             if number % 20 == 0
@@ -85,11 +85,11 @@ def _entries(count: int) -> list[Entry]:
     ]
 
 
-def _tenth_better(entries: Sequence[Entry]) -> list[Entry]:
+def _tenth_better(entries: Sequence[GradebookEntry]) -> list[GradebookEntry]:
     full = dict.fromkeys(entries[0].points, POINTS + 1)
     return [
-        replace(entry, points=full) if place % 10 == 0 else entry
-        for place, entry in enumerate(entries)
+        replace(entry, points=full) if index % 10 == 0 else entry
+        for index, entry in enumerate(entries)
     ]
 
 
@@ -121,19 +121,19 @@ def _marks(name: str, *, points: float = 0, solution: bool = False) -> dict[str,
 
 
 def _by_nbgrader(root: Path, count: int) -> float:
-    """Give the seconds that nbgrader takes for a student; the first is not counted."""
+    """Return the seconds that nbgrader takes per student; the first is not counted."""
     from nbgrader.api import Gradebook as Book
     from nbgrader.preprocessors import SaveAutoGrades
 
     graded = _graded(from_dict(json.loads(Course(root).learner(LESSON).read_text())))
     address = f"sqlite:///{root / 'gradebook.db'}"
-    told = {"assignment": LESSON, "notebook": LESSON, "db_url": address}
+    identifiers = {"assignment": LESSON, "notebook": LESSON, "db_url": address}
 
     def enter(student: str) -> None:
         with Book(address) as book:
             book.update_or_create_student(student)
             book.update_or_create_submission(LESSON, student)
-        resources = {"nbgrader": told | {"student": student}}
+        resources = {"nbgrader": identifiers | {"student": student}}
         SaveAutoGrades().preprocess(deepcopy(graded), resources)
 
     enter("the-first")
@@ -144,10 +144,10 @@ def _by_nbgrader(root: Path, count: int) -> float:
 
 
 def _graded(notebook: NotebookNode) -> NotebookNode:
-    """Give the notebook with what a kernel would have shown below each check."""
+    """Return the notebook with what a kernel would have output below each check."""
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade"):
-            shown = {"output_type": "execute_result", "execution_count": 1}
-            shown |= {"metadata": {}, "data": {"text/plain": "7.0"}}
-            cell.outputs = [from_dict(shown)]
+            output = {"output_type": "execute_result", "execution_count": 1}
+            output |= {"metadata": {}, "data": {"text/plain": "7.0"}}
+            cell.outputs = [from_dict(output)]
     return notebook

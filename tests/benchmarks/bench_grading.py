@@ -1,6 +1,6 @@
 """How fast a class is graded, where the time goes, and plain nbgrader beside it.
 
-The class is in ``sample``: 60 different submissions of lesson 01. Rates come from
+The class is in ``sample``: 60 different submissions of lesson 01. Throughputs come from
 rounds in which the engine, as the command ``autograder grade``, and nbgrader take
 turns, so that whatever else the machine does hits both; what is told is the median of
 the rounds. The engine grades the whole class each time, nbgrader a third of the class's
@@ -49,35 +49,45 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         graded = sample.class_folder(course, folder / "class", students)
-        found = stages.measure(graded, 1 if quick else stages.ROUNDS)
-        ours, theirs = _rates(course, graded, folder, groups)
-    return [*_of_stages(found), *_of_rates(ours, theirs)]
+        measured = stages.measure(graded, 1 if quick else stages.ROUNDS)
+        ours, theirs = _throughputs(course, graded, folder, groups)
+    return [*_of_stages(measured), *_of_throughputs(ours, theirs)]
 
 
-def _of_stages(found: stages.Stages) -> list[Figure]:
-    calls = f"its {found.call_count:.0f} calls of answers"
-    early, last = f"after {stages.EARLY}", f"after {found.submissions}"
+def _of_stages(measured: stages.Stages) -> list[Figure]:
+    calls = f"its {measured.call_count:.0f} calls of answers"
+    early, last = f"after {stages.EARLY}", f"after {measured.submissions}"
     return [
-        Figure("a submission: reading, rebuilding", found.reading, "ms"),
-        Figure("its child, forked and ended", found.fork, "ms"),
-        against("its isolation", found.isolation, "ms", "limit", ISOLATION_LIMIT),
-        Figure("its cells", found.cells, "ms"),
-        Figure(calls, found.calls, "ms"),
-        Figure("judging", found.judging, "ms"),
-        Figure("all of that", found.whole, "ms"),
+        Figure("a submission: reading, rebuilding", measured.reading, "ms"),
+        Figure("its child, forked and ended", measured.fork, "ms"),
+        against("its isolation", measured.isolation, "ms", "limit", ISOLATION_LIMIT),
+        Figure("its cells", measured.cells, "ms"),
+        Figure(calls, measured.calls, "ms"),
+        Figure("judging", measured.judging, "ms"),
+        Figure("all of that", measured.whole, "ms"),
         against(
-            f"engine's memory {last}", found.memory[1], "MB", early, found.memory[0]
+            f"engine's memory {last}",
+            measured.memory[1],
+            "MB",
+            early,
+            measured.memory[0],
         ),
-        against(f"warm parent's {last}", found.parent[1], "MB", early, found.parent[0]),
+        against(
+            f"warm parent's {last}",
+            measured.parent[1],
+            "MB",
+            early,
+            measured.parent[0],
+        ),
     ]
 
 
-def _of_rates(
+def _of_throughputs(
     ours: Mapping[int, Graded], theirs: Mapping[str, list[float]]
 ) -> list[Figure]:
     figures = []
-    for (variant, rates), jobs in itertools.product(theirs.items(), ours):
-        beside = f"nbgrader, {variant}", median(rates)
+    for (variant, throughputs), jobs in itertools.product(theirs.items(), ours):
+        beside = f"nbgrader, {variant}", median(throughputs)
         whole, steady = median(ours[jobs].whole), median(ours[jobs].steady)
         figures += [
             above(f"--jobs {jobs}, with start-up", whole, "/s", *beside),
@@ -87,7 +97,7 @@ def _of_rates(
     return [*figures, above("a second worker", second / first, "×", "target", SECOND)]
 
 
-def _rates(
+def _throughputs(
     course: Course, graded: Course, folder: Path, groups: Sequence[str]
 ) -> tuple[dict[int, Graded], dict[str, list[float]]]:
     """Measure in turns; the first time that anything runs is not counted."""
@@ -104,17 +114,17 @@ def _rates(
             peer.prepare(course, folders[name], change)
         _grade(graded, 1)
         for group in groups:
-            for jobs, rates in ours.items():
+            for jobs, throughputs in ours.items():
                 whole, steady = _grade(graded, jobs)
-                rates.whole.append(whole)
-                rates.steady.append(steady)
-            for name, place in folders.items():
-                theirs[name].append(peer.autograde(place, f"*-1{group}"))
+                throughputs.whole.append(whole)
+                throughputs.steady.append(steady)
+            for name, path in folders.items():
+                theirs[name].append(peer.autograde(path, f"*-1{group}"))
     return ours, theirs
 
 
 def _grade(graded: Course, jobs: int) -> tuple[float, float]:
-    """Grade the class with the command; give its rates with start-up and under way."""
+    """Grade the class with the command; give its throughputs with start-up and under way."""
     class_run.forget(graded)
     count = len([*(graded.root / "submitted").iterdir()])
     run = class_run.grade(graded, count, jobs)

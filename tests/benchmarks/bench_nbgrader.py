@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from autograder.course import Course
-from autograder.demo.sample_class import LESSON, Student
+from autograder.demo.sample_class import LESSON, SampleStudent
 from tests.benchmarks import sample
 from tests.benchmarks.figure import Figure, above, against
 from tests.benchmarks.nbgrader_alone import FIRST
@@ -57,7 +57,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
     return _figures(whole, first, clicks, commands)
 
 
-def _folder(course: Course, folder: Path, students: Sequence[Student]) -> Course:
+def _folder(course: Course, folder: Path, students: Sequence[SampleStudent]) -> Course:
     """Make a course folder with a class of whom nobody is graded yet."""
     first = replace(students[0], name=FIRST)
     made = sample.class_folder(course, folder, [first, *students])
@@ -69,32 +69,32 @@ def _clicks(
     nbgrader: WarmNbgrader, engine: Course, alone: Course, groups: Sequence[str]
 ) -> Times:
     """Click on the first copy of every student, in both folders in turns."""
-    found = Times()
+    times = Times()
     for student in sample.once():
         if student.name[-1] in groups:
-            found.engine.append(nbgrader.click(engine, student.name))
-            found.alone.append(nbgrader.click(alone, student.name))
-    return found
+            times.engine.append(nbgrader.click(engine, student.name))
+            times.alone.append(nbgrader.click(alone, student.name))
+    return times
 
 
 def _commands(
     nbgrader: WarmNbgrader, engine: Course, alone: Course, groups: Sequence[str]
 ) -> Times:
     """Grade the other copies, a group at a time."""
-    found = Times()
+    times = Times()
     for group in groups:
-        for course, copies, times in (
-            (engine, "[2-9]", found.engine),
-            (alone, "2", found.alone),
+        for course, copies, taken in (
+            (engine, "[2-9]", times.engine),
+            (alone, "2", times.alone),
         ):
             names = f"*-{copies}{group}"
             count = len([*(course.root / "submitted").glob(names)])
-            times.append(nbgrader.autograde(course, names) / count)
-    return found
+            taken.append(nbgrader.autograde(course, names) / count)
+    return times
 
 
 def _whole_command(course: Course) -> float:
-    """Give the seconds for a submission of ``nbgrader autograde``, start and all."""
+    """Return the seconds for a submission of ``nbgrader autograde``, start and all."""
     scripts = Path(sys.executable).parent
     environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
     start = time.perf_counter()

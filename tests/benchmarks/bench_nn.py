@@ -2,10 +2,10 @@
 
 Both have the same parameters, the same data and one thread; they take turns, so that
 what else the machine does hits both, and the median of the turns' ratios counts. The
-peer is built from ``nn.Transformer`` as its documentation says, with the same table and
-positions. While training, both drop where they do by default: the peer in two more
-places, so the figure without dropout stands beside it. Last, one training in two
-processes that share each batch, beside the same in one.
+peer is built from ``nn.Transformer`` as its documentation says, with the same
+embedding and positions. While training, both drop where they do by default: the peer at
+two more points, so a figure without dropout is printed too. Last, one training in two
+processes that share each batch, compared with the same in one.
 """
 
 import os
@@ -79,11 +79,13 @@ def _of_a_sentence(turns: int) -> Figure:
 
     @torch.inference_mode()
     def their_sentence() -> None:
-        filled = source == sizes.padding
-        memory = theirs.inner.encoder(theirs.embed(source), src_key_padding_mask=filled)
+        is_padding = source == sizes.padding
+        memory = theirs.inner.encoder(
+            theirs.embed(source), src_key_padding_mask=is_padding
+        )
         target = torch.tensor([[START]])
         for _ in range(SENTENCE):
-            newest = theirs.decode(memory, filled, target)[:, -1].argmax(dim=-1)
+            newest = theirs.decode(memory, is_padding, target)[:, -1].argmax(dim=-1)
             target = torch.cat([target, newest.unsqueeze(0)], dim=1)
 
     runs = _with_cache(ours, source, SENTENCE), their_sentence
@@ -123,14 +125,14 @@ def _of_two_processes(batch_tokens: int, quick: bool) -> Figure:
 
 
 def _milliseconds(module: Sequence[str]) -> float:
-    found = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-m", *module],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    return float(found.stdout)
+    return float(finished.stdout)
 
 
 def _with_cache(model: Transformer, source: Tensor, n: int) -> Callable[[], None]:

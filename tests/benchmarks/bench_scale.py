@@ -23,7 +23,7 @@ from tests.benchmarks.figure import Figure, above, against
 JOBS = 2
 SIZES = {10: 5, 100: 2, 1000: 1, 5000: 1}  # of the class, to how often it is graded
 QUICK = {10: 1, 30: 1}
-AGAIN = 1000  # and larger: classes that are graded again
+REGRADED = 1000  # and larger: classes that are graded again
 FLAT = 1.2  # times the cheapest size may the dearest cost
 SECOND = 1.8  # what two workers are to do of one's work
 REGRADE = 100.0  # how much faster the second time is to be
@@ -31,7 +31,7 @@ REGRADE = 100.0  # how much faster the second time is to be
 
 def measure(course: Course, *, quick: bool = False) -> list[Figure]:
     first: dict[int, list[Run]] = {}
-    again: dict[int, Run] = {}
+    regraded: dict[int, Run] = {}
     sizes = QUICK if quick else SIZES
     for size, times in sizes.items():
         first[size] = []
@@ -40,20 +40,20 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
                 folder = Path(name) / "class"
                 crowd = crowd_folder(course, folder, size, turn * JOBS % KINDS)
                 first[size].append(class_run.grade(crowd, size, JOBS))
-                if size >= min(AGAIN, max(sizes)):
-                    again[size] = _again(crowd, size)
+                if size >= min(REGRADED, max(sizes)):
+                    regraded[size] = _regrade(crowd, size)
     return [
         *_of_cost(first),
         *_of_memory(first),
         *(
             figure
-            for size in again
-            for figure in _of_again(first[size][-1], again[size])
+            for size in regraded
+            for figure in _of_regrading(first[size][-1], regraded[size])
         ),
     ]
 
 
-def _again(crowd: Course, size: int) -> Run:
+def _regrade(crowd: Course, size: int) -> Run:
     run = class_run.grade(crowd, size, JOBS)
     if f" {size} of them as before" not in run.closing:
         raise RuntimeError(f"not everything was known already: {run.closing}")
@@ -97,20 +97,22 @@ def _of_memory(runs: Mapping[int, Sequence[Run]]) -> list[Figure]:
     ]
 
 
-def _of_again(first: Run, again: Run) -> list[Figure]:
+def _of_regrading(first: Run, regraded: Run) -> list[Figure]:
     name = f"{first.count} again"
     return [
-        against(f"{name}, whole command", again.seconds, "s", "first", first.seconds),
+        against(
+            f"{name}, whole command", regraded.seconds, "s", "first", first.seconds
+        ),
         against(
             f"{name}, a submission under way",
-            1000 * again.to_the_end,
+            1000 * regraded.to_the_end,
             "ms",
             "first",
             1000 * first.to_the_end,
         ),
         above(
             f"{name}, ratio under way",
-            first.to_the_end / again.to_the_end,
+            first.to_the_end / regraded.to_the_end,
             "×",
             "target",
             REGRADE,

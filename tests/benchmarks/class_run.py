@@ -1,7 +1,7 @@
 """One run of the command ``autograder grade``, watched from outside.
 
 When each student's row came, and how large the command's processes have been. Watching
-costs next to nothing: one look when the class is nearly done, one at the end.
+costs next to nothing: one reading when the class is nearly done, one at the end.
 """
 
 import re
@@ -99,10 +99,10 @@ def _watch(run: Run, main: psutil.Process) -> Iterator[None]:
     """Look at the processes when it is time; is gone on with at each row."""
     while len(run.rows) < run.count // 4:  # both workers have started by then
         yield
-    early, place = _work(main), len(run.rows)
+    early, count = _work(main), len(run.rows)
     while len(run.rows) < run.count - run.jobs:
         yield
-    late, rows = _work(main), max(1, len(run.rows) - place)
+    late, rows = _work(main), max(1, len(run.rows) - count)
     run.own_work = (late[0] - early[0]) / rows
     run.workers_work = (late[1] - early[1]) / rows
     workers, behind = _family(main)
@@ -114,7 +114,7 @@ def _watch(run: Run, main: psutil.Process) -> Iterator[None]:
 
 
 def _family(main: psutil.Process) -> tuple[list[psutil.Process], list[psutil.Process]]:
-    """Give the workers, and what runs behind them."""
+    """Return the workers, and what runs behind them."""
     try:
         workers = main.children()
         behind = {*main.children(recursive=True)} - {*workers}
@@ -124,14 +124,14 @@ def _family(main: psutil.Process) -> tuple[list[psutil.Process], list[psutil.Pro
 
 
 def _work(main: psutil.Process) -> tuple[float, float]:
-    """Give the processor seconds so far: its own, and those of all behind it."""
+    """Return the processor seconds so far: its own and its descendants'."""
     workers, behind = _family(main)
     others = sum(sum(_seconds(each)) for each in [*workers, *behind])
     return _seconds(main)[0], others
 
 
 def _seconds(process: psutil.Process) -> tuple[float, float]:
-    """Give the processor seconds of a process, and of its children that have ended."""
+    """Return the processor seconds of a process and of its ended children."""
     try:
         times = process.cpu_times()
     except psutil.Error:
@@ -141,9 +141,9 @@ def _seconds(process: psutil.Process) -> tuple[float, float]:
 
 
 def _peak(process: psutil.Process) -> float:
-    """Give the MB that a process has held at most; 0 if it is gone."""
+    """Return the MB that a process has held at most; 0 if it is gone."""
     try:
-        found = PEAK.search(Path(f"/proc/{process.pid}/status").read_text())
+        peak = PEAK.search(Path(f"/proc/{process.pid}/status").read_text())
     except OSError:
         return 0.0
-    return int(found[1]) / 1024 if found else 0.0
+    return int(peak[1]) / 1024 if peak else 0.0

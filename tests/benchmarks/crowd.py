@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
-from autograder.demo.sample_class import LESSON, answered
+from autograder.demo.sample_class import LESSON, answered_notebook
 from tests.benchmarks import sample
 
 KINDS = 10
@@ -25,7 +25,7 @@ def crowd_folder(course: Course, folder: Path, count: int, turn: int = 0) -> Cou
     made = sample.class_folder(course, folder, [])
     learner = nbformat.read(course.learner(LESSON), as_version=4)
     kinds = [
-        json.dumps(answered(learner, sample.named(student, NAME)), indent=1)
+        json.dumps(answered_notebook(learner, sample.named(student, NAME)), indent=1)
         for student in sample.once()[:KINDS]
     ]
     for number in range(count):

@@ -19,10 +19,10 @@ class Figure:
 
 
 def against(name: str, value: float, unit: str, peer: str, peer_value: float) -> Figure:
-    """Give a figure that should be small: a time, or a size."""
+    """Return a figure that should be small: a time, or a size."""
     return Figure(name, value, unit, peer, peer_value, peer_value / value)
 
 
 def above(name: str, value: float, unit: str, peer: str, peer_value: float) -> Figure:
-    """Give a figure that should be large: a rate."""
+    """Return a figure that should be large: a throughput."""
     return Figure(name, value, unit, peer, peer_value, value / peer_value)

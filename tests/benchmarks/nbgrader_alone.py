@@ -47,12 +47,12 @@ class Nbgrader:
         Raises ``RuntimeError`` if nbgrader could not grade one of them.
         """
         seconds = self._pool.submit(_autograde, folder, names).result()
-        given = {path.name for path in (folder / "submitted").glob(names)}
+        submitted = {path.name for path in (folder / "submitted").glob(names)}
         graded = {path.name for path in (folder / "autograded").glob(names)}
-        if not given or given - graded:
-            lost = ", ".join(sorted(given - graded)) or names
+        if not submitted or submitted - graded:
+            lost = ", ".join(sorted(submitted - graded)) or names
             raise RuntimeError(f"nbgrader graded no {lost}: {self._log} says why")
-        return len(given) / seconds
+        return len(submitted) / seconds
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def nbgrader(log: Path) -> Iterator[Nbgrader]:
 
 
 def _autograde(folder: Path, names: str) -> float:
-    """Give the seconds that nbgrader takes, without imports and configuration."""
+    """Return the seconds that nbgrader takes, without imports and configuration."""
     converter = steps.autograder(folder, LESSON, names)
     start = time.perf_counter()
     converter.start()

@@ -32,22 +32,22 @@ Change = Callable[[NotebookNode], NotebookNode]
 
 
 def students() -> list[SampleStudent]:
-    """Give the class; a name says the copy and the group: ``amara-1a``."""
+    """Return the class; a name says the copy and the group: ``amara-1a``."""
     readable = [each for each in sample_class() if each.name != UNREADABLE]
     return [
-        named(student, f"{student.name}-{number}{GROUPS[place % len(GROUPS)]}")
+        named(student, f"{student.name}-{number}{GROUPS[index % len(GROUPS)]}")
         for number in range(1, COPIES + 1)
-        for place, student in enumerate(readable)
+        for index, student in enumerate(readable)
     ]
 
 
 def once() -> list[SampleStudent]:
-    """Give the first copy of every student: what nbgrader gets of the class."""
+    """Return the first copy of every student: what nbgrader gets of the class."""
     return [student for student in students() if student.name[-2] == "1"]
 
 
 def named(student: SampleStudent, name: str) -> SampleStudent:
-    """Give a student another name, and a comment with it in each answer."""
+    """Return a student another name, and a comment with it in each answer."""
     comment = f"# {name}"
     answers = {
         exercise: f"{answer}\n{comment}" for exercise, answer in student.answers.items()
@@ -56,7 +56,9 @@ def named(student: SampleStudent, name: str) -> SampleStudent:
     return replace(student, name=name, answers=answers, own_cells=own_cells)
 
 
-def class_folder(course: Course, folder: Path, handing_in: Sequence[SampleStudent]) -> Course:
+def class_folder(
+    course: Course, folder: Path, handing_in: Sequence[SampleStudent]
+) -> Course:
     """Make a course folder with a class's submissions."""
     make_folder(course, folder, handing_in)
     return Course(folder)
@@ -80,7 +82,7 @@ def hand_in(folder: Path, handing_in: Sequence[SampleStudent]) -> None:
 
 
 def without_demonstrations(course: Course, setup: str = "") -> Change:
-    """Give the change that leaves only the code that the engine runs, and the checks.
+    """Return the change that leaves only the code that the engine runs, and the checks.
 
     setup : lines that are put above the set-up cell's own
     """
@@ -89,11 +91,11 @@ def without_demonstrations(course: Course, setup: str = "") -> Change:
 
     def change(notebook: NotebookNode) -> NotebookNode:
         changed = copy.deepcopy(notebook)
-        kept = [cell for cell in changed.cells if roles.get(cell.id) != "demo"]
-        for cell in kept:
+        cells = [cell for cell in changed.cells if roles.get(cell.id) != "demo"]
+        for cell in cells:
             if roles.get(cell.id) == "setup":
                 cell.source = setup + cell.source
-        changed.cells = kept
+        changed.cells = cells
         return changed
 
     return change

@@ -22,13 +22,13 @@ import psutil
 from autograder.course import Course
 from autograder.demo.sample_class import LESSON
 from autograder.grading import classroom
-from autograder.grading.engine import Budget, Engine
+from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
-from autograder.grading.session import Session
+from autograder.grading.session import Budget, Session
 
 ROUNDS = 5  # of the whole class
 FORKS = 20  # after each round, with isolation and as many without
-EARLY = 10  # submissions after which memory is looked at first
+EARLY = 10  # submissions after which memory is read first
 MEGABYTE = 1 << 20
 
 
@@ -66,8 +66,8 @@ def measure(course: Course, rounds: int = ROUNDS) -> Stages:
 
 
 def _handed_in(course: Course) -> list[Path]:
-    students = classroom.chosen(course, LESSON)
-    return [classroom.submission(course, LESSON, student) for student in students]
+    students = classroom.chosen_students(course, LESSON)
+    return [classroom.submission_path(course, LESSON, student) for student in students]
 
 
 @dataclass
@@ -158,7 +158,7 @@ def _clocks() -> Iterator[tuple[_Clock, _Clock]]:
 
 
 def _empty(engine: Engine) -> float:
-    """Give the milliseconds of an empty session."""
+    """Return the milliseconds of an empty session."""
     start = time.perf_counter()
     with Session(engine.sandbox, [], Budget()):
         pass
@@ -166,7 +166,7 @@ def _empty(engine: Engine) -> float:
 
 
 def _memory(engine: Engine) -> tuple[float, float]:
-    """Give the MB that the engine's process and the warm parent hold."""
+    """Return the MB that the engine's process and the warm parent hold."""
     behind = psutil.Process(engine.sandbox.process)
     family = [behind, *behind.children(recursive=True)]
     parent = max(process.memory_info().rss for process in family)

@@ -12,8 +12,8 @@ from tests.submissions import COURSE, LESSON
 def code_of(course: Course) -> list[object]:
     release = load_release(course, LESSON)
     paths = {
-        student: classroom.submission(course, LESSON, student)
-        for student in classroom.chosen(course, LESSON)
+        student: classroom.submission_path(course, LESSON, student)
+        for student in classroom.chosen_students(course, LESSON)
     }
     return [
         Submission(release, student, path).code_cells for student, path in paths.items()
@@ -21,7 +21,7 @@ def code_of(course: Course) -> list[object]:
 
 
 def test_no_two_of_a_class_have_written_the_same_code(tmp_path):
-    """What is alike would be judged once, and the figures would be too good."""
+    """Equal submissions would be judged once, and the figures would be too good."""
     small = sample.class_folder(COURSE, tmp_path / "small", sample.students())
     large = crowd_folder(COURSE, tmp_path / "large", 2 * KINDS)
     for course in (small, large):

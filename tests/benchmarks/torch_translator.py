@@ -38,17 +38,17 @@ class TorchTranslator(nn.Module):
         )
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        filled = source == self.sizes.padding
-        memory = self.inner.encoder(self.embed(source), src_key_padding_mask=filled)
-        return self.decode(memory, filled, target)
+        is_padding = source == self.sizes.padding
+        memory = self.inner.encoder(self.embed(source), src_key_padding_mask=is_padding)
+        return self.decode(memory, is_padding, target)
 
-    def decode(self, memory: Tensor, filled: Tensor, target: Tensor) -> Tensor:
+    def decode(self, memory: Tensor, is_padding: Tensor, target: Tensor) -> Tensor:
         causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
         y = self.inner.decoder(
             self.embed(target),
             memory,
             tgt_mask=causal,
-            memory_key_padding_mask=filled,
+            memory_key_padding_mask=is_padding,
             tgt_is_causal=True,
         )
         return linear(y, self.table.weight)

@@ -27,7 +27,7 @@ def open_lesson(course: Course) -> None:
 
 
 def by_itself(course: Course) -> None:
-    """Take the engine out of a folder's configuration."""
+    """Remove the engine of a folder's configuration."""
     path = course.root / "nbgrader_config.py"
     path.write_text(path.read_text(encoding="utf-8") + BY_ITSELF, encoding="utf-8")
 
@@ -48,10 +48,10 @@ class WarmNbgrader:
         Raises ``RuntimeError`` if nbgrader could not grade one of them.
         """
         seconds = self._pool.submit(_autograde, course.root, names).result()
-        given = {path.name for path in (course.root / "submitted").glob(names)}
+        submitted = {path.name for path in (course.root / "submitted").glob(names)}
         graded = {path.name for path in (course.root / "autograded").glob(names)}
-        if not given or given - graded:
-            raise self._fault(", ".join(sorted(given - graded)) or names)
+        if not submitted or submitted - graded:
+            raise self._fault(", ".join(sorted(submitted - graded)) or names)
         return seconds
 
     def click(self, course: Course, student: str) -> float:
@@ -107,8 +107,8 @@ def _click(folder: Path, student: str) -> float | None:
     config = _config(folder)  # formgrader has read it when it was started
     api = NbGraderAPI(CourseDirectory(config=config), config=config)
     start = time.perf_counter()
-    found = api.autograde(LESSON, student)
-    return time.perf_counter() - start if found["success"] else None
+    result = api.autograde(LESSON, student)
+    return time.perf_counter() - start if result["success"] else None
 
 
 def _close(folder: Path) -> None:
