@@ -75,7 +75,7 @@ def other_sizes(student, rng):
 
 
 def size_of_a_head(d_model, n_heads):
-    """Give d_k, or refuse a remainder as the exercise asks."""
+    """Return d_k, or refuse a remainder as the exercise asks."""
     if d_model % n_heads:
         raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     return d_model // n_heads
@@ -169,7 +169,7 @@ def bias_always(d_model, n_heads, bias):
 
 
 @exercise.misconception(
-    "You count biases for queries, keys and values, and none beside w_o.",
+    "You count biases for queries, keys and values, and none for w_o.",
     "How many projections are there, with the last one?",
     why="The output projection is kept apart: add_bias_kv, qkv_bias and the like speak "
     "of the first three.",
@@ -179,7 +179,7 @@ def no_bias_beside_w_o(d_model, n_heads, bias):
 
 
 @exercise.misconception(
-    "You count one bias, beside w_o, and none for queries, keys and values.",
+    "You count one bias, that of w_o, and none for queries, keys and values.",
     "Which of the four projections adds a bias, as the docstring has it?",
     why="'A bias' sounds like one vector for the whole layer.",
 )
@@ -228,7 +228,7 @@ def heads_of_length_64(d_model, n_heads, bias):
 @exercise.misconception(
     "You count for any number of heads, also where d_model does not divide.",
     "How long would the heads be for d_model = 10 and n_heads = 3?",
-    why="The number of heads cancels out of the formula, so it is never looked at.",
+    why="The number of heads cancels out of the formula, so it is never checked.",
 )
 def divisibility_not_checked(d_model, n_heads, bias):
     return 4 * (d_model + bias) * d_model

@@ -18,25 +18,25 @@ def spec(state_dict):
     stacked = state_dict["in_proj_weight"].tolist()
     last = state_dict["out_proj.weight"].tolist()
     dtype = state_dict["in_proj_weight"].numpy().dtype
-    d_model, found = len(last), {}
+    d_model, loaded = len(last), {}
     tables = {"w_q": stacked[:d_model], "w_k": stacked[d_model : 2 * d_model]}
     tables |= {"w_v": stacked[2 * d_model :], "w_o": last}
     for name, rows in tables.items():
-        found[name] = np.zeros((d_model, d_model), dtype=dtype)
+        loaded[name] = np.zeros((d_model, d_model), dtype=dtype)
         for i in range(d_model):
             for j in range(d_model):
-                found[name][i, j] = rows[j][i]  # a row there is a column here
+                loaded[name][i, j] = rows[j][i]  # a row there is a column here
     if "in_proj_bias" in state_dict:
         numbers = state_dict["in_proj_bias"].tolist()
-        for place, name in enumerate(("b_q", "b_k", "b_v")):
-            own = numbers[place * d_model : (place + 1) * d_model]
-            found[name] = np.array(own, dtype=dtype)
-        found["b_o"] = np.array(state_dict["out_proj.bias"].tolist(), dtype=dtype)
-    return found
+        for index, name in enumerate(("b_q", "b_k", "b_v")):
+            own = numbers[index * d_model : (index + 1) * d_model]
+            loaded[name] = np.array(own, dtype=dtype)
+        loaded["b_o"] = np.array(state_dict["out_proj.bias"].tolist(), dtype=dtype)
+    return loaded
 
 
 def tensors(**arrays):
-    """Give a state dictionary; a double underscore stands for the point in a key."""
+    """Return a state dictionary; a double underscore stands for the point in a key."""
     import torch  # only here: the other exercises must not wait for it
 
     return {
@@ -76,14 +76,16 @@ def small_example_by_hand(student, rng):
         [9.0, 10.0],
         [11.0, 12.0],
     ]
-    given = tensors(in_proj_weight=stacked, out_proj__weight=[[0.0, 1.0], [-1.0, 0.5]])
+    state_dict = tensors(
+        in_proj_weight=stacked, out_proj__weight=[[0.0, 1.0], [-1.0, 0.5]]
+    )
     expected = {
         "w_q": np.array([[1.0, 3.0], [2.0, 4.0]]),
         "w_k": np.array([[5.0, 7.0], [6.0, 8.0]]),
         "w_v": np.array([[9.0, 11.0], [10.0, 12.0]]),
         "w_o": np.array([[0.0, -1.0], [1.0, 0.5]]),
     }
-    student.expect(student(given), expected)
+    student.expect(student(state_dict), expected)
 
 
 @exercise.case("A layer with biases gives four matrices and four vectors")
@@ -91,28 +93,30 @@ def with_biases(student, rng):
     student.agrees(drawn(rng, 6))
 
 
-@exercise.case(
-    "What was computed with the tensors comes out with your arrays", visible=False
-)
+@exercise.case("Your arrays give the same projections as the tensors", visible=False)
 def same_projections(student, rng):
-    given, x = drawn(rng, 4, np.float64), rng.normal(size=(5, 4))
-    there = x @ given["in_proj_weight"].numpy().T + given["in_proj_bias"].numpy()
-    found = student(given)
-    here = [x @ found[f"w_{name}"] + found[f"b_{name}"] for name in "qkv"]
+    state_dict, x = drawn(rng, 4, np.float64), rng.normal(size=(5, 4))
+    there = (
+        x @ state_dict["in_proj_weight"].numpy().T + state_dict["in_proj_bias"].numpy()
+    )
+    loaded = student(state_dict)
+    here = [x @ loaded[f"w_{name}"] + loaded[f"b_{name}"] for name in "qkv"]
     student.expect(np.hstack(here), there, what="[x @ w_q + b_q, …] side by side")
 
 
 @exercise.case("The tensors are found by their names, in whatever order they come")
 def any_order_of_names(student, rng):
-    given = drawn(rng, 4)
-    student.agrees({name: given[name] for name in sorted(given)})
+    state_dict = drawn(rng, 4)
+    student.agrees({name: state_dict[name] for name in sorted(state_dict)})
 
 
 @exercise.case("Matrices of one number stay matrices, and biases vectors")
 def one_number(student, rng):
     student.agrees(drawn(rng, 1))
-    given = drawn(rng, 1)
-    student.agrees({name: given[name] for name in given if name.endswith("weight")})
+    state_dict = drawn(rng, 1)
+    student.agrees(
+        {name: state_dict[name] for name in state_dict if name.endswith("weight")}
+    )
 
 
 @exercise.case("`state_dict` and its tensors stay as they are")
@@ -121,71 +125,71 @@ def arguments_stay(student, rng):
 
 
 def arrays_of(state_dict):
-    """Give the tensors as arrays of their own, by their names."""
+    """Return the tensors as arrays of their own, by their names."""
     return {name: part.numpy().copy() for name, part in state_dict.items()}
 
 
-def found_from(matrices, w_o, biases=None, b_o=None):
+def by_name(matrices, w_o, biases=None, b_o=None):
     """Put q's, k's and v's matrices and biases under their names."""
-    found = {
+    loaded = {
         **{f"w_{name}": table for name, table in zip("qkv", matrices, strict=True)},
         "w_o": w_o,
     }
     if biases is not None:
-        found |= {f"b_{name}": b for name, b in zip("qkv", biases, strict=True)}
-        found["b_o"] = b_o
-    return found
+        loaded |= {f"b_{name}": b for name, b in zip("qkv", biases, strict=True)}
+        loaded["b_o"] = b_o
+    return loaded
 
 
 def load_rightly(state_dict):
-    """Answer rightly; for mistakes that lie before or after."""
+    """Load as the exercise asks; for errors that lie before or after."""
     arrays = arrays_of(state_dict)
     matrices = [part.T for part in np.split(arrays["in_proj_weight"], 3)]
     w_o = arrays["out_proj.weight"].T
     if "in_proj_bias" not in arrays:
-        return found_from(matrices, w_o)
+        return by_name(matrices, w_o)
     biases = np.split(arrays["in_proj_bias"], 3)
-    return found_from(matrices, w_o, biases, arrays["out_proj.bias"])
+    return by_name(matrices, w_o, biases, arrays["out_proj.bias"])
 
 
-def exchanged(found, one, other):
+def exchanged(loaded, one, other):
     """Exchange two letters in the names of matrices and biases."""
     letters = {one: other, other: one}
     return {
         name[:-1] + letters.get(name[-1], name[-1]): part
-        for name, part in found.items()
+        for name, part in loaded.items()
     }
 
 
 @exercise.misconception(
-    "Your matrices are cut out rightly, and stand as PyTorch stores them.",
+    "Your matrices are cut out rightly, but they are as PyTorch stores them.",
     "In `nn.Linear`, does a row of the weight belong to an input or to an output?",
     why="Square matrices fit into x @ w either way: skyzh/tiny-llm, issue 41.",
 )
 def transposes_missing(state_dict):
-    found = load_rightly(state_dict)
-    return {name: part.T for name, part in found.items()}
+    loaded = load_rightly(state_dict)
+    return {name: part.T for name, part in loaded.items()}
 
 
 @exercise.misconception(
-    "Your w_o stands as PyTorch stores it; the other three are transposed rightly.",
+    "Your w_o is as PyTorch stores it; the other three are transposed rightly.",
     "Is `out_proj` a layer of another kind than the rest?",
     why="The stack needs work before it can be used, and out_proj.weight looks ready.",
 )
 def w_o_not_transposed(state_dict):
-    found = load_rightly(state_dict)
-    return {**found, "w_o": found["w_o"].T}
+    loaded = load_rightly(state_dict)
+    return {**loaded, "w_o": loaded["w_o"].T}
 
 
 @exercise.misconception(
-    "Your w_q, w_k and w_v stand as PyTorch stores them; w_o is transposed rightly.",
+    "Your w_q, w_k and w_v are as PyTorch stores them; w_o is transposed rightly.",
     "What is in row 0 of `in_proj_weight`: what goes into the queries, or what comes "
     "out as their first number?",
     why="in_proj_weight is multiplied from the right in some write-ups: x @ in_proj.",
 )
 def only_w_o_transposed(state_dict):
-    found = load_rightly(state_dict)
-    return {**found, **{f"w_{name}": found[f"w_{name}"].T for name in "qkv"}}
+    loaded = load_rightly(state_dict)
+    return {**loaded, **{f"w_{name}": loaded[f"w_{name}"].T for name in "qkv"}}
 
 
 @exercise.misconception(
@@ -219,7 +223,7 @@ def rows_dealt_in_turn(state_dict):
     changed = {**state_dict}
     for name in ("in_proj_weight", "in_proj_bias"):
         if name in arrays:
-            parts = [arrays[name][place::3] for place in range(3)]
+            parts = [arrays[name][start::3] for start in range(3)]
             changed |= tensors(**{name: np.concatenate(parts)})
     return load_rightly(changed)
 
@@ -245,8 +249,8 @@ def reshaped_to_columns(state_dict):
     why="The paper has none, and PyTorch's layer has them by default.",
 )
 def biases_forgotten(state_dict):
-    found = load_rightly(state_dict)
-    return {name: part for name, part in found.items() if name[0] == "w"}
+    loaded = load_rightly(state_dict)
+    return {name: part for name, part in loaded.items() if name[0] == "w"}
 
 
 @exercise.misconception(
@@ -255,17 +259,17 @@ def biases_forgotten(state_dict):
     why="A default of zeros saves an `if` later on.",
 )
 def zeros_for_missing_biases(state_dict):
-    found = load_rightly(state_dict)
-    zeros = np.zeros(len(found["w_o"]), dtype=found["w_o"].dtype)
-    return {**{f"b_{name}": zeros for name in "qkvo"}, **found}
+    loaded = load_rightly(state_dict)
+    zeros = np.zeros(len(loaded["w_o"]), dtype=loaded["w_o"].dtype)
+    return {**{f"b_{name}": zeros for name in "qkvo"}, **loaded}
 
 
 @exercise.misconception(
-    "Your tensors are taken by their places in the dictionary, whatever their names.",
+    "Your tensors are taken by position in the dictionary, whatever their names.",
     "What promises you that the first one is `in_proj_weight`?",
     why="list(state_dict.values()) is short, and a new layer keeps its order.",
 )
-def taken_by_place(state_dict):
+def taken_by_position(state_dict):
     names = ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"]
     if len(state_dict) == 2:
         names = names[::2]
@@ -296,16 +300,16 @@ def popped_from_the_dictionary(state_dict):
     why="`.t_()` looks like `.t()`, and `.numpy()` hands out the tensor's own memory.",
 )
 def transposed_in_place(state_dict):
-    found = load_rightly(state_dict)
+    loaded = load_rightly(state_dict)
     state_dict["out_proj.weight"].t_()
-    return found
+    return loaded
 
 
 @exercise.misconception(
     "Your dictionary holds torch tensors.",
     "Which library do our own functions compute with?",
-    why="The tensors are at hand, and `x @ w` accepts them in places.",
+    why="The tensors are at hand, and `x @ w` accepts them now and then.",
 )
 def still_tensors(state_dict):
-    found = load_rightly(state_dict)
-    return tensors(**found)
+    loaded = load_rightly(state_dict)
+    return tensors(**loaded)

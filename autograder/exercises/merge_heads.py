@@ -46,7 +46,9 @@ def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 7, 3, 5, 4)))
 
 
-@exercise.case("With as many sequences and tokens as heads, each axis keeps its place")
+@exercise.case(
+    "With as many sequences and tokens as heads, each axis keeps its position"
+)
 def as_many_tokens_as_heads(student, rng):
     # Here every order of the first three axes has the right shape.
     student.agrees(rng.normal(size=(3, 3, 3, 4)))
@@ -78,7 +80,7 @@ def arguments_stay(student, rng):
 
 
 def merge_rightly(x):
-    """Join as the exercise asks; for mistakes that lie elsewhere."""
+    """Join as the exercise asks; for errors that lie elsewhere."""
     *leading, n_heads, n, d = x.shape
     return np.swapaxes(x, -2, -3).reshape(*leading, n, n_heads * d)
 
@@ -99,7 +101,7 @@ def reshape_without_transpose(x):
 @exercise.misconception(
     "Your rows take one number of each head in turn: the parts are mixed like cards.",
     "Which numbers of a row should be neighbours: those of one head, or those of one "
-    "place in all heads?",
+    "column in all heads?",
     why="Moving the axis of heads to the very end also brings the tokens forward.",
 )
 def dealt_in_turn(x):

@@ -38,14 +38,14 @@ def spec(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
         v = memory[*batch] @ w_v[:, own]
         for i in range(n):
             scores = [float(q[i] @ k[j]) / math.sqrt(d_k) for j in range(m)]
-            looks = [j for j in range(m) if may_attend[*batch, i, j]]
-            highest = max(scores[j] for j in looks)
-            powers = {j: math.exp(scores[j] - highest) for j in looks}
-            found = np.zeros(d_v)
-            for j in looks:
+            allowed = [j for j in range(m) if may_attend[*batch, i, j]]
+            highest = max(scores[j] for j in allowed)
+            powers = {j: math.exp(scores[j] - highest) for j in allowed}
+            mixed = np.zeros(d_v)
+            for j in allowed:
                 weights[*batch, h, i, j] = powers[j] / sum(powers.values())
-                found += weights[*batch, h, i, j] * v[j]
-            output[*batch, i] += found @ w_o[own]
+                mixed += weights[*batch, h, i, j] * v[j]
+            output[*batch, i] += mixed @ w_o[own]
     return output, weights
 
 
@@ -78,7 +78,7 @@ def tokens_and_parameters(
 
 
 def some_blocked(rng, *shape):
-    """Draw a table of who may look at whom; nobody is left without a token."""
+    """Draw a mask that leaves each query at least one key."""
     may_attend = rng.random(size=shape) < 0.5
     may_attend[..., 0] = ~may_attend[..., 1]
     return may_attend
@@ -89,7 +89,7 @@ def usual(rng):
     return *tokens_and_parameters(rng, (2,)), 3, some_blocked(rng, 2, 5, 7)
 
 
-@exercise.case("Two tokens look with two heads at three tokens, and find this")
+@exercise.case("Two tokens attend to three tokens with two heads and give this")
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 2.0]])
     memory = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -99,8 +99,8 @@ def small_example_by_hand(student, rng):
     first = [[1 / 4, 1 / 2, 1 / 4], [1 / 3, 1 / 3, 1 / 3]]
     second = [[1 / 3, 1 / 3, 1 / 3], [1 / 6, 1 / 6, 4 / 6]]
     output = np.array([[6.0, 2.0, 8.0], [4.0, 4.0, 8.0]])
-    given = student(x, memory, w_q, w_k, w_v, w_o, 2)
-    student.expect(given, (output, np.array([first, second])))
+    result = student(x, memory, w_q, w_k, w_v, w_o, 2)
+    student.expect(result, (output, np.array([first, second])))
 
 
 @exercise.case("Heads of any size work on a batch of any shape")
@@ -122,17 +122,17 @@ def as_many_tokens_as_heads(student, rng):
 @exercise.case("Each sequence has its own `may_attend`, the same for all its heads")
 def mask_of_each_sequence(student, rng):
     # As many sequences as heads: a mask for each head would have the right shape.
-    given = tokens_and_parameters(rng, (3,), n=4, m=5)
-    student.agrees(*given, 3, some_blocked(rng, 3, 4, 5))
-    given = tokens_and_parameters(rng, (2,), n=4, m=5)
-    student.agrees(*given, 3, some_blocked(rng, 2, 4, 5))
+    inputs = tokens_and_parameters(rng, (3,), n=4, m=5)
+    student.agrees(*inputs, 3, some_blocked(rng, 3, 4, 5))
+    inputs = tokens_and_parameters(rng, (2,), n=4, m=5)
+    student.agrees(*inputs, 3, some_blocked(rng, 2, 4, 5))
 
 
 @exercise.case("One `may_attend` of shape (n, m) holds for all sequences and heads")
 def one_mask_for_all(student, rng):
     # As many tokens as heads: a row for each head would have the right shape.
-    given = tokens_and_parameters(rng, (2,), n=3, m=5)
-    student.agrees(*given, 3, some_blocked(rng, 3, 5))
+    inputs = tokens_and_parameters(rng, (2,), n=3, m=5)
+    student.agrees(*inputs, 3, some_blocked(rng, 3, 5))
 
 
 @exercise.case("A blocked token has weight 0, even if all others fit badly")
@@ -140,9 +140,9 @@ def others_fit_badly(student, rng):
     # Every token allowed scores below −28000, and the blocked one 0.
     x, memory = np.full((2, 4), 200.0), np.outer([-200.0, 0.0, -100.0], np.ones(4))
     may_attend, same = np.array([[True, False, True], [True, False, False]]), np.eye(4)
-    given = student(x, memory, same, same, same, same, 2, may_attend)
+    result = student(x, memory, same, same, same, same, 2, may_attend)
     weights = np.tile(np.eye(3)[[2, 0]], (2, 1, 1))
-    student.expect(given, (memory[[2, 0]], weights))
+    student.expect(result, (memory[[2, 0]], weights))
 
 
 @exercise.case("One head is plain attention, and keeps its axis of length 1")
@@ -152,16 +152,16 @@ def one_head(student, rng):
 
 
 @exercise.case(
-    "Heads that change places, with their rows of w_o, give the same output",
+    "Heads in another order, with their rows of w_o, give the same output",
     visible=False,
 )
-def heads_change_places(student, rng):
+def heads_reordered(student, rng):
     x, memory, w_q, w_k, w_v, w_o = tokens_and_parameters(rng)
     before, _ = student(x, memory, w_q, w_k, w_v, w_o, 3)
     order = [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11]  # heads 0 and 1, with four each
     parameters = w_q[:, order], w_k[:, order], w_v[:, order], w_o[order]
     after, _ = student(x, memory, *parameters, 3)
-    student.expect(after, before, what="the output after the change")
+    student.expect(after, before, what="the output in the other order")
 
 
 @exercise.case("Tokens and parameters of whole numbers are treated like any others")
@@ -173,31 +173,31 @@ def whole_numbers(student, rng):
 @exercise.case("The tokens, the parameters and `may_attend` stay as they are")
 def arguments_stay(student, rng):
     sizes = {"n": 2, "m": 3, "d_model": 4, "d_memory": 4, "n_heads": 2, "d_k": 2}
-    given = tokens_and_parameters(rng, **sizes, d_v=1, d_out=3)
-    student.leaves_unchanged(*given, 2, some_blocked(rng, 2, 3))
+    inputs = tokens_and_parameters(rng, **sizes, d_v=1, d_out=3)
+    student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 3))
 
 
 def heads_of(x, memory, w_q, w_k, w_v, n_heads):
-    """Give queries, keys and values, split rightly."""
+    """Return queries, keys and values, split rightly."""
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
     return split_heads(q, n_heads), split_heads(k, n_heads), split_heads(v, n_heads)
 
 
 def blocked(scores, may_attend, fill=-np.inf):
-    """Fill the scores of blocked tokens, for all heads alike."""
+    """Replace the scores of blocked tokens, for all heads alike."""
     if may_attend is None:
         return scores
     return np.where(may_attend[..., np.newaxis, :, :], scores, fill)
 
 
 def from_scores(scores, v, w_o, may_attend):
-    """Take the last steps rightly, whatever the scores are."""
+    """Compute the last steps rightly, whatever the scores are."""
     weights = softmax(blocked(scores, may_attend))
     return merge_heads(weights @ v) @ w_o, weights
 
 
 def attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    """Answer rightly; for mistakes that lie before or after."""
+    """Attend as the exercise asks; for errors that lie before or after."""
     q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
     return from_scores(scaled_scores(q, k), v, w_o, may_attend)
 
@@ -251,7 +251,7 @@ def no_scale(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
 
 
 @exercise.misconception(
-    "Your heads look at each other: for each token, your table of weights has a row "
+    "Your heads attend to each other: for each token, your table of weights has a row "
     "and a column for each head. With n ≠ m that stops.",
     "Which two axes does `@` multiply, and what stands on them before the swap?",
     why="The transpose after the reshape is left out, and with self-attention no "
@@ -263,14 +263,14 @@ def attends_over_heads(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
         for part in heads_of(x, memory, w_q, w_k, w_v, n_heads)
     )
     weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    found = weights @ v  # (..., n, n_heads, d_v)
-    return found.reshape(*found.shape[:-2], -1) @ w_o, weights
+    mixed = weights @ v  # (..., n, n_heads, d_v)
+    return mixed.reshape(*mixed.shape[:-2], -1) @ w_o, weights
 
 
 @exercise.misconception(
     "Your output is the mean of what the heads contribute: the right one, divided by "
     "n_heads.",
-    "How many rows has w_o, and how many of them are for what one head found?",
+    "How many rows has w_o, and how many of them are for the result of one head?",
     why="'Combine the heads' is read as an average, as with an ensemble of models.",
 )
 def mean_of_heads(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
@@ -351,7 +351,7 @@ def softmax_over_axis_one(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=Non
 @exercise.misconception(
     "Your keys and values are made from x; the memory is not used. With n ≠ m that "
     "changes the shape of the weights.",
-    "Who looks here, and who is looked at?",
+    "Which tokens attend here, and which are attended to?",
     why="In self-attention the two are the same, and most code is read there.",
 )
 def memory_ignored(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
@@ -359,7 +359,7 @@ def memory_ignored(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
 
 
 @exercise.misconception(
-    "Your tokens look at each other, at all of them: neither the memory nor "
+    "Your tokens attend to each other, to all of them: neither the memory nor "
     "`may_attend` is used.",
     "Which of the arguments does your code never name?",
     why="The self-attention of the lesson before, with heads, is the first draft.",
@@ -370,7 +370,7 @@ def memory_and_mask_ignored(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=N
 
 @exercise.misconception(
     "Your output is right, but the weights are averaged over the heads.",
-    "How could one see what head 1 looks at, from what you return?",
+    "How could one see what head 1 attends to, from what you return?",
     why="PyTorch's nn.MultiheadAttention does so unless average_attn_weights=False.",
 )
 def weights_averaged(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
@@ -397,9 +397,9 @@ def mask_without_an_axis_for_heads(
 
 
 @exercise.misconception(
-    "Your `may_attend` gets its axis for the heads at place 1, counted from the front: "
+    "Your `may_attend` gets its axis for the heads as axis 1, counted from the front: "
     "right behind one leading axis only.",
-    "What does place 1 hold in a `may_attend` of shape (n, m)?",
+    "What does axis 1 hold in a `may_attend` of shape (n, m)?",
     why="mask.unsqueeze(1) and mask[:, None] are written for one mask per sequence.",
 )
 def mask_axis_counted_from_the_front(
@@ -424,7 +424,7 @@ def mask_reversed(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
 
 
 @exercise.misconception(
-    "Your tokens look everywhere: `may_attend` changes nothing.",
+    "Your tokens attend to all tokens: `may_attend` changes nothing.",
     "Which argument have you not used yet?",
     why="An argument with a default is overlooked, since the first tests go without.",
 )
@@ -486,9 +486,9 @@ def one_head_without_its_axis(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend
 def cut_to_whole_numbers(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
     weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    found = np.empty((*q.shape[:-1], v.shape[-1]), dtype=v.dtype)
-    found[...] = weights @ v
-    return merge_heads(found) @ w_o, weights
+    mixed = np.empty((*q.shape[:-1], v.shape[-1]), dtype=v.dtype)
+    mixed[...] = weights @ v
+    return merge_heads(mixed) @ w_o, weights
 
 
 @exercise.misconception(

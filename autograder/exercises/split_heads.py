@@ -46,7 +46,9 @@ def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 7, 5, 12)), 3)
 
 
-@exercise.case("With as many sequences and tokens as heads, each axis keeps its place")
+@exercise.case(
+    "With as many sequences and tokens as heads, each axis keeps its position"
+)
 def as_many_tokens_as_heads(student, rng):
     # Here every order of the three axes has the right shape.
     student.agrees(rng.normal(size=(3, 3, 12)), 3)
@@ -74,8 +76,8 @@ def does_not_divide(student, rng):
 def parts_side_by_side(student, rng):
     x = rng.normal(size=(7, 20))
     heads = student(x, 4)
-    again = np.concatenate(list(heads), axis=-1)
-    student.expect(again, x, what="the heads side by side")
+    side_by_side = np.concatenate(list(heads), axis=-1)
+    student.expect(side_by_side, x, what="the heads side by side")
 
 
 @exercise.case("The argument x keeps its shape and its numbers")
@@ -84,7 +86,7 @@ def arguments_stay(student, rng):
 
 
 def sizes(x, n_heads):
-    """Give the leading axes, n and the numbers for each head; refuse a remainder."""
+    """Return the leading axes, n and the numbers for each head; refuse a remainder."""
     *leading, n, d_model = x.shape
     if d_model % n_heads:
         raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
@@ -92,7 +94,7 @@ def sizes(x, n_heads):
 
 
 def split_rightly(x, n_heads):
-    """Cut as the exercise asks; for mistakes that lie elsewhere."""
+    """Cut as the exercise asks; for errors that lie elsewhere."""
     leading, n, d = sizes(x, n_heads)
     return np.swapaxes(x.reshape(*leading, n, n_heads, d), -2, -3)
 
@@ -123,7 +125,7 @@ def axis_of_heads_behind_the_tokens(x, n_heads):
 @exercise.misconception(
     "Your numbers are dealt out in turn, like cards: head 0 holds numbers 0, "
     "n_heads, 2 · n_heads, … of each token.",
-    "Which numbers of a token are neighbours in one head?",
+    "Which columns of a token are neighbours in one head?",
     why="reshape(..., d, n_heads) names the same sizes in the other order; some "
     "checkpoints really are interleaved (NVIDIA/apex, issue 838).",
 )
@@ -175,9 +177,9 @@ def batch_and_heads_in_one_axis(x, n_heads):
 
 
 @exercise.misconception(
-    "Your heads hold all d_model numbers of each token: nothing is cut.",
-    "How many numbers of a token does each head get?",
-    why="'Each head looks at the whole sequence' is read as 'at the whole vector'.",
+    "Your heads hold all d_model columns of each token: nothing is cut.",
+    "How many columns of a token does each head get?",
+    why="'Each head attends to the whole sequence' is read as 'to the whole vector'.",
 )
 def every_head_gets_everything(x, n_heads):
     sizes(x, n_heads)

@@ -21,12 +21,7 @@ import numpy as np
 
 from autograder import check
 from course_lib import figures
-from course_lib.attention import (
-    attention,
-    similarity_attention,
-    softmax,
-    softmax_jacobian,
-)
+from course_lib.attention import attention, softmax, softmax_jacobian
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -63,6 +58,8 @@ in_town = np.array([loan, bank])
 # 4.5, and so is the one with itself.
 
 # %%
+from course_lib.attention import similarity_attention
+
 wet = similarity_attention(by_the_water, by_the_water)[1]  # row 1: bank
 rich = similarity_attention(in_town, in_town)[1]  # row 1: bank
 print("bank beside river:", wet.round(2), " bank beside loan:", rich.round(2))

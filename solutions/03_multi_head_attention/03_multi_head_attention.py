@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# **Why several looks at once?**
+# **Why attend several times at once?**
 #
 # After this lesson you can
 #
-# - say what one look cannot tell, however well it is trained, and show it with a number;
+# - say what one head cannot tell, however well it is trained, and show it with a number;
 # - cut tokens into heads and put them together again without mixing tokens;
 # - write multi-head attention for self- and cross-attention, with a mask;
 # - count its parameters, and say what more heads cost and what they do not;
@@ -29,13 +29,13 @@ from course_lib.attention import attention, scaled_scores, softmax
 #
 # *How much warmer was Thursday than Monday?*
 #
-# You looked at two places, and you kept them apart: 18 **minus** 11. Can one layer of
+# You looked at two days, and you kept them apart: 18 **minus** 11. Can one layer of
 # attention do that? At the end of this lesson two layers are trained on such questions.
 # They have equally many parameters, one fails and one succeeds, and the last picture shows
-# where each of them looks.
+# what each of them attends to.
 
 # %% [markdown]
-# ## What one look gives
+# ## Attending once
 #
 # Take three days. Each has a key that says which day it is, and its temperature as value.
 # A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: what
@@ -50,8 +50,8 @@ asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
 
 # %%
 for name, numbers in asks.items():
-    found, weights = attention(np.array([numbers]), k, v)
-    print(f"{name:14} weights {weights[0].round(2)}, output {found[0, 0]:.1f}")
+    output, weights = attention(np.array([numbers]), k, v)
+    print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
 # The output is a **mean** of values, so it lies between 11 and 18, and 7 does not.
@@ -64,15 +64,15 @@ for name, numbers in asks.items():
 # temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1, and no $c$ does both, because
 # weights are never negative.
 #
-# What a look gives to one day, it takes from the others; and all it sees, it stirs
-# together.
+# What the weights give to one day, they take from the others; and the output mixes all
+# that they let in.
 
 # %% [markdown]
-# ## Two looks
+# ## Attending twice
 #
-# Now look twice at the same table, put what was found **side by side**, and let a matrix
-# with learned parameters read the two numbers. Call it `w_o`, o for output. It also gives
-# the result the length that the next layer expects.
+# Now attend twice to the same three days, put the two outputs **side by side**, and let a
+# matrix with learned parameters read the two numbers. Call it `w_o`, o for output. It also
+# gives the result the length that the next layer expects.
 
 # %%
 first = attention(np.array([asks["Thursday"]]), k, v)[0]
@@ -83,21 +83,21 @@ print(side_by_side.round(2), "→", (side_by_side @ w_o).round(2))
 assert abs((side_by_side @ w_o).item() - 7) < 0.01
 
 # %% [markdown]
-# That is multi-head attention, complete: **look several times, put side by side, multiply
+# That is multi-head attention, complete: **attend several times, put side by side, multiply
 # by `w_o`**. Each look is called a **head**. In the paper:
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O$$
 #
 # $$\text{head}_i = \text{Attention}(Q W_i^Q,\; K W_i^K,\; V W_i^V)$$
 #
-# The paper's $h$ is our `n_heads`; where we write h, it is the number of one head, counted
+# The paper's $h$ is our `n_heads`; where we write h, it is the index of one head, counted
 # from 0.
 
 # %% [markdown]
 # One trap: in these two lines $Q$, $K$ and $V$ are whole **sequences**, which each head
 # still has to project. In the formula of lesson 01 they were queries, keys and values
-# themselves. Our code calls the sequences `x` (which looks) and `memory` (which is looked
-# at, twice in the formula: as $K$ and as $V$).
+# themselves. Our code calls the sequences `x` (which attends) and `memory` (which is
+# attended to, and is in the formula twice: as $K$ and as $V$).
 
 # %% [markdown]
 # ## Heads are columns
@@ -129,8 +129,8 @@ print(head_0, head_1, sep="\n\n")
 #
 # <details><summary>Hint 1</summary>
 #
-# One token's numbers lie in a row: those of head 0, then those of head 1. Reshape can cut
-# that row in pieces and leave the tokens alone. What is the shape then, and which two axes
+# One token is a row: the columns of head 0, then those of head 1. Reshape can cut that row
+# in parts and leave the tokens alone. What is the shape then, and which two axes
 # still stand in the wrong order?
 #
 # </details>
@@ -163,12 +163,12 @@ every_second = np.moveaxis(x.reshape(3, 2, 2), -1, 0)
 print(right.shape, reshaped.shape, every_second.shape)
 
 # %%
-alt = "Reshape alone puts other tokens' numbers into rows; every second column, heads'."
+alt = "Reshape alone mixes tokens within a row; every second column mixes heads."
 splits = {"split_heads": right, "reshape alone": reshaped, "every second": every_second}
 figures.coloured_heads(x, splits, alt=alt)
 
 # %% [markdown]
-# Colours are heads; a thick frame marks a number in the wrong place. All three shapes are
+# Colours are heads; a thick frame marks a number in the wrong position. All three shapes are
 # equal, so no shape check finds this, and nothing crashes later.
 #
 # *Every second column* at least keeps tokens apart: it is another numbering of the columns,
@@ -189,14 +189,14 @@ assert moved == [[1, 1], [1, 2]]
 # reshape, rows 1 and 2 of head 1 move, and nothing in head 0: both halves of token 2 are in
 # one head.
 #
-# > **Popular error: splitting by a reshape alone.** How much of a real layer is in the right
-# > place then? Number all entries and count.
+# > **Popular error: splitting by a reshape alone.** How much of a real layer is in the
+# > right position then? Number all entries and count.
 
 # %%
 numbered = np.arange(10 * 512).reshape(10, 512)  # 10 tokens, 8 heads of 64
-in_place = (numbered.reshape(8, 10, 64) == split_heads(numbered, 8)).mean()
-print(f"in the right place: {in_place:.1%}")
-assert in_place == 2 / 80
+share = (numbered.reshape(8, 10, 64) == split_heads(numbered, 8)).mean()
+print(f"in the right position: {share:.1%}")
+assert share == 2 / 80
 
 # %% [markdown]
 # Two of 80 rows: the first token's first head and the last token's last.
@@ -204,12 +204,12 @@ assert in_place == 2 / 80
 # %% [markdown]
 # ### Exercise: merge_heads
 #
-# The way back, the paper's "Concat": put the heads' numbers of each token side by side
-# again.
+# The way back, the paper's "Concat": put the heads' columns of each token side by
+# side again.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which two axes must stand beside each other before reshape may make one of them?
+# Which two axes must be neighbours before reshape may make one of them?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -235,7 +235,7 @@ print("wrong pair:", np.array_equal(reshaped.reshape(3, 4), x))
 print("one of each:", np.array_equal(merge_heads(reshaped), x))
 
 # %% [markdown]
-# It does not: two equal mistakes undo each other. Notice what that means for tests: compare
+# It does not: two equal errors undo each other. Notice what that means for tests: compare
 # with numbers written by hand at least once. The check of `split_heads` did so.
 
 # %% [markdown]
@@ -245,8 +245,8 @@ print("one of each:", np.array_equal(merge_heads(reshaped), x))
 # multiply by `w_o`. You have written each of them.
 #
 # Two details. Each head divides by the root of **its own** d_k, the length of the vectors
-# that it multiplies. And a mask may come along: `may_attend[i, j]` says whether token i may
-# look at token j. Lesson 04 is about masks; here it is enough that a blocked score becomes
+# that it multiplies. And there may be a mask: `may_attend[i, j]` says whether token i may
+# attend to token j. Lesson 04 is about masks; here it is enough that a blocked score becomes
 # −∞ before the softmax, because $e^{-\infty} = 0$:
 
 # %%
@@ -269,8 +269,8 @@ print(softmax(np.where(allowed, [2.0, 5.0, 2.0], -np.inf)))
 # <details><summary>Hint 2</summary>
 #
 # `scaled_scores` divides by the root of the last axis of what it is given. The scores are
-# `(..., n_heads, n, m)`, and the mask `(..., n, m)` is the same for all heads: give it an axis
-# of length 1 where the heads are.
+# `(..., n_heads, n, m)`, and the mask `(..., n, m)` is the same for all heads: give it an
+# axis of length 1 where the heads are.
 #
 # </details>
 
@@ -300,13 +300,13 @@ output, two_heads = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
 print("kicked, two heads:", output[1].round(2))
 
 # %%
-alt = "The row of kicked: head 0 looks at Bob with weight 0.96, head 1 at ball."
+alt = "The row of kicked: head 0 attends to Bob with weight 0.96, head 1 to ball."
 labels = ["kicked, head 0", "kicked, head 1"]
 figures.who_looks_at_whom(two_heads[:, 1], labels, words, alt=alt)
 
 # %% [markdown]
-# Read the four numbers in pairs, (Bob, ball) for each head. Head 0 found (0.96, 0.01): who?
-# Bob. Head 1 found (0.01, 0.96): whom? The ball. Now the **same parameters** with
+# Read the four numbers in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01): who?
+# Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now the **same parameters** with
 # `n_heads=1`: the two halves of the dot product are added into one score. **Predict** the
 # weights of *kicked* and its output.
 
@@ -316,9 +316,9 @@ print("weights:", one_head[0, 1].round(2), "output:", output_1[1].round(2))
 assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look alike
 
 # %% [markdown]
-# Half Bob, half ball, in each place: the output no longer says which of them kicked. The
-# paper (section 3.2.2) wants a model to look at several places for several reasons: "With a
-# single attention head, averaging inhibits this."
+# Half Bob, half ball, in each pair: the output no longer says which of them kicked. The
+# paper (section 3.2.2) wants a model to attend to several positions for several reasons:
+# "With a single attention head, averaging inhibits this."
 #
 # Notice a trap when you look at models: `nn.MultiheadAttention` returns, unless told
 # otherwise, the **mean** of its heads' weights. Here the mean hides what the heads do:
@@ -362,20 +362,20 @@ assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three
 # Heads have no order, only an address in `w_o`. So "head 3" of one trained model has
 # nothing to do with "head 3" of another.
 #
-# Third: side by side and then `w_o`, is that more than a sum? Give each head its own rows of
-# `w_o`, multiply head by head, and add up.
+# Third: side by side and then `w_o`, is that more than a sum? Give each head its own rows
+# of `w_o`, multiply head by head, and add up.
 
 # %%
 weights = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[1]
-found = weights @ split_heads(drawn @ w_v, 3)  # (3, 5, 4): what each head found
-contributions = found @ w_o.reshape(3, 4, 12)  # (3, 5, 12): rows of w_o, by head
+mixed = weights @ split_heads(drawn @ w_v, 3)  # (3, 5, 4): each head's output
+contributions = mixed @ w_o.reshape(3, 4, 12)  # (3, 5, 12): rows of w_o, by head
 gap = np.abs(contributions.sum(axis=0) - three).max()
 print("sum of three contributions is the output:", bool(gap < 1e-12))
 assert gap < 1e-12
 
 # %% [markdown]
-# It is a sum: each head writes its own contribution of d_model numbers, made from its own
-# look. So one can take a single head out and see what the model loses; lesson 10 does that
+# It is a sum: each head writes its own contribution of d_model numbers, made with its own
+# weights. So one can take a single head out and see what the model loses; lesson 10 does that
 # with a trained one.
 #
 # (Reshape alone is right for `w_o`: the heads are *rows* there, and rows come first in
@@ -385,7 +385,7 @@ assert gap < 1e-12
 # ## Which root?
 #
 # Scores are divided so that they keep standard deviation 1 (lesson 01). A head's dot
-# product has d_k terms. Three divisors are on the market; try them with 8 heads of 64
+# product has d_k terms. Three divisors are in use; try them with 8 heads of 64
 # numbers, for 16 and for 256 tokens.
 
 # %%
@@ -417,8 +417,8 @@ for n in (16, 256):
 # ### Exercise: count_parameters
 #
 # Count what is learned in the paper's sizes, where each head has
-# $d_k = d_v = d_{model} / n_{heads}$. A **bias** is a vector of parameters that a projection
-# adds after its matrix product; the paper's formula has none, most code does.
+# $d_k = d_v = d_{model} / n_{heads}$. A **bias** is a vector of parameters that a
+# projection adds after its matrix product; the paper's formula has none, most code does.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -441,10 +441,10 @@ check(count_parameters)
 
 # %% [markdown]
 # Operations are multiplications and additions (people write FLOPs). A product of an
-# `(a, b)` with a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times
-# `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads' results
-# times `w_o`. For 512 tokens of 512 numbers, all heads together, each of the six takes
-# 2·512·512·512:
+# `(a, b)` with a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x`
+# times `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads'
+# results times `w_o`. For 512 tokens of 512 numbers, all heads together, each of the six
+# takes 2·512·512·512:
 
 # %%
 from course_lib.lessons.cost import product_flops
@@ -459,29 +459,30 @@ assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 
 # %% [markdown]
 # > **Popular error: "more heads cost more".** Parameters and operations of the matrix
-# > products are the same for 1 and for 16 heads, to the last digit: the heads *share* the 512
-# > numbers.
+# > products are the same for 1 and for 16 heads, to the last digit: the heads *share* the
+# > 512 numbers.
 #
-# To be exact: the last column does grow. Each head has a table of weights of its own, so the
-# softmax works 16 times as much, and a program that stores the tables needs 16 times the
-# room. How much work is that, at about five operations per weight?
+# To be exact: the last column does grow. Each head has a table of weights of its own, so
+# the softmax works 16 times as much, and a program that stores the tables needs 16 times
+# the room. How much work is that, at about five operations per weight?
 
 # %%
-share = 5 * 16 * 512 * 512 / work
-print(f"softmax of 16 heads beside the products: {share:.1%}")
-assert share < 0.02
+extra = 5 * 16 * 512 * 512 / work
+print(f"softmax of 16 heads, compared with the products: {extra:.1%}")
+assert extra < 0.02
 
 # %% [markdown]
-# Heads do have a price of another kind: each looks with fewer numbers. With d_k = 1 a key is
-# a single number, and few things can be told apart by that. The paper (table 3, rows A)
-# found one head 0.9 BLEU (the usual score of translations) worse than 8, and 32 heads
-# worse too.
+# Heads do have a price of another kind: each has shorter queries and keys. With d_k = 1 a key
+# is a single number, and few things can be told apart by that. The paper (table 3, rows A)
+# found one head 0.9 BLEU (the usual score of translations) worse than 8, and 32 heads worse
+# too.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input matrices
-# **on top of each other** in one tensor, each turned as `nn.Linear` has it: (out, in).
+# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input
+# matrices **on top of each other** in one tensor, each turned as `nn.Linear` has it: (out,
+# in).
 
 # %%
 import torch
@@ -506,7 +507,7 @@ for name, part in theirs.state_dict().items():
 #
 # `.detach().cpu().numpy()` makes an array of any tensor of parameters. `np.split(stacked,
 # 3)` cuts into three along the first axis. Biases are vectors: nothing to transpose, but
-# look first whether there are any.
+# check first whether there are any.
 #
 # </details>
 
@@ -520,13 +521,13 @@ check(load_torch_parameters)
 # PyTorch starts all biases at **0**, so forgetting them would go unnoticed. Give every
 # parameter a random number first.
 #
-# And how do biases enter our function, which has no place for them? A bias is a row of
+# And how do biases enter our function, which has no argument for them? A bias is a row of
 # parameters for a number that is always 1:
 #
 # $$x W + b = [x, 1] \begin{bmatrix} W \\ b \end{bmatrix}$$
 #
-# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at the end.
-# The tokens are the five of *Three facts about heads*, `drawn`.
+# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at the
+# end. The tokens are the five of *Three facts about heads*, `drawn`.
 
 # %%
 for part in theirs.parameters():
@@ -544,10 +545,10 @@ output = output + loaded["b_o"]
 # %%
 thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
 with torch.no_grad():
-    wanted = theirs(*thrice, average_attn_weights=False)
+    expected = theirs(*thrice, average_attn_weights=False)
     by_default = theirs(*thrice)[1].numpy()
 yours = {"output": output, "weights": weights}
-for (name, mine), tensor in zip(yours.items(), wanted, strict=True):
+for (name, mine), tensor in zip(yours.items(), expected, strict=True):
     gap = np.abs(mine - tensor.numpy()).max()
     print(f"{name} {mine.shape}, yours and theirs are equal:", bool(gap < 1e-10))
     assert gap < 1e-10
@@ -569,8 +570,8 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # ## Thursday and Monday
 #
 # The question from the start, now **learned**. A token of 16 numbers says which day it is
-# and what was measured: temperature and sunshine. A question names two days. The layer
-# looks from the question at the week (cross-attention, lesson 02) and must say both
+# and what was measured: temperature and sunshine. A question names two days. In the
+# layer the question attends to the week (cross-attention, lesson 02) and must say both
 # differences. Nothing comes after `w_o`.
 
 # %% [markdown]
@@ -584,49 +585,49 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 from course_lib.experiments import record, two_heads
 
 one, two = two_heads.train(1), two_heads.train(2)
-sizes = [sum(w.size for w in made.parameters.values()) for made in (one, two)]
+sizes = [sum(w.size for w in layer.parameters.values()) for layer in (one, two)]
 print("parameters of each:", sizes)
 print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
 # Measured 0.513 and 0.001; the room is for the rounding of other machines.
 assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
-# One head is left with about a half. Where does the half come from? Temperatures are
-# random with variance 1, so the answer, a difference, has variance 2. Whoever looks at
+# One head is left with about a half. Where does the half come from? Temperatures are random
+# with variance 1, so the answer, a difference, has variance 2. A head that attends to
 # Thursday alone gets Thursday's part right and misses Monday's: 1 of 2. Other fixed weights
 # do worse: with equal weights on both days, nothing of the difference is left.
 #
-# Is that one lucky training? A record of longer ones: three seeds, also with four heads, and
-# with an *ensemble*: three layers of one head, whose answers are averaged.
+# Is that one lucky training? A record of longer ones: three seeds, also with four heads,
+# and with an *ensemble*: three layers of one head, whose answers are averaged.
 
 # %%
-kept = record.read("two_heads")
+runs = record.read("two_heads")
 for name in ("error_1", "error_2", "error_4", "error_ensemble"):
-    print(f"{name:15}", [f"{value:.2f}" for value in kept.values(name)])
-at_first = kept.values("ensemble_at_first")
-print("of its three members look at the first day:", at_first)
-print("seeds", kept.values("seed"), "with torch", kept.environment["torch"], "by:")
-print(kept.command)
-assert min(kept.values("error_1")) > 0.5 and min(kept.values("error_ensemble")) > 0.29
-assert max(kept.values("error_2") + kept.values("error_4")) < 0.001
-different, *alike = kept.values("error_ensemble")
+    print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
+at_first = runs.values("ensemble_at_first")
+print("of its three members attend to the first day:", at_first)
+print("seeds", runs.values("seed"), "with torch", runs.environment["torch"], "by:")
+print(runs.command)
+assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
+assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
+different, *alike = runs.values("error_ensemble")
 assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) > 0.5
 
 # %% [markdown]
 # > **Popular error: "several heads are an ensemble".** Members of an ensemble are asked the
 # > same question, and their answers are averaged. Heads look for **different** things, and
-# > `w_o` reads each in its own place. The ensemble of single heads is left with 0.29 to 0.51
-# > of the variance; two heads in one layer with less than 0.001.
+# > `w_o` reads each with its own rows. The ensemble of single heads is left with 0.29 to
+# > 0.51 of the variance; two heads in one layer with less than 0.001.
 
 # %% [markdown]
-# Why is one ensemble better? With seed 0, two members look at the question's first day and
-# one at its second. The mean of their answers has two thirds of the one day and one third of
-# the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance. With the other
-# seeds all three look mostly at the second day, and make the same mistake: so does their
-# mean.
+# Why is one ensemble better? With seed 0, two members attend to the question's first day
+# and one to its second. The mean of their answers has two thirds of the one day and one third
+# of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance. With the
+# other seeds all three attend mostly to the second day, and make the same error: so does
+# their mean.
 
 # %% [markdown]
-# Now look where they look. Your own `multi_head_attention` runs the learned parameters on
+# Now see what they attend to. Your own `multi_head_attention` runs the learned parameters on
 # the week from the start. In training, temperatures were around 0, so we write them as
 # differences from 14°, in steps of 5°; an answer times 5 is in degrees again.
 
@@ -635,48 +636,48 @@ degrees = np.array([11, 12, 14, 18, 17, 15, 13])
 measured = np.stack([(degrees - 14) / 5, np.zeros(7)], axis=-1)  # no sunshine known
 week = two_heads.week(measured)
 asked = two_heads.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
-says_1, looks_1 = multi_head_attention(asked, week, **one.parameters, n_heads=1)
-says_2, looks_2 = multi_head_attention(asked, week, **two.parameters, n_heads=2)
+says_1, weights_1 = multi_head_attention(asked, week, **one.parameters, n_heads=1)
+says_2, weights_2 = multi_head_attention(asked, week, **two.parameters, n_heads=2)
 answer_1, answer_2 = 5 * says_1[0, 0], 5 * says_2[0, 0]  # the first number: degrees
 print(f"one head says {answer_1:.0f}°, two heads say {answer_2:.0f}°")
 # Measured 4.8 and 7.1.
 assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
 
 # %% [markdown]
-# **Predict** the picture: at which days does the one head look, and at which does each of
-# the two?
+# **Predict** the picture: which day does the one head attend to, and which does each of the
+# two?
 
 # %%
 two_heads_say = f"two heads, say {answer_2:.0f}°"
 labels = [f"one head, says {answer_1:.0f}°", f"{two_heads_say}: head 0", "head 1"]
 days = [f"{day} {t}°" for day, t in zip(two_heads.DAYS, degrees, strict=True)]
-rows = np.vstack([looks_1[:, 0], looks_2[:, 0]])  # (3, 7)
-print("looked at most:", [two_heads.DAYS[day] for day in rows.argmax(axis=-1)])
+rows = np.vstack([weights_1[:, 0], weights_2[:, 0]])  # (3, 7)
+print("attended to most:", [two_heads.DAYS[day] for day in rows.argmax(axis=-1)])
 assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
 
 # %%
-alt = "One head looks at Thursday; of two, one looks at Thursday and one at Monday."
+alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
 figures.looks_of_heads(rows, labels, days, alt=alt)
 
 # %% [markdown]
 # That answers the question from the start: Thursday was **7° warmer**, and two heads say
-# so. One of them looks most at Thursday's 18°, the other at Monday's 11°, and `w_o`
-# subtracts. One head looks at Thursday alone and has to guess Monday: compared with an
+# so. One of them attends most to Thursday's 18°, the other to Monday's 11°, and `w_o`
+# subtracts. One head attends to Thursday alone and has to guess Monday: compared with an
 # ordinary day of 14° Thursday is 4° warmer, and the head says roughly that, 5°.
 
 # %% [markdown]
 # Notice that the two heads are not sharp: other days have weight too. It does no harm,
 # because both heads have about the same on them, and the difference takes it away. Weights
-# say where a head looks, not what becomes of it.
+# say what a head attends to, not what becomes of it.
 #
-# Be fair to the single head: this is *one layer with nothing behind it*. A second layer could
-# look at the second day, and real models have several of both.
+# Be fair to the single head: this is *one layer with nothing behind it*. A second layer
+# could attend to the second day, and real models have several of both.
 
 # %% [markdown]
 # ## In three lines
 #
-# - A head is one look; what all heads find is put side by side and read by `w_o`: a sum of
-#   one contribution per head.
+# - A head is one attention of several; what all heads return is put side by side and read
+#   by `w_o`: a sum of one contribution per head.
 # - Heads are blocks of columns: reshape, **then** exchange axes. Wrong splits can have the
 #   right shape.
 # - More heads cost no parameters and no products, and each divides by the root of its own
@@ -685,5 +686,5 @@ figures.looks_of_heads(rows, labels, days, alt=alt)
 # **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
 # (A); the documentation of `torch.nn.MultiheadAttention`.
 #
-# **An open question:** a model that learns to write must not look at words that are still to
-# come. How do we forbid it? Lesson 04.
+# **An open question:** a model that learns to write must not attend to words that are still
+# to come. How do we forbid it? Lesson 04.

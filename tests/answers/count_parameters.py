@@ -80,7 +80,7 @@ class Counter:
 
 answers.right["callable_object"] = Counter(4)
 answers.right["partial"] = functools.partial(
-    lambda count, *given: count(*given), formula
+    lambda count, *inputs: count(*inputs), formula
 )
 
 

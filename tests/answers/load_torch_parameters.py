@@ -27,40 +27,40 @@ def chunks_of_pytorch(state_dict):
 def slices_by_size(state_dict):
     arrays = {name: np.array(part) for name, part in state_dict.items()}
     d = arrays["out_proj.weight"].shape[0]
-    found = {"w_o": arrays["out_proj.weight"].transpose()}
-    for place, name in enumerate("qkv"):
-        own = slice(place * d, place * d + d)
-        found["w_" + name] = arrays["in_proj_weight"][own].transpose()
+    loaded = {"w_o": arrays["out_proj.weight"].transpose()}
+    for index, name in enumerate("qkv"):
+        own = slice(index * d, index * d + d)
+        loaded["w_" + name] = arrays["in_proj_weight"][own].transpose()
         if "in_proj_bias" in arrays:
-            found["b_" + name] = arrays["in_proj_bias"][own]
+            loaded["b_" + name] = arrays["in_proj_bias"][own]
     if "out_proj.bias" in arrays:
-        found["b_o"] = arrays["out_proj.bias"]
-    return found
+        loaded["b_o"] = arrays["out_proj.bias"]
+    return loaded
 
 
 @answers.correct
 def transposed_then_split(state_dict):
     columns = state_dict["in_proj_weight"].numpy().T
     w_q, w_k, w_v = np.hsplit(columns, 3)
-    found = {"w_q": w_q, "w_k": w_k, "w_v": w_v}
-    found["w_o"] = state_dict["out_proj.weight"].numpy().T
+    loaded = {"w_q": w_q, "w_k": w_k, "w_v": w_v}
+    loaded["w_o"] = state_dict["out_proj.weight"].numpy().T
     biases = state_dict.get("in_proj_bias")
     if biases is not None:
-        found["b_q"], found["b_k"], found["b_v"] = biases.numpy().reshape(3, -1)
-        found["b_o"] = state_dict["out_proj.bias"].numpy()
-    return found
+        loaded["b_q"], loaded["b_k"], loaded["b_v"] = biases.numpy().reshape(3, -1)
+        loaded["b_o"] = state_dict["out_proj.bias"].numpy()
+    return loaded
 
 
 @answers.correct
 def einsum_for_the_transpose(state_dict):
     stacked = state_dict["in_proj_weight"].numpy()
     parts = stacked.reshape(3, -1, stacked.shape[1])
-    found = [*np.einsum("poi->pio", parts)]
-    found.append(np.einsum("oi->io", state_dict["out_proj.weight"].numpy()))
+    loaded = [*np.einsum("poi->pio", parts)]
+    loaded.append(np.einsum("oi->io", state_dict["out_proj.weight"].numpy()))
     if len(state_dict) > 2:
-        found += [*state_dict["in_proj_bias"].numpy().reshape(3, -1)]
-        found.append(state_dict["out_proj.bias"].numpy())
-    return named(found)
+        loaded += [*state_dict["in_proj_bias"].numpy().reshape(3, -1)]
+        loaded.append(state_dict["out_proj.bias"].numpy())
+    return named(loaded)
 
 
 @answers.correct
@@ -80,25 +80,25 @@ def what_the_layer_does_to_the_unit_matrix(state_dict):
 @answers.correct
 def loops(state_dict):
     last = state_dict["out_proj.weight"]
-    d, found = len(last), {}
-    for place, name in enumerate("qkvo"):
-        table = last if name == "o" else state_dict["in_proj_weight"][place * d :]
-        found[f"w_{name}"] = np.zeros((d, d))
+    d, loaded = len(last), {}
+    for index, name in enumerate("qkvo"):
+        table = last if name == "o" else state_dict["in_proj_weight"][index * d :]
+        loaded[f"w_{name}"] = np.zeros((d, d))
         for i in range(d):
             for j in range(d):
-                found[f"w_{name}"][i, j] = table[j, i].item()
+                loaded[f"w_{name}"][i, j] = table[j, i].item()
         if "out_proj.bias" in state_dict:
             bias = state_dict["out_proj.bias"]
             if name != "o":
-                bias = state_dict["in_proj_bias"][place * d :]
-            found[f"b_{name}"] = np.array([bias[i].item() for i in range(d)])
-    return found
+                bias = state_dict["in_proj_bias"][index * d :]
+            loaded[f"b_{name}"] = np.array([bias[i].item() for i in range(d)])
+    return loaded
 
 
 @answers.correct
 def columns_first_in_memory(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    return {name: np.asfortranarray(part) for name, part in found.items()}
+    loaded = chunks_of_pytorch(state_dict)
+    return {name: np.asfortranarray(part) for name, part in loaded.items()}
 
 
 class Loader:
@@ -106,8 +106,8 @@ class Loader:
         self.dtype = dtype
 
     def __call__(self, state_dict):
-        found = slices_by_size(state_dict)
-        return {name: part.astype(self.dtype) for name, part in found.items()}
+        loaded = slices_by_size(state_dict)
+        return {name: part.astype(self.dtype) for name, part in loaded.items()}
 
 
 answers.right["callable_object_in_float64"] = Loader(np.float64)
@@ -133,9 +133,11 @@ def w_o_as_it_is(state_dict):
 
 @answers.also("only_w_o_transposed")
 def stack_as_it_is(state_dict):
-    found = transposed_then_split(state_dict)
-    w_q, w_k, w_v = state_dict["in_proj_weight"].numpy().reshape(3, *found["w_q"].shape)
-    return found | {"w_q": w_q, "w_k": w_k, "w_v": w_v}
+    loaded = transposed_then_split(state_dict)
+    w_q, w_k, w_v = (
+        state_dict["in_proj_weight"].numpy().reshape(3, *loaded["w_q"].shape)
+    )
+    return loaded | {"w_q": w_q, "w_k": w_k, "w_v": w_v}
 
 
 @answers.also("keys_before_queries")
@@ -167,13 +169,13 @@ def every_third_row(state_dict):
 
 @answers.also("reshaped_to_columns")
 def thirds_of_flat_rows(state_dict):
-    found = transposed_then_split(state_dict)
-    d = len(found["w_o"])
+    loaded = transposed_then_split(state_dict)
+    d = len(loaded["w_o"])
     flat = state_dict["in_proj_weight"].flatten().tolist()
-    for place, name in enumerate("qkv"):
-        rows = [flat[(3 * i + place) * d : (3 * i + place + 1) * d] for i in range(d)]
-        found[f"w_{name}"] = np.array(rows)
-    return found
+    for index, name in enumerate("qkv"):
+        rows = [flat[(3 * i + index) * d : (3 * i + index + 1) * d] for i in range(d)]
+        loaded[f"w_{name}"] = np.array(rows)
+    return loaded
 
 
 @answers.also("biases_forgotten")
@@ -187,11 +189,11 @@ def bias_by_default(state_dict):
     d = len(state_dict["out_proj.weight"])
     biases = state_dict.get("in_proj_bias", torch.zeros(3 * d)).numpy()
     last = state_dict.get("out_proj.bias", torch.zeros(d)).numpy()
-    found = transposed_then_split(state_dict)
-    return named([*list(found.values())[:4], *np.split(biases, 3), last])
+    loaded = transposed_then_split(state_dict)
+    return named([*list(loaded.values())[:4], *np.split(biases, 3), last])
 
 
-@answers.also("taken_by_place")
+@answers.also("taken_by_position")
 def unpacked_from_the_values(state_dict):
     if len(state_dict) == 2:
         stacked, last = state_dict.values()
@@ -209,38 +211,38 @@ def slices_as_they_are_turned(stacked, last):
 
 @answers.also("axes_squeezed")
 def without_axes_of_length_one(state_dict):
-    found = chunks_of_pytorch(state_dict)
+    loaded = chunks_of_pytorch(state_dict)
     return {
         name: part.reshape([size for size in part.shape if size > 1])
-        for name, part in found.items()
+        for name, part in loaded.items()
     }
 
 
 @answers.also("popped_from_the_dictionary")
 def dictionary_emptied(state_dict):
-    found = slices_by_size(state_dict)
+    loaded = slices_by_size(state_dict)
     state_dict.clear()
-    return found
+    return loaded
 
 
 @answers.also("transposed_in_place")
 def written_back_transposed(state_dict):
-    found = slices_by_size(state_dict)
+    loaded = slices_by_size(state_dict)
     last = state_dict["out_proj.weight"]
     last.copy_(last.T.clone())
-    return found
+    return loaded
 
 
 @answers.also("still_tensors")
 def chunks_that_stay_tensors(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    return {name: torch.from_numpy(part) for name, part in found.items()}
+    loaded = chunks_of_pytorch(state_dict)
+    return {name: torch.from_numpy(part) for name, part in loaded.items()}
 
 
 @answers.other
 def lists_instead_of_arrays(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    return {name: part.tolist() for name, part in found.items()}
+    loaded = chunks_of_pytorch(state_dict)
+    return {name: part.tolist() for name, part in loaded.items()}
 
 
 @answers.other
@@ -250,24 +252,24 @@ def names_of_pytorch(state_dict):
 
 @answers.other
 def scale_taken_in(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    return found | {"w_q": found["w_q"] / np.float32(2.0)}
+    loaded = chunks_of_pytorch(state_dict)
+    return loaded | {"w_q": loaded["w_q"] / np.float32(2.0)}
 
 
 @answers.other
 def same_parameters_for_all_three(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    return found | {"w_k": found["w_q"], "w_v": found["w_q"]}
+    loaded = chunks_of_pytorch(state_dict)
+    return loaded | {"w_k": loaded["w_q"], "w_v": loaded["w_q"]}
 
 
 @answers.other
 def float32_throughout(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    return {name: part.astype(np.float32) for name, part in found.items()}
+    loaded = chunks_of_pytorch(state_dict)
+    return {name: part.astype(np.float32) for name, part in loaded.items()}
 
 
 @answers.other
 def bias_of_the_output_forgotten(state_dict):
-    found = chunks_of_pytorch(state_dict)
-    found.pop("b_o", None)
-    return found
+    loaded = chunks_of_pytorch(state_dict)
+    loaded.pop("b_o", None)
+    return loaded

@@ -76,8 +76,8 @@ answers.right["partial"] = functools.partial(lambda merge, x: merge(x), side_by_
 @answers.also("reshape_without_transpose")
 def one_long_row_cut_into_tokens(x):
     n_heads, n, d = x.shape[-3:]
-    places = np.arange(n * n_heads * d).reshape(n, n_heads * d)
-    return np.ascontiguousarray(x).reshape(*x.shape[:-3], -1)[..., places]
+    numbers = np.arange(n * n_heads * d).reshape(n, n_heads * d)
+    return np.ascontiguousarray(x).reshape(*x.shape[:-3], -1)[..., numbers]
 
 
 @answers.also("dealt_in_turn")

@@ -14,7 +14,7 @@ def shares(scores, axis=-1):
 
 
 def parts(table, n_heads):
-    """Give the table's columns as (…, rows, n_heads, columns of a head)."""
+    """Return the table's columns as (…, rows, n_heads, columns of a head)."""
     return table.reshape(*table.shape[:-1], n_heads, -1)
 
 
@@ -28,15 +28,15 @@ def with_mask(scores, may_attend, fill=-np.inf):
         return scores
     scores = scores.copy()
     for h in range(scores.shape[-3]):
-        kept = scores[..., h, :, :]
-        scores[..., h, :, :] = np.where(may_attend, kept, fill)
+        of_head = scores[..., h, :, :]
+        scores[..., h, :, :] = np.where(may_attend, of_head, fill)
     return scores
 
 
 def joined(weights, memory, w_v, w_o):
     n_heads = weights.shape[-3]
-    found = np.einsum("...hij,...jhd->...ihd", weights, parts(memory @ w_v, n_heads))
-    return found.reshape(*found.shape[:-2], -1) @ w_o
+    mixed = np.einsum("...hij,...jhd->...ihd", weights, parts(memory @ w_v, n_heads))
+    return mixed.reshape(*mixed.shape[:-2], -1) @ w_o
 
 
 def one_head_after_the_other(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
@@ -136,8 +136,10 @@ def parameters_scaled_beforehand(
 
 @answers.correct
 def by_pytorch_inside(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    given = [torch.from_numpy(a.astype(float)) for a in (x, memory, w_q, w_k, w_v, w_o)]
-    x, memory, w_q, w_k, w_v, w_o = given
+    tensors = [
+        torch.from_numpy(a.astype(float)) for a in (x, memory, w_q, w_k, w_v, w_o)
+    ]
+    x, memory, w_q, w_k, w_v, w_o = tensors
     q, k, v = (
         table.unflatten(-1, (n_heads, -1)).transpose(-2, -3)
         for table in (x @ w_q, memory @ w_k, memory @ w_v)
@@ -169,12 +171,12 @@ class MultiHeadAttention:
 
 answers.right["callable_object"] = MultiHeadAttention(-np.inf)
 answers.right["partial"] = functools.partial(
-    lambda kept, *given, **named: einsum_throughout(*given, **named)[:kept], 2
+    lambda count, *inputs, **named: einsum_throughout(*inputs, **named)[:count], 2
 )
 
 
 def scaled_otherwise(factor):
-    """Give the mistake of another factor before the scores."""
+    """Return an attention with another factor before the scores."""
 
     def attend(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
         changed = w_q * factor(x, w_q, n_heads) * (w_q.shape[-1] // n_heads) ** 0.5
@@ -204,8 +206,8 @@ def token_by_token(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     if may_attend is not None:
         scores = np.where(np.expand_dims(may_attend, -3), scores, -np.inf)
     weights = shares(scores)
-    found = np.einsum("...igh,...ihd->...igd", weights, v)
-    return found.reshape(*x.shape[:-1], -1) @ w_o, weights
+    mixed = np.einsum("...igh,...ihd->...igd", weights, v)
+    return mixed.reshape(*x.shape[:-1], -1) @ w_o, weights
 
 
 @answers.also("mean_of_heads")
@@ -213,8 +215,8 @@ def mean_of_contributions(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=Non
     weights = one_head_after_the_other(
         x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend
     )[1]
-    found = np.einsum("...hij,...jhd->...hid", weights, parts(memory @ w_v, n_heads))
-    return (found @ np.array(np.split(w_o, n_heads))).mean(axis=-3), weights
+    mixed = np.einsum("...hij,...jhd->...hid", weights, parts(memory @ w_v, n_heads))
+    return (mixed @ np.array(np.split(w_o, n_heads))).mean(axis=-3), weights
 
 
 @answers.also("no_w_o")
@@ -227,11 +229,11 @@ def unit_matrix_for_w_o(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None)
 def read_off_head_after_head(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     scores = scores_of(x, memory, w_q, w_k, n_heads)
     weights = shares(with_mask(scores, may_attend))
-    found = [
+    mixed = [
         weights[..., h, :, :] @ v
         for h, v in enumerate(np.split(memory @ w_v, n_heads, axis=-1))
     ]
-    rows = [f.reshape(*f.shape[:-2], -1) for f in found]
+    rows = [f.reshape(*f.shape[:-2], -1) for f in mixed]
     side = np.concatenate(rows, axis=-1).reshape(*x.shape[:-1], -1)
     return side @ w_o, weights
 
@@ -248,8 +250,8 @@ def blocks_of_the_flat_sequence(
     q, k, v = cut(x @ w_q), cut(memory @ w_k), cut(memory @ w_v)
     scores = np.einsum("...ic,...jc->...ij", q, k) / q.shape[-1] ** 0.5
     weights = shares(with_mask(scores, may_attend))
-    found = np.einsum("...hij,...hjd->...hid", weights, v)
-    flat = found.reshape(*found.shape[:-3], -1)
+    mixed = np.einsum("...hij,...hjd->...hid", weights, v)
+    flat = mixed.reshape(*mixed.shape[:-3], -1)
     return flat.reshape(*x.shape[:-1], -1) @ w_o, weights
 
 
@@ -261,8 +263,8 @@ def heads_on_the_last_axis(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=No
     q, k, v = cut(x @ w_q), cut(memory @ w_k), cut(memory @ w_v)
     scores = np.einsum("...ich,...jch->...hij", q, k) / q.shape[-2] ** 0.5
     weights = shares(with_mask(scores, may_attend))
-    found = np.einsum("...hij,...jdh->...idh", weights, v)
-    return found.reshape(*x.shape[:-1], -1) @ w_o, weights
+    mixed = np.einsum("...hij,...jdh->...idh", weights, v)
+    return mixed.reshape(*x.shape[:-1], -1) @ w_o, weights
 
 
 @answers.also("softmax_over_axis_one")
@@ -273,7 +275,7 @@ def second_axis_moved_last(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=No
 
 
 @answers.also("memory_ignored")
-def looks_at_itself(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
+def attends_to_itself(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     scores = scores_of(x, x, w_q, w_k, n_heads)
     weights = shares(with_mask(scores, may_attend))
     return joined(weights, x, w_v, w_o), weights
@@ -322,7 +324,7 @@ def true_is_blocked(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
 
 
 @answers.also("mask_ignored")
-def everybody_looks_everywhere(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
+def all_attend_to_all(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     weights = shares(scores_of(x, memory, w_q, w_k, n_heads))
     return joined(weights, memory, w_v, w_o), weights
 
@@ -370,8 +372,8 @@ def found_cast_to_the_dtype_of_v(
     scores = scores_of(x, memory, w_q, w_k, n_heads)
     weights = shares(with_mask(scores, may_attend))
     v = parts(memory @ w_v, n_heads)
-    found = np.einsum("...hij,...jhd->...ihd", weights, v).astype(v.dtype)
-    return found.reshape(*found.shape[:-2], -1) @ w_o, weights
+    mixed = np.einsum("...hij,...jhd->...ihd", weights, v).astype(v.dtype)
+    return mixed.reshape(*mixed.shape[:-2], -1) @ w_o, weights
 
 
 @answers.also("parameters_scaled_in_place")

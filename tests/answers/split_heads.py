@@ -44,11 +44,11 @@ def transposed_first_and_back(x, n_heads):
 
 
 @answers.correct
-def by_a_table_of_places(x, n_heads):
+def by_a_table_of_columns(x, n_heads):
     d = size_of_a_head(x, n_heads)
-    places = np.arange(n_heads)[:, None, None] * d + np.arange(d)
+    columns = np.arange(n_heads)[:, None, None] * d + np.arange(d)
     tokens = np.arange(x.shape[-2])[:, None]
-    return x[..., tokens, places]
+    return x[..., tokens, columns]
 
 
 @answers.correct
@@ -146,7 +146,7 @@ def sequence_by_sequence(x, n_heads):
 
 
 @answers.also("axes_counted_from_the_front")
-def axis_one_moved_to_place_two(x, n_heads):
+def axis_one_moved_to_position_two(x, n_heads):
     *leading, n, _ = x.shape
     parts = x.reshape(*leading, n, n_heads, size_of_a_head(x, n_heads))
     order = list(range(parts.ndim))
