@@ -6,14 +6,15 @@ PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
-.PHONY: help setup data lab demo test matrix bench build ready browser sandbox
+.PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab      open the lessons in JupyterLab (LESSON=01 to open that one)"
 	@echo "make data     get the real data of lessons 06 to 10, once (about 150 MB)"
 	@echo "make demo     grade a sample class: table, dashboard, feedback, files for Canvas, Moodle"
-	@echo "make test     run every check of the repository"
+	@echo "make test     check the repository: style, types, notebooks, tests"
+	@echo "make test-all run the thorough tests that make test leaves out"
 	@echo "make matrix   show which case catches which misconception"
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
 	@echo "make build    build the lessons' notebooks from their text sources (LESSON=01 for one)"
@@ -42,8 +43,14 @@ build: ready
 	@$(PY) -m autograder build $(LESSON)
 
 # Three processes share the tests, the docstrings' examples and the notebooks' cells: many
-# wait more than they compute. What judges with short limits of time comes last, in two,
-# the file with most tests first; all of that needs the sandbox.
+# wait more than they compute. What judges with short limits of time comes last, in two;
+# all of that needs the sandbox. What takes long and seldom fails alone is marked
+# `thorough`: `make test` leaves it to `make test-all`, which runs nothing else.
+PYTEST := $(PY) -m pytest --dist=loadgroup --no-loadscope-reorder --durations=25
+BESIDE := $(PYTEST) --numprocesses=3 --doctest-modules --nbval \
+    tests course_lib autograder $(LESSONS)
+ALONE := $(PYTEST) --numprocesses=2 tests
+
 test: ready browser sandbox data
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
@@ -53,12 +60,15 @@ test: ready browser sandbox data
 	@echo "Comparing the notebooks with their sources …"
 	@$(PY) -m autograder build --check
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
-	@$(PY) -m pytest -m "not alone$(LEFT_OUT)" --numprocesses=3 --dist=loadfile \
-	    --no-loadscope-reorder \
-	    --doctest-modules --nbval tests course_lib autograder $(LESSONS)
+	@$(BESIDE) -m "not thorough and not alone$(LEFT_OUT)"
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
-	@test -n "$(NO_SANDBOX)" || $(PY) -m pytest -m "alone$(LEFT_OUT)" --numprocesses=2 \
-	    --dist=loadfile tests
+	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "alone and not thorough$(LEFT_OUT)"
+
+test-all: ready browser sandbox data
+	@echo "Running the thorough tests and the notebooks that train (pytest) …"
+	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
+	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
+	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "thorough and alone$(LEFT_OUT)"
 
 browser: ready
 	@test -n "$(NO_BROWSER)" || $(PY) -I autograder/system.py browser

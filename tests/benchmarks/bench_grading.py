@@ -124,7 +124,7 @@ def _throughputs(
 
 
 def _grade(graded: Course, jobs: int) -> tuple[float, float]:
-    """Grade the class with the command; give its throughputs with start-up and under way."""
+    """Grade the class with the command; return two throughputs, the second warm."""
     class_run.forget(graded)
     count = len([*(graded.root / "submitted").iterdir()])
     run = class_run.grade(graded, count, jobs)
