@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``add_positions``."""
+"""Cases and misconceptions of ``add_positions``."""
 
 import numpy as np
 
@@ -14,11 +14,11 @@ exercise = Exercise(
 def spec(x, encoding):
     *leading, n, d_model = x.shape
     if n > len(encoding):
-        raise ValueError(f"{n} tokens, {len(encoding)} places")
+        raise ValueError(f"{n} tokens, {len(encoding)} positions")
     result = np.zeros((*leading, n, d_model))
-    for place in np.ndindex(*leading, n, d_model):
-        *batch, i, c = place
-        result[place] = float(x[*batch, i, c]) + float(encoding[i, c])
+    for index in np.ndindex(*leading, n, d_model):
+        *batch, i, c = index
+        result[index] = float(x[*batch, i, c]) + float(encoding[i, c])
     return result
 
 
@@ -27,7 +27,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 12)), rng.normal(size=(31, 12))
 
 
-@exercise.case("Two tokens get the first two of three places")
+@exercise.case("Two tokens get the first two of three positions")
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
     encoding = np.array(
@@ -37,21 +37,21 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, encoding), expected)
 
 
-@exercise.case("Every sequence of a batch starts at place 0")
+@exercise.case("Every sequence of a batch starts at position 0")
 def leading_axes(student, rng):
     encoding = rng.normal(size=(31, 12))
     student.agrees(rng.normal(size=(2, 5, 12)), encoding)
     student.agrees(rng.normal(size=(2, 3, 5, 12)), encoding)
 
 
-@exercise.case("With as many sequences as tokens, token i still gets place i")
+@exercise.case("With as many sequences as tokens, token i still gets position i")
 def as_many_sequences_as_tokens(student, rng):
     # Here the batch axis and the token axis have one length: a wrong axis makes no
-    # noise, and neither does a sum that takes its number of places from the batch.
+    # noise, and neither does a sum that takes its number of positions from the batch.
     student.agrees(rng.normal(size=(5, 5, 12)), rng.normal(size=(31, 12)))
 
 
-@exercise.case("The tokens of a batch of one sequence get different places")
+@exercise.case("The tokens of a batch of one sequence get different positions")
 def one_sequence(student, rng):
     encoding = rng.normal(size=(7, 12))
     student.agrees(rng.normal(size=(1, 5, 12)), encoding)
@@ -63,10 +63,10 @@ def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(2, 3, 4)), rng.normal(size=(7, 4)))
 
 
-@exercise.case("More tokens than places are refused with a ValueError")
+@exercise.case("More tokens than positions are refused with a ValueError")
 def too_many_tokens(student, rng):
     student.raises(ValueError, rng.normal(size=(7, 4)), rng.normal(size=(5, 4)))
-    # A single place is a row that NumPy would add to every token.
+    # A single position is a row that NumPy would add to every token.
     x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     student.raises(ValueError, x, np.array([[0.0, 1.0]]))
 
@@ -87,8 +87,8 @@ def zeros_on_either_side(student, rng):
     student.expect(student(x, 0 * encoding), x)
 
 
-@exercise.case("As many tokens as places get them all", visible=False)
-def every_place_used(student, rng):
+@exercise.case("As many tokens as positions get them all", visible=False)
+def every_position_used(student, rng):
     n = int(rng.integers(5, 9))
     student.agrees(rng.normal(size=(2, n, 4)), rng.normal(size=(n, 4)))
 
@@ -96,11 +96,11 @@ def every_place_used(student, rng):
 def refuse_too_many(n, encoding):
     """Raise the error that the contract asks for."""
     if n > len(encoding):
-        raise ValueError(f"{n} tokens, {len(encoding)} places")
+        raise ValueError(f"{n} tokens, {len(encoding)} positions")
 
 
 @exercise.misconception(
-    "Your encodings run along axis 0: token i of sequence b gets place b.",
+    "Your encodings run along axis 0: token i of sequence b gets position b.",
     "Which axis of a batch holds the tokens?",
     why="Code for (n, batch, d_model), as in PyTorch's tutorial, is used on batches "
     "that come first: songyangco/GETNext issue 2.",
@@ -112,25 +112,25 @@ def along_the_batch(x, encoding):
 
 
 @exercise.misconception(
-    "Your code takes as many places as there are sequences.",
+    "Your code takes as many positions as there are sequences.",
     "What does len(x) count in a batch, and what does it count in one sequence?",
     why="len(x) and x.shape[0] are the tokens only where there is no batch; with one "
     "sequence, or as many as tokens, nothing complains.",
 )
-def places_counted_by_the_batch(x, encoding):
+def positions_counted_by_the_batch(x, encoding):
     refuse_too_many(x.shape[-2], encoding)
     return x + encoding[: len(x)]
 
 
 @exercise.misconception(
-    "Your code takes as many places as there are sequences, and adds a single place "
-    "to every token where more tokens than places should be an error.",
+    "Your code takes as many positions as there are sequences, and adds a single "
+    "position to every token where more tokens than positions should be an error.",
     "What does len(x) count in a batch; and does NumPy complain when it adds one row "
     "to three?",
     why="x + encoding[: len(x)] is the shortest first try, and its unequal shapes "
     "mostly stop by themselves.",
 )
-def places_counted_by_the_batch_unchecked(x, encoding):
+def positions_counted_by_the_batch_unchecked(x, encoding):
     return x + encoding[: len(x)]
 
 
@@ -142,17 +142,17 @@ def places_counted_by_the_batch_unchecked(x, encoding):
 def tokens_counted_on_axis_one(x, encoding):
     n = x.shape[1]
     if x.shape[-2] > len(encoding):
-        raise ValueError("more tokens than places")
+        raise ValueError("more tokens than positions")
     return x + encoding[:n]
 
 
 @exercise.misconception(
-    "Your places run on from one sequence to the next: the second sequence starts "
+    "Your positions run on from one sequence to the next: the second sequence starts "
     "where the first ended.",
-    "At which place does the first token of every sequence stand?",
+    "At which position does the first token of every sequence stand?",
     why="The batch is flattened to one long row of tokens and numbered through.",
 )
-def places_run_on(x, encoding):
+def positions_continue_across_sequences(x, encoding):
     rows = x.reshape(-1, x.shape[-1])
     refuse_too_many(len(rows), encoding)
     return (rows + encoding[: len(rows)]).reshape(x.shape)
@@ -166,8 +166,8 @@ def places_run_on(x, encoding):
 def concatenated(x, encoding):
     n = x.shape[-2]
     refuse_too_many(n, encoding)
-    places = np.broadcast_to(encoding[:n], x.shape)
-    return np.concatenate([x, places], axis=-1)
+    positions = np.broadcast_to(encoding[:n], x.shape)
+    return np.concatenate([x, positions], axis=-1)
 
 
 @exercise.misconception(
@@ -195,33 +195,33 @@ def encoding_scaled(x, encoding):
 
 
 @exercise.misconception(
-    "Your tokens get the last places of the encoding.",
-    "At which place does the first token stand, if the table goes on after the last?",
+    "Your tokens get the last rows of the encoding.",
+    "Where does the first token stand, if the table has rows for later positions too?",
     why="encoding[-n:] has n rows as well, and is the same where n is all there are.",
 )
-def last_places(x, encoding):
+def last_positions(x, encoding):
     n = x.shape[-2]
     refuse_too_many(n, encoding)
     return x + encoding[-n:]
 
 
 @exercise.misconception(
-    "All your tokens get one and the same row, that of place n.",
+    "All your tokens get one and the same row, that of position n.",
     "How many rows does encoding[n] give, and how many do you need?",
     why="The colon of encoding[:n] is missing, and broadcasting hides it.",
 )
-def row_of_place_n(x, encoding):
+def row_of_position_n(x, encoding):
     n = x.shape[-2]
     refuse_too_many(n, encoding)
     return x + encoding[n]
 
 
 @exercise.misconception(
-    "Your first token gets the encoding of place 1.",
-    "From which number on are the places counted here?",
-    why="Libraries such as fairseq keep the first places for padding.",
+    "Your first token gets the encoding of position 1.",
+    "Which number does the first position have here?",
+    why="Libraries such as fairseq keep the first positions for padding.",
 )
-def first_token_at_place_one(x, encoding):
+def first_token_at_position_one(x, encoding):
     n = x.shape[-2]
     refuse_too_many(n, encoding)
     return x + encoding[1 : n + 1]
@@ -251,31 +251,31 @@ def cut_to_whole_numbers(x, encoding):
 
 
 @exercise.misconception(
-    "Your code adds a single encoded place to every token, where more tokens than "
-    "places should be an error.",
+    "Your code adds a single encoded position to every token, where more tokens than "
+    "positions should be an error.",
     "How does NumPy add one row to three, and does it complain?",
     why="The sum of unequal shapes mostly stops by itself, with a ValueError even, so "
-    "nobody checks; with one place it does not.",
+    "nobody checks; with one position it does not.",
 )
-def one_place_for_all(x, encoding):
+def one_position_for_all(x, encoding):
     return x + encoding[: x.shape[-2]]
 
 
 @exercise.misconception(
-    "Your places start again at 0 when the table is used up.",
-    "Can a model tell two tokens apart that share a place?",
+    "Your positions start again at 0 when the table is used up.",
+    "Can a model tell two tokens apart that share a position?",
     why="An index modulo the table's length keeps long inputs from stopping.",
 )
-def places_start_again(x, encoding):
-    places = np.arange(x.shape[-2]) % len(encoding)
-    return x + encoding[places]
+def positions_start_over(x, encoding):
+    positions = np.arange(x.shape[-2]) % len(encoding)
+    return x + encoding[positions]
 
 
 @exercise.misconception(
-    "Your result has lost the tokens that no place is left for.",
+    "Your result lacks the tokens for which no position is left.",
     "Who would notice, if a function leaves out the end of a text without a word?",
     why="Inputs are often cut to the longest length: x[:, :max_len].",
 )
 def tokens_cut_off(x, encoding):
-    kept = x[..., : len(encoding), :]
-    return kept + encoding[: kept.shape[-2]]
+    start = x[..., : len(encoding), :]
+    return start + encoding[: start.shape[-2]]

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``rotary``."""
+"""Cases and misconceptions of ``rotary``."""
 
 import math
 
@@ -16,12 +16,12 @@ def spec(x, positions, base=10000.0):
     if d_k % 2 == 1:
         raise ValueError(f"d_k={d_k} is odd")
     turned = np.zeros(x.shape)
-    for place in np.ndindex(*leading, n):
+    for index in np.ndindex(*leading, n):
         for i in range(d_k // 2):
-            angle = int(positions[place[-1]]) / base ** (2 * i / d_k)
-            a, b = float(x[*place, 2 * i]), float(x[*place, 2 * i + 1])
-            turned[*place, 2 * i] = a * math.cos(angle) - b * math.sin(angle)
-            turned[*place, 2 * i + 1] = a * math.sin(angle) + b * math.cos(angle)
+            angle = int(positions[index[-1]]) / base ** (2 * i / d_k)
+            a, b = float(x[*index, 2 * i]), float(x[*index, 2 * i + 1])
+            turned[*index, 2 * i] = a * math.cos(angle) - b * math.sin(angle)
+            turned[*index, 2 * i + 1] = a * math.sin(angle) + b * math.cos(angle)
     return turned
 
 
@@ -30,7 +30,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 8)), np.array([4, 9, 2, 7, 30])
 
 
-@exercise.case("A row at place 3 has its two pairs turned, a row at place 0 stays")
+@exercise.case("A row at position 3 has both pairs turned, a row at position 0 stays")
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 2.0], [3.0, 4.0, 5.0, 6.0]])
     slow = 3 / 100
@@ -46,22 +46,22 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "Rows at places 7, 8 and 9 are turned by those, far and negative places too"
+    "Rows at positions 7, 8 and 9 are turned by those, far and negative positions too"
 )
-def later_places(student, rng):
+def later_positions(student, rng):
     student.agrees(rng.normal(size=(3, 8)), np.array([7, 8, 9]))
     student.agrees(rng.normal(size=(4, 6)), np.array([1000, 12, -3, 1001]))
 
 
 @exercise.case(
-    "A query's score for a key depends on how far apart their places are, not on where"
+    "The score of a query and a key depends only on how far apart their positions are"
 )
 def distance_only(student, rng):
     q, k = rng.normal(size=(2, 5, 8))
-    places, others = np.array([0, 3, 4, 9, 2]), np.array([6, 1, 5, 0, 8])
-    scores = (student(q, places) * student(k, others)).sum(axis=1)
-    moved = (student(q, places + 11) * student(k, others + 11)).sum(axis=1)
-    what = "the score of each query for its key, all 11 places later,"
+    positions, others = np.array([0, 3, 4, 9, 2]), np.array([6, 1, 5, 0, 8])
+    scores = (student(q, positions) * student(k, others)).sum(axis=1)
+    moved = (student(q, positions + 11) * student(k, others + 11)).sum(axis=1)
+    what = "the score of each query for its key, all 11 positions later,"
     student.expect(moved, scores, what=what)
 
 
@@ -82,7 +82,7 @@ def odd_size(student, rng):
     student.raises(ValueError, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
 
 
-@exercise.case("The rows and their places stay as they are")
+@exercise.case("The rows and their positions stay as they are")
 def arguments_stay(student, rng):
     x = rng.integers(1, 9, size=(2, 4)).astype(float)
     student.leaves_unchanged(x, np.array([3, 5]))
@@ -97,7 +97,7 @@ def lengths_stay(student, rng):
 
 
 def angles(positions, d_k, base):
-    """Give the angle of each row's pairs."""
+    """Return the angle of each row's pairs."""
     speeds = base ** (-np.arange(0, d_k, 2) / d_k)
     return np.multiply.outer(np.asarray(positions), speeds)  # (n, d_k / 2)
 
@@ -179,7 +179,7 @@ def angle_by_column(x, positions, base=10000.0):
 
 @exercise.misconception(
     "Your pairs turn the other way round, by −φ.",
-    "Where does (1, 0) go at place 1, in the docstring's example?",
+    "Where does (1, 0) go at position 1, in the docstring's example?",
     why="The matrix for columns is applied to rows, x @ R; scores do not change by it.",
 )
 def turned_backwards(x, positions, base=10000.0):
@@ -188,25 +188,25 @@ def turned_backwards(x, positions, base=10000.0):
 
 
 @exercise.misconception(
-    "Your rows are turned by their row numbers 0, 1, 2, …, whatever places are given.",
+    "Your rows are turned by their row numbers 0, 1, 2, …, not by the positions.",
     "Where does your code read its argument positions?",
     why="arange(n) is right for a whole text, and wrong for the next token on its own.",
 )
-def places_ignored(x, positions, base=10000.0):
+def positions_ignored(x, positions, base=10000.0):
     refuse_odd(x)
     return turned_pairs(x, angles(np.arange(x.shape[-2]), x.shape[-1], base))
 
 
 @exercise.misconception(
     "Your rows are turned by how far they are from the first row.",
-    "By how much should the first row turn if it stands at place 7?",
+    "By how much should the first row turn if it stands at position 7?",
     why="Scores depend on differences only, so the difference is taken at once; but "
-    "queries and keys may start at different places.",
+    "queries and keys may start at different positions.",
 )
 def relative_to_the_first(x, positions, base=10000.0):
     refuse_odd(x)
-    places = np.asarray(positions)
-    return turned_pairs(x, angles(places - places[0], x.shape[-1], base))
+    positions = np.asarray(positions)
+    return turned_pairs(x, angles(positions - positions[0], x.shape[-1], base))
 
 
 @exercise.misconception(
@@ -293,8 +293,8 @@ def base_ignored(x, positions, base=10000.0):
 
 
 @exercise.misconception(
-    "Your places run along axis 0: every row of sequence t is turned by place t.",
-    "Which axis of a batch holds the rows that have a place each?",
+    "Your positions run along axis 0: every row of sequence t is turned by position t.",
+    "Which axis of a batch holds the rows that have a position each?",
     why="Code for (n, batch, d_k) is used on batches that come first.",
 )
 def along_the_batch(x, positions, base=10000.0):
@@ -329,7 +329,7 @@ def cut_to_whole_numbers(x, positions, base=10000.0):
 @exercise.misconception(
     "Your last column stays as it is if d_k is odd.",
     "What is the number without a neighbour to be turned with, and what should happen?",
-    why="A loop over d_k // 2 pairs never looks at the last column.",
+    why="A loop over d_k // 2 pairs never reaches the last column.",
 )
 def odd_size_accepted(x, positions, base=10000.0):
     even = x.shape[-1] // 2 * 2
@@ -340,8 +340,8 @@ def odd_size_accepted(x, positions, base=10000.0):
 
 
 @exercise.misconception(
-    "Your angles have the seven digits of float32, so far places are turned a little "
-    "wrong.",
+    "Your angles have the seven digits of float32, so far positions are turned a "
+    "little wrong.",
     "With seven digits in all, how many are left after the point in an angle of 1000?",
     why="float32 is PyTorch's default, and frameworks have been bitten by less: "
     "NVIDIA/Megatron-LM issue 535, huggingface/transformers pull request 29285.",
@@ -350,5 +350,5 @@ def angles_in_float32(x, positions, base=10000.0):
     refuse_odd(x)
     d_k = x.shape[-1]
     speeds = (base ** (-np.arange(0, d_k, 2) / d_k)).astype(np.float32)
-    places = np.asarray(positions).astype(np.float32)
-    return turned_pairs(x, places[:, np.newaxis] * speeds)
+    positions = np.asarray(positions).astype(np.float32)
+    return turned_pairs(x, positions[:, np.newaxis] * speeds)

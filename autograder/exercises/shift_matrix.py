@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``shift_matrix``."""
+"""Cases and misconceptions of ``shift_matrix``."""
 
 import math
 
@@ -32,10 +32,10 @@ def usual(rng):
     return 3, 12
 
 
-def encoded(places, d_model, base=10000.0):
-    """Give the sinusoidal encodings of places, one per row."""
-    rows = np.zeros((len(places), d_model))
-    for row, t in zip(rows, places, strict=True):
+def encoded(positions, d_model, base=10000.0):
+    """Return the sinusoidal encodings of positions, one per row."""
+    rows = np.zeros((len(positions), d_model))
+    for row, t in zip(rows, positions, strict=True):
         for i in range(d_model // 2):
             angle = t / base ** (2 * i / d_model)
             row[2 * i : 2 * i + 2] = math.sin(angle), math.cos(angle)
@@ -56,20 +56,20 @@ def small_example_by_hand(student, rng):
     student.expect(student(2, 4), expected)
 
 
-@exercise.case("The encoding of any place, times the matrix, is that of k places on")
-def moves_every_place(student, rng):
-    places = np.array([0, 1, 5, 12, 100])
-    moved = encoded(places, 12) @ student(7, 12)
-    what = "the product of places 0, 1, 5, 12 and 100 with the matrix"
-    student.expect(moved, encoded(places + 7, 12), what=what)
+@exercise.case("Any position's encoding, times the matrix, is that of k positions on")
+def moves_every_position(student, rng):
+    positions = np.array([0, 1, 5, 12, 100])
+    moved = encoded(positions, 12) @ student(7, 12)
+    what = "the product of positions 0, 1, 5, 12 and 100 with the matrix"
+    student.expect(moved, encoded(positions + 7, 12), what=what)
 
 
 @exercise.case("With a negative k the matrix moves back")
 def moves_back(student, rng):
-    places = np.array([3, 5, 40])
-    moved = encoded(places, 6) @ student(-3, 6)
-    what = "the product of places 3, 5 and 40 with the matrix"
-    student.expect(moved, encoded(places - 3, 6), what=what)
+    positions = np.array([3, 5, 40])
+    moved = encoded(positions, 6) @ student(-3, 6)
+    what = "the product of positions 3, 5 and 40 with the matrix"
+    student.expect(moved, encoded(positions - 3, 6), what=what)
 
 
 @exercise.case("With another base it moves that base's encodings")
@@ -84,7 +84,7 @@ def odd_size(student, rng):
     student.raises(ValueError, 2, 5)
 
 
-@exercise.case("A shift by no place at all changes nothing", visible=False)
+@exercise.case("A shift by 0 positions changes nothing", visible=False)
 def no_shift(student, rng):
     d_model = 2 * int(rng.integers(3, 9))
     student.expect(student(0, d_model), np.eye(d_model))
@@ -106,12 +106,12 @@ def there_and_back(student, rng):
 
 
 def angles(k, d_model, base):
-    """Give the angle by which each pair turns."""
+    """Return the angle by which each pair turns."""
     return k * base ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def blocks(turns, d_model):
-    """Put a block that turns by an angle in each pair's place on the diagonal."""
+    """Put each pair's block, which turns by its angle, on the diagonal."""
     matrix = np.zeros((d_model, d_model))
     even = np.arange(0, 2 * len(turns), 2)
     matrix[even, even] = matrix[even + 1, even + 1] = np.cos(turns)
@@ -127,8 +127,8 @@ def refuse_odd(d_model):
 
 
 @exercise.misconception(
-    "Your matrix moves a row back by k places; from the left, as M @ p, it would move "
-    "a column forward.",
+    "Your matrix moves a row back by k positions; from the left, as M @ p, it would "
+    "move a column forward.",
     "On which side of your matrix does an encoding stand in row t @ M?",
     why="Most write-ups put the matrix before a column: its transpose, or M of −k.",
 )
@@ -183,7 +183,7 @@ def sign_of_k_ignored(k, d_model, base=10000.0):
 @exercise.misconception(
     "Your matrix is the identity for every negative k.",
     "How often does a loop over range(k) run if k is −3?",
-    why="The matrix of one place is multiplied k times, in a loop over range(k).",
+    why="The matrix of one position is multiplied k times, in a loop over range(k).",
 )
 def negative_k_does_nothing(k, d_model, base=10000.0):
     refuse_odd(d_model)
@@ -191,18 +191,18 @@ def negative_k_does_nothing(k, d_model, base=10000.0):
 
 
 @exercise.misconception(
-    "Your matrix moves by one place, whatever k is.",
+    "Your matrix moves by one position, whatever k is.",
     "Where does your code read its argument k?",
     why="The speeds ω_i are put into sine and cosine without the factor k.",
 )
-def always_one_place(k, d_model, base=10000.0):
+def always_one_position(k, d_model, base=10000.0):
     refuse_odd(d_model)
     return blocks(angles(1, d_model, base), d_model)
 
 
 @exercise.misconception(
     "All your blocks turn by k, the angle of the first pair.",
-    "By how much does the slowest pair turn between two neighbouring places?",
+    "By how much does the slowest pair turn between two neighbouring positions?",
     why="The turn of a plane is put down once and repeated, without its ω_i.",
 )
 def one_angle_for_all(k, d_model, base=10000.0):
@@ -243,8 +243,8 @@ def base_ignored(k, d_model, base=10000.0):
 @exercise.misconception(
     "Your matrix has a diagonal of ones moved by k: it moves the numbers of a row to "
     "other columns.",
-    "What has to move by k here: the numbers within a row, or the place that the row "
-    "stands for?",
+    "What has to move by k here: the numbers within a row, or the position that the "
+    "row stands for?",
     why="In mathematics a shift matrix is one with ones beside the diagonal.",
 )
 def columns_moved(k, d_model, base=10000.0):

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``sinusoidal_encoding``."""
+"""Cases and misconceptions of ``sinusoidal_encoding``."""
 
 import math
 
@@ -29,7 +29,7 @@ def usual(rng):
     return 5, 12
 
 
-@exercise.case("Three places of size 4 get these sines and cosines")
+@exercise.case("Three positions of size 4 get these sines and cosines")
 def small_example_by_hand(student, rng):
     sin, cos = math.sin, math.cos
     expected = np.array(
@@ -47,7 +47,7 @@ def six_speeds(student, rng):
     student.agrees(5, 12)
 
 
-@exercise.case("Every place's vector has the same length, the root of d_model / 2")
+@exercise.case("Every position's vector has the same length, the root of d_model / 2")
 def equal_lengths(student, rng):
     lengths = np.sqrt((student(7, 12) ** 2).sum(axis=1))
     what = "the length of each row"
@@ -64,19 +64,19 @@ def odd_size(student, rng):
     student.agrees(5, 7)
 
 
-@exercise.case("The last of 1000 places is as exact as the first")
-def far_places(student, rng):
+@exercise.case("The last of 1000 positions is as exact as the first")
+def far_positions(student, rng):
     student.agrees(1000, 4)
 
 
-@exercise.case("A single place gets zeros and ones in turn", visible=False)
-def single_place(student, rng):
+@exercise.case("A single position gets zeros and ones in turn", visible=False)
+def single_position(student, rng):
     d_model = 2 * int(rng.integers(2, 9))
     student.expect(student(1, d_model), np.array([[0.0, 1.0] * (d_model // 2)]))
 
 
 @exercise.case(
-    "The dot product of two places depends on how far apart they are, not on where",
+    "The dot product of two positions depends on how far apart they are, not on where",
     visible=False,
 )
 def distances_only(student, rng):
@@ -88,7 +88,7 @@ def distances_only(student, rng):
 
 
 def speeds(d_model, base):
-    """Give how fast the angle of each pair grows."""
+    """Return the speed at which each pair's angle grows."""
     return base ** (-np.arange(0, d_model, 2) / d_model)
 
 
@@ -113,7 +113,7 @@ def sines_before_cosines(n, d_model, base=10000.0):
 
 @exercise.misconception(
     "Your even columns hold cosines and your odd columns sines.",
-    "What is the first number of place 0 in the docstring's example?",
+    "What is the first number of position 0 in the docstring's example?",
     why="Circles are drawn as (cos, sin), so the pair is written in that order.",
 )
 def cosine_first(n, d_model, base=10000.0):
@@ -208,7 +208,7 @@ def speed_by_column(n, d_model, base=10000.0):
     "Each of your columns has a speed of its own, with twice the column's number in "
     "the exponent.",
     "Which columns share one i, and what does the exponent hold for column 2?",
-    why="arange(d_model) is put in the place of i, and the formula's 2 in front of it.",
+    why="arange(d_model) replaces i, and the formula's 2 stays in front of it.",
 )
 def speed_by_column_doubled(n, d_model, base=10000.0):
     angles = np.outer(np.arange(n), base ** (-2 * np.arange(d_model) / d_model))
@@ -241,8 +241,8 @@ def logarithm_rounded(n, d_model, base=10000.0):
 
 
 @exercise.misconception(
-    "Your later pairs turn faster than the first: place t is multiplied by the power "
-    "of the base.",
+    "Your later pairs turn faster than the first: position t is multiplied by the "
+    "power of the base.",
     "Which pair should turn slowest, the first or the last?",
     why="The minus of the exponent is lost between 1 / 10000^(2i/d) and its product.",
 )
@@ -252,8 +252,8 @@ def power_multiplied(n, d_model, base=10000.0):
 
 
 @exercise.misconception(
-    "Your first row is the encoding of place 1.",
-    "From which number on are the places counted here?",
+    "Your first row is the encoding of position 1.",
+    "Which number does the first position have here?",
     why="Positions are counted from 1 in some libraries, where 0 stands for padding.",
 )
 def counted_from_one(n, d_model, base=10000.0):
@@ -284,7 +284,7 @@ def last_pair_reaches_base(n, d_model, base=10000.0):
 
 @exercise.misconception(
     "Your code is right for an even d_model and stops at an odd one: there are more "
-    "sines than places for cosines.",
+    "sines than columns for cosines.",
     "How many even and how many odd columns are there among seven?",
     why="pe[:, 1::2] = cos(angles), as in PyTorch's tutorial: codertimo/BERT-pytorch "
     "issue 78 and many more.",
@@ -295,7 +295,7 @@ def odd_size_stops(n, d_model, base=10000.0):
 
 @exercise.misconception(
     "Your code is right for an even d_model and stops at an odd one: there are fewer "
-    "sines than places for them.",
+    "sines than columns for them.",
     "How many even and how many odd columns are there among seven?",
     why="arange(d_model // 2) counts whole pairs, and the last sine has none.",
 )
@@ -327,9 +327,9 @@ def odd_column_missing(n, d_model, base=10000.0):
 
 @exercise.misconception(
     "Your angles have the seven digits of float32, so your numbers drift from the "
-    "right ones as the places grow.",
+    "right ones as the positions grow.",
     "With seven digits in all, how many are left after the point in an angle of 1000?",
-    why="float32 is PyTorch's default; in 16 bits some neighbouring places even get "
+    why="float32 is PyTorch's default; in 16 bits some neighbouring positions even get "
     "equal numbers (EleutherAI/gpt-neox pull request 1016).",
 )
 def angles_in_float32(n, d_model, base=10000.0):

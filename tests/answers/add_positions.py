@@ -9,9 +9,9 @@ answers = Answers("add_positions")
 
 
 def check_room(x, encoding):
-    n, n_places = np.shape(x)[-2], len(encoding)
-    if n_places < n:
-        raise ValueError(f"no room: {n_places} < {n}")
+    n, n_positions = np.shape(x)[-2], len(encoding)
+    if n_positions < n:
+        raise ValueError(f"no room: {n_positions} < {n}")
 
 
 @answers.correct
@@ -47,7 +47,7 @@ def tokens_moved_to_the_front(x, encoding):
 
 
 @answers.correct
-def one_hot_rows_pick_places(x, encoding):
+def one_hot_rows_pick_positions(x, encoding):
     check_room(x, encoding)
     picks = np.eye(x.shape[-2], len(encoding))
     return x + np.einsum("ip,pd->id", picks, encoding)
@@ -64,8 +64,8 @@ def copied_then_added(x, encoding):
 @answers.correct
 def in_pytorch(x, encoding):
     check_room(x, encoding)
-    tokens, places = torch.tensor(x), torch.tensor(encoding)
-    return (tokens + places.narrow(0, 0, tokens.size(-2))).numpy()
+    tokens, positions = torch.tensor(x), torch.tensor(encoding)
+    return (tokens + positions.narrow(0, 0, tokens.size(-2))).numpy()
 
 
 @answers.correct
@@ -94,7 +94,7 @@ answers.right["partial"] = functools.partial(
 
 
 @answers.also("along_the_batch")
-def each_sequence_one_place(x, encoding):
+def each_sequence_one_position(x, encoding):
     if len(x) > len(encoding):
         raise ValueError("more than there are")
     result = np.zeros(x.shape)
@@ -103,16 +103,16 @@ def each_sequence_one_place(x, encoding):
     return result
 
 
-@answers.also("places_counted_by_the_batch")
+@answers.also("positions_counted_by_the_batch")
 def first_rows_as_many_as_x_has(x, encoding):
     check_room(x, encoding)
     return np.add(x, np.take(encoding, range(x.shape[0]), axis=0))
 
 
-@answers.also("places_counted_by_the_batch_unchecked")
+@answers.also("positions_counted_by_the_batch_unchecked")
 def first_rows_stretched(x, encoding):
-    places = encoding[range(min(x.shape[0], len(encoding)))]
-    return np.broadcast_to(places, x.shape) + x
+    positions = encoding[range(min(x.shape[0], len(encoding)))]
+    return np.broadcast_to(positions, x.shape) + x
 
 
 @answers.also("tokens_counted_on_axis_one")
@@ -122,14 +122,14 @@ def second_size_taken(x, encoding):
     return encoding[0:n, :] + x
 
 
-@answers.also("places_run_on")
+@answers.also("positions_continue_across_sequences")
 def counted_through(x, encoding):
-    result, place = np.zeros(x.shape), 0
+    result, position = np.zeros(x.shape), 0
     for token in np.ndindex(x.shape[:-1]):
-        if place >= len(encoding):
-            raise ValueError("no place is left")
-        result[token] = x[token] + encoding[place]
-        place += 1
+        if position >= len(encoding):
+            raise ValueError("no position is left")
+        result[token] = x[token] + encoding[position]
+        position += 1
     return result
 
 
@@ -148,17 +148,17 @@ def root_on_the_tokens(x, encoding):
 
 
 @answers.also("encoding_scaled")
-def root_on_the_places(x, encoding):
+def root_on_the_positions(x, encoding):
     return loop_over_sequences(x, encoding * x.shape[-1] ** 0.5)
 
 
-@answers.also("last_places")
-def places_from_the_end(x, encoding):
+@answers.also("last_positions")
+def positions_from_the_end(x, encoding):
     check_room(x, encoding)
     return loop_over_sequences(x, encoding[len(encoding) - x.shape[-2] :])
 
 
-@answers.also("row_of_place_n")
+@answers.also("row_of_position_n")
 def one_row_in_a_loop(x, encoding):
     check_room(x, encoding)
     n = x.shape[-2]
@@ -168,8 +168,8 @@ def one_row_in_a_loop(x, encoding):
     return result
 
 
-@answers.also("first_token_at_place_one")
-def first_place_skipped(x, encoding):
+@answers.also("first_token_at_position_one")
+def first_position_skipped(x, encoding):
     check_room(x, encoding)
     return np.add(x, encoding[1:][: x.shape[-2]])
 
@@ -188,8 +188,8 @@ def written_into_the_same_kind(x, encoding):
     return result
 
 
-@answers.also("one_place_for_all")
-def places_stretched(x, encoding):
+@answers.also("one_position_for_all")
+def positions_stretched(x, encoding):
     n = x.shape[-2]
     if 1 < len(encoding) < n:
         raise ValueError("operands could not be broadcast together")
@@ -197,7 +197,7 @@ def places_stretched(x, encoding):
     return x + encoding[rows]
 
 
-@answers.also("places_start_again")
+@answers.also("positions_start_over")
 def table_laid_end_to_end(x, encoding):
     n = x.shape[-2]
     times = -(-n // len(encoding))
@@ -211,7 +211,7 @@ def shorter_of_the_two(x, encoding):
 
 
 @answers.other
-def places_backwards(x, encoding):
+def positions_backwards(x, encoding):
     check_room(x, encoding)
     return x + encoding[: x.shape[-2]][::-1]
 
@@ -235,9 +235,9 @@ def mean_of_both(x, encoding):
 
 
 @answers.other
-def last_place_for_the_rest(x, encoding):
-    places = np.minimum(np.arange(x.shape[-2]), len(encoding) - 1)
-    return x + encoding[places]
+def last_position_for_the_rest(x, encoding):
+    positions = np.minimum(np.arange(x.shape[-2]), len(encoding) - 1)
+    return x + encoding[positions]
 
 
 @answers.other

@@ -18,12 +18,12 @@ def in_loops(x, angle, pairs=None):
     """Turn in loops; angle(row, i) is that of pair i, pairs(i) its two columns."""
     pairs = pairs or (lambda i: (2 * i, 2 * i + 1))
     turned = np.array(x, dtype=float)
-    for place in np.ndindex(x.shape[:-1]):
+    for index in np.ndindex(x.shape[:-1]):
         for i in range(x.shape[-1] // 2):
             one, two = pairs(i)
-            a, b, phi = x[*place, one], x[*place, two], angle(place[-1], i)
-            turned[*place, one] = a * math.cos(phi) - b * math.sin(phi)
-            turned[*place, two] = a * math.sin(phi) + b * math.cos(phi)
+            a, b, phi = x[*index, one], x[*index, two], angle(index[-1], i)
+            turned[*index, one] = a * math.cos(phi) - b * math.sin(phi)
+            turned[*index, two] = a * math.sin(phi) + b * math.cos(phi)
     return turned
 
 
@@ -70,7 +70,7 @@ def quarter_turn_added(x, positions, base=10000.0):
 
 
 @answers.correct
-def one_matrix_per_place(x, positions, base=10000.0):
+def one_matrix_per_position(x, positions, base=10000.0):
     refuse_odd(x)
     n, d_k = x.shape[-2:]
     matrices = np.zeros((n, d_k, d_k))
@@ -98,9 +98,9 @@ def lengths_and_directions(x, positions, base=10000.0):
 def in_pytorch(x, positions, base=10000.0):
     refuse_odd(x)
     tensor = torch.tensor(x, dtype=torch.float64)
-    places = torch.as_tensor(np.asarray(positions), dtype=torch.float64)
+    positions = torch.as_tensor(np.asarray(positions), dtype=torch.float64)
     even = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
-    angles = torch.outer(places, base ** (-even / x.shape[-1]))
+    angles = torch.outer(positions, base ** (-even / x.shape[-1]))
     hands = torch.view_as_complex(tensor.unflatten(-1, (-1, 2)))
     turned = hands * torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(turned).flatten(-2).numpy()
@@ -147,11 +147,11 @@ def loop_with_another_angle_in_each_half(x, positions, base=10000.0):
     half = x.shape[-1] // 2
     angle = plain_angle(x, positions, base)
     turned = np.zeros(x.shape)
-    for place in np.ndindex(x.shape):
-        *row, c = place
+    for index in np.ndindex(x.shape):
+        *row, c = index
         phi = angle(row[-1], c // 2)
         other = -x[*row, c + half] if c < half else x[*row, c - half]
-        turned[place] = x[place] * math.cos(phi) + other * math.sin(phi)
+        turned[index] = x[index] * math.cos(phi) + other * math.sin(phi)
     return turned
 
 
@@ -161,11 +161,11 @@ def loop_with_angles_counted_round(x, positions, base=10000.0):
     half = x.shape[-1] // 2
     angle = plain_angle(x, positions, base)
     turned = np.zeros(x.shape)
-    for place in np.ndindex(x.shape):
-        *row, c = place
+    for index in np.ndindex(x.shape):
+        *row, c = index
         phi = angle(row[-1], c % half)
         other = x[*row, c - 1] if c % 2 else -x[*row, c + 1]
-        turned[place] = x[place] * math.cos(phi) + other * math.sin(phi)
+        turned[index] = x[index] * math.cos(phi) + other * math.sin(phi)
     return turned
 
 
@@ -173,20 +173,20 @@ def loop_with_angles_counted_round(x, positions, base=10000.0):
 def loop_over_single_columns(x, positions, base=10000.0):
     refuse_odd(x)
     turned = np.zeros(x.shape)
-    for place in np.ndindex(x.shape):
-        *row, c = place
+    for index in np.ndindex(x.shape):
+        *row, c = index
         phi = int(positions[row[-1]]) / base ** (c / x.shape[-1])
         other = x[*row, c - 1] if c % 2 else -x[*row, c + 1]
-        turned[place] = x[place] * math.cos(phi) + other * math.sin(phi)
+        turned[index] = x[index] * math.cos(phi) + other * math.sin(phi)
     return turned
 
 
 @answers.also("turned_backwards")
 def conjugated(x, positions, base=10000.0):
-    return complex_numbers(x, [-int(position) for position in positions], base)
+    return complex_numbers(x, [-int(t) for t in positions], base)
 
 
-@answers.also("places_ignored")
+@answers.also("positions_ignored")
 def rows_counted(x, positions, base=10000.0):
     return complex_numbers(x, range(x.shape[-2]), base)
 
@@ -194,7 +194,7 @@ def rows_counted(x, positions, base=10000.0):
 @answers.also("relative_to_the_first")
 def loop_with_differences(x, positions, base=10000.0):
     first = int(positions[0])
-    return loop_over_pairs(x, [int(place) - first for place in positions], base)
+    return loop_over_pairs(x, [int(t) - first for t in positions], base)
 
 
 @answers.also("pairs_left_apart")
@@ -212,10 +212,10 @@ def loop_into_the_same_row(x, positions, base=10000.0):
     refuse_odd(x)
     angle = plain_angle(x, positions, base)
     turned = x * 1.0
-    for place in np.ndindex(x.shape[:-1]):
-        row = turned[place]
+    for index in np.ndindex(x.shape[:-1]):
+        row = turned[index]
         for i in range(len(row) // 2):
-            sine, cosine = math.sin(angle(place[-1], i)), math.cos(angle(place[-1], i))
+            sine, cosine = math.sin(angle(index[-1], i)), math.cos(angle(index[-1], i))
             row[2 * i] = row[2 * i] * cosine - row[2 * i + 1] * sine
             row[2 * i + 1] = row[2 * i] * sine + row[2 * i + 1] * cosine
     return turned
@@ -225,10 +225,10 @@ def loop_into_the_same_row(x, positions, base=10000.0):
 def loop_into_x(x, positions, base=10000.0):
     refuse_odd(x)
     angle = plain_angle(x, positions, base)
-    for place in np.ndindex(x.shape[:-1]):
-        row = x[place]
+    for index in np.ndindex(x.shape[:-1]):
+        row = x[index]
         for i in range(len(row) // 2):
-            sine, cosine = math.sin(angle(place[-1], i)), math.cos(angle(place[-1], i))
+            sine, cosine = math.sin(angle(index[-1], i)), math.cos(angle(index[-1], i))
             row[2 * i] = row[2 * i] * cosine - row[2 * i + 1] * sine
             row[2 * i + 1] = row[2 * i] * sine + row[2 * i + 1] * cosine
     return x
@@ -296,14 +296,14 @@ def loop_in_float32(x, positions, base=10000.0):
     refuse_odd(x)
     d_k = x.shape[-1]
     turned = np.zeros(x.shape)
-    for place in np.ndindex(x.shape[:-1]):
+    for index in np.ndindex(x.shape[:-1]):
         for c in range(0, d_k, 2):
             speed = np.float32(base ** (-c / d_k))
-            angle = np.float32(positions[place[-1]]) * speed
+            angle = np.float32(positions[index[-1]]) * speed
             sine, cosine = float(np.sin(angle)), float(np.cos(angle))
-            a, b = x[*place, c], x[*place, c + 1]
-            turned[*place, c] = a * cosine - b * sine
-            turned[*place, c + 1] = a * sine + b * cosine
+            a, b = x[*index, c], x[*index, c + 1]
+            turned[*index, c] = a * cosine - b * sine
+            turned[*index, c + 1] = a * sine + b * cosine
     return turned
 
 
@@ -312,7 +312,7 @@ def encoding_added(x, positions, base=10000.0):
     refuse_odd(x)
     unit = np.zeros(x.shape)
     unit[..., 1::2] = 1.0
-    return x + loop_over_pairs(unit, [-int(place) for place in positions], base)
+    return x + loop_over_pairs(unit, [-int(t) for t in positions], base)
 
 
 @answers.other
@@ -323,7 +323,7 @@ def one_angle_for_all(x, positions, base=10000.0):
 
 @answers.other
 def counted_from_one(x, positions, base=10000.0):
-    return complex_numbers(x, [int(place) + 1 for place in positions], base)
+    return complex_numbers(x, [int(t) + 1 for t in positions], base)
 
 
 @answers.other
@@ -333,9 +333,9 @@ def slowest_first(x, positions, base=10000.0):
 
 @answers.other
 def halves_turned_backwards(x, positions, base=10000.0):
-    return loop_over_halves(x, [-int(place) for place in positions], base)
+    return loop_over_halves(x, [-int(t) for t in positions], base)
 
 
 @answers.other
-def places_without_sign(x, positions, base=10000.0):
+def positions_without_sign(x, positions, base=10000.0):
     return complex_numbers(x, np.abs(positions), base)

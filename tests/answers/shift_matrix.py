@@ -21,7 +21,7 @@ def turn(angle):
 
 
 def by_blocks(d_model, block):
-    """Put block(i), a 2 × 2 matrix, in the place of pair i."""
+    """Put block(i), a 2 × 2 matrix, where pair i belongs."""
     refuse_odd(d_model)
     matrix = np.zeros((d_model, d_model))
     for i in range(d_model // 2):
@@ -53,7 +53,7 @@ def diagonals(k, d_model, base=10000.0):
 
 
 @answers.correct
-def power_of_one_place(k, d_model, base=10000.0):
+def power_of_one_position(k, d_model, base=10000.0):
     one = by_blocks(d_model, lambda i: turn(base ** (-2 * i / d_model)))
     return np.linalg.matrix_power(one, k)
 
@@ -160,7 +160,7 @@ def multiplied_in_a_loop(k, d_model, base=10000.0):
     return matrix
 
 
-@answers.also("always_one_place")
+@answers.also("always_one_position")
 def speeds_for_angles(k, d_model, base=10000.0):
     return by_blocks(d_model, lambda i: turn(base ** (-2 * i / d_model)))
 
@@ -218,7 +218,7 @@ def multiplied_by_k(k, d_model, base=10000.0):
 
 
 @answers.other
-def one_place_too_far(k, d_model, base=10000.0):
+def one_position_too_far(k, d_model, base=10000.0):
     return loop_over_pairs(k + 1, d_model, base)
 
 

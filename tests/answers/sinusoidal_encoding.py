@@ -11,7 +11,7 @@ answers = Answers("sinusoidal_encoding")
 
 
 def table(n, d_model, angle, waves=(math.sin, math.cos)):
-    """Fill a table in loops; angle(t, i) belongs to place t and pair i."""
+    """Fill a table in loops; angle(t, i) belongs to position t and pair i."""
     return np.array(
         [[waves[c % 2](angle(t, c // 2)) for c in range(d_model)] for t in range(n)]
     ).reshape(n, d_model)
@@ -35,8 +35,8 @@ def exponentials_of_logarithms(n, d_model, base=10000.0):
 @answers.correct
 def one_angle_per_column(n, d_model, base=10000.0):
     columns = np.arange(d_model)
-    rates = 1 / np.power(base, 2 * (columns // 2) / d_model)
-    angles = np.arange(n)[:, np.newaxis] * rates[np.newaxis, :]
+    speeds = 1 / np.power(base, 2 * (columns // 2) / d_model)
+    angles = np.arange(n)[:, np.newaxis] * speeds[np.newaxis, :]
     angles[:, 0::2] = np.sin(angles[:, 0::2])
     angles[:, 1::2] = np.cos(angles[:, 1::2])
     return angles
@@ -75,7 +75,7 @@ def columns_first_in_memory(n, d_model, base=10000.0):
 
 @answers.correct
 def turned_step_by_step(n, d_model, base=10000.0):
-    """Give place t + 1 by turning place t once more."""
+    """Return position t + 1 by turning position t once more."""
     encoding = np.zeros((n, d_model))
     for i in range((d_model + 1) // 2):
         step = cmath.exp(1j * base ** (-2 * i / d_model))
@@ -222,10 +222,10 @@ def as_in_the_tutorial(n, d_model, base=10000.0):
 @answers.also("odd_size_stops_at_the_sines")
 def whole_pairs_of_angles(n, d_model, base=10000.0):
     i = np.arange(d_model // 2)
-    rates = np.exp(-math.log(base) * 2 * i / d_model)
+    speeds = np.exp(-math.log(base) * 2 * i / d_model)
     pe = np.empty((n, d_model))
-    pe[:, 1::2] = np.cos(np.arange(n)[:, None] * rates)
-    pe[:, 0::2] = np.sin(np.arange(n)[:, None] * rates)
+    pe[:, 1::2] = np.cos(np.arange(n)[:, None] * speeds)
+    pe[:, 0::2] = np.sin(np.arange(n)[:, None] * speeds)
     return pe
 
 
@@ -288,5 +288,5 @@ def doubled_and_from_one(n, d_model, base=10000.0):
 
 
 @answers.other
-def place_as_a_share_of_n(n, d_model, base=10000.0):
+def position_as_a_share_of_n(n, d_model, base=10000.0):
     return table(n, d_model, lambda t, i: t / n / base ** (2 * i / d_model))
