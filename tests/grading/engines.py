@@ -1,12 +1,14 @@
 """Engines for tests: short limits, a fixed seed, and a look at what is left behind."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psutil
 
 from autograder.course import Course
-from autograder.grading.engine import Budget, Engine
+from autograder.grading.engine import Engine
+from autograder.grading.session import Budget
 from tests.submissions import LESSON
 
 SHORT = Budget(call=0.7, cell=1.5, cells=3.0)
@@ -14,9 +16,14 @@ SEED = 20_170_612
 SANDBOX_USERS = range(60_001, 65_002)
 
 
+def process_number() -> int:
+    """Return the number of this pytest process: engines beside it have other users."""
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+
 @contextmanager
 def engine_of(course: Course, **options) -> Iterator[Engine]:
-    options = {"budget": SHORT, "seed": SEED} | options
+    options = {"budget": SHORT, "seed": SEED, "worker": process_number()} | options
     with Engine(course, LESSON, **options) as engine:
         yield engine
 
