@@ -20,10 +20,10 @@ from autograder import check as examine
 from autograder.check import CheckStopped, NotAnExercise, local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import UnknownExercise, exercise_names, load
-from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, Report
+from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, CheckReport
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
-from tests.checking.test_judge import double, judged, tiny
+from tests.checking.test_judging import double, judged, tiny
 from tests.messages.test_messages import about, tiny_weight
 
 RIGHT = """def scaled_scores(q, k):
@@ -369,7 +369,7 @@ def test_numpys_errors_turned_on_by_a_learner_harm_no_case(
 ):
     exercise = about(tiny_weight, np.array([-1e4]))  # its exponential underflows
     module = sys.modules["autograder.check"]  # autograder.check is the function
-    monkeypatch.setattr(module, "exercise_of", lambda *_: exercise)
+    monkeypatch.setattr(module, "find_exercise", lambda *_: exercise)
     monkeypatch.setattr(module, "is_course_version", lambda *_: False)
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
@@ -520,7 +520,8 @@ def reports():
     exercise = load("scaled_scores")
 
     def judged_here(answer):
-        return Report(judge(exercise, local_runner_factory(answer)), ("<i>a note</i>",))
+        result = judge(exercise, local_runner_factory(answer))
+        return CheckReport(exercise, result, ["<i>a note</i>"])
 
     def stub(q, k):
         raise NotImplementedError
@@ -533,7 +534,7 @@ def reports():
         "evil key": judged_here(lambda q, k: {"</div><script>": 1, "`": 2}),
         "evil class": judged_here(lambda q, k: type("<b>", (), {})()),
         "stub": judged_here(stub),
-        "tiny": Report(judged(tiny(), double)),
+        "tiny": CheckReport(tiny(), judged(tiny(), double)),
     }
 
 
@@ -611,11 +612,10 @@ def test_marks_stand_out_on_light_and_dark_pages(colour, page):
 def test_data_for_programs():
     assert reports()["wrong"].data() == {
         "exercise": "scaled_scores",
-        "points": reports()["wrong"].judgement.points,
+        "points": reports()["wrong"].result.points,
         "max_points": load("scaled_scores").points,
         "cases": {
-            verdict.case.name: verdict.status
-            for verdict in reports()["wrong"].judgement.verdicts
+            verdict.case: verdict.status for verdict in reports()["wrong"].result.cases
         },
         "diagnosis": "no_scale",
         "blamed": [],

@@ -8,7 +8,7 @@ from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import judge_function
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
-from autograder.messages.report import Report
+from autograder.messages.report import CheckReport
 from course_lib.figures.cover import cover
 
 ROOT = Course.here().root
@@ -22,7 +22,8 @@ def message():
     def scaled_scores(q, k):
         return q @ np.swapaxes(k, -1, -2)
 
-    return str(Report(judge_function(exercise, scaled_scores, visible, NOTEBOOK_SEED)))
+    result = judge_function(exercise, scaled_scores, visible, NOTEBOOK_SEED)
+    return str(CheckReport(exercise, result))
 
 
 def test_the_message_in_the_readme_is_the_real_one():

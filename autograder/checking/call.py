@@ -1,7 +1,8 @@
-"""What one call of a learner's function gave: a value, or an exception, or no end.
+"""What one call of a learner's function gives: a value, an exception, or no end.
 
-``local_runner`` calls a function in this process, as the notebook does. A sandbox gives the
-same ``CallResult`` from elsewhere; nothing beyond this module knows the difference.
+``local_runner`` calls a function in this process, as the notebook does. A sandbox
+returns the same ``CallResult`` from elsewhere, and nothing beyond this module can tell
+the two apart.
 """
 
 import contextlib
@@ -21,48 +22,14 @@ import numpy as np
 
 from autograder.checking.values import (
     CONTAINERS,
-    DEEPEST,
+    MAX_DEPTH,
     as_array,
     has_numbers,
     is_array,
     is_one_of,
     is_tensor,
-    parts,
+    leaves,
 )
-
-AGAIN = 0.2  # seconds until the next try, for code that catches everything
-
-
-class TimeLimitExceeded(BaseException):
-    """The time was up. No ``except Exception`` of a learner's catches it."""
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise ``TimeLimitExceeded`` inside the block once the time is up.
-
-    seconds : of wall-clock time; None for no limit
-    Without effect outside the main thread and on systems without alarms (Windows),
-    where a learner interrupts the kernel by hand.
-    """
-    main = threading.current_thread() is threading.main_thread()
-    if seconds is None or not main or not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-    try:
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:  # once more: the alarm may have gone off in the line above
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _stop(*_: Any) -> None:
-    raise TimeLimitExceeded
 
 
 @dataclass(frozen=True)
@@ -71,7 +38,7 @@ class Raised:
 
     types : names of the exception's class and of its bases, most special first
     message : its text
-    function, line_number, line : the innermost place in the learner's own code
+    function, line_number, line : the innermost position in the learner's own code
     """
 
     types: tuple[str, ...]
@@ -88,7 +55,7 @@ class CallResult:
     kind : "value", "raised" or "timeout"; from a sandbox also "crashed", if the process
         ended in the call, and "output", if the value is too big to be sent
     arguments : the arguments as they are after the call
-    shares_memory : whether the value is, or looks into, the memory of an argument
+    shares_memory : whether the value is, or is a view of, the memory of an argument
     """
 
     kind: Literal["value", "raised", "timeout", "crashed", "output"]
@@ -100,7 +67,7 @@ class CallResult:
 
 @dataclass(frozen=True)
 class Call:
-    """One call: the arguments as they were before it, and what it gave."""
+    """One call: the arguments as they were before it, and its result."""
 
     arguments: tuple[Any, ...]
     keywords: dict[str, Any] = field(default_factory=dict)
@@ -111,7 +78,7 @@ Runner = Callable[[tuple[Any, ...], dict[str, Any]], CallResult]
 
 
 def copied(value: Any) -> Any:
-    """Copy data as deep as it goes; a callable or a stranger stays what it is."""
+    """Copy data as deep as it goes; callables and unknown types stay as they are."""
     return _copied(value, ())
 
 
@@ -122,7 +89,7 @@ def _copied(value: Any, above: tuple[int, ...]) -> Any:
         return value.detach().clone()
     if not is_one_of(value, CONTAINERS):
         return value
-    if id(value) in above or len(above) > DEEPEST:  # holds itself: no data of ours
+    if id(value) in above or len(above) > MAX_DEPTH:  # holds itself: no data of ours
         return value
     inside = (*above, id(value))
     if type(value) is dict:
@@ -135,31 +102,73 @@ def local_runner(
     names: Mapping[str, Any] | None = None,
     seconds: float | None = None,
 ) -> Runner:
-    """Give a runner that calls a function in this process, on copies of the arguments.
+    """Return a runner that calls a function in this process, with copied arguments.
 
-    names : global names that the function finds bound to other values during the call
+    names : global names that are bound to other values during the call
     seconds : for one call; once a call has used them up, later ones get a tenth
+
     What the function prints and warns is dropped: neither is part of an answer.
     """
     limit = seconds
 
     def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> CallResult:
         nonlocal limit
-        given, named = copied(arguments), copied(keywords)
+        args, kwargs = copied(arguments), copied(keywords)
         try:
-            with silenced(), _bound(namespace(function), names or {}), time_limit(limit):
-                value = function(*given, **named)
+            with (
+                silenced(),
+                _bound(namespace(function), names or {}),
+                time_limit(limit),
+            ):
+                value = function(*args, **kwargs)
         except KeyboardInterrupt:
             raise
         except TimeLimitExceeded:
             limit = (seconds or 0) / 10
-            return CallResult("timeout", arguments=given)
+            return CallResult("timeout", arguments=args)
         except BaseException as error:
-            return CallResult("raised", None, describe_exception(error, namespace(function)), given)
-        shares = _shares_memory(value, (given, named))
-        return CallResult("value", copied(value), None, given, shares)
+            raised = describe_exception(error, namespace(function))
+            return CallResult("raised", None, raised, args)
+        shares = _share_memory(value, (args, kwargs))
+        return CallResult("value", copied(value), None, args, shares)
 
     return run
+
+
+RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything
+
+
+class TimeLimitExceeded(BaseException):
+    """The time was up. No ``except Exception`` of a learner's catches it."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise ``TimeLimitExceeded`` inside the block once the time is up.
+
+    seconds : of wall-clock time; None for no limit
+
+    Without effect outside the main thread and on systems without alarms (Windows),
+    where a learner interrupts the kernel by hand.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if seconds is None or not in_main_thread or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _raise_limit_exceeded)
+    signal.setitimer(signal.ITIMER_REAL, seconds, RETRY_SECONDS)
+    try:
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # once more: the alarm may have gone off in the line above
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _raise_limit_exceeded(*_: Any) -> None:
+    raise TimeLimitExceeded
 
 
 @contextlib.contextmanager
@@ -177,8 +186,8 @@ def silenced() -> Iterator[None]:
 
 
 def plain_function(function: Any) -> Any:
-    """Give the function inside partials, decorators and ``np.vectorize``."""
-    for _ in range(DEEPEST):
+    """Return the function inside partials, decorators and ``np.vectorize``."""
+    for _ in range(MAX_DEPTH):
         if type(function) is partial:
             function = function.func
         elif type(function) is np.vectorize:
@@ -191,7 +200,7 @@ def plain_function(function: Any) -> Any:
 
 
 def namespace(function: Callable[..., Any]) -> dict[str, Any]:
-    """Give the global names that a function, partial or callable object looks up."""
+    """Return the global names that a function, partial or callable object looks up."""
     function = plain_function(function)
     if not isinstance(function, types.FunctionType | types.MethodType):
         kind = type(function)
@@ -204,7 +213,7 @@ def namespace(function: Callable[..., Any]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
-    """Bind names to other values for a while, then put back what was there."""
+    """Bind names to other values inside the block, then restore them."""
     before = {name: names[name] for name in values if name in names}
     names.update(values)
     try:
@@ -216,35 +225,35 @@ def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
 
 
 def describe_exception(error: BaseException, names: Mapping[str, Any]) -> Raised:
-    """Write an exception down, with the innermost place in the learner's own code.
+    """Return an exception as text, with the innermost line of the learner's own code.
 
     names : the global names of that code, which tell it from libraries' code
     """
-    place = None
+    innermost = None
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_globals is names:
-            place = trace
+            innermost = trace
         trace = trace.tb_next
     kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
-    if place is None and isinstance(error, SyntaxError):
+    if innermost is None and isinstance(error, SyntaxError):
         line = str(error.text or "").strip()
         return Raised(kinds, str(error.msg), "", error.lineno or 0, line)
-    if place is None:
+    if innermost is None:
         return Raised(kinds, _message(error))
-    code = place.tb_frame.f_code
-    line = linecache.getline(code.co_filename, place.tb_lineno).strip()
-    return Raised(kinds, _message(error), _name(code), place.tb_lineno, line)
+    code, number = innermost.tb_frame.f_code, innermost.tb_lineno
+    line = linecache.getline(code.co_filename, number).strip()
+    return Raised(kinds, _message(error), _function_name(code), number, line)
 
 
-def _name(code: types.CodeType) -> str:
-    """Name the function around a piece of code, such as a list comprehension."""
+def _function_name(code: types.CodeType) -> str:
+    """Return the name of the function around some code, such as a comprehension."""
     names = code.co_qualname.split(".<locals>.")
     return next((name for name in reversed(names) if name[0] != "<"), "")
 
 
 def _message(error: BaseException) -> str:
-    """Give an exception's text; an exception may fail to give its own."""
+    """Return an exception's text; "" if the exception cannot print itself."""
     try:
         return str.__str__(str(error))
     except KeyboardInterrupt:
@@ -253,17 +262,19 @@ def _message(error: BaseException) -> str:
         return ""
 
 
-def _shares_memory(value: Any, given: Any) -> bool:
-    mine = [array for _, part in parts(value) if (array := _memory(part)) is not None]
-    theirs = [array for _, part in parts(given) if (array := _memory(part)) is not None]
-    return any(np.may_share_memory(a, b) for a in mine for b in theirs)
+def _share_memory(one: Any, other: Any) -> bool:
+    """Decide whether any array in one value may lie in the memory of another's."""
+    arrays, others = _arrays_inside(one), _arrays_inside(other)
+    return any(np.may_share_memory(a, b) for a in arrays for b in others)
+
+
+def _arrays_inside(value: Any) -> list[np.ndarray]:
+    arrays = (_memory(part) for _, part in leaves(value))
+    return [array for array in arrays if array is not None]
 
 
 def _memory(part: Any) -> np.ndarray | None:
-    """Give an array that lies in the same memory as an array or tensor, if one can."""
+    """Return an array that lies in the memory of an array or tensor, if one can."""
     if is_tensor(part) and part.is_cpu and has_numbers(part) and not part.is_conj():
         return as_array(part) if part.element_size() >= 4 else None
     return part if issubclass(type(part), np.ndarray) else None
-
-
-# MERGED autograder.time_limit: End a call that does not end by itself, in this process and without threads.

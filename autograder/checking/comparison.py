@@ -1,8 +1,7 @@
-"""Find the first thing in which a result differs from what was expected.
+"""Find the first difference between a result and the expected one.
 
 The order is fixed: type, exact shape, finiteness, values. So broadcasting can never
-hide a wrong shape and a NaN can never count as close. What a value is stands in
-``arrays``, how close is close in ``closeness``, the words in ``explain``.
+hide a wrong shape, and a NaN can never count as close.
 """
 
 from dataclasses import dataclass, replace
@@ -14,70 +13,41 @@ from autograder.checking.values import (
     BOOLEANS,
     COMPLEX,
     CONTAINERS,
-    DEEPEST,
     FLOATS,
     INTEGERS,
+    MAX_DEPTH,
     as_array,
     bytes_per_number,
     has_numbers,
     is_array,
     is_one_of,
     is_tensor,
-    numbers_of,
+    number_kind,
     unwrapped,
 )
 
-# Relative tolerance by the least precise dtype in the comparison. A result is a sum of
-# at most a few dozen terms, each with an error of a few units in the last place; a
+# Relative tolerance by the bytes of the least precise dtype. A result is a sum of at
+# most a few dozen terms, each with an error of a few units in the last place; a
 # log-sum-exp around scores of 1e4 loses four more digits (1e4 · 2e-16 = 2e-12). The
-# smallest mistake that must be seen, 1e-8 added to a denominator, stays visible.
+# smallest error that must be found, 1e-8 added to a denominator, stays visible.
 RELATIVE = {8: 1e-9, 4: 1e-4, 2: 2e-2}
 # Absolute tolerance, as a share of the largest expected number: cancellation leaves
 # errors of that size in numbers near zero.
 ABSOLUTE = {8: 1e-12, 4: 1e-6, 2: 2e-3}
 
-
-def precision(actual: Any, expected: Any, least: int) -> int:
-    """Give the bytes per number that a comparison of these two may rely on."""
-    return min(bytes_per_number(actual), bytes_per_number(expected), least)
-
-
-def close(numbers: np.ndarray, wanted: np.ndarray, size: int) -> np.ndarray:
-    """Say for each of two arrays' numbers whether they are equal up to rounding."""
-    common = np.result_type(numbers, wanted, float)
-    numbers, wanted = numbers.astype(common), wanted.astype(common)
-    finite = np.abs(wanted[np.isfinite(wanted)])
-    largest = max(1.0, float(finite.max())) if finite.size else 1.0
-    absolute = ABSOLUTE[size] * largest
-    return np.isclose(numbers, wanted, RELATIVE[size], absolute, equal_nan=True)
-
-
-def numbers_agree(actual: Any, expected: Any, least: int) -> bool:
-    """Compare two numbers: whole ones exactly, however large, others closely."""
-    if is_one_of(actual, INTEGERS) and is_one_of(expected, INTEGERS):
-        return int(actual) == int(expected)
-    kind = complex if is_one_of(expected, COMPLEX) else float
-    try:
-        numbers, wanted = np.asarray(kind(actual)), np.asarray(kind(expected))
-    except OverflowError:  # a whole number beyond every float
-        return False
-    return bool(close(numbers, wanted, precision(actual, expected, least)))
-
-
 Kind = Literal["type", "length", "keys", "shape", "precision", "not_finite", "value"]
-Parts = list[tuple[Any, Any, Any]]  # the step to a part, and both sides of it
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference: its kind, the place in the result, and both sides there.
+    """One difference: its kind, where it is, and both sides there.
 
     kind : which comparison failed first
     path : keys and indices that lead to the part, empty for the whole result
     actual, expected : the two sides of that part; for "precision", expected is the
         name of the least dtype allowed
-    index : where in that part (an array, or a list of numbers or texts) the first
-        wrong entry stands
+    index : of the first wrong entry in that part (an array, or a list of numbers or
+        texts)
     wrong, total : how many entries of the part are wrong, of how many
     """
 
@@ -90,14 +60,6 @@ class Difference:
     total: int = 0
 
 
-@dataclass(frozen=True)
-class _Terms:
-    """How strict one comparison is, and how deep inside a value it stands."""
-
-    least: int
-    depth: int = 0
-
-
 def first_difference(
     actual: Any,
     expected: Any,
@@ -105,54 +67,37 @@ def first_difference(
     values: bool = True,
     least: int = 8,
 ) -> Difference | None:
-    """Give the first difference between a result and the expected one, or None.
+    """Return the first difference between a result and the expected one, or None.
 
     values : False stops after type, shape and finiteness
     least : bytes per number of the least precise input; a result computed from
         float32 is not held to float64's digits, whatever dtype it is stored in
 
     A number that is not finite equals its like, and differs from every finite one.
-    Whatever the result is, this gives an answer and raises nothing.
+    Whatever the result is, nothing is raised.
 
     >>> first_difference(np.ones(3), np.ones((1, 3))).kind
     'shape'
     """
-    terms = _Terms(least)
+    comparison = _Comparison(least)
     with np.errstate(all="ignore"):
-        found = _form(actual, expected, terms)
-        if found is None and values:
-            found = _value(actual, expected, terms)
-    return found
+        difference = _compare_form(actual, expected, comparison)
+        if difference is None and values:
+            difference = _compare_values(actual, expected, comparison)
+    return difference
 
 
-def _category(value: Any) -> Any:
-    """Give what must agree on both sides before anything else is compared."""
-    if is_one_of(value, BOOLEANS):
-        return "bool"
-    if is_one_of(value, INTEGERS + FLOATS):
-        return "number"
-    if is_one_of(value, COMPLEX):
-        return "complex number"
-    if is_array(value):
-        return f"array of {numbers_of(value)}"
-    if is_tensor(value):
-        return f"tensor of {numbers_of(value)}" if has_numbers(value) else "no numbers"
-    return type(value)
+@dataclass(frozen=True)
+class _Comparison:
+    """How precise one comparison is, and how deep inside the value."""
+
+    least: int
+    depth: int = 0
 
 
-def _parts(actual: Any, expected: Any, terms: _Terms) -> Parts | None:
-    """Pair the parts of two containers of equal form; None if they have no parts."""
-    if terms.depth > DEEPEST:  # a value that holds itself
-        return None
-    if is_one_of(expected, (list, tuple)):
-        pairs = zip(actual, expected, strict=True)
-        return [(place, *pair) for place, pair in enumerate(pairs)]
-    if type(expected) is dict:
-        return [(key, actual[key], part) for key, part in expected.items()]
-    return None
-
-
-def _form(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
+def _compare_form(
+    actual: Any, expected: Any, comparison: _Comparison
+) -> Difference | None:
     """Compare type, length or keys, shape and finiteness, down to the last part."""
     actual, expected = unwrapped(actual), unwrapped(expected)
     ours, theirs = _category(expected), _category(actual)
@@ -165,52 +110,84 @@ def _form(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
         return Difference("length", actual, expected)
     if type(expected) is dict and not _equal(set(actual), set(expected)):
         return Difference("keys", actual, expected)
-    pairs = _parts(actual, expected, terms)
+    pairs = _paired_parts(actual, expected, comparison)
     if pairs is None:
-        return _broken_number(actual, expected)
-    return _first_inside(pairs, actual, expected, terms, _form)
+        return _compare_shape_and_finiteness(actual, expected)
+    return _compare_parts(pairs, actual, expected, comparison, _compare_form)
 
 
-def _value(actual: Any, expected: Any, terms: _Terms) -> Difference | None:
+def _compare_values(
+    actual: Any, expected: Any, comparison: _Comparison
+) -> Difference | None:
     """Compare the values of two things of the same form."""
     actual, expected = unwrapped(actual), unwrapped(expected)
-    pairs = _parts(actual, expected, terms)
+    pairs = _paired_parts(actual, expected, comparison)
     if pairs is not None:
-        return _first_inside(pairs, actual, expected, terms, _value)
+        return _compare_parts(pairs, actual, expected, comparison, _compare_values)
     if is_array(expected) or (is_tensor(expected) and has_numbers(expected)):
-        far = _far(actual, expected, terms)
-        return _at(far, "value", actual, expected) if far.any() else None
+        wrong = _unequal_entries(actual, expected, comparison)
+        return _in_entries(wrong, "value", actual, expected) if wrong.any() else None
     if is_one_of(expected, INTEGERS + FLOATS + COMPLEX):
-        equal = numbers_agree(actual, expected, terms.least)
+        equal = _numbers_agree(actual, expected, comparison.least)
     else:
         equal = _equal(actual, expected)
     return None if equal else Difference("value", actual, expected)
 
 
-def _first_inside(
-    pairs: Parts, actual: Any, expected: Any, terms: _Terms, compare: Any
+def _category(value: Any) -> Any:
+    """Return what must agree on both sides before anything else is compared."""
+    if is_one_of(value, BOOLEANS):
+        return "bool"
+    if is_one_of(value, INTEGERS + FLOATS):
+        return "number"
+    if is_one_of(value, COMPLEX):
+        return "complex number"
+    if is_array(value):
+        return f"array of {number_kind(value)}"
+    if is_tensor(value):
+        return f"tensor of {number_kind(value)}" if has_numbers(value) else "no numbers"
+    return type(value)
+
+
+Pairs = list[tuple[Any, Any, Any]]  # the step to a part, and both sides of it
+
+
+def _paired_parts(actual: Any, expected: Any, comparison: _Comparison) -> Pairs | None:
+    """Pair the parts of two containers of equal form; None if they have no parts."""
+    if comparison.depth > MAX_DEPTH:  # a value that holds itself
+        return None
+    if is_one_of(expected, (list, tuple)):
+        pairs = zip(actual, expected, strict=True)
+        return [(index, *pair) for index, pair in enumerate(pairs)]
+    if type(expected) is dict:
+        return [(key, actual[key], part) for key, part in expected.items()]
+    return None
+
+
+def _compare_parts(
+    pairs: Pairs, actual: Any, expected: Any, comparison: _Comparison, compare: Any
 ) -> Difference | None:
-    """Give the first difference among parts; a plain list is one part as a whole."""
+    """Return the first difference among parts; a plain list is one part as a whole."""
     plain = type(expected) is list and not any(map(_has_parts, expected))
-    inside = replace(terms, depth=terms.depth + 1)
+    inside = replace(comparison, depth=comparison.depth + 1)
     wrong = []
-    for step, one, other in pairs:
-        found = compare(one, other, inside)
-        if found and not (plain and found.kind in ("value", "not_finite")):
-            return replace(found, path=(step, *found.path))
-        if found:
-            wrong.append((step, found.kind))
+    for step, part, expected_part in pairs:
+        difference = compare(part, expected_part, inside)
+        if difference and not (plain and difference.kind in ("value", "not_finite")):
+            return replace(difference, path=(step, *difference.path))
+        if difference:
+            wrong.append((step, difference.kind))
     if not wrong:
         return None
-    (place, kind), total = wrong[0], len(expected)
-    return Difference(kind, actual, expected, (), (place,), len(wrong), total)
+    (index, kind), total = wrong[0], len(expected)
+    return Difference(kind, actual, expected, (), (index,), len(wrong), total)
 
 
 def _has_parts(value: Any) -> bool:
     return is_array(value) or is_tensor(value) or is_one_of(value, CONTAINERS)
 
 
-def _broken_number(actual: Any, expected: Any) -> Difference | None:
+def _compare_shape_and_finiteness(actual: Any, expected: Any) -> Difference | None:
     """Compare shapes; then find a number that is not finite where it should be."""
     array = is_array(expected) or is_tensor(expected)
     if array and tuple(actual.shape) != tuple(expected.shape):
@@ -218,8 +195,8 @@ def _broken_number(actual: Any, expected: Any) -> Difference | None:
     number = is_one_of(expected, INTEGERS + FLOATS + COMPLEX)
     if not (array or number):
         return None
-    broken = ~_finite(actual) & _finite(expected)
-    return _at(broken, "not_finite", actual, expected) if broken.any() else None
+    wrong = ~_finite(actual) & _finite(expected)
+    return _in_entries(wrong, "not_finite", actual, expected) if wrong.any() else None
 
 
 def _finite(value: Any) -> np.ndarray:
@@ -229,34 +206,64 @@ def _finite(value: Any) -> np.ndarray:
     return np.isfinite(numbers)
 
 
-def _far(actual: Any, expected: Any, terms: _Terms) -> np.ndarray:
-    """Say for each entry of two arrays of one shape whether they differ."""
-    numbers, wanted = as_array(actual), as_array(expected)
-    kinds = numbers.dtype.kind + wanted.dtype.kind
+def _unequal_entries(actual: Any, expected: Any, comparison: _Comparison) -> np.ndarray:
+    """Return a boolean array: True where the entries of two arrays differ."""
+    ours, theirs = as_array(expected), as_array(actual)
+    kinds = theirs.dtype.kind + ours.dtype.kind
     if set(kinds) <= set("biu"):
-        return numbers != wanted
+        return theirs != ours
     if set(kinds) <= set("biufc"):
-        return ~close(numbers, wanted, precision(actual, expected, terms.least))
-    pairs = zip(numbers.ravel().tolist(), wanted.ravel().tolist(), strict=True)
-    far = [bool(_form(*pair, terms) or _value(*pair, terms)) for pair in pairs]
-    return np.array(far, bool).reshape(wanted.shape)
+        size = _common_bytes(actual, expected, comparison.least)
+        return ~_close(theirs, ours, size)
+    pairs = zip(theirs.ravel().tolist(), ours.ravel().tolist(), strict=True)
+    wrong = [
+        bool(_compare_form(*pair, comparison) or _compare_values(*pair, comparison))
+        for pair in pairs
+    ]
+    return np.array(wrong, bool).reshape(ours.shape)
 
 
-def _equal(actual: Any, expected: Any) -> bool:
-    """Ask two things whether they are equal; an error in their answer means no."""
-    if actual is expected:
-        return True
-    try:
-        return bool(actual == expected)
-    except Exception:
-        return False
-
-
-def _at(wrong: np.ndarray, kind: Kind, actual: Any, expected: Any) -> Difference:
+def _in_entries(
+    wrong: np.ndarray, kind: Kind, actual: Any, expected: Any
+) -> Difference:
     index = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     return Difference(
         kind, actual, expected, (), index, int(wrong.sum()), int(wrong.size)
     )
 
 
-# MERGED autograder.closeness: Say whether numbers are equal up to rounding. Shapes and types are ``compare``'s.
+def _numbers_agree(actual: Any, expected: Any, least: int) -> bool:
+    """Compare two numbers: whole ones exactly, however large, others up to rounding."""
+    if is_one_of(actual, INTEGERS) and is_one_of(expected, INTEGERS):
+        return int(actual) == int(expected)
+    kind = complex if is_one_of(expected, COMPLEX) else float
+    try:
+        pair = np.asarray(kind(actual)), np.asarray(kind(expected))
+    except OverflowError:  # a whole number beyond every float
+        return False
+    return bool(_close(*pair, _common_bytes(actual, expected, least)))
+
+
+def _common_bytes(actual: Any, expected: Any, least: int) -> int:
+    """Return the bytes per number that a comparison of these two may rely on."""
+    return min(bytes_per_number(actual), bytes_per_number(expected), least)
+
+
+def _close(actual: np.ndarray, expected: np.ndarray, size: int) -> np.ndarray:
+    """Return for each pair of numbers whether they are equal up to rounding."""
+    common = np.result_type(actual, expected, float)
+    actual, expected = actual.astype(common), expected.astype(common)
+    finite = np.abs(expected[np.isfinite(expected)])
+    largest = max(1.0, float(finite.max())) if finite.size else 1.0
+    absolute = ABSOLUTE[size] * largest
+    return np.isclose(actual, expected, RELATIVE[size], absolute, equal_nan=True)
+
+
+def _equal(actual: Any, expected: Any) -> bool:
+    """Compare with ``==``; an error in the answer means no."""
+    if actual is expected:
+        return True
+    try:
+        return bool(actual == expected)
+    except Exception:
+        return False

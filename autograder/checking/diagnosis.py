@@ -1,8 +1,8 @@
-"""Name the mistake: replay the recorded calls on every known misconception.
+"""Find the misconception behind an answer: replay its recorded calls on each of them.
 
-A match is a misconception whose whole outcomes (values, exceptions, changed arguments)
-equal the learner's on every call. Several matches, or none, give no name: a wrong
-diagnosis is worse than none.
+A misconception matches if its whole results (values, exceptions, changed arguments)
+equal the learner's on every call. Several matches, or none, give no diagnosis: a wrong
+one is worse than none.
 """
 
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from autograder.checking.student import least_precise
 
 
 def diagnose(exercise: Exercise, calls: Sequence[Call]) -> Misconception | None:
-    """Give the one misconception that explains all calls, or None."""
-    found = matches(exercise, calls)
-    return found[0] if len(found) == 1 else None
+    """Return the one misconception that explains all calls, or None."""
+    explanations = matches(exercise, calls)
+    return explanations[0] if len(explanations) == 1 else None
 
 
 def matches(exercise: Exercise, calls: Sequence[Call]) -> list[Misconception]:
-    """Give every misconception that explains all calls and is not right on them."""
+    """Return every misconception that explains all calls and is not right on them."""
     right = replay(exercise.reference, calls)
     return [
-        kept
-        for kept in exercise.misconceptions
-        if _explains(calls, kept.function, right)
+        each
+        for each in exercise.misconceptions
+        if _explains(calls, each.function, right)
     ]
 
 
 def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:
-    """Give the outcomes of a function of ours on recorded calls."""
+    """Return the results of a function of ours on recorded calls."""
     runner = local_runner(function)
     return [runner(call.arguments, call.keywords) for call in calls]
 
 
-def same(one: CallResult, other: CallResult, least: int = 8) -> bool:
-    """Say whether two outcomes agree: value or kind of exception, and arguments.
+def same_result(one: CallResult, other: CallResult, least: int = 8) -> bool:
+    """Compare two results: value or kind of exception, and arguments after the call.
 
     least : bytes per number of the call's least precise input
     """
@@ -44,33 +44,28 @@ def same(one: CallResult, other: CallResult, least: int = 8) -> bool:
         return False
     if one.raised and other.raised and one.raised.types != other.raised.types:
         return False
-    return not any(
-        first_difference(mine, theirs, least=least)
-        for mine, theirs in (
-            (one.value, other.value),
-            (one.arguments, other.arguments),
-        )
-    )
+    pairs = (one.value, other.value), (one.arguments, other.arguments)
+    return not any(first_difference(*pair, least=least) for pair in pairs)
 
 
 def _explains(calls: Sequence[Call], wrong: Function, right: list[CallResult]) -> bool:
-    """Say whether a wrong function gives the learner's outcomes and shows its mistake.
+    """Decide whether a wrong function gives the learner's results and shows its error.
 
-    The kind of an exception alone shows nothing, since many mistakes end in the same
+    The kind of an exception alone shows nothing, since many errors end in the same
     kind: there the text has to be the same too, and there has to be one.
     """
     runner = local_runner(wrong)
-    shown = False
+    is_shown = False
     for call, correct in zip(calls, right, strict=True):
-        outcome = runner(call.arguments, call.keywords)
-        least, _ = least_precise(call)
-        if not same(outcome, call.result, least):
+        result = runner(call.arguments, call.keywords)
+        least = least_precise(call).bytes_per_number
+        if not same_result(result, call.result, least):
             return False
-        if same(outcome, correct, least):
+        if same_result(result, correct, least):
             continue
-        theirs, learners = outcome.raised, call.result.raised
-        if theirs and learners:
-            shown |= theirs.message == learners.message != ""
+        raised, learners = result.raised, call.result.raised
+        if raised and learners:
+            is_shown |= raised.message == learners.message != ""
         else:
-            shown = True
-    return shown
+            is_shown = True
+    return is_shown

@@ -1,10 +1,10 @@
-"""An exercise: its reference, its spec, its cases and the ways people get it wrong.
+"""An exercise: its reference, its spec, its cases and its misconceptions.
 
 One module in ``autograder/exercises`` defines one ``Exercise`` under the name
-``exercise``. Running the cases is ``judge``'s work, wording is ``messages``'s.
+``exercise``.
 
 A case is ordinary Python. It never assumes that the learner's function lives in this
-process: it hands data to ``student(...)`` and looks at what comes back.
+process: it hands data to ``student(...)`` and checks the result.
 """
 
 import inspect
@@ -25,7 +25,8 @@ class Case:
     claim : the claim as a sentence for the learner, without a final stop
     points : what it earns
     visible : whether the learner sees it in the notebook; hidden ones run in grading
-    run : ``run(student, rng)``, which raises ``Broken`` where the claim does not hold
+    run : ``run(student, rng)``, which raises ``ClaimFailure`` if the claim does not
+        hold
     """
 
     name: str
@@ -39,15 +40,15 @@ class Case:
 class Misconception:
     """One way to get the exercise wrong, as code.
 
-    name : the mistake as an identifier (``softmax_over_queries``)
-    finding : what the learner's numbers are, one sentence ("Your numbers are …")
+    name : the wrong idea as an identifier (``softmax_over_queries``)
+    diagnosis : what the learner's numbers are, one sentence ("Your numbers are …")
     question : a question that leads on without giving the answer away
     why : why people do it, or where it was seen
     function : the wrong implementation
     """
 
     name: str
-    finding: str
+    diagnosis: str
     question: str
     why: str
     function: Function
@@ -67,7 +68,7 @@ class Exercise:
         returns: tuple[str, ...] = (),
         library: tuple[str, ...] = (),
     ) -> None:
-        """Start an exercise.
+        """Define an exercise, without a spec and cases yet.
 
         reference : the function of ``course_lib``; its name is the exercise's name
         lesson : the lesson's folder name
@@ -104,20 +105,20 @@ class Exercise:
         return float(sum(case.points for case in self.cases))
 
     def argument_names(self, count: int) -> tuple[str, ...]:
-        """Name so many positional arguments of a call; of `*masks`, masks[0] is one."""
+        """Name the first arguments of a call; of ``*masks``, masks[0] is one."""
         if not self._repeated:
             return self.parameters[:count]
         first = self.parameters.index(self._repeated[0])
-        many = (f"{self._repeated[0]}[{place}]" for place in range(count - first))
+        many = (f"{self._repeated[0]}[{index}]" for index in range(count - first))
         return (*self.parameters[:first], *many)[:count]
 
     def spec(self, function: Function) -> Function:
-        """Take the obvious, slow version: the oracle of the cases."""
+        """Set the obvious, slow version: the oracle of the cases."""
         self._spec = function
         return function
 
     def usual(self, function: Function) -> Function:
-        """Take ``inputs(rng)``: a tuple of arguments as most calls have them."""
+        """Set ``inputs(rng)``: a tuple of arguments as most calls have them."""
         self._usual = function
         return function
 
@@ -134,15 +135,15 @@ class Exercise:
         return add
 
     def misconception(
-        self, finding: str, question: str, *, why: str
+        self, diagnosis: str, question: str, *, why: str
     ) -> Callable[[Function], Function]:
-        """Add the decorated wrong function; its name is the mistake's name."""
+        """Add the decorated wrong function; its name is the misconception's name."""
 
         def add(wrong: Function) -> Function:
-            names = [kept.name for kept in self.misconceptions]
+            names = [each.name for each in self.misconceptions]
             self._refuse_duplicate(wrong.__name__, names)
             self.misconceptions.append(
-                Misconception(wrong.__name__, finding, question, why, wrong)
+                Misconception(wrong.__name__, diagnosis, question, why, wrong)
             )
             return wrong
 
@@ -150,17 +151,17 @@ class Exercise:
 
     @property
     def expected_function(self) -> Function:
-        """The spec; raises ``TypeError`` if none was given."""
+        """The spec; raises ``TypeError`` if there is none."""
         if self._spec is None:
             raise TypeError(f"exercise {self.name} has no spec")
         return self._spec
 
     def expected(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Give what the spec answers to a call."""
+        """Return the spec's answer to a call."""
         return self.expected_function(*arguments, **keywords)
 
     def usual_inputs(self, rng: np.random.Generator) -> tuple[Any, ...]:
-        """Give arguments of a usual call, drawn with rng."""
+        """Return arguments of a usual call, drawn with rng."""
         if self._usual is None:
             raise TypeError(f"exercise {self.name} has no usual inputs")
         return self._usual(rng)

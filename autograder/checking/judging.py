@@ -1,69 +1,25 @@
-"""Run an exercise's cases against a learner's function and say what each one earned.
+"""Run an exercise's cases against a learner's function: a verdict and points for each.
 
 The function is reached through a runner only, so the same code judges a function in
-the notebook and one in a sandbox. Wording is in ``messages``.
+the notebook and one in a sandbox.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from autograder.checking.call import Call, Raised, Runner
-from autograder.checking.diagnosis import diagnose, same
-from autograder.checking.exercise import Case, Exercise, Misconception
-from autograder.checking.student import Broken, Student
+from autograder.checking.diagnosis import diagnose, same_result
+from autograder.checking.exercise import Case, Exercise
+from autograder.checking.result import CaseStatus, CaseVerdict, ExerciseResult
+from autograder.checking.student import ClaimFailure, StudentFunction
 
-Status = Literal[
-    "ok", "wrong", "error", "missing", "timeout", "memory", "output", "crashed"
-]
+NOTEBOOK_SEED = 2017  # public: in the notebook each run has the same inputs
 
-NOTEBOOK_SEED = 2017  # public: in the notebook the same inputs come back at each run
-
-# Gives a runner in which these names are bound to the course's own versions.
+# Makes a runner in which these names are bound to the course's own versions.
 RunnerFactory = Callable[[tuple[str, ...]], Runner]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What one case says: its status, the points earned, and why if it is not ok."""
-
-    case: Case
-    status: Status
-    broken: Broken | None = None
-
-    @property
-    def points(self) -> float:
-        """Points earned by this case."""
-        return float(self.case.points) if self.status == "ok" else 0.0
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What all cases say together.
-
-    misconception : the named mistake, if exactly one explains every call
-    blamed : earlier exercises whose answers made this one fail; the verdicts are then
-        those with the course's versions of them
-    """
-
-    exercise: Exercise
-    verdicts: tuple[Verdict, ...]
-    calls: tuple[Call, ...]
-    misconception: Misconception | None = None
-    blamed: tuple[str, ...] = ()
-
-    @property
-    def points(self) -> float:
-        """Points earned, a Python float (nbgrader cannot read NumPy's scalars)."""
-        return float(sum(verdict.points for verdict in self.verdicts))
-
-    @property
-    def passed(self) -> bool:
-        """Whether every case that ran is ok."""
-        return all(verdict.status == "ok" for verdict in self.verdicts)
 
 
 def judge(
@@ -72,98 +28,71 @@ def judge(
     *,
     cases: Iterable[Case] | None = None,
     seed: int = NOTEBOOK_SEED,
-) -> Judgement:
-    """Judge a function, then again with the earlier exercises answered rightly.
+) -> ExerciseResult:
+    """Judge a function, then again with right answers to the earlier exercises.
 
-    cases : the cases to run, all of them if not given
+    cases : the cases to run; all of them by default
+    seed : of the cases' inputs
     """
     chosen = list(exercise.cases if cases is None else cases)
 
-    def run(names: tuple[str, ...]) -> Judgement:
-        return _run(exercise, make_runner(names), chosen, seed)
+    def run(names: tuple[str, ...]) -> ExerciseResult:
+        runner, calls = make_runner(names), list[Call]()
+        student = StudentFunction(exercise, runner, calls)
+        verdicts = tuple(_verdict(case, student, seed) for case in chosen)
+        return ExerciseResult(
+            exercise.name,
+            float(sum(verdict.points for verdict in verdicts)),
+            float(sum(verdict.max_points for verdict in verdicts)),
+            verdicts,
+            calls=tuple(calls),
+        )
 
-    found = _diagnosed(run(()))
-    if found.passed or not exercise.uses:
-        return found
+    result = _diagnosed(exercise, run(()))
+    if result.passed or not exercise.uses:
+        return result
     helped = run(exercise.uses)
-    if _went_the_same_way(found, helped):  # to name the mistake once more is slow
-        return found
-    helped = _diagnosed(helped)
-    if _merit(helped) > _merit(found):
+    if _same_calls(result, helped):  # to diagnose once more is slow
+        return result
+    helped = _diagnosed(exercise, helped)
+    if _clarity(helped) > _clarity(result):
         return replace(helped, blamed=_to_blame(exercise, run, helped))
-    stub = _unwritten_use(found)
-    return replace(helped, blamed=(stub,)) if stub else found
+    stub = _unwritten_use(exercise, result)
+    return replace(helped, blamed=(stub,)) if stub else result
 
 
-def _went_the_same_way(found: Judgement, helped: Judgement) -> bool:
-    """Say whether the earlier exercises' right answers have changed nothing."""
-    if len(found.calls) != len(helped.calls):
-        return False
-    pairs = zip(found.calls, helped.calls, strict=True)
-    return all(same(one.result, other.result) for one, other in pairs)
-
-
-def _merit(found: Judgement) -> tuple[float, bool]:
-    """Order judgements: more points first, then a named mistake before none."""
-    return found.points, found.misconception is not None
-
-
-def _to_blame(
-    exercise: Exercise, run: Callable[[tuple[str, ...]], Judgement], best: Judgement
-) -> tuple[str, ...]:
-    """Give the earlier exercises without whose right answers less would be clear."""
-    if len(exercise.uses) == 1:
-        return exercise.uses
-    needed = []
-    for name in exercise.uses:
-        others = tuple(kept for kept in exercise.uses if kept != name)
-        if _merit(_diagnosed(run(others))) < _merit(best):
-            needed.append(name)
-    return tuple(needed) or exercise.uses
-
-
-def _unwritten_use(found: Judgement) -> str:
-    """Give the earlier exercise at whose unwritten stub every case ended, if one is."""
-    stubs = set()
-    for verdict in found.verdicts:
-        call = verdict.broken.call if verdict.broken else None
-        raised = call.result.raised if call else None
-        stubs.add(raised.function if raised and verdict.status == "missing" else "")
-    stub = stubs.pop() if len(stubs) == 1 else ""
-    return stub if stub in found.exercise.uses else ""
-
-
-def _run(
-    exercise: Exercise, runner: Runner, cases: Sequence[Case], seed: int
-) -> Judgement:
-    calls: list[Call] = []
-    verdicts = [
-        _verdict(case, Student(exercise, runner, calls), seed) for case in cases
-    ]
-    return Judgement(exercise, tuple(verdicts), tuple(calls))
-
-
-def _verdict(case: Case, student: Student, seed: int) -> Verdict:
+def _verdict(case: Case, student: StudentFunction, seed: int) -> CaseVerdict:
     name = f"{student.exercise.name}.{case.name}".encode()
     rng = np.random.default_rng([seed, zlib.crc32(name)])
+    status: CaseStatus = "ok"
+    failure = None
     try:
         case.run(student, rng)
-    except Broken as broken:
-        return Verdict(case, _status(broken), broken)
+    except ClaimFailure as error:
+        status, failure = _status(error), error.with_traceback(None)
     except AssertionError as error:  # a plain assert in a case is a claim too
         call = student.calls[-1] if student.calls else None
-        return Verdict(case, "wrong", Broken("claim", call, what=str(error)))
+        status, failure = "wrong", ClaimFailure("claim", call, what=str(error))
     except Exception as error:  # the case's own fault: it must not end the check
         what = f"{type(error).__name__}: {error}"
-        return Verdict(case, "error", Broken("error", what=what))
-    return Verdict(case, "ok")
+        status, failure = "error", ClaimFailure("error", what=what)
+    most = float(case.points)
+    return CaseVerdict(
+        case.name,
+        case.claim,
+        status,
+        most if status == "ok" else 0.0,
+        most,
+        case.visible,
+        failure=failure,
+    )
 
 
-def _status(broken: Broken) -> Status:
-    raised = broken.call.result.raised if broken.call else None
-    if broken.reason in ("timeout", "crashed", "output"):
-        return broken.reason
-    if broken.reason == "raised" and raised:
+def _status(failure: ClaimFailure) -> CaseStatus:
+    raised = failure.call.result.raised if failure.call else None
+    if failure.reason in ("timeout", "crashed", "output"):
+        return failure.reason
+    if failure.reason == "raised" and raised:
         if "MemoryError" in raised.types:
             return "memory"
         return "missing" if _is_stub(raised) else "error"
@@ -171,19 +100,60 @@ def _status(broken: Broken) -> Status:
 
 
 def _is_stub(raised: Raised) -> bool:
-    """Say whether an exception is the stub's own: libraries raise that kind too."""
+    """Decide whether an exception is the stub's own: libraries raise that kind too."""
     stub = raised.line == "" or raised.line.startswith("raise NotImplementedError")
     return raised.types[0] == "NotImplementedError" and stub
 
 
-def _lost_precision(verdict: Verdict) -> bool:
-    difference = verdict.broken.found if verdict.broken else None
+def _diagnosed(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    if result.passed or result.is_unwritten:
+        return result
+    if any(_lost_precision(verdict) for verdict in result.cases):
+        return result  # rounding, not a wrong formula, moved the numbers
+    misconception = diagnose(exercise, result.calls)
+    return replace(result, diagnosis=misconception.name if misconception else "")
+
+
+def _lost_precision(verdict: CaseVerdict) -> bool:
+    difference = verdict.failure.difference if verdict.failure else None
     return difference is not None and difference.kind == "precision"
 
 
-def _diagnosed(found: Judgement) -> Judgement:
-    if found.passed or all(verdict.status == "missing" for verdict in found.verdicts):
-        return found
-    if any(_lost_precision(verdict) for verdict in found.verdicts):
-        return found  # rounding, not a mistake in the formula, moved the numbers
-    return replace(found, misconception=diagnose(found.exercise, found.calls))
+def _same_calls(result: ExerciseResult, helped: ExerciseResult) -> bool:
+    """Decide whether right answers to the earlier exercises have changed nothing."""
+    if len(result.calls) != len(helped.calls):
+        return False
+    pairs = zip(result.calls, helped.calls, strict=True)
+    return all(same_result(one.result, other.result) for one, other in pairs)
+
+
+def _clarity(result: ExerciseResult) -> tuple[float, bool]:
+    """Order results: more points first, then a diagnosis before none."""
+    return result.points, bool(result.diagnosis)
+
+
+def _to_blame(
+    exercise: Exercise,
+    run: Callable[[tuple[str, ...]], ExerciseResult],
+    best: ExerciseResult,
+) -> tuple[str, ...]:
+    """Return the earlier exercises without whose right answers less would be clear."""
+    if len(exercise.uses) == 1:
+        return exercise.uses
+    needed = []
+    for name in exercise.uses:
+        others = tuple(other for other in exercise.uses if other != name)
+        if _clarity(_diagnosed(exercise, run(others))) < _clarity(best):
+            needed.append(name)
+    return tuple(needed) or exercise.uses
+
+
+def _unwritten_use(exercise: Exercise, result: ExerciseResult) -> str:
+    """Return the earlier exercise at whose unwritten stub every case ended, or ""."""
+    stubs = set()
+    for verdict in result.cases:
+        call = verdict.failure.call if verdict.failure else None
+        raised = call.result.raised if call else None
+        stubs.add(raised.function if raised and verdict.status == "missing" else "")
+    stub = stubs.pop() if len(stubs) == 1 else ""
+    return stub if stub in exercise.uses else ""

@@ -1,4 +1,8 @@
-"""Print the kill matrix for a reader at a terminal; ``matrix`` computes it."""
+"""The kill matrix: which case catches which misconception, and which are diagnosed.
+
+It tests the tests: a misconception that no case catches, or a case that catches none,
+is a fault of the exercise.
+"""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -7,13 +11,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from autograder.checking.call import Call, Runner, local_runner
+from autograder.checking.call import Call, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import replay
 from autograder.checking.exercise import Case, Exercise, Misconception
-from autograder.checking.judging import NOTEBOOK_SEED, Judgement, judge
+from autograder.checking.judging import NOTEBOOK_SEED, judge
+from autograder.checking.result import ExerciseResult
 
-GRADING_SEED = 1706  # stands for any secret seed: the matrix must not hang on one
+GRADING_SEED = 1706  # stands for any secret seed: the matrix must not depend on one
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class CaseRow:
 
 @dataclass(frozen=True)
 class MisconceptionRow:
-    """One misconception and what the cases say of it.
+    """One misconception and the cases' verdicts on it.
 
     caught_by : cases that fail
     diagnosed_visible : named from the visible cases, as in the notebook
@@ -44,7 +49,10 @@ class MisconceptionRow:
 
 @dataclass(frozen=True)
 class ExerciseMatrix:
-    """One exercise's part of the matrix."""
+    """One exercise's part of the matrix.
+
+    broken_cases : cases that stop by their own fault, a sentence each
+    """
 
     name: str
     lesson: str
@@ -68,7 +76,7 @@ class ExerciseMatrix:
                 for case in self.cases
                 if case.name not in caught
             ),
-            *(f"{self.name}: {told}" for told in self.broken_cases),
+            *(f"{self.name}: {fault}" for fault in self.broken_cases),
         ]
 
 
@@ -76,85 +84,79 @@ def matrix(exercise: Exercise) -> ExerciseMatrix:
     """Judge every misconception of an exercise as if a learner had written it."""
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
     broken: list[str] = []
-    rows = [_row(exercise, kept, broken) for kept in exercise.misconceptions]
+    rows = [_row(exercise, each, broken) for each in exercise.misconceptions]
     return ExerciseMatrix(
         exercise.name, exercise.lesson, exercise.points, cases, rows, broken
     )
 
 
-def as_data(rows: list[ExerciseMatrix]) -> dict[str, Any]:
-    """Give the matrix as data for ``--json``."""
-    return {"exercises": [asdict(row) for row in rows]}
+def _row(
+    exercise: Exercise, misconception: Misconception, broken: list[str]
+) -> MisconceptionRow:
+    """Judge one misconception; cases that fail by their own fault go to ``broken``."""
+    name, function = misconception.name, misconception.function
+    visible = [case for case in exercise.cases if case.visible]
+    in_notebook = judge_function(exercise, function, visible, NOTEBOOK_SEED)
+    in_grading = judge_function(exercise, function, exercise.cases, GRADING_SEED)
+    broken += [
+        f"{verdict.case} itself stops on {name}: {verdict.failure.what}"
+        for verdict in in_grading.cases
+        if verdict.failure and verdict.failure.reason == "error"
+    ]
+    return MisconceptionRow(
+        name,
+        [verdict.case for verdict in in_grading.cases if verdict.status != "ok"],
+        in_notebook.diagnosis == name,
+        in_grading.diagnosis == name,
+        _has_usual_form(exercise, misconception),
+    )
 
 
 def judge_function(
     exercise: Exercise, function: Any, cases: list[Case], seed: int
-) -> Judgement:
+) -> ExerciseResult:
     """Judge a function of this process that calls nothing of the learner's."""
-
-    def make(names: tuple[str, ...]) -> Runner:
-        return local_runner(function)
-
-    return judge(exercise, make, cases=cases, seed=seed)
+    return judge(exercise, lambda _: local_runner(function), cases=cases, seed=seed)
 
 
-def _row(
-    exercise: Exercise, kept: Misconception, broken: list[str]
-) -> MisconceptionRow:
-    """Judge one misconception; cases that fail by their own fault go to ``broken``."""
-    visible = [case for case in exercise.cases if case.visible]
-    seen = judge_function(exercise, kept.function, visible, NOTEBOOK_SEED)
-    whole = judge_function(exercise, kept.function, exercise.cases, GRADING_SEED)
-    broken += [
-        f"{verdict.case.name} itself stops on {kept.name}: {verdict.broken.what}"
-        for verdict in whole.verdicts
-        if verdict.broken and verdict.broken.reason == "error"
-    ]
-    return MisconceptionRow(
-        kept.name,
-        [v.case.name for v in whole.verdicts if v.status != "ok"],
-        seen.misconception is kept,
-        whole.misconception is kept,
-        _has_usual_form(exercise, kept),
-    )
-
-
-def _has_usual_form(exercise: Exercise, kept: Misconception) -> bool:
+def _has_usual_form(exercise: Exercise, misconception: Misconception) -> bool:
     inputs = exercise.usual_inputs(np.random.default_rng(NOTEBOOK_SEED))
-    (outcome,) = replay(kept.function, [Call(inputs)])
+    (result,) = replay(misconception.function, [Call(inputs)])
     expected = exercise.expected(inputs, {})
-    return first_difference(outcome.value, expected, values=False) is None
+    return first_difference(result.value, expected, values=False) is None
+
+
+def as_data(rows: list[ExerciseMatrix]) -> dict[str, Any]:
+    """Return the matrix as data for ``--json``."""
+    return {"exercises": [asdict(row) for row in rows]}
 
 
 def print_matrix(rows: list[ExerciseMatrix]) -> None:
     """Print a table per exercise and one line for all."""
     console = Console()
     for row in rows:
+        numbers = [
+            f"{number}{'' if case.visible else '*'}"
+            for number, case in enumerate(row.cases, 1)
+        ]
         table = Table(title=f"{row.name} · {row.lesson} · {row.points:g} points")
         table.add_column("misconception")
-        for place, case in enumerate(row.cases, 1):
-            table.add_column(f"{place}{'' if case.visible else '*'}", justify="center")
+        for number in numbers:
+            table.add_column(number, justify="center")
         table.add_column("named")
-        for kept in row.misconceptions:
-            marks = ["✗" if c.name in kept.caught_by else "·" for c in row.cases]
-            named = "visible" if kept.diagnosed_visible else "hidden only"
-            table.add_row(kept.name, *marks, named if kept.diagnosed else "no")
+        for each in row.misconceptions:
+            marks = ["✗" if c.name in each.caught_by else "·" for c in row.cases]
+            named = "visible" if each.diagnosed_visible else "hidden only"
+            table.add_row(each.name, *marks, named if each.diagnosed else "no")
         console.print(table)
-        for place, case in enumerate(row.cases, 1):
-            console.print(f"  {place}{'' if case.visible else '*'} {case.name}")
+        for number, case in zip(numbers, row.cases, strict=True):
+            console.print(f"  {number} {case.name}")
         console.print()
-    wrong = [kept for row in rows for kept in row.misconceptions]
+    wrong = [each for row in rows for each in row.misconceptions]
     console.print(
         f"{len(rows)} exercises, {sum(len(row.cases) for row in rows)} cases (* hidden)"
-        f", {len(wrong)} misconceptions: {sum(bool(k.caught_by) for k in wrong)} caught"
-        f", {sum(k.diagnosed_visible for k in wrong)} named from the visible cases, "
-        f"{sum(k.diagnosed for k in wrong)} from all, "
-        f"{sum(k.usual_form for k in wrong)} of the usual form"
+        f", {len(wrong)} misconceptions: {sum(bool(w.caught_by) for w in wrong)} caught"
+        f", {sum(w.diagnosed_visible for w in wrong)} named from the visible cases, "
+        f"{sum(w.diagnosed for w in wrong)} from all, "
+        f"{sum(w.usual_form for w in wrong)} of the usual form"
     )
-
-
-# MERGED autograder.matrix: The kill matrix: which case catches which misconception, and which get their name.
-#
-#   It tests the tests: a misconception that no case catches, or a case that catches none,
-#   is a fault of the exercise.
-#

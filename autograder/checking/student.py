@@ -1,13 +1,13 @@
-"""The learner's function as a case sees it, and what a case asserts about it.
+"""The learner's function as a case calls it, and what a case asserts about it.
 
-``Student`` wraps a runner: it records every call with its outcome, and refuses results
-of the wrong type or shape before a case looks at any value.
+``StudentFunction`` wraps a runner: it records every call with its result, and refuses
+results of the wrong type or shape before a case sees any value.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from autograder.checking.call import Call, CallResult, Runner, copied
+from autograder.checking.call import Call, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
 from autograder.checking.exercise import Exercise
 from autograder.checking.values import (
@@ -16,36 +16,37 @@ from autograder.checking.values import (
     is_array,
     is_one_of,
     is_tensor,
+    leaves,
 )
-from autograder.checking.values import parts as parts_of
 
 Ending = Literal["raised", "timeout", "crashed", "output"]
 Reason = Ending | Literal["none", "differs", "changed", "no_error", "claim", "error"]
 
 
-class Broken(AssertionError):
-    """A claim that does not hold, with what the message needs."""
+class ClaimFailure(AssertionError):
+    """A claim that does not hold, with the evidence for the message."""
 
     def __init__(
         self,
         reason: Reason,
         call: Call | None = None,
-        found: Difference | None = None,
+        difference: Difference | None = None,
         what: str = "",
     ) -> None:
-        """Keep the reason, the call that shows it and the difference found in it.
+        """Keep the reason, the call that shows it and the difference in its result.
 
-        what : what was compared, if it is not the result itself
+        what : for "differs", what was compared, if it is not the result itself; for
+            "raised" and "no_error", the error that was asked for; else a message
         """
         super().__init__(reason)
         self.reason = reason
         self.call = call
-        self.found = found
+        self.difference = difference
         self.what = what
 
 
 @dataclass
-class Student:
+class StudentFunction:
     """The learner's function, callable from a case.
 
     exercise : the exercise it answers
@@ -58,23 +59,27 @@ class Student:
     calls: list[Call]
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Call the function; give its value once type and shape are as the spec's.
+        """Call the function; return its value if type and shape are as the spec's.
 
-        Raises ``Broken`` on an exception, None, a wrong type or shape, a number that
-        is not finite where the spec's is, or a dtype less precise than the inputs'.
+        Raises ``ClaimFailure`` on
+
+        - an exception, a call without end, or None
+        - a wrong type or shape
+        - a number that is not finite where the spec's is
+        - a dtype less precise than every floating input
         """
         call = self._record(arguments, keywords)
-        outcome = call.result
-        if outcome.kind != "value":
-            raise Broken(outcome.kind, call)
+        result = call.result
+        if result.kind != "value":
+            raise ClaimFailure(result.kind, call)
         expected = self.exercise.expected(copied(arguments), copied(keywords))
-        if outcome.value is None and expected is not None:
-            raise Broken("none", call)
-        found = first_difference(outcome.value, expected, values=False)
-        found = found or _less_precise(outcome.value, call, expected)
-        if found:
-            raise Broken("differs", call, found)
-        return copied(outcome.value)
+        if result.value is None and expected is not None:
+            raise ClaimFailure("none", call)
+        difference = first_difference(result.value, expected, values=False)
+        difference = difference or _lost_precision(result.value, call, expected)
+        if difference:
+            raise ClaimFailure("differs", call, difference)
+        return copied(result.value)
 
     def agrees(self, *arguments: Any, **keywords: Any) -> None:
         """Assert that the function answers these arguments as the spec does."""
@@ -83,71 +88,76 @@ class Student:
         self.expect(value, expected)
 
     def expect(self, actual: Any, expected: Any, what: str = "") -> None:
-        """Assert that what came from the last call equals what was expected.
+        """Assert that a result of the last call equals what was expected.
 
         actual : the value, or something computed from it
         what : its name in the message, if it is not the result itself
         """
         call = self.calls[-1]
-        least, _ = least_precise(call)
-        found = first_difference(actual, expected, least=least)
-        if found:
-            raise Broken("differs", call, found, what)
+        least = least_precise(call).bytes_per_number
+        difference = first_difference(actual, expected, least=least)
+        if difference:
+            raise ClaimFailure("differs", call, difference, what)
 
     def leaves_unchanged(self, *arguments: Any) -> None:
         """Assert that a call leaves its arguments as they were."""
         self(*arguments)
         call = self.calls[-1]
-        found = first_difference(call.result.arguments, call.arguments)
-        if found:
-            raise Broken("changed", call, found)
+        difference = first_difference(call.result.arguments, call.arguments)
+        if difference:
+            raise ClaimFailure("changed", call, difference)
 
     def raises(self, error: type[Exception], *arguments: Any, **keywords: Any) -> None:
         """Assert that a call raises this kind of exception."""
         call = self._record(arguments, keywords)
         kind, raised = call.result.kind, call.result.raised
         if kind == "value":
-            raise Broken("no_error", call, what=error.__name__)
+            raise ClaimFailure("no_error", call, what=error.__name__)
         if raised is None:
-            raise Broken(kind, call)
+            raise ClaimFailure(kind, call)
         if error.__name__ not in raised.types:
-            raise Broken("raised", call, what=error.__name__)
+            raise ClaimFailure("raised", call, what=error.__name__)
 
     def _record(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
         call = Call(copied(arguments), copied(keywords))
-        outcome: CallResult = self.runner(arguments, keywords)
-        call = replace(call, result=outcome)
+        call = replace(call, result=self.runner(arguments, keywords))
         self.calls.append(call)
         return call
 
 
-def least_precise(call: Call) -> tuple[int, str]:
-    """Give the bytes and the dtype's name of a call's least precise floating input."""
-    given = [(8, "float64")]
-    for _, part in parts_of([call.arguments, call.keywords]):
-        if _has_dtype(part):
-            given.append((bytes_per_number(part), _dtype(part)))
-    return min(given, key=lambda kept: kept[0])
+class Precision(NamedTuple):
+    """A floating dtype: the bytes of one number, and the dtype's name."""
+
+    bytes_per_number: int
+    dtype: str
 
 
-def _less_precise(value: Any, call: Call, expected: Any) -> Difference | None:
-    """Give a difference if a result has fewer bytes per number than every float input.
+def least_precise(call: Call) -> Precision:
+    """Return the precision of a call's least precise floating input."""
+    inputs = [
+        Precision(bytes_per_number(leaf), str(leaf.dtype).removeprefix("torch."))
+        for _, leaf in leaves([call.arguments, call.keywords])
+        if _has_dtype(leaf)
+    ]
+    inputs.insert(0, Precision(8, "float64"))
+    return min(inputs, key=lambda precision: precision.bytes_per_number)
 
-    The tolerance goes by the least precise dtype, so nobody may lower it alone.
+
+def _lost_precision(value: Any, call: Call, expected: Any) -> Difference | None:
+    """Return a difference if a result is less precise than every floating input.
+
+    The tolerance goes by the least precise dtype, so an answer may not lower it alone.
     """
-    least, name = least_precise(call)
+    least = least_precise(call)
     # Where no float goes in as an array or tensor, what is expected says how precise.
-    least = min([least, *(bytes_per_number(part) for _, part in parts_of(expected))])
-    for path, part in parts_of(value):
-        if _has_dtype(part) and bytes_per_number(part) < least:
-            return Difference("precision", part, name, path)
+    sizes = [bytes_per_number(leaf) for _, leaf in leaves(expected)]
+    smallest = min([least.bytes_per_number, *sizes])
+    for path, leaf in leaves(value):
+        if _has_dtype(leaf) and bytes_per_number(leaf) < smallest:
+            return Difference("precision", leaf, least.dtype, path)
     return None
 
 
-def _has_dtype(part: Any) -> bool:
-    number = is_one_of(part, FLOATS) and type(part) is not float
-    return number or is_array(part) or is_tensor(part)
-
-
-def _dtype(part: Any) -> str:
-    return str(part.dtype).removeprefix("torch.")
+def _has_dtype(leaf: Any) -> bool:
+    number = is_one_of(leaf, FLOATS) and type(leaf) is not float
+    return number or is_array(leaf) or is_tensor(leaf)

@@ -1,7 +1,6 @@
-"""Say what a value is: a number, an array, a tensor, and how precise.
+"""Tell what a value is: a number, an array, a tensor, and how precise.
 
-It trusts nothing but exact types: a subclass may answer anything about itself. Which
-values are equal is decided in ``compare``, how they are shown in ``words``.
+Only exact types are trusted: a subclass may answer anything about itself.
 """
 
 import sys
@@ -13,19 +12,19 @@ import numpy as np
 Types = tuple[type, ...]
 
 
-def _with_numpys(kind: type, codes: str) -> Types:
+def _with_numpy_types(kind: type, codes: str) -> Types:
     return (kind, *{np.dtype(code).type for code in codes})
 
 
-INTEGERS = _with_numpys(int, np.typecodes["AllInteger"])
-FLOATS = _with_numpys(float, np.typecodes["Float"])
-COMPLEX = _with_numpys(complex, np.typecodes["Complex"])
+INTEGERS = _with_numpy_types(int, np.typecodes["AllInteger"])
+FLOATS = _with_numpy_types(float, np.typecodes["Float"])
+COMPLEX = _with_numpy_types(complex, np.typecodes["Complex"])
 BOOLEANS: Types = (bool, np.bool_)
 CONTAINERS: Types = (list, tuple, dict, set, frozenset)
-COUNTING: Types = (Counter, defaultdict)  # made to fill a dictionary; they are one
-DEEPEST = 50  # levels of nesting that are looked into
+COUNTING: Types = (Counter, defaultdict)  # dictionaries with a special constructor
+MAX_DEPTH = 50  # levels of nesting that are read
 
-KINDS = {
+NUMBER_KINDS = {
     "f": "floats",
     "i": "integers",
     "u": "integers",
@@ -37,7 +36,7 @@ KINDS = {
 
 
 def is_one_of(value: Any, kinds: Types) -> bool:
-    """Say whether a value is exactly of one of these types, no subclass."""
+    """Decide whether a value is exactly of one of these types, no subclass."""
     own = type(value)
     for kind in kinds:  # a loop: this runs for every number, any(…) takes twice as long
         if own is kind:
@@ -46,18 +45,18 @@ def is_one_of(value: Any, kinds: Types) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Say whether a value is exactly a NumPy array."""
+    """Decide whether a value is exactly a NumPy array."""
     return type(value) is np.ndarray
 
 
 def is_tensor(value: Any) -> bool:
-    """Say whether a value is exactly a torch tensor, without importing torch."""
+    """Decide whether a value is exactly a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and is_one_of(value, (torch.Tensor, torch.nn.Parameter))
 
 
 def has_numbers(value: Any) -> bool:
-    """Say whether ``as_array`` can read a tensor: it is dense and has its data."""
+    """Decide whether ``as_array`` can read a tensor: it is dense and has its data."""
     return (
         str(value.layout) == "torch.strided"
         and not value.is_meta
@@ -67,10 +66,11 @@ def has_numbers(value: Any) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """Give a value as what it stands for.
+    """Return a value as the plain type that it stands for.
 
-    The number in an array without axes, the text in a NumPy text, the dictionary that
-    was counted or collected with one of the standard library's two aids.
+    - an array without axes: the number in it
+    - a NumPy string: a Python string
+    - a ``Counter`` or ``defaultdict``: a dictionary
     """
     if is_one_of(value, COUNTING):
         return dict(value)
@@ -80,7 +80,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def as_array(value: Any) -> np.ndarray:
-    """Give the numbers of an array, tensor or number as a NumPy array."""
+    """Return the numbers of an array, tensor or number as a NumPy array."""
     if is_tensor(value):
         value = value.detach().cpu().resolve_conj().resolve_neg()
         if value.is_floating_point() and value.element_size() < 4:  # bfloat16 too
@@ -89,7 +89,7 @@ def as_array(value: Any) -> np.ndarray:
     return np.asarray(value)
 
 
-def numbers_of(value: Any) -> str:
+def number_kind(value: Any) -> str:
     """Name the kind of numbers in an array or tensor: floats, integers, …"""
     if is_tensor(value):
         if value.is_complex():
@@ -97,13 +97,13 @@ def numbers_of(value: Any) -> str:
         if value.is_floating_point():
             return "floats"
         return "booleans" if str(value.dtype) == "torch.bool" else "integers"
-    return KINDS.get(value.dtype.kind, f"items of type {value.dtype}")
+    return NUMBER_KINDS.get(value.dtype.kind, f"items of type {value.dtype}")
 
 
 def bytes_per_number(value: Any) -> int:
-    """Give the bytes of a floating-point number in a value: 8, 4 or 2.
+    """Return the bytes of a floating-point number in a value: 8, 4 or 2.
 
-    8 for whatever is not floating; 8 is also the most and 2 the least.
+    8 for whatever is not floating; larger and smaller sizes count as 8 and 2.
     """
     if is_tensor(value):
         size = value.element_size() // (2 if value.is_complex() else 1)
@@ -117,18 +117,18 @@ def bytes_per_number(value: Any) -> int:
     return min(max(size, 2), 8) if floating else 8
 
 
-def parts(value: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """Give the parts of a value that hold no others, each with the way to it.
+def leaves(value: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return the parts of a value that hold no others, each after the path to it.
 
-    A value that contains itself is cut where it does, and any value at ``DEEPEST``.
+    A value that contains itself is cut where it does, and any value at ``MAX_DEPTH``.
     """
-    return _parts(value, (), ())
+    return _leaves(value, (), ())
 
 
-def _parts(
+def _leaves(
     value: Any, path: tuple[Any, ...], above: tuple[int, ...]
 ) -> list[tuple[tuple[Any, ...], Any]]:
-    if id(value) in above or len(above) > DEEPEST:
+    if id(value) in above or len(above) > MAX_DEPTH:
         return []
     if is_one_of(value, (list, tuple)):
         steps = list(enumerate(value))
@@ -137,7 +137,7 @@ def _parts(
     else:
         return [(path, value)]
     return [
-        part
+        leaf
         for step, inner in steps
-        for part in _parts(inner, (*path, step), (*above, id(value)))
+        for leaf in _leaves(inner, (*path, step), (*above, id(value)))
     ]

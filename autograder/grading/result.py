@@ -8,68 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from autograder.checking.judging import Status as JudgeStatus
-
-Status = JudgeStatus | Literal["invalid"]
-
-
-@dataclass(frozen=True)
-class CaseResult:
-    """One case: what it claims, how it ended, what it earned.
-
-    why : the explanation, in the learner's words; empty if the claim holds
-    """
-
-    case: str
-    claim: str
-    status: Status
-    points: float
-    max_points: float
-    visible: bool
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Flag:
-    """Something for the instructor's eyes: an answer that calls a library's function.
-
-    exercise : the exercise it concerns
-    what : the function that was called, with its dotted name
-    line : the learner's line that calls it, as far as known
-    """
-
-    exercise: str
-    what: str
-    line: str = ""
-
-
-@dataclass(frozen=True)
-class ExerciseResult:
-    """All cases of one exercise, and what they say together.
-
-    diagnosis : name of the one known mistake that explains every call, if there is one
-    blamed : earlier exercises whose answers failed here; judged with the course's
-    report : what the learner reads, plain text
-    """
-
-    exercise: str
-    points: float
-    max_points: float
-    cases: tuple[CaseResult, ...]
-    diagnosis: str = ""
-    blamed: tuple[str, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    report: str = ""
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "ExerciseResult":
-        """Give the result that was written down as data."""
-        parts = {
-            "cases": tuple(CaseResult(**case) for case in data["cases"]),
-            "flags": tuple(Flag(**flag) for flag in data["flags"]),
-            "blamed": tuple(data["blamed"]),
-        }
-        return cls(**{**data, **parts})
+from autograder.checking.result import ExerciseResult, Flag, as_data
 
 
 @dataclass(frozen=True)
@@ -151,4 +90,4 @@ class SubmissionResult:
 
 
 def _line(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, default=vars, ensure_ascii=False, sort_keys=True)
+    return json.dumps(data, default=as_data, ensure_ascii=False, sort_keys=True)

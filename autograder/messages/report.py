@@ -1,119 +1,74 @@
-"""Lay a judgement out for the notebook: plain text, HTML and data.
+"""What a learner reads below an exercise: a check's report as text, HTML and data.
 
 Marks are ✓ and ✗ with words, never colour alone; colours are readable on light and on
-dark pages. Where claims fail for one and the same reason, it is told once. The
-sentences come from ``messages``.
+dark pages. Where claims fail for one and the same reason, it is explained once.
 """
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-from autograder.checking.judging import Judgement, Verdict
+from autograder.checking.exercise import Exercise
+from autograder.checking.result import ExerciseResult
 from autograder.messages.explanation import explain, same_reason
-
-
-def headline(judgement: Judgement) -> str:
-    """Say in one line how many claims hold."""
-    name, total = judgement.exercise.name, len(judgement.verdicts)
-    held = sum(verdict.status == "ok" for verdict in judgement.verdicts)
-    if not_written(judgement):
-        if _unwritten_call(judgement):
-            return f"{name} cannot be checked yet"
-        return f"{name} is not written yet"
-    if held == total:
-        return (
-            f"{name}: {'the claim holds' if total == 1 else f'all {total} claims hold'}"
-        )
-    return f"{name}: {held} of {total} claims hold"
-
-
-def not_written(judgement: Judgement) -> bool:
-    """Say whether the learner has not answered at all."""
-    return bool(judgement.verdicts) and all(
-        verdict.status == "missing" for verdict in judgement.verdicts
-    )
-
-
-def what_to_write(judgement: Judgement) -> str:
-    """Tell a learner whose function is a stub what to do, or which function is."""
-    name = judgement.exercise.name
-    if called := _unwritten_call(judgement):
-        return (
-            f"`{name}` calls `{called}`, which is not written yet. "
-            f"Go back and write `{called}` first, then run this cell again."
-        )
-    return (
-        f"Write your answer in the cell of `{name}`, in place of the line "
-        "`raise NotImplementedError`: that line has to go. Run that cell, then run "
-        "this one again."
-    )
-
-
-def _unwritten_call(judgement: Judgement) -> str:
-    """Give the name of another function at whose stub every claim ended."""
-    broken = judgement.verdicts[0].broken
-    raised = broken.call.result.raised if broken and broken.call else None
-    called = raised.function if raised else ""
-    own = judgement.exercise.name
-    # A method or an alias of the exercise is the exercise's own stub.
-    return called if called in judgement.exercise.uses and called != own else ""
-
-
-def blamed(judgement: Judgement) -> str:
-    """Say which earlier answer failed, where this one is right by itself."""
-    names = " and ".join(f"`{name}`" for name in judgement.blamed)
-    if not names or not_written(judgement):
-        return ""
-    one = len(judgement.blamed) == 1
-    own = f"`{judgement.exercise.name}`"
-    if judgement.passed:
-        return (
-            f"Your {own} is right: it was checked with the course's {names}. "
-            f"Your own {names} {'is' if one else 'are'} what failed: go back to "
-            f"{'it' if one else 'them'}."
-        )
-    return (
-        f"Your {names} {'fails' if one else 'fail'} here, so the lines above are with "
-        f"the course's {names}. Your {own} has a mistake of its own."
-    )
-
-
-def diagnosis(judgement: Judgement) -> str:
-    """Give the finding and the question of the named mistake, or nothing."""
-    found = judgement.misconception
-    return f"{found.finding} {found.question}" if found else ""
-
 
 DATA_TYPE = "application/vnd.attention-course.check+json"
 HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on both pages
 
 
-class Report:
-    """A judgement that Jupyter can show.
+class Claim(NamedTuple):
+    """A line of the report: whether the claim holds, and why it does not."""
+
+    holds: bool
+    sentence: str
+    why: str
+
+
+class CheckReport:
+    """The result of an exercise, in words that Jupyter can display.
 
     notes : sentences to add at the end, such as how to go on without this exercise
     """
 
-    def __init__(self, judgement: Judgement, notes: tuple[str, ...] = ()) -> None:
-        """Keep the judgement and the notes."""
-        self.judgement = judgement
-        self.notes = notes
+    def __init__(
+        self, exercise: Exercise, result: ExerciseResult, notes: Sequence[str] = ()
+    ) -> None:
+        """Keep the exercise, its fresh result with the evidence, and the notes."""
+        self.exercise = exercise
+        self.result = result
+        self.notes = tuple(notes)
 
     def __str__(self) -> str:
-        """Give the report as plain text."""
-        lines = [headline(self.judgement)]
-        if not_written(self.judgement):
-            lines.append("  " + what_to_write(self.judgement))
-        else:
-            lines += [f"  {common}"] if (common := self._common()) else []
-            for verdict, why in self._reasons():
-                mark = "✓" if verdict.status == "ok" else "✗"
-                lines.append(f"  {mark} {verdict.case.claim}")
-                lines += [f"      {why}"] if why else []
+        """Return the report as plain text."""
+        lines = [self.headline, *(f"  {sentence}" for sentence in self._opening())]
+        for claim in self._claims():
+            lines.append(f"  {'✓' if claim.holds else '✗'} {claim.sentence}")
+            lines += [f"      {claim.why}"] if claim.why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
         lines += self.notes
         return "\n".join(lines)
+
+    def html(self) -> str:
+        """Return the report as a short stretch of HTML without scripts."""
+        return region(
+            self.exercise.name,
+            self.headline,
+            self._opening(),
+            self._claims(),
+            self._closing(),
+            self.notes,
+        )
+
+    def data(self) -> dict[str, Any]:
+        """Return name, points, statuses and diagnosis for programs to read."""
+        return {
+            "exercise": self.result.exercise,
+            "points": self.result.points,
+            "max_points": self.result.max_points,
+            "cases": {verdict.case: verdict.status for verdict in self.result.cases},
+            "diagnosis": self.result.diagnosis or None,
+            "blamed": list(self.result.blamed),
+        }
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {
@@ -122,82 +77,124 @@ class Report:
             DATA_TYPE: self.data(),
         }
 
-    def data(self) -> dict[str, Any]:
-        """Give name, points, statuses and diagnosis for programs to read."""
-        found = self.judgement.misconception
-        return {
-            "exercise": self.judgement.exercise.name,
-            "points": self.judgement.points,
-            "max_points": float(sum(v.case.points for v in self.judgement.verdicts)),
-            "cases": {v.case.name: v.status for v in self.judgement.verdicts},
-            "diagnosis": found.name if found else None,
-            "blamed": list(self.judgement.blamed),
-        }
+    @property
+    def headline(self) -> str:
+        """How many claims hold, in one line."""
+        name, total = self.exercise.name, len(self.result.cases)
+        if self.result.is_unwritten:
+            if self._unwritten_use():
+                return f"{name} cannot be checked yet"
+            return f"{name} is not written yet"
+        holding = sum(verdict.status == "ok" for verdict in self.result.cases)
+        if holding == total:
+            all_hold = "the claim holds" if total == 1 else f"all {total} claims hold"
+            return f"{name}: {all_hold}"
+        return f"{name}: {holding} of {total} claims hold"
 
-    def html(self) -> str:
-        """Give the report as a small piece of HTML without scripts."""
-        missing = not_written(self.judgement)
-        above = what_to_write(self.judgement) if missing else self._common()
-        rows = [] if missing else self._reasons()
-        return region(
-            self.judgement.exercise.name,
-            headline(self.judgement),
-            [above] if above else [],
-            [(made.status == "ok", made.case.claim, why) for made, why in rows],
-            self._closing(),
-            self.notes,
+    def _opening(self) -> list[str]:
+        """Return what is said above the claims: what to do, or what all calls share."""
+        if self.result.is_unwritten:
+            return [self._what_to_write()]
+        common = self._common_reason()
+        return [common] if common else []
+
+    def _what_to_write(self) -> str:
+        """Tell a learner whose function is a stub what to do, or which function is."""
+        name = self.exercise.name
+        if used := self._unwritten_use():
+            return (
+                f"`{name}` calls `{used}`, which is not written yet. "
+                f"Go back and write `{used}` first, then run this cell again."
+            )
+        return (
+            f"Write your answer in the cell of `{name}`, in place of the line "
+            "`raise NotImplementedError`: that line has to go. Run that cell, then run "
+            "this one again."
         )
 
-    def _closing(self) -> list[str]:
-        sentences = [
-            blamed(self.judgement),
-            diagnosis(self.judgement),
-        ]
-        return [sentence for sentence in sentences if sentence]
+    def _unwritten_use(self) -> str:
+        """Return the name of an earlier exercise at whose stub every claim ended."""
+        failure = self.result.cases[0].failure
+        raised = failure.call.result.raised if failure and failure.call else None
+        stub = raised.function if raised else ""
+        # A method or an alias of the exercise is the exercise's own stub.
+        return stub if stub in self.exercise.uses and stub != self.exercise.name else ""
 
-    def _common(self) -> str:
-        """Give the explanation to tell once if all claims fail in one way."""
-        verdicts = self.judgement.verdicts
-        ways = {same_reason(verdict) for verdict in verdicts}
-        if len(verdicts) < 2 or len(ways) > 1 or "" in ways:
+    def _common_reason(self) -> str:
+        """Return the explanation to give once if all claims fail in one way."""
+        verdicts = self.result.cases
+        reasons = {same_reason(verdict) for verdict in verdicts}
+        if len(verdicts) < 2 or len(reasons) > 1 or "" in reasons:
             return ""
-        why = explain(self.judgement.exercise, verdicts[0])
+        why = explain(self.exercise, verdicts[0])
         return f"Every call ends in the same way. {why}"
 
-    def _reasons(self) -> list[tuple[Verdict, str]]:
-        """Pair each verdict with why it fails, in full the first time only."""
-        if self._common():
-            return [(verdict, "") for verdict in self.judgement.verdicts]
-        told: set[str] = set()
-        rows = []
-        for verdict in self.judgement.verdicts:
-            way = same_reason(verdict)
-            why = explain(self.judgement.exercise, verdict)
-            rows.append((verdict, f"Here it {way} too." if way in told else why))
+    def _claims(self) -> list[Claim]:
+        """Return the claims; a reason that several share is explained once."""
+        if self.result.is_unwritten:
+            return []
+        is_common = bool(self._common_reason())
+        explained: set[str] = set()
+        claims = []
+        for verdict in self.result.cases:
+            reason = same_reason(verdict)
+            why = "" if is_common else explain(self.exercise, verdict)
+            if reason in explained:
+                why = f"Here it {reason} too."
+            claims.append(Claim(verdict.status == "ok", verdict.claim, why))
             # What a hidden claim ends in may spell its input: it is no longer short.
-            told |= {way} - {""} if verdict.case.visible else set()
-        return rows
+            if reason and verdict.visible and not is_common:
+                explained.add(reason)
+        return claims
+
+    def _closing(self) -> list[str]:
+        sentences = [self._blame(), self._diagnosis()]
+        return [sentence for sentence in sentences if sentence]
+
+    def _blame(self) -> str:
+        """Name the earlier answers that failed, where this one is right by itself."""
+        names = " and ".join(f"`{name}`" for name in self.result.blamed)
+        if not names or self.result.is_unwritten:
+            return ""
+        one = len(self.result.blamed) == 1
+        own = f"`{self.exercise.name}`"
+        if self.result.passed:
+            return (
+                f"Your {own} is right: it was checked with the course's {names}. "
+                f"Your own {names} {'is' if one else 'are'} what failed: go back to "
+                f"{'it' if one else 'them'}."
+            )
+        return (
+            f"Your {names} {'fails' if one else 'fail'} here, so the lines above are "
+            f"with the course's {names}. Your {own} has an error of its own."
+        )
+
+    def _diagnosis(self) -> str:
+        """Return the diagnosis and the question of the misconception, or ""."""
+        for misconception in self.exercise.misconceptions:
+            if misconception.name == self.result.diagnosis:
+                return f"{misconception.diagnosis} {misconception.question}"
+        return ""
 
 
 def region(
     name: str,
     headline: str,
-    above: Sequence[str],
-    claims: Sequence[tuple[bool, str, str]],
+    opening: Sequence[str],
+    claims: Sequence[Claim],
     closing: Sequence[str],
     notes: Sequence[str] = (),
 ) -> str:
-    """Give a report as a small piece of HTML without scripts.
+    """Return a report as a short stretch of HTML without scripts.
 
     name : the exercise's
-    above : sentences to stand above the claims
-    claims : of each, whether it holds, its sentence, and why it does not hold
-    closing : sentences to stand out below them
+    opening : sentences above the claims
+    closing : sentences below them that stand out
     """
     parts = [f"<strong>{escape(headline)}</strong>"]
-    parts += [f"<p>{_code(sentence)}</p>" for sentence in above]
+    parts += [f"<p>{_code(sentence)}</p>" for sentence in opening]
     if claims:
-        items = "".join(_item(*claim) for claim in claims)
+        items = "".join(_item(claim) for claim in claims)
         style = "list-style:none;padding-left:0.5em;margin:0.3em 0"
         parts.append(f'<ul style="{style}">{items}</ul>')
     parts += [
@@ -210,28 +207,23 @@ def region(
     return f'<div role="region" aria-label="{label}">{"".join(parts)}</div>'
 
 
-def _item(holds: bool, claim: str, why: str) -> str:
-    colour, said, mark = HOLDS, "holds", "✓"
-    if not holds:
-        colour, said, mark = FAILS, "does not hold", "✗"
-    sign = f'<span role="img" style="color:{colour}" aria-label="{said}">{mark}</span>'
-    told = f'<div style="margin-left:1.5em">{_code(why)}</div>' if why else ""
-    return f"<li>{sign} {_code(claim)}{told}</li>"
+def _item(claim: Claim) -> str:
+    colour, label, mark = HOLDS, "holds", "✓"
+    if not claim.holds:
+        colour, label, mark = FAILS, "does not hold", "✗"
+    sign = f'<span role="img" style="color:{colour}" aria-label="{label}">{mark}</span>'
+    why = (
+        f'<div style="margin-left:1.5em">{_code(claim.why)}</div>' if claim.why else ""
+    )
+    return f"<li>{sign} {_code(claim.sentence)}{why}</li>"
 
 
 def _code(sentence: str) -> str:
     """Escape a sentence and set what stands between backticks as code."""
-    pieces = escape(sentence).split("`")
-    if len(pieces) % 2 == 0:  # an odd backtick: leave the text as it is
+    parts = escape(sentence).split("`")
+    if len(parts) % 2 == 0:  # an odd backtick: leave the text as it is
         return escape(sentence)
     return "".join(
-        f"<code>{piece}</code>" if place % 2 else piece
-        for place, piece in enumerate(pieces)
+        f"<code>{part}</code>" if index % 2 else part
+        for index, part in enumerate(parts)
     )
-
-
-# MERGED autograder.messages: The sentences a learner reads about an answer as a whole.
-#
-#   Why a single claim does not hold is said in ``explain``, how values are shown in
-#   ``words``, how the page looks in ``report``.
-#

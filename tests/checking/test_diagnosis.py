@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from autograder.checking.call import Call, CallResult, Raised
-from autograder.checking.diagnosis import diagnose, matches, same
+from autograder.checking.diagnosis import diagnose, matches, same_result
 from autograder.checking.exercise import Exercise
-from tests.checking.test_judge import double, judged
+from tests.checking.test_judging import double, judged
 
 
 def exercise(**mistakes):
@@ -33,8 +33,7 @@ def exercise(**mistakes):
 
 
 def named(answer, **mistakes):
-    found = judged(exercise(**mistakes), answer).misconception
-    return found.name if found else None
+    return judged(exercise(**mistakes), answer).diagnosis or None
 
 
 def test_a_known_mistake_is_named_however_it_is_written():
@@ -64,7 +63,7 @@ def test_a_mistake_that_is_right_on_all_calls_gives_no_name():
     made = exercise(wrong_beyond_a_thousand=wrong_beyond_a_thousand)
     calls = judged(made, double).calls
     assert matches(made, calls) == []
-    assert judged(made, fails_on_tables).misconception is None
+    assert judged(made, fails_on_tables).diagnosis == ""
 
 
 def test_a_mistake_must_explain_every_call():
@@ -171,7 +170,7 @@ def test_results_from_less_precise_inputs_are_recognised():
         one, third = np.float32(1.1), np.float32(3 / 1.1)
         return (x * one * third).astype(float)
 
-    assert judged(made, rounded_on_the_way).misconception.name == "tripled"
+    assert judged(made, rounded_on_the_way).diagnosis == "tripled"
 
 
 def test_a_result_that_lost_precision_gets_no_name():
@@ -196,7 +195,7 @@ def test_keywords_are_replayed():
     def ignores_by(x, by=2.0):
         return 2 * x
 
-    assert judged(made, lambda x, by: x + x).misconception.name == "ignores_by"
+    assert judged(made, lambda x, by: x + x).diagnosis == "ignores_by"
 
 
 def test_diagnosis_leaves_recorded_calls_alone():
@@ -235,4 +234,4 @@ def test_diagnosis_leaves_recorded_calls_alone():
     ],
 )
 def test_outcomes_are_compared_whole(one, other, equal):
-    assert same(one, other) is equal
+    assert same_result(one, other) is equal

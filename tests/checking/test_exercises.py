@@ -48,7 +48,7 @@ def seeds_of(kind, name, key):
 def test_reference_and_spec_pass_all_cases(exercise, seed):
     for function in (exercise.reference, exercise.expected_function):
         found = judged(exercise, function, seed)
-        assert found.passed, [v.case.name for v in found.verdicts if v.status != "ok"]
+        assert found.passed, [v.case for v in found.cases if v.status != "ok"]
         assert found.points == exercise.points > 0
 
 
@@ -64,7 +64,7 @@ def test_every_misconception_is_named_from_all_cases(exercise):
 
 def test_every_misconception_has_a_question_and_a_reason(exercise):
     for kept in exercise.misconceptions:
-        assert kept.finding.endswith("."), kept.name
+        assert kept.diagnosis.endswith("."), kept.name
         assert kept.question.endswith("?"), kept.name
         assert len(kept.why.split()) >= 4, kept.name
 
@@ -91,7 +91,7 @@ def test_right_answer_gets_full_marks(name, key):
     for seed in seeds_of("right", name, key):
         found = judged(exercise, answer, seed)
         assert found.passed, [
-            (v.case.name, v.broken.found) for v in found.verdicts if v.broken
+            (v.case, v.failure.difference) for v in found.cases if v.failure
         ]
 
 
@@ -103,7 +103,7 @@ def test_mistake_written_another_way_is_named(name, key):
     for seed in seeds_of("spellings", name, key):
         found = judged(exercise, answer, seed)
         assert not found.passed
-        assert found.misconception is kept
+        assert found.diagnosis == key
 
 
 @pytest.mark.parametrize(("name", "key"), parts("others"))
@@ -112,7 +112,7 @@ def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
     for visible_only in (True, False):
         found = judged(exercise, answer, visible_only=visible_only)
         assert not found.passed
-        assert found.misconception is None
+        assert found.diagnosis == ""
 
 
 def test_most_misconceptions_have_the_usual_form():
@@ -129,5 +129,7 @@ def test_misconceptions_differ_from_the_reference_on_usual_inputs_mostly(exercis
     inputs = exercise.usual_inputs(np.random.default_rng(0))
     right = local_runner(exercise.reference)(inputs, {}).value
     wrong = [local_runner(m.function)(inputs, {}) for m in exercise.misconceptions]
-    differing = [w for w in wrong if w.kind != "value" or first_difference(w.value, right)]
+    differing = [
+        w for w in wrong if w.kind != "value" or first_difference(w.value, right)
+    ]
     assert len(differing) >= len(wrong) / 2

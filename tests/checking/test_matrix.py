@@ -10,7 +10,7 @@ from autograder.checking.matrix import MisconceptionRow, as_data, matrix
 from autograder.checking.registry import load
 from autograder.commands import authors
 from autograder.commands.app import app
-from tests.checking.test_judge import double, tiny
+from tests.checking.test_judging import double, tiny
 
 
 def bank():

@@ -29,7 +29,8 @@ def test_an_endless_call_is_a_timeout(function):
 def test_later_calls_of_an_endless_function_get_less_time(monkeypatch):
     limits = []
     monkeypatch.setattr(
-        "autograder.checking.call.time_limit", lambda s: limits.append(s) or time_limit(s)
+        "autograder.checking.call.time_limit",
+        lambda s: limits.append(s) or time_limit(s),
     )
     run = local_runner(endless, seconds=0.2)
     run((), {})

@@ -1,4 +1,6 @@
-"""What judge, words and report make of outcomes that only a sandbox gives."""
+"""What judging and messages make of call results that only a sandbox gives."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -6,8 +8,9 @@ import pytest
 from autograder.checking.call import CallResult, Raised
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
-from autograder.messages import report as messages
-from autograder.messages.report import Report
+from autograder.checking.result import ExerciseResult
+from autograder.messages.explanation import explain
+from autograder.messages.report import CheckReport
 
 MEMORY = Raised(("MemoryError", "Exception"), "Unable to allocate 8 GiB", "double", 2)
 STOPPED = Raised(("ValueError", "Exception"), "secret 7", "double", 2, "return [][x]")
@@ -41,126 +44,130 @@ TOGETHER = {
 
 
 def double(x):
-    """Give twice a number."""
+    """Return twice a number."""
     return 2 * x
 
 
 def exercise_of(*visible, uses=()):
-    """Give an exercise with a case for each; each case asks for one number."""
-    found = Exercise(double, lesson="90_test", minutes=5, difficulty=1, uses=uses)
-    found.spec(double)
-    for place, shown in enumerate(visible):
+    """Return an exercise with a case for each; each case asks for one number."""
+    exercise = Exercise(double, lesson="90_test", minutes=5, difficulty=1, uses=uses)
+    exercise.spec(double)
+    for number, is_visible in enumerate(visible):
 
-        def case(student, rng, place=place):
-            student.agrees(4321.0 + place)
+        def case(student, rng, number=number):
+            student.agrees(4321.0 + number)
 
-        case.__name__ = f"case_{place}"
-        found.case(f"Claim {place}", points=2, visible=shown)(case)
-    return found
-
-
-def judged(*outcomes, visible=True, **more):
-    """Judge an answer that gives these outcomes, one at each call."""
-    exercise = exercise_of(*[visible] * len(outcomes), **more)
-    left = [*outcomes]
-    return judge(exercise, lambda names: lambda arguments, keywords: left.pop(0))
+        case.__name__ = f"case_{number}"
+        exercise.case(f"Claim {number}", points=2, visible=is_visible)(case)
+    return exercise
 
 
-@pytest.mark.parametrize("status", KINDS)
-def test_each_end_has_a_status_of_its_own_and_earns_nothing(status):
-    found = judged(KINDS[status])
-    assert [verdict.status for verdict in found.verdicts] == [status]
-    assert found.points == 0
-    assert found.misconception is None
+class Judged(NamedTuple):
+    """The result of an exercise, with why its first claim fails and the report."""
+
+    result: ExerciseResult
+    why: str
+    report: str
 
 
-@pytest.mark.parametrize("status", KINDS)
-def test_a_visible_claim_says_what_was_fed_how_it_ended_and_what_was_expected(status):
-    found = judged(KINDS[status])
-    told = messages.explain(found.exercise, found.verdicts[0])
-    assert told.startswith("For x = 4321, your `double` ")
-    assert VISIBLE[status] in told
-    assert "It should return 8642" in told
+def judged(*results, visible=True):
+    """Judge an answer that gives these results, one at each call."""
+    exercise = exercise_of(*[visible] * len(results))
+    left = [*results]
+    result = judge(exercise, lambda names: lambda arguments, keywords: left.pop(0))
+    why = explain(exercise, result.cases[0])
+    return Judged(result, why, str(CheckReport(exercise, result)))
 
 
 @pytest.mark.parametrize("status", KINDS)
-def test_a_hidden_claim_says_how_it_ended_and_never_the_input(status):
-    found = judged(KINDS[status], visible=False)
-    told = messages.explain(found.exercise, found.verdicts[0])
-    assert told == f"Your function {HIDDEN[status]}"
-    report = str(Report(found))
+def test_each_end_has_its_own_status_and_earns_nothing(status):
+    result = judged(KINDS[status]).result
+    assert [verdict.status for verdict in result.cases] == [status]
+    assert result.points == 0
+    assert result.diagnosis == ""
+
+
+@pytest.mark.parametrize("status", KINDS)
+def test_visible_claim_explains_input_end_and_expected_value(status):
+    why = judged(KINDS[status]).why
+    assert why.startswith("For x = 4321, your `double` ")
+    assert VISIBLE[status] in why
+    assert "It should return 8642" in why
+
+
+@pytest.mark.parametrize("status", KINDS)
+def test_hidden_claim_explains_end_and_never_the_input(status):
+    _, why, report = judged(KINDS[status], visible=False)
+    assert why == f"Your function {HIDDEN[status]}"
     for secret in ("4321", "8642", "secret", "return [][x]", "Unable"):
-        assert secret not in told
+        assert secret not in why
         assert secret not in report
 
 
 @pytest.mark.parametrize("status", TOGETHER)
-def test_what_ends_every_call_in_one_way_is_told_once(status):
-    found = judged(KINDS[status], KINDS[status], KINDS[status])
-    told = str(Report(found))
-    assert told.count("Every call ends in the same way") == 1
-    assert told.count(VISIBLE[status].split(" (")[0].split(":")[0]) == 1
-    assert "double: 0 of 3 claims hold" in told
+def test_end_of_every_call_is_explained_once(status):
+    report = judged(KINDS[status], KINDS[status], KINDS[status]).report
+    assert report.count("Every call ends in the same way") == 1
+    assert report.count(VISIBLE[status].split(" (")[0].split(":")[0]) == 1
+    assert "double: 0 of 3 claims hold" in report
 
 
 @pytest.mark.parametrize("status", TOGETHER)
-def test_the_second_claim_that_ends_so_refers_to_the_first(status):
-    found = judged(KINDS[status], CallResult("value", 8644.0), KINDS[status])
-    told = str(Report(found))
-    assert f"Here it {TOGETHER[status]} too." in told
-    assert found.points == 2
+def test_second_claim_with_the_same_end_refers_to_the_first(status):
+    result, _, report = judged(
+        KINDS[status], CallResult("value", 8644.0), KINDS[status]
+    )
+    assert f"Here it {TOGETHER[status]} too." in report
+    assert result.points == 2
 
 
 @pytest.mark.parametrize("status", KINDS)
-def test_the_claims_before_and_after_keep_their_points(status):
+def test_claims_before_and_after_keep_their_points(status):
     right = CallResult("value", 8642.0), CallResult("value", 8646.0)
-    found = judged(right[0], KINDS[status], right[1])
-    assert [v.status for v in found.verdicts] == ["ok", status, "ok"]
-    assert found.points == 4
+    result = judged(right[0], KINDS[status], right[1]).result
+    assert [v.status for v in result.cases] == ["ok", status, "ok"]
+    assert result.points == 4
 
 
-def test_a_memory_error_of_numpys_own_kind_is_memory_too():
+def test_numpys_own_memory_error_is_memory_too():
     kinds = ("_ArrayMemoryError", "MemoryError", "Exception")
-    found = judged(CallResult("raised", raised=Raised(kinds)))
-    assert found.verdicts[0].status == "memory"
+    result = judged(CallResult("raised", raised=Raised(kinds))).result
+    assert result.cases[0].status == "memory"
 
 
 @pytest.mark.parametrize("line", ["", "raise NotImplementedError  # replace this line"])
-def test_the_untouched_stub_is_missing(line):
+def test_untouched_stub_is_missing(line):
     raised = Raised(("NotImplementedError", "RuntimeError"), "", "double", 2, line)
-    found = judged(CallResult("raised", raised=raised))
-    assert found.verdicts[0].status == "missing"
-    assert messages.not_written(found)
-    assert "double is not written yet" in str(Report(found))
+    result, _, report = judged(CallResult("raised", raised=raised))
+    assert result.cases[0].status == "missing"
+    assert result.is_unwritten
+    assert "double is not written yet" in report
 
 
-def test_a_value_of_a_type_that_does_not_cross_is_wrong_by_its_type():
+def test_value_of_a_type_that_does_not_cross_is_wrong():
     from autograder.grading.inside.wire import UnknownObject
 
     sly = type("SlyArray", (UnknownObject,), {})()
-    for exercise_visible in (True, False):
-        found = judged(CallResult("value", sly), visible=exercise_visible)
-        told = messages.explain(found.exercise, found.verdicts[0])
-        assert found.verdicts[0].status == "wrong"
-        assert ("SlyArray" in told) == exercise_visible
+    for is_visible in (True, False):
+        result, why, _ = judged(CallResult("value", sly), visible=is_visible)
+        assert result.cases[0].status == "wrong"
+        assert ("SlyArray" in why) == is_visible
 
 
 @pytest.mark.parametrize("kind", ["timeout", "crashed", "output"])
-def test_where_an_error_is_asked_for_another_end_is_that_end(kind):
+def test_another_end_than_the_error_that_was_asked_for_is_that_end(kind):
     exercise = exercise_of()
 
     @exercise.case("Refuses a text", points=1)
     def refuses(student, rng):
         student.raises(ValueError, "text")
 
-    found = judge(exercise, lambda names: lambda *call: CallResult(kind))
-    assert found.verdicts[0].status == kind
+    result = judge(exercise, lambda names: lambda *call: CallResult(kind))
+    assert result.cases[0].status == kind
 
 
 @pytest.mark.parametrize("kind", ["timeout", "crashed"])
-def test_an_earlier_answer_that_ends_so_is_blamed_and_costs_nothing_here(
-    kind, monkeypatch
-):
+def test_earlier_answer_with_such_an_end_is_blamed(kind):
     """With the course's version of what it uses, the answer is right."""
     exercise = exercise_of(True, uses=("softmax",))
 
@@ -169,12 +176,13 @@ def test_an_earlier_answer_that_ends_so_is_blamed_and_costs_nothing_here(
             CallResult("value", 8642.0) if names else CallResult(kind)
         )
 
-    found = judge(exercise, make_runner)
-    assert found.passed
-    assert found.blamed == ("softmax",)
-    assert "Your own `softmax` is what failed" in str(Report(found))
+    result = judge(exercise, make_runner)
+    assert result.passed
+    assert result.blamed == ("softmax",)
+    report = str(CheckReport(exercise, result))
+    assert "Your own `softmax` is what failed" in report
 
 
 def test_nan_and_infinity_from_a_sandbox_never_pass():
     for number in (float("nan"), float("inf"), np.float64("nan")):
-        assert judged(CallResult("value", number)).points == 0
+        assert judged(CallResult("value", number)).result.points == 0

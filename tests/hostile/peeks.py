@@ -199,7 +199,7 @@ def reads_the_environment(submission, world):
 COLLECTED = """
 import gc
 
-TELLING = {"Case", "Exercise", "Misconception", "Master", "Verdict", "Session"}
+TELLING = {"Case", "Exercise", "Misconception", "Release", "CaseVerdict", "Session"}
 
 
 def attack():
@@ -218,7 +218,7 @@ def looks_for_the_cases_among_all_objects(submission, world):
 FRAMES = """
 import sys
 
-TELLING = {"seed", "rng", "expected", "case", "cases", "spec", "student", "judgement"}
+TELLING = {"seed", "rng", "expected", "case", "cases", "spec", "student", "verdicts"}
 
 
 def attack():

@@ -14,9 +14,9 @@ import torch
 from autograder.checking.call import CallResult, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
-from autograder.messages import report as messages
-from autograder.messages.report import Report
-from tests.checking.test_judge import (
+from autograder.messages.explanation import explain
+from autograder.messages.report import CheckReport
+from tests.checking.test_judging import (
     USES,
     both,
     double,
@@ -49,8 +49,8 @@ def about(spec, *arguments, visible=True, returns=(), **keywords):
 
 def explained(exercise, answer):
     found = judged(exercise, answer)
-    (verdict,) = found.verdicts
-    return messages.explain(exercise, verdict)
+    (verdict,) = found.cases
+    return explain(exercise, verdict)
 
 
 def total(x):
@@ -436,7 +436,7 @@ def test_numpys_errors_turned_on_by_a_learner_harm_no_message():
     exercise = about(tiny_weight, np.array([-1e4]))
     found = judged(exercise, lambda x: None)
     with np.errstate(all="raise"):
-        said = messages.explain(exercise, found.verdicts[0])
+        said = explain(exercise, found.cases[0])
     assert said.endswith("It should return [0].")
 
 
@@ -454,7 +454,7 @@ def test_a_long_text_of_an_exception_is_cut_and_put_in_one_line():
 def test_a_call_without_end():
     exercise = about(double, X)
     found = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
-    assert messages.explain(exercise, found.verdicts[0]) == (
+    assert explain(exercise, found.cases[0]) == (
         f"{FED}was still running when its time was up (does a loop never end?). "
         "It should return [2, -4]."
     )
@@ -665,7 +665,7 @@ def test_a_hidden_case_tells_type_and_line_of_an_exception_but_not_its_text():
 def test_a_hidden_case_without_end_or_with_a_changed_argument():
     exercise = about(double, np.array([SECRET]), visible=False)
     found = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
-    assert messages.explain(exercise, found.verdicts[0]) == (
+    assert explain(exercise, found.cases[0]) == (
         "Your function was still running on a hidden input when its time was up."
     )
     exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
@@ -684,14 +684,14 @@ def test_no_hidden_input_reaches_the_report():
     exercise = about(double, np.array([SECRET]), visible=False)
     answers = [answer for answer, _ in HIDDEN.values()]
     for answer in [*answers, lambda x: {}["x" * int(x[0] // 1000)], lambda x: 1 / 0]:
-        report = Report(judged(exercise, answer))
+        report = CheckReport(exercise, judged(exercise, answer))
         for shown in (str(report), report.html(), str(report.data())):
             assert "2718" not in shown
             assert "5436" not in shown
 
 
 def told(exercise, answer):
-    return str(Report(judged(exercise, answer)))
+    return str(CheckReport(exercise, judged(exercise, answer)))
 
 
 def test_a_stub_is_told_once_what_to_do():
@@ -711,8 +711,9 @@ def test_a_stub_of_an_earlier_exercise_is_named():
         return shift(double(x))
 
     # Nothing binds the course's versions here, as in a sandbox that has none.
-    found = judge(tiny(both, uses=USES), lambda names: local_runner(answer))
-    assert str(Report(found)) == (
+    exercise = tiny(both, uses=USES)
+    result = judge(exercise, lambda names: local_runner(answer))
+    assert str(CheckReport(exercise, result)) == (
         "both cannot be checked yet\n"
         "  `both` calls `double`, which is not written yet. Go back and write `double` "
         "first, then run this cell again."
@@ -831,7 +832,7 @@ def test_both_are_blamed_where_both_are_wrong(monkeypatch):
     with_earlier(monkeypatch, double=triple)
     assert told(exercise, swapped).splitlines()[-2:] == [
         "→ Your `double` fails here, so the lines above are with the course's "
-        "`double`. Your `both` has a mistake of its own.",
+        "`double`. Your `both` has an error of its own.",
         "→ You add 1 first. What comes first?",
     ]
 

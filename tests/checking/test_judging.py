@@ -9,7 +9,7 @@ import pytest
 from autograder.checking.call import CallResult, Raised, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import NOTEBOOK_SEED, judge
-from autograder.checking.student import Broken
+from autograder.checking.student import ClaimFailure
 
 # The course's versions, under the names that an answer looks up.
 COURSE = {}
@@ -64,7 +64,7 @@ def judged(exercise, answer, **terms):
 
 
 def statuses(found):
-    return [verdict.status for verdict in found.verdicts]
+    return [verdict.status for verdict in found.cases]
 
 
 def test_a_right_answer_gets_all_points_as_a_python_float():
@@ -85,7 +85,7 @@ def test_points_are_earned_case_by_case():
 def test_only_the_chosen_cases_run():
     exercise = tiny()
     found = judged(exercise, double, cases=exercise.cases[1:2])
-    assert [v.case.name for v in found.verdicts] == ["a_table"]
+    assert [v.case for v in found.cases] == ["a_table"]
     assert len(found.calls) == 1
 
 
@@ -221,10 +221,10 @@ def test_precision_may_not_fall_below_that_of_the_inputs():
         return (2 * x).astype(np.float16).astype(dtype)
 
     exercise = with_less_precise_inputs(np.float32)
-    broken = judged(exercise, rounded).verdicts[-1].broken
-    assert broken.found.kind == "precision"
-    broken = judged(exercise, lambda x: rounded(x, float)).verdicts[-1].broken
-    assert broken.found.kind == "value"
+    failure = judged(exercise, rounded).cases[-1].failure
+    assert failure.difference.kind == "precision"
+    failure = judged(exercise, lambda x: rounded(x, float)).cases[-1].failure
+    assert failure.difference.kind == "value"
 
 
 def test_low_precision_does_not_hide_in_parts_of_a_result():
@@ -240,10 +240,10 @@ def test_low_precision_does_not_hide_in_parts_of_a_result():
 
     assert judged(exercise, parts).passed
     low = judged(exercise, lambda x: {"twice": [np.float16(2 * x)], "sum": x.sum()})
-    assert low.verdicts[0].broken.found.kind == "precision"
-    assert low.verdicts[0].broken.found.path == ("twice", 0)
+    assert low.cases[0].failure.difference.kind == "precision"
+    assert low.cases[0].failure.difference.path == ("twice", 0)
     low = judged(exercise, lambda x: {"twice": [2 * x], "sum": np.float16(x.sum())})
-    assert low.verdicts[0].broken.found.path == ("sum",)
+    assert low.cases[0].failure.difference.path == ("sum",)
 
 
 def test_precision_is_measured_by_arrays_inside_arguments_too():
@@ -273,8 +273,8 @@ def test_whole_number_arguments_call_for_full_precision():
         student.agrees(5)
 
     found = judged(exercise, lambda n: steps(n).astype(np.float32))
-    assert found.verdicts[0].broken.found.kind == "precision"
-    assert found.verdicts[0].broken.found.expected == "float64"
+    assert found.cases[0].failure.difference.kind == "precision"
+    assert found.cases[0].failure.difference.expected == "float64"
 
 
 def test_arguments_are_compared_after_the_call():
@@ -290,7 +290,7 @@ def test_arguments_are_compared_after_the_call():
 
     assert statuses(judged(exercise, double))[-1] == "ok"
     found = judged(exercise, in_place)
-    assert [v.broken and v.broken.reason for v in found.verdicts][-1] == "changed"
+    assert [v.failure and v.failure.reason for v in found.cases][-1] == "changed"
 
 
 def test_an_error_can_be_the_right_answer():
@@ -311,8 +311,8 @@ def test_an_error_can_be_the_right_answer():
         return 2 * x
 
     assert judged(exercise, strict).passed
-    assert judged(exercise, double).verdicts[-1].broken.reason == "no_error"
-    assert judged(exercise, other).verdicts[-1].broken.reason == "raised"
+    assert judged(exercise, double).cases[-1].failure.reason == "no_error"
+    assert judged(exercise, other).cases[-1].failure.reason == "raised"
 
 
 def test_a_plain_assert_in_a_case_is_a_claim():
@@ -322,10 +322,10 @@ def test_a_plain_assert_in_a_case_is_a_claim():
     def positive(student, rng):
         assert (student(np.array([-1.0])) > 0).all(), "All should be positive"
 
-    broken = judged(exercise, double).verdicts[-1].broken
-    assert broken.reason == "claim"
-    assert broken.what.startswith("All should be positive")
-    assert broken.call.arguments[0].tolist() == [-1.0]
+    failure = judged(exercise, double).cases[-1].failure
+    assert failure.reason == "claim"
+    assert failure.what.startswith("All should be positive")
+    assert failure.call.arguments[0].tolist() == [-1.0]
 
 
 def test_a_broken_case_costs_its_points_and_ends_nothing():
@@ -341,8 +341,8 @@ def test_a_broken_case_costs_its_points_and_ends_nothing():
 
     found = judged(exercise, double)
     assert statuses(found) == ["ok"] * 3 + ["error", "ok"]
-    assert found.verdicts[3].broken.reason == "error"
-    assert "no_such_method" in found.verdicts[3].broken.what
+    assert found.cases[3].failure.reason == "error"
+    assert "no_such_method" in found.cases[3].failure.what
 
 
 def test_a_case_that_changes_a_result_changes_no_record():
@@ -481,14 +481,14 @@ def with_mistake():
 def test_both_wrong_is_named_with_right_earlier_answers(monkeypatch):
     with_earlier(monkeypatch, double=triple)
     found = judged(with_mistake(), swapped)
-    assert found.misconception.name == "shifts_first"
+    assert found.diagnosis == "shifts_first"
     assert found.blamed == ("double",)
 
 
 def test_both_wrong_without_a_name_is_judged_as_it_stands(monkeypatch):
     with_earlier(monkeypatch, double=triple)
     found = judged(with_mistake(), lambda x: shift(double(x)) + 5.0)
-    assert found.misconception is None
+    assert found.diagnosis == ""
     assert found.blamed == ()
     assert found.calls[0].result.value.tolist() == [9.0, 0.0, 7.5]
 
@@ -517,4 +517,4 @@ def test_a_stub_above_a_stub_is_missing(monkeypatch):
 
 
 def test_broken_is_an_assertion():
-    assert issubclass(Broken, AssertionError)
+    assert issubclass(ClaimFailure, AssertionError)

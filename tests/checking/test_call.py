@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from autograder.checking.call import Raised, copied, local_runner
-from tests.checking.test_compare import list_that_holds_itself
+from tests.checking.test_comparison import list_that_holds_itself
 
 buffer = np.zeros(3)
 softmax = "the learner's"

@@ -198,7 +198,9 @@ def test_form_of_every_part_comes_before_the_value_of_any():
 
 
 def test_finiteness_of_every_part_comes_before_the_value_of_any():
-    found = first_difference((np.zeros(3), np.array([np.nan])), (np.ones(3), np.ones(1)))
+    found = first_difference(
+        (np.zeros(3), np.array([np.nan])), (np.ones(3), np.ones(1))
+    )
     assert (found.kind, found.path) == ("not_finite", (1,))
 
 
@@ -237,10 +239,10 @@ def test_without_values_only_form_counts():
 
 
 def test_numbers_that_are_not_finite_equal_their_like_only():
-    broken = np.array([np.nan, np.inf, 1.0])
-    assert first_difference(broken, broken.copy()) is None
-    assert kind(np.ones(3), broken) == "value"
-    assert kind(broken, np.ones(3)) == "not_finite"
+    not_finite = np.array([np.nan, np.inf, 1.0])
+    assert first_difference(not_finite, not_finite.copy()) is None
+    assert kind(np.ones(3), not_finite) == "value"
+    assert kind(not_finite, np.ones(3)) == "not_finite"
 
 
 @pytest.mark.parametrize(("size", "dtype"), [(4, np.float32), (2, np.float16)])

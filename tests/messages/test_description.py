@@ -10,8 +10,16 @@ import torch
 from hypothesis import given, settings
 
 from autograder.checking.call import Call
-from autograder.messages import description as words
-from tests.checking.test_compare import (
+from autograder.messages.description import (
+    LONGEST_TEXT,
+    describe,
+    describe_kind,
+    one_line,
+    show_apart,
+    show_arguments,
+    show_value,
+)
+from tests.checking.test_comparison import (
     Claims,
     Pair,
     Refuses,
@@ -100,7 +108,7 @@ SHOWN = {
 
 @pytest.mark.parametrize(("thing", "shown"), SHOWN.values(), ids=SHOWN)
 def test_value_is_shown(thing, shown):
-    assert words.value(thing) == shown
+    assert show_value(thing) == shown
 
 
 FORMS = {
@@ -117,7 +125,7 @@ FORMS = {
 
 @pytest.mark.parametrize(("thing", "said"), FORMS.values(), ids=FORMS)
 def test_form_is_said(thing, said):
-    assert words.form(thing) == said
+    assert describe(thing) == said
 
 
 @pytest.mark.parametrize(
@@ -137,40 +145,40 @@ def test_form_is_said(thing, said):
     ],
 )
 def test_kind_names_the_numbers(thing, said):
-    assert words.kind_of(thing) == said
+    assert describe_kind(thing) == said
 
 
 def test_digits_grow_until_two_numbers_look_different():
-    assert words.apart(0.5, 0.25) == ("0.5", "0.25")
-    assert words.apart(0.12345678, 0.12345699) == ("0.12345678", "0.12345699")
-    assert words.apart(1 / 3, 1 / 3 + 1e-12) == ("0.33333333333333", "0.33333333333433")
-    assert words.apart(10**20, 10**20 + 1) == (f"1{20 * '0'}", f"1{19 * '0'}1")
+    assert show_apart(0.5, 0.25) == ("0.5", "0.25")
+    assert show_apart(0.12345678, 0.12345699) == ("0.12345678", "0.12345699")
+    assert show_apart(1 / 3, 1 / 3 + 1e-12) == ("0.33333333333333", "0.33333333333433")
+    assert show_apart(10**20, 10**20 + 1) == (f"1{20 * '0'}", f"1{19 * '0'}1")
 
 
 def test_arguments_are_named():
     call = Call((np.array([1.0]), np.zeros((5, 4))), {"axis": 0})
     said = "x = [1], y (an array of shape (5, 4)) and axis = 0"
-    assert words.arguments(("x", "y"), call) == said
-    assert words.arguments(("x",), Call(("a text",))) == "x = 'a text'"
-    assert words.arguments(("f",), Call((len,))) == "f (the function len)"
-    assert words.arguments((), Call(())) == ""
+    assert show_arguments(("x", "y"), call) == said
+    assert show_arguments(("x",), Call(("a text",))) == "x = 'a text'"
+    assert show_arguments(("f",), Call((len,))) == "f (the function len)"
+    assert show_arguments((), Call(())) == ""
 
 
 def test_print_options_of_the_learner_change_nothing():
     with np.printoptions(precision=1, sign="+", floatmode="fixed", threshold=1):
-        assert words.value(np.array([0.125, 1.0])) == "[0.125, 1]"
+        assert show_value(np.array([0.125, 1.0])) == "[0.125, 1]"
 
 
 def test_an_exceptions_text_becomes_one_printable_line():
-    assert words.one_line("one\n  two\t three") == "one two three"
-    assert words.one_line("\x1b[31mred\x00\ud800") == "�[31mred��"
-    assert len(words.one_line("x" * 10_000)) == words.LONGEST_TEXT
+    assert one_line("one\n  two\t three") == "one two three"
+    assert one_line("\x1b[31mred\x00\ud800") == "�[31mred��"
+    assert len(one_line("x" * 10_000)) == LONGEST_TEXT
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(anything)
 def test_anything_can_be_shown_in_one_line_that_prints(thing):
-    for shown in (words.value(thing), words.form(thing), words.kind_of(thing)):
+    for shown in (show_value(thing), describe(thing), describe_kind(thing)):
         assert "\n" not in shown
         assert len(shown) < 400
         shown.encode()

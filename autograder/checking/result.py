@@ -1,0 +1,110 @@
+"""What judging an answer gives: a verdict per case, and a result per exercise.
+
+Both are written to the journal as data, under the names of their fields. Fields that
+take no part in comparisons are evidence: the messages need it, and it is not written.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from autograder.checking.call import Call
+from autograder.checking.student import ClaimFailure
+
+CaseStatus = Literal[
+    "ok",
+    "wrong",
+    "error",
+    "missing",
+    "timeout",
+    "memory",
+    "output",
+    "crashed",
+    "invalid",
+]
+
+
+@dataclass(frozen=True)
+class CaseVerdict:
+    """One case: what it claims, how it ended, what it earned.
+
+    case : the case's name
+    status : "missing" if the answer is not written yet, "invalid" if the submission
+        cannot be read
+    why : the explanation, in the learner's words; empty if the claim holds
+    failure : evidence: why the claim does not hold
+    """
+
+    case: str
+    claim: str
+    status: CaseStatus
+    points: float
+    max_points: float
+    visible: bool
+    why: str = ""
+    failure: ClaimFailure | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something for the instructor's eyes: an answer that calls a library's function.
+
+    exercise : the exercise it concerns
+    what : the function that was called, with its dotted name
+    line : the learner's line that calls it, as far as known
+    """
+
+    exercise: str
+    what: str
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """The verdicts of one exercise's cases, and what they say together.
+
+    exercise : the exercise's name
+    points : earned, a Python float (nbgrader cannot read NumPy's scalars)
+    diagnosis : name of the one misconception that explains every call, "" if none does
+    blamed : earlier exercises whose answers made this one fail; the verdicts are then
+        those with the course's versions of them
+    report : what the learner reads, plain text
+    calls : evidence: every call of the learner's function, in order
+    """
+
+    exercise: str
+    points: float
+    max_points: float
+    cases: tuple[CaseVerdict, ...]
+    diagnosis: str = ""
+    blamed: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    report: str = ""
+    calls: tuple[Call, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case that ran is ok."""
+        return all(verdict.status == "ok" for verdict in self.cases)
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether the learner has not answered at all."""
+        missing = (verdict.status == "missing" for verdict in self.cases)
+        return bool(self.cases) and all(missing)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "ExerciseResult":
+        """Return the result that was written down as data."""
+        parts = {
+            "cases": tuple(CaseVerdict(**case) for case in data["cases"]),
+            "flags": tuple(Flag(**flag) for flag in data["flags"]),
+            "blamed": tuple(data["blamed"]),
+        }
+        return cls(**{**data, **parts})
+
+
+def as_data(record: Any) -> dict[str, Any]:
+    """Return the fields of a record that are written down: all but the evidence."""
+    written = (each.name for each in fields(record) if each.compare)
+    return {name: getattr(record, name) for name in written}
