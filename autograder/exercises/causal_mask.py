@@ -35,7 +35,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(3), np.array(triangle))
 
 
-@exercise.case("Key j stands at place j, with more keys than queries or with fewer")
+@exercise.case("Key j is at position j, with more keys than queries or with fewer")
 def other_numbers_of_keys(student, rng):
     wide = [[True, False, False, False], [True, True, False, False]]
     student.expect(student(2, 4), np.array(wide))
@@ -43,21 +43,21 @@ def other_numbers_of_keys(student, rng):
     student.expect(student(4, 2), np.array(high))
 
 
-@exercise.case("With 3 places before the first query, each row sees 3 keys more")
-def places_before_the_first_query(student, rng):
+@exercise.case("With 3 positions before the first query, each row sees 3 keys more")
+def positions_before_the_first_query(student, rng):
     # The last key stands behind the last query, so the offset is not m − n.
     rows = [[True] * 4 + [False] * 2, [True] * 5 + [False]]
     student.expect(student(2, 6, 3), np.array(rows))
     student.agrees(3, 5, offset=1)
 
 
-@exercise.case("Without m there are as many keys as the last query may look at")
+@exercise.case("Without m there are as many keys as the last query may attend to")
 def number_of_keys_left_out(student, rng):
     rows = [[True, True, True, False], [True, True, True, True]]
     student.expect(student(2, offset=2), np.array(rows))
 
 
-@exercise.case("A single query looks at its own place and at all before it")
+@exercise.case("A single query attends to its own position and to all before it")
 def a_single_query(student, rng):
     student.expect(student(1), np.array([[True]]))
     student.expect(student(1, 4), np.array([[True, False, False, False]]))
@@ -69,8 +69,10 @@ def a_single_query(student, rng):
 )
 def one_key_more_in_each_row(student, rng):
     n = int(rng.integers(6, 12))
-    seen = student(n).sum(axis=1)
-    student.expect(seen, np.arange(1, n + 1), what="the number of keys each query sees")
+    counts = student(n).sum(axis=1)
+    student.expect(
+        counts, np.arange(1, n + 1), what="the number of keys each query sees"
+    )
 
 
 @exercise.case("Masks of other sizes are right too", visible=False)
@@ -92,9 +94,9 @@ def polarity_reversed(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your diagonal is False: a query sees the keys before its own place only, and the "
-    "first query sees nothing unless there are places before it.",
-    "Does the docstring let a query look at its own place?",
+    "Your diagonal is False: a query sees only the keys before its own position, and "
+    "the first query sees nothing unless there are positions before it.",
+    "Does the docstring let a query attend to its own position?",
     why="The diagonal of triu and tril is off by one; pbloem/former#10 had whole rows "
     "of NaN from it.",
 )
@@ -104,8 +106,8 @@ def diagonal_blocked(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your rows have one True too many: each query sees the key behind its own place.",
-    "Which is the last key that the first query may look at, if nothing stands before "
+    "Your rows have one True too many: each query sees the next key too.",
+    "Which is the last key that the first query may attend to, if nothing comes before "
     "it?",
     why="diagonal=1 belongs to triu with True = blocked, and is copied into tril; "
     "RVC-Boss/GPT-SoVITS#965 asks about it.",
@@ -116,9 +118,9 @@ def one_key_too_many(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your triangle is the upper one: each query sees its own place and what comes "
+    "Your triangle is the upper one: each query sees its own position and what comes "
     "behind it.",
-    "On which side of the diagonal do the keys before a query stand?",
+    "On which side of the diagonal are the keys before a query?",
     why="np.triu is taken for np.tril; karpathy/nanoGPT#170 asks which one it must be.",
 )
 def upper_triangle(n, m=None, offset=0):
@@ -157,9 +159,9 @@ def number_of_keys_ignored(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your last row is True to its very end: your last query stands at the place of the "
+    "Your last row is True to its very end: your last query has the position of the "
     "last key, whatever the offset.",
-    "At which place does the docstring put query i?",
+    "At which position does the docstring put query i?",
     why="FlashAttention and MLX align the triangle at the lower right corner, PyTorch "
     "at the upper left one (ml-explore/mlx#2967).",
 )
@@ -169,9 +171,9 @@ def aligned_at_the_end(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your query i sees the keys 0 … i, however many places stand before the first "
+    "Your query i sees the keys 0 … i, however many positions come before the first "
     "query.",
-    "At which place does query 0 stand when the offset is 3?",
+    "At which position is query 0 when the offset is 3?",
     why="A triangle that begins at the first key is right as long as nothing was "
     "kept from earlier steps (onnx/onnx#8068, pytorch/executorch#21749).",
 )
@@ -181,9 +183,9 @@ def offset_ignored(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your mask has n columns when no m is given: the places before the first query "
+    "Your mask has n columns when no m is given: the positions before the first query "
     "have none.",
-    "How many keys may the last query look at?",
+    "How many keys may the last query attend to?",
     why="m = n is the default of square masks, and is right for offset 0.",
 )
 def as_many_keys_as_queries(n, m=None, offset=0):
@@ -191,9 +193,9 @@ def as_many_keys_as_queries(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your offset is taken off: the further back the first query stands in the "
-    "sequence, the fewer keys your rows see.",
-    "If more places stand before a query, does it see more keys or fewer?",
+    "Your offset is subtracted: the further back the first query is in the sequence, "
+    "the fewer keys your rows see.",
+    "If more positions come before a query, does it see more keys or fewer?",
     why="The offset is added on the side of the keys: j + offset <= i.",
 )
 def offset_subtracted(n, m=None, offset=0):
@@ -204,14 +206,14 @@ def offset_subtracted(n, m=None, offset=0):
 @exercise.misconception(
     "Your triangle begins at column number offset: the keys before it are blocked for "
     "all.",
-    "Which keys stand at the places before the first query, and may it look at them?",
-    why="A square triangle is laid behind a block of False for the places before it, "
-    "as np.zeros makes it.",
+    "Which keys come before the first query, and may it attend to them?",
+    why="A square triangle is put behind a block of False for earlier positions, as "
+    "np.zeros makes it.",
 )
-def places_before_blocked(n, m=None, offset=0):
+def positions_before_blocked(n, m=None, offset=0):
     m = n + offset if m is None else m
-    keys, places = np.arange(m), np.arange(n)[:, np.newaxis] + offset
-    return (keys >= offset) & (keys <= places)
+    keys, positions = np.arange(m), np.arange(n)[:, np.newaxis] + offset
+    return (keys >= offset) & (keys <= positions)
 
 
 @exercise.misconception(
@@ -226,23 +228,23 @@ def sizes_swapped(n, m=None, offset=0):
 
 
 @exercise.misconception(
-    "Your keys behind the place of the last query are open to all.",
-    "At which place does the last key stand, if m is greater than n + offset?",
+    "Your keys behind the position of the last query are open to all.",
+    "At which position is the last key, if m is greater than n + offset?",
     why="False is written into a mask full of True, but only as far as the triangle "
     "goes.",
 )
 def keys_at_the_end_open(n, m=None, offset=0):
     m = n + offset if m is None else m
-    keys, places = np.arange(m), np.arange(n)[:, np.newaxis] + offset
-    return (keys <= places) | (keys >= n + offset)
+    keys, positions = np.arange(m), np.arange(n)[:, np.newaxis] + offset
+    return (keys <= positions) | (keys >= n + offset)
 
 
 @exercise.misconception(
-    "Your mask is the right one turned over: row j says which queries may look at key "
-    "number j.",
-    "Who stands in the rows of a mask of shape (n, m), the queries or the keys?",
-    why="The places of the keys are stood up as a column, and those of the queries "
-    "are left as a row.",
+    "Your mask is the right one turned over: row j says which queries may attend to "
+    "key j.",
+    "Which have the rows of a mask of shape (n, m), the queries or the keys?",
+    why="The positions of the keys are made a column, and those of the queries are "
+    "left as a row.",
 )
 def rows_and_columns_exchanged(n, m=None, offset=0):
     m = n + offset if m is None else m

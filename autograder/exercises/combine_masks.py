@@ -87,14 +87,14 @@ def any_number_of_masks(student, rng):
     masks = [
         rng.random(size) < 0.8 for size in ((5, 1), (1, 7), (3, 5, 7), (2, 1, 1, 7))
     ]
-    wanted = student(*masks)
-    student.expect(student(*masks[::-1]), wanted)
+    expected = student(*masks)
+    student.expect(student(*masks[::-1]), expected)
     student.agrees(np.asfortranarray(masks[2]), masks[3])
 
 
 @exercise.misconception(
     "Your mask is True wherever at least one of the masks is.",
-    "If one mask forbids a look and another allows it, may the query look?",
+    "If one mask blocks a key and another allows it, may the query attend to it?",
     why="'This mask and that one' sounds like a union; with True = blocked, as in "
     "nn.MultiheadAttention, it would be one.",
 )
@@ -104,7 +104,7 @@ def or_for_and(*masks):
 
 @exercise.misconception(
     "Your mask is False where two masks are both True: you have put ^ between them.",
-    "If two masks both allow a look, may the query look?",
+    "If two masks both allow a key, may the query attend to it?",
     why="^ is taken for a logical and, or != for a way to apply one mask to another.",
 )
 def exclusive_or(*masks):
@@ -113,7 +113,7 @@ def exclusive_or(*masks):
 
 @exercise.misconception(
     "Your mask is True where two masks are equal, also where both are False.",
-    "If two masks both forbid a look, may the query look?",
+    "If two masks both block a key, may the query attend to it?",
     why="'Both the same' is mistaken for 'both True'.",
 )
 def masks_compared(*masks):
@@ -140,7 +140,7 @@ def first_two_only(*masks):
 
 
 @exercise.misconception(
-    "Your mask is right but for its meaning: it is True where a look is forbidden.",
+    "Your mask is right but for its meaning: it is True where a key is blocked.",
     "What does True mean in a mask called may_attend?",
     why="In nn.MultiheadAttention's masks True means blocked.",
 )
@@ -150,7 +150,7 @@ def polarity_reversed(*masks):
 
 @exercise.misconception(
     "Your mask is True where all the masks are False.",
-    "Is a look that every mask forbids allowed in the end?",
+    "Is a key that every mask blocks allowed in the end?",
     why="The masks are turned round, combined, and not turned back, or read as those "
     "of nn.MultiheadAttention, where True means blocked.",
 )
@@ -169,7 +169,7 @@ def masks_added_up(*masks):
 
 @exercise.misconception(
     "Your mask is False everywhere.",
-    "Where do all the masks allow a look, and if you multiply −∞ by a mask on the way: "
+    "Where do all the masks allow a key, and if you multiply −∞ by a mask on the way: "
     "what is 0 · −∞?",
     why="(1 - mask) * -inf is NaN where the mask is True (onnx/onnx#8068).",
 )
@@ -180,7 +180,7 @@ def minus_infinity_times_zero(*masks):
 
 @exercise.misconception(
     "Your rows are opened to all keys where the masks together leave none.",
-    "Does the docstring make an exception for a query that may look at nothing?",
+    "Does the docstring make an exception for a query that may attend to nothing?",
     why="Such rows give NaN in a plain softmax, and Hugging Face's transformers opens "
     "them again for that reason (_unmask_unattended).",
 )
@@ -220,7 +220,7 @@ def python_and(*masks):
     "What does NumPy's documentation call the third argument of the function that you "
     "use?",
     why="sum, max and print take any number of things; a ufunc takes its third "
-    "argument as `out`, the place for the result.",
+    "argument as `out`, the array for the result.",
 )
 def third_mask_taken_as_out(*masks):
     return np.logical_and(*masks)

@@ -36,7 +36,7 @@ def usual(rng):
     return rng.random((2, 5, 7)) < 0.6, "additive"
 
 
-@exercise.case("For scaled_dot_product_attention True means may look")
+@exercise.case("For scaled_dot_product_attention True means may attend")
 def for_the_function(student, rng):
     may_attend = np.array([[True, False, False], [True, True, False]])
     converted = student(may_attend, "scaled_dot_product_attention")
@@ -104,7 +104,7 @@ def conventions_exchanged(may_attend, to):
 
 
 @exercise.misconception(
-    "Your mask for MultiheadAttention is True where a look is allowed.",
+    "Your mask for MultiheadAttention is True where a key is allowed.",
     "What does the docstring say that True means there?",
     why="One library is expected to have one convention.",
 )
@@ -114,7 +114,7 @@ def one_meaning_of_true(may_attend, to):
 
 
 @exercise.misconception(
-    "Your mask for scaled_dot_product_attention is True where a look is forbidden.",
+    "Your mask for scaled_dot_product_attention is True where a key is blocked.",
     "What does the docstring say that True means there?",
     why="The mask of the module, which is older, is handed to the function.",
 )
@@ -124,7 +124,7 @@ def one_meaning_of_false(may_attend, to):
 
 
 @exercise.misconception(
-    "Your numbers to add are −∞ where a look is allowed, and 0 where it is not.",
+    "Your numbers to add are −∞ where a key is allowed, and 0 where it is not.",
     "What is left of a score to which −∞ is added?",
     why="np.where(mask, -inf, 0) is right for masks in which True means blocked.",
 )
@@ -133,7 +133,7 @@ def additive_turned_round(may_attend, to):
 
 
 @exercise.misconception(
-    "Your numbers to add are −10⁹ where a look is forbidden.",
+    "Your numbers to add are −10⁹ where a key is blocked.",
     "What does the docstring promise there, and is your number smaller than every "
     "score?",
     why="-1e9 stands in The Annotated Transformer and wherever it was copied.",
@@ -145,7 +145,7 @@ def additive_minus_a_billion(may_attend, to):
 
 
 @exercise.misconception(
-    "Your numbers to add are near −20.7 where a look is forbidden: a logarithm of "
+    "Your numbers to add are near −20.7 where a key is blocked: a logarithm of "
     "almost 0.",
     "Which number has e to its power exactly 0?",
     why="log(mask) is right, and 1e-9 is put into it to be rid of the warning about "
@@ -158,7 +158,7 @@ def additive_logarithm_of_almost_zero(may_attend, to):
 
 
 @exercise.misconception(
-    "Your numbers to add are NaN where a look is allowed: 0 times −∞.",
+    "Your numbers to add are NaN where a key is allowed: 0 times −∞.",
     "What is 0 · −∞ in floating point, and which function chooses between two numbers "
     "without multiplying?",
     why="(1 - mask) * -inf is short; onnx/onnx#8068 mends it.",
@@ -170,7 +170,7 @@ def additive_zero_times_infinity(may_attend, to):
 
 
 @exercise.misconception(
-    "Your numbers to add are 1 and 0, so a forbidden score stays as it is.",
+    "Your numbers to add are 1 and 0, so a blocked score stays as it is.",
     "What must be added to a score to leave it without any weight?",
     why="mask.astype(float) is called a float mask: pytorch/pytorch#21518 shows what "
     "attention makes of it.",
@@ -182,7 +182,7 @@ def additive_ones_and_zeros(may_attend, to):
 
 
 @exercise.misconception(
-    "Your numbers to add are +∞ where a look is forbidden.",
+    "Your numbers to add are +∞ where a key is blocked.",
     "Which weight has a score of +∞ in a softmax?",
     why="-float('-inf') and a lost minus: lucidrains/memory-compressed-attention#2.",
 )

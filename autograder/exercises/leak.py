@@ -83,7 +83,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(sum_of_all_added, x, 1), 8.0)
 
 
-@exercise.case("Functions that look back only let nothing through")
+@exercise.case("Functions of the past alone let nothing through")
 def nothing_leaks(student, rng):
     x = rng.normal(size=(5, 4))
     for f, t in ((running_sum, 2), (running_sum, 0), (causal_self_attention, 1)):
@@ -106,7 +106,7 @@ def attention_without_a_mask(student, rng):
     student.agrees(self_attention, rng.normal(size=(5, 4)), 2)
 
 
-@exercise.case("At the last place there is no future, and nothing leaks")
+@exercise.case("At the last position there is no future, and nothing leaks")
 def no_future(student, rng):
     x = rng.normal(size=(4, 3))
     student.expect(student(sum_of_all_added, x, 3), 0.0)
@@ -137,7 +137,7 @@ def changed_from(x, first):
 @exercise.misconception(
     "Your number is the change of row t alone.",
     "Which rows of the result belong to the past?",
-    why="The last position is the one whose output is used next, so it is looked at.",
+    why="The last position is the one whose output is used next, so it is checked.",
 )
 def last_position_only(f, x, t):
     return float(np.abs(f(changed_from(x, t + 1))[t] - f(x)[t]).max())
@@ -164,7 +164,7 @@ def future_compared(f, x, t):
 @exercise.misconception(
     "Your number is what the past of the result makes of a changed past of x.",
     "Which rows of x does the docstring change?",
-    why="[: t + 1] and [t + 1 :] change places in the input.",
+    why="[: t + 1] and [t + 1 :] are exchanged in the input.",
 )
 def past_changed(f, x, t):
     changed = np.concatenate([1 - 2 * x[: t + 1], x[t + 1 :]])
@@ -200,7 +200,7 @@ def future_begins_with_the_present(f, x, t):
 
 
 @exercise.misconception(
-    "Your number is what comes of changing every row of x.",
+    "Your number is the effect of changing every row of x.",
     "If a row of the result changes, how do you know that the future did it?",
     why="f is tried on another sequence altogether.",
 )
@@ -209,7 +209,7 @@ def every_row_changed(f, x, t):
 
 
 @exercise.misconception(
-    "Your number is what comes of changing the last row of x only.",
+    "Your number is the effect of changing the last row of x only.",
     "What if a row of the result sees the row behind it, and no further?",
     why="Tests of causality often change the last token: x[-1] is short.",
 )
@@ -268,7 +268,7 @@ def mean_change(f, x, t):
 
 
 @exercise.misconception(
-    "Your number is what comes of changing each future z to −z.",
+    "Your number is the effect of changing each future z to −z.",
     "What does the docstring make of z = 3?",
     why="1 − 2z is read as (1 − 2)z, or the sign is thought to be change enough.",
 )
@@ -278,7 +278,7 @@ def future_negated(f, x, t):
 
 
 @exercise.misconception(
-    "Your number is what comes of changing each future z to 0.",
+    "Your number is the effect of changing each future z to 0.",
     "What does the docstring make of z = 3?",
     why="To take a token away one usually writes zeros over it.",
 )
@@ -288,7 +288,7 @@ def future_set_to_zero(f, x, t):
 
 
 @exercise.misconception(
-    "Your number is what comes of cutting the future off.",
+    "Your number is the effect of cutting the future off.",
     "What does the docstring do to the future of x: does it stay as long?",
     why="f(x[: t + 1]) must give the same rows if nothing leaks, and is a good test.",
 )

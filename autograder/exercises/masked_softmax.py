@@ -38,11 +38,11 @@ def spec(scores, may_attend):
 
 @exercise.usual
 def usual(rng):
-    # The first row may look at nothing.
+    # The first row may attend to nothing.
     return rng.normal(size=(2, 5, 7)), np.tri(5, 7, -1, dtype=bool)
 
 
-@exercise.case("Of the keys that may be looked at, each gets its share")
+@exercise.case("Of the keys that are allowed, each gets its share")
 def small_example_by_hand(student, rng):
     scores = np.log([[1.0, 3.0, 4.0], [2.0, 9.0, 2.0]])
     may_attend = np.array([[True, True, False], [True, False, True]])
@@ -59,7 +59,7 @@ def axes_of_length_one(student, rng):
 
 
 @exercise.case(
-    "A row in which no key may be looked at is all zeros, and changes no other row"
+    "A row in which no key is allowed is all zeros, and changes no other row"
 )
 def row_without_keys(student, rng):
     scores = np.array([[1.0, 2.0, 1.0], [4.0, 0.0, 4.0]])
@@ -138,8 +138,8 @@ def masked_after_softmax(scores, may_attend):
     "Your weights are 0 / 0 where a blocked key has by far the largest score, or where "
     "all keys are blocked: you mask after the softmax and divide again.",
     "If a blocked key has taken all the weight, what is left to be shared out?",
-    why="Masking late and dividing by the sum is the same in exact numbers, and stands "
-    "in textbooks as a first version.",
+    why="Masking late and dividing by the sum is the same in exact numbers, and is a "
+    "first version in textbooks.",
 )
 def divided_again_afterwards(scores, may_attend):
     weights = softmax(scores) * may_attend
@@ -211,7 +211,7 @@ def scores_times_mask(scores, may_attend):
 
 
 @exercise.misconception(
-    "Your blocked keys have weight: the mask is added to the scores, 1 where a look is "
+    "Your blocked keys have weight: the mask is added to the scores, 1 where a key is "
     "allowed and 0 where it is not.",
     "What would have to be added to a score to leave it without any weight?",
     why="Masks of ones and zeros are handed to functions that add them: "
@@ -225,8 +225,8 @@ def mask_added(scores, may_attend):
     "Your blocked keys have the score −10⁹: beside scores below that they take all the "
     "weight, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
-    why="masked_fill(mask == 0, -1e9) stands in The Annotated Transformer and wherever "
-    "it was copied.",
+    why="masked_fill(mask == 0, -1e9) is in The Annotated Transformer and wherever it "
+    "was copied.",
 )
 def filled_with_minus_a_billion(scores, may_attend):
     return softmax(np.where(may_attend, scores, -1e9))
@@ -246,7 +246,7 @@ def filled_with_minus_a_hundred(scores, may_attend):
     "Your blocked keys have the smallest number of float32 as their score: it is large "
     "beside −10³⁹, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
-    why="torch.finfo(torch.float32).min is the filling of Hugging Face's transformers.",
+    why="Hugging Face's transformers block scores with torch.finfo(torch.float32).min.",
 )
 def filled_with_the_smallest_float32(scores, may_attend):
     return softmax(np.where(may_attend, scores, float(np.finfo(np.float32).min)))
@@ -275,7 +275,7 @@ def nan_in_rows_without_keys(scores, may_attend):
 @exercise.misconception(
     "Your row in which all keys are blocked shares its weight out equally.",
     "What does the docstring promise for a row without keys?",
-    why="Filling with the smallest float never gives NaN, and equal scores have equal "
+    why="With the smallest float there is never NaN, and equal scores get equal "
     "weights.",
 )
 def rows_without_keys_shared_out(scores, may_attend):

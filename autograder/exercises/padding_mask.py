@@ -28,7 +28,7 @@ def usual(rng):
     return rng.permutation([2, 5, 6]), 7
 
 
-@exercise.case("Sequences of 3 tokens and 1 token have 3 keys and 1 key to look at")
+@exercise.case("Sequences of 3 tokens and 1 token have 3 keys and 1 key to attend to")
 def small_example_by_hand(student, rng):
     rows = [[[True, True, True, False]], [[True, False, False, False]]]
     student.expect(student([3, 1], 4), np.array(rows))
@@ -69,9 +69,9 @@ def other_lengths(student, rng):
 
 
 @exercise.misconception(
-    "Your mask is True for the filling and False for the tokens.",
+    "Your mask is True for the padding and False for the tokens.",
     "What does True mean in a mask called may_attend?",
-    why="In key_padding_mask of PyTorch's nn.MultiheadAttention True means filling; "
+    why="In key_padding_mask of PyTorch's nn.MultiheadAttention True means padding; "
     "mlwithme/TransformerTranslation#6 asks which it should be.",
 )
 def polarity_reversed(lengths, m):
@@ -79,11 +79,11 @@ def polarity_reversed(lengths, m):
 
 
 @exercise.misconception(
-    "Your rows have one True too many: the first key of the filling is open, even in a "
+    "Your rows have one True too many: the first key of the padding is open, even in a "
     "sequence without tokens.",
-    "Which number has the last of three tokens, if the first has number 0?",
-    why="<= is read as 'up to the length', and places are counted from 0; "
-    "ajhalthor/Transformer-Neural-Network#15 is off by one at the same place.",
+    "Which position has the last of three tokens, if the first has position 0?",
+    why="<= is read as 'up to the length', and positions are counted from 0; "
+    "ajhalthor/Transformer-Neural-Network#15 is off by one in the same way.",
 )
 def one_key_too_many(lengths, m):
     return np.arange(m) <= np.asarray(lengths)[..., np.newaxis, np.newaxis]
@@ -91,17 +91,17 @@ def one_key_too_many(lengths, m):
 
 @exercise.misconception(
     "Your rows have one True too few: the last token of each sequence is blocked.",
-    "Which number has the last of three tokens, if the first has number 0?",
-    why="Places are counted from 1 and still compared with <.",
+    "Which position has the last of three tokens, if the first has position 0?",
+    why="Positions are counted from 1 and still compared with <.",
 )
 def one_key_too_few(lengths, m):
     return np.arange(1, m + 1) < np.asarray(lengths)[..., np.newaxis, np.newaxis]
 
 
 @exercise.misconception(
-    "Your mask stands upright, (..., m, 1): it blocks the rows of queries, and leaves "
-    "the filling open to all others.",
-    "Along which axis of scores (..., n, m) do the keys stand?",
+    "Your mask has the shape (..., m, 1): it blocks the rows of queries, and leaves "
+    "the padding open to all others.",
+    "Which axis of scores (..., n, m) is that of the keys?",
     why="The new axis is put last instead of next to last: bentrevett/"
     "pytorch-seq2seq#96 and hyunwoongko/transformer#40.",
 )
@@ -111,7 +111,7 @@ def queries_masked(lengths, m):
 
 
 @exercise.misconception(
-    "Your mask has no axis for the queries: beside scores (batch, n, m), sequence b's "
+    "Your mask has no axis for the queries: on scores (batch, n, m), sequence b's "
     "row is laid on query b of every sequence if batch equals n, and stops if not.",
     "Which axis stands between the batch and the keys in the scores?",
     why="(batch, m) is the shape in which most tokenizers hand out their masks.",
@@ -123,9 +123,8 @@ def query_axis_missing(lengths, m):
 @exercise.misconception(
     "Your mask has a row for each of m queries, and the rows behind the tokens are "
     "False.",
-    "Whom does the docstring keep from looking, or from being looked at: queries or "
-    "keys?",
-    why="Filling is thought not to be allowed to look either; "
+    "Which does the docstring block behind the tokens: queries or keys?",
+    why="Padding is thought not to be allowed to attend either; "
     "harvardnlp/annotated-transformer#137 asks for it, and those rows become NaN.",
 )
 def queries_and_keys_masked(lengths, m):
@@ -144,17 +143,17 @@ def ones_and_zeros(lengths, m):
 
 
 @exercise.misconception(
-    "Your filling stands in front of the tokens.",
-    "Where does the docstring put the filling?",
-    why="Language models that write are fed with the filling in front, so that the "
-    "last place is always a token.",
+    "Your padding is in front of the tokens.",
+    "Where does the docstring put the padding?",
+    why="Language models that write are fed with the padding in front, so that the "
+    "last position is always a token.",
 )
-def filling_in_front(lengths, m):
+def padding_in_front(lengths, m):
     return np.arange(m) >= m - np.asarray(lengths)[..., np.newaxis, np.newaxis]
 
 
 @exercise.misconception(
-    "Your sequences without tokens have one key to look at.",
+    "Your sequences without tokens have one key to attend to.",
     "Which keys are tokens in a sequence of length 0?",
     why="A row without a True gives NaN in a plain softmax, and is kept away here "
     "instead of there.",
@@ -166,17 +165,17 @@ def first_key_always_open(lengths, m):
 
 @exercise.misconception(
     "Your rows are False at one key only: the first one behind the tokens.",
-    "How many keys of the filling are there behind 3 tokens, if m is 7?",
+    "How many keys of the padding are there behind 3 tokens, if m is 7?",
     why="mask[length] = False is written for mask[length:] = False.",
 )
-def only_the_first_filling_blocked(lengths, m):
+def only_the_first_padding_blocked(lengths, m):
     return np.arange(m) != np.asarray(lengths)[..., np.newaxis, np.newaxis]
 
 
 @exercise.misconception(
-    "Your full sequences, those without filling, are blocked entirely.",
+    "Your full sequences, those without padding, are blocked entirely.",
     "What does mask[-0:] stand for in Python?",
-    why="mask[-filling:] = False is right unless filling is 0: then it is the whole "
+    why="mask[-padding:] = False is right unless padding is 0: then it is the whole "
     "row.",
 )
 def full_sequences_blocked(lengths, m):
@@ -188,7 +187,7 @@ def full_sequences_blocked(lengths, m):
     "Your rows are all alike: each is as long as the longest of the sequences.",
     "Where does your code use the other lengths?",
     why="The longest length, which says how wide a batch must be, is compared with "
-    "the places as well.",
+    "the positions as well.",
 )
 def longest_length_for_all(lengths, m):
     lengths = np.asarray(lengths)
@@ -198,7 +197,7 @@ def longest_length_for_all(lengths, m):
 @exercise.misconception(
     "Your mask has as many columns as the longest sequence has tokens, not m.",
     "Where does your code use m?",
-    why="Batches are usually filled up to their longest sequence, so this is the "
+    why="Batches are usually padded to their longest sequence, so this is the "
     "usual default (make_pad_mask in espnet, sequence_mask in TensorFlow).",
 )
 def as_wide_as_the_longest(lengths, m):
@@ -217,9 +216,9 @@ def batch_made_flat(lengths, m):
 
 @exercise.misconception(
     "Your mask has the keys in front and the sequences at the back: row j says which "
-    "sequences have a key number j.",
+    "sequences have a token at position j.",
     "Which axis does the docstring put last: the sequences' or the keys'?",
-    why="The new axes are given to the places instead of the lengths; with as many "
+    why="The new axes are given to the positions instead of the lengths; with as many "
     "sequences as keys even the shape is right.",
 )
 def keys_and_sequences_exchanged(lengths, m):

@@ -6,9 +6,10 @@
 # After this lesson you can
 #
 # - make the masks that a Transformer needs, and put several together;
-# - turn scores into weights that are 0 wherever a query may not look, whatever the scores;
+# - turn scores into weights that are 0 wherever a query may not attend, whatever the
+#   scores;
 # - hand a mask to PyTorch in each of its conventions, without mixing them up;
-# - find out whether a model looks into the future, before and after training.
+# - find out whether a model sees the future, before and after training.
 #
 # **About 150 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
 # (self-attention).
@@ -33,10 +34,10 @@ from course_lib.lessons import decoder_variants
 # with the course).
 
 # %%
-kept = record.read("leak_canary")
-print("what a fair die allows:", np.exp(-leak_canary.BEST_HONEST_LOSS).round(2))
-print("what this model gave: ", np.exp(-kept.median("none")).round(2))
-assert 0.84 < np.exp(-kept.median("none")) < 0.88  # each run alone: see the end
+runs = record.read("leak_canary")
+print("what a fair die allows:", np.exp(-leak_canary.ENTROPY).round(2))
+print("what this model gave: ", np.exp(-runs.median("none")).round(2))
+assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
 # %% [markdown]
 # Nobody can predict a fair die. So the model has **seen** the throws that it predicts. How?
@@ -48,18 +49,18 @@ assert 0.84 < np.exp(-kept.median("none")) < 0.88  # each run alone: see the end
 #
 # A model that writes gets one token after another: when it writes the third, the fourth
 # does not exist. In training, the whole sentence is known, and is fed in at once. Each
-# place is then a task of its own:
+# position is then a task of its own:
 #
-# | place | has read | must predict |
+# | position | has read | must predict |
 # |---|---|---|
 # | 0 | the | cat |
 # | 1 | the cat | sat |
 # | 2 | the cat sat | on |
 # | 3 | the cat sat on | it |
 #
-# **Predict:** in self-attention (here the scores of the words' vectors with each other, with
-# no projections), how much does the token at place 0 look at the very token that it must
-# predict: not at all, a little, or much?
+# **Predict:** in self-attention (here the scores of the words' vectors with each other,
+# with no projections), how much does the token at position 0 attend to the very token that
+# it must predict: not at all, a little, or much?
 
 # %%
 words = ["the", "cat", "sat", "on", "it"]
@@ -69,44 +70,44 @@ print(attention.softmax(scores).round(2)[0])
 
 # %% [markdown]
 # *the* gives 28 % of its weight to *cat*, before anything was trained; training will make
-# the most of it. In a translator, an **encoder** reads the source sentence and a **decoder**
-# writes the translation: in training it is fed the whole right translation, and the same
-# happens there.
+# the most of it. In a translator, an **encoder** reads the source sentence and a
+# **decoder** writes the translation: in training it is fed the whole right translation, and
+# the same happens there.
 #
 # Three words for this lesson:
 #
 # - **`may_attend`** is a table of booleans, one row per query, one column per key:
-#   True = may look;
-# - a **causal mask** lets a token look at itself and at what stands before it;
-# - a **padding mask** lets no token look at what only fills a row up.
+#   True = may attend;
+# - a **causal mask** lets a token attend to itself and to what comes before it;
+# - a **padding mask** lets no token attend to the **padding** that makes rows equally long.
 #
 # **Predict:** the causal mask of the first three words has nine cells. How many are True?
 
 # %%
 for i in range(3):
-    print(words[i], "may look at", words[: i + 1])
+    print(words[i], "may attend to", words[: i + 1])
 
 # %% [markdown]
-# Six. A token may look at **itself**. That is no cheating: its own word is input, and the
-# target is the next one. Without it, the first token could look at nothing at all.
+# Six. A token may attend to **itself**. That is no cheating: its own word is input, and the
+# target is the next one. Without it, the first token could attend to nothing at all.
 
 # %% [markdown]
 # ### Exercise: causal_mask
 #
-# Query i stands at place i + offset, key j at place j. An offset is what a model needs that
-# writes token by token: the new queries are few, and the keys of all earlier tokens have
-# been kept.
+# Query i is at position i + offset, key j at position j. A model that writes token by token
+# needs an offset: the new queries are few, and the keys of all earlier tokens have been
+# kept.
 #
 # <details><summary>Hint 1</summary>
 #
-# A comparison of two numbers gives a boolean: which two places decide whether query i may
-# look at key j?
+# A comparison of two numbers gives a boolean: which two positions decide whether query i
+# may attend to key j?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# "Every row with every row" of lesson 00: a column of the queries' places against a row of
-# the keys' places, made with `np.arange`. How many keys are there if m is None?
+# "Every row with every row" of lesson 00: a column of the queries' positions against a row
+# of the keys' positions, made with `np.arange`. How many keys are there if m is None?
 #
 # </details>
 
@@ -120,7 +121,7 @@ check(causal_mask)
 # The whole mask as a picture: hatched is blocked.
 
 # %%
-alt = "Row i may look at columns 0 to i: the upper right triangle is hatched."
+alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
 figures.mask_table(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
@@ -141,7 +142,7 @@ assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 # > the triangle to where it belongs.
 
 # %% [markdown]
-# ## Does it cost anything to train all places at once?
+# ## Does it cost anything to train all positions at once?
 #
 # With a causal mask, row i of one pass over the sentence must be what a pass over the first
 # i + 1 words alone gives. Then n tasks are trained in one go, and writing later meets
@@ -158,38 +159,38 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# > **Popular error: "a training step takes O(1)"**, the same time however long the sentence.
-# > The number of steps that must wait for each other does not grow with n; in a recurrent
-# > network, which reads one token after the other, it does. The *work* grows with n²: all
-# > scores are computed, blocked ones included.
+# > **Popular error: "a training step takes O(1)"**, the same time however long the
+# > sentence. The number of steps that must wait for each other does not grow with n; in a
+# > recurrent network, which reads one token after the other, it does. The *work* grows with
+# > n²: all scores are computed, blocked ones included.
 
 # %%
 for n in (10, 100, 1000):
-    kept_cells = int(causal_mask(n).sum())
-    print(f"n = {n:4}: {n * n:9,} scores, {kept_cells:7,} of them allowed")
+    allowed_cells = int(causal_mask(n).sum())
+    print(f"n = {n:4}: {n * n:9,} scores, {allowed_cells:7,} of them allowed")
 
 # %% [markdown]
 # ## Sentences of different lengths
 #
-# A batch is one array, so its sentences must be equally long: the short ones are filled up.
-# A tempting thought: fill with zeros, zeros change nothing. **Predict** the weights of the
-# one-word sentence *yes* when three rows of zeros stand behind it.
+# A batch is one array, so its sentences must be equally long: the short ones are **padded**.
+# A tempting thought: pad with zeros, zeros change nothing. **Predict** the weights of the
+# one-word sentence *yes* with three rows of zeros behind it.
 
 # %%
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
-filled = np.concatenate([yes, np.zeros((3, 4))])
-print("alone:    ", attention.softmax(attention.scaled_scores(yes, yes))[0])
-print("filled up:", attention.softmax(attention.scaled_scores(yes, filled))[0].round(2))
+padded = np.concatenate([yes, np.zeros((3, 4))])
+print("alone: ", attention.softmax(attention.scaled_scores(yes, yes))[0])
+print("padded:", attention.softmax(attention.scaled_scores(yes, padded))[0].round(2))
 
 # %% [markdown]
-# > **Popular error: "filling with zeros needs no mask".** A key of zeros has the score 0,
-# > and $e^0 = 1$ is not nothing: 29 % of the weight of *yes* goes to the filling, and how
+# > **Popular error: "padding with zeros needs no mask".** A key of zeros has the score 0,
+# > and $e^0 = 1$ is not nothing: 29 % of the weight of *yes* goes to the padding, and how
 # > much it is depends on the longest sentence that happens to be in the batch.
 #
-# So the filling is blocked, for every query of its sentence. Watch the shapes. Here are two
-# pairs of sentences, where one sentence looks at another: two queries and three keys in each,
-# and of the second pair's keys only one is a token. (A toy, so that all fits on a line.)
-# **Predict** which of the four queries are treated wrongly by a mask of shape
+# So the padding is blocked, for every query of its sentence. Watch the shapes. Here are two
+# pairs of sentences, where one sentence attends to another: two queries and three keys in
+# each, and of the second pair's keys only one is a token. (A toy, so that all fits on a
+# line.) **Predict** which of the four queries are treated wrongly by a mask of shape
 # (pairs, keys).
 
 # %%
@@ -200,7 +201,7 @@ print("second pair:", used[1].tolist())
 
 # %% [markdown]
 # Two of four: the second query of the first pair lost two good keys, and the first query of
-# the second pair looks at filling. No error was raised, because there are as many pairs as
+# the second pair attends to padding. No error was raised, because there are as many pairs as
 # queries, and NumPy matched axes from the right. An axis of length 1 for the queries keeps
 # things in place.
 
@@ -231,23 +232,23 @@ from course_lib.masks import padding_mask  # exercise
 check(padding_mask)
 
 # %% [markdown]
-# The mask blocks *keys*. What about the filling as queries? They may go on looking: nobody
-# looks at them, and their losses are left out of the mean. Blocking their rows would only
-# make rows with nothing to look at, and these are trouble, as you will see.
+# The mask blocks *keys*. What about the padding as queries? It may go on attending: nothing
+# attends to it, and its losses are left out of the mean. Blocking its rows would only make
+# rows with nothing to attend to, and these are trouble, as you will see.
 
 # %% [markdown]
 # ## Several masks at once
 #
-# A Transformer looks in three places, and each has its mask:
+# A Transformer uses attention in three ways, and each has its mask:
 #
-# | who looks at whom | mask |
+# | who attends to what | mask |
 # |---|---|
-# | encoder at its own sentence | padding of the source |
-# | decoder at its own sentence | causal **and** padding of the target |
-# | decoder at the encoder's sentence | padding of the source |
+# | encoder to its own sentence | padding of the source |
+# | decoder to its own sentence | causal **and** padding of the target |
+# | decoder to the encoder's sentence | padding of the source |
 #
 # The third has no causal mask: the source is all there, also while the model writes. The
-# second has two. **Predict:** five places, of which three are tokens; how many of the 25
+# second has two. **Predict:** five positions, of which three are tokens; how many of the 25
 # cells stay allowed?
 
 # %%
@@ -272,7 +273,7 @@ print((product == np.inf).sum(), "times +∞")
 #
 # <details><summary>Hint 1</summary>
 #
-# When may a query look, if one mask says yes and another says no?
+# May a query attend to a key if one mask says yes and another says no?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -289,12 +290,12 @@ from course_lib.masks import combine_masks  # exercise
 check(combine_masks)
 
 # %% [markdown]
-# Three words, filled up to five places. (What stands in the rows called *fill* does not
-# matter; here it is still the vectors of *on* and *it*.)
+# Three words, padded to five positions. (What the rows called *pad* hold does not matter;
+# here they still hold the vectors of *on* and *it*.)
 
 # %%
 both = combine_masks(causal, padding)
-tokens = ["the", "cat", "sat", "fill", "fill"]
+tokens = ["the", "cat", "sat", "pad", "pad"]
 print("allowed in each row:", both.sum(axis=-1))
 
 # %%
@@ -318,7 +319,7 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 # %%
 row = np.array([[-2.0, -3.0, 4.0]])
 allowed = np.array([[True, True, False]])
-print("wanted:", attention.softmax(row[:, :2])[0].round(2), "and 0")
+print("right: ", attention.softmax(row[:, :2])[0].round(2), "and 0")
 print("way 1: ", attention.softmax(row * allowed)[0].round(2))
 
 # %% [markdown]
@@ -355,24 +356,24 @@ print(f"largest 16-bit float: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
 # > **Popular error: "−1e9 is as good as −∞".** A finite number blocks as long as all other
-# > scores stay far above it. When they do not, it leaks, and nothing is reported. Sixteen-bit
-# > floats end at 65,504: there, −1e9 does not even exist. And the next section shows a row
-# > in which −1e9 blocks nothing at all.
+# > scores stay far above it. When they do not, it leaks, and nothing is reported.
+# > Sixteen-bit floats end at 65,504: there, −1e9 does not even exist. And the next section
+# > shows a row in which −1e9 blocks nothing at all.
 #
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
 #
 # $$\text{weights} = \text{softmax}\left(\frac{q k^\top}{\sqrt{d_k}} + M\right), \qquad
-# M_{ij} = \begin{cases} 0 & \text{query } i \text{ may look at key } j \\
+# M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #
 # It has one hole: a row in which everything is blocked.
 
 # %% [markdown]
-# ## A row with nothing to look at
+# ## A row with nothing to attend to
 #
 # An empty sentence makes one; so do a causal mask and a padding mask together when the
-# filling stands in *front* of the tokens. Four ways to block three scores of 1, 2 and 3, all
-# of them:
+# padding is in *front* of the tokens. Four ways to block three scores of 1, 2 and 3,
+# all of them:
 
 # %%
 three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
@@ -401,20 +402,20 @@ assert np.spacing(np.float32(1e9)) == 64
 print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 
 # %% [markdown]
-# The course's choice, and that of one of PyTorch's functions: who may look at nothing gets
-# nothing. (The output will be added to the token itself, in lesson 08: a row of zeros leaves
-# it as it is.)
+# The course's choice, and that of one of PyTorch's functions: a query that may attend to
+# nothing gets nothing. (The output will be added to the token itself, in lesson 08: a row
+# of zeros leaves it as it is.)
 
 # %% [markdown]
 # ### Exercise: masked_softmax
 #
-# Weights that are 0 wherever a query may not look, for scores of any size, and rows of
-# zeros where it may look at nothing. Try to do without NaN on the way; no check asks for it,
-# but training will.
+# Weights that are 0 wherever a query may not attend, for scores of any size, and rows of
+# zeros where it may attend to nothing. Try to do without NaN on the way; no check asks for
+# it, but training will.
 #
 # <details><summary>Hint 1</summary>
 #
-# Start from your softmax of lesson 01, with $-\infty$ at the blocked places. The largest
+# Start from your softmax of lesson 01, with $-\infty$ in the blocked cells. The largest
 # score is subtracted: the largest of which scores? What is it in a row that is all
 # blocked, and what happens to $-\infty - (-\infty)$?
 #
@@ -437,11 +438,11 @@ check(masked_softmax)
 # The three words with both masks, as weights:
 
 # %%
-alt = "Each row's weights lie on allowed words and sum to 1; the filling gets none."
+alt = "Each row's weights lie on allowed words and sum to 1; the padding gets none."
 figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
 
 # %% [markdown]
-# Notice the first row: *the* may look only at itself, so its weight is 1, whatever its
+# Notice the first row: *the* may attend only to itself, so its weight is 1, whatever its
 # score. And the three ways from above, now against yours:
 
 # %%
@@ -455,8 +456,8 @@ assert masked_softmax(all_low, allowed)[0, 2] == 0
 # %% [markdown]
 # ## The same in PyTorch, twice, with opposite signs
 #
-# PyTorch has two well-known places for attention, and both take a boolean mask. **Predict**
-# what the first token looks at if both get the causal mask as it is.
+# PyTorch has attention as a function and as a module, and both take a boolean mask.
+# **Predict** what the first token attends to if both get the causal mask as it is.
 
 # %%
 import torch
@@ -470,25 +471,25 @@ print(
     "function: same as yours:", np.allclose(theirs, masked_softmax(scores, causal) @ x)
 )
 module_weights = module(batch, batch, batch, attn_mask=may)[1][0].detach().numpy()
-print("module: first token looks at:", module_weights[0] > 0)
+print("module: first token attends to:", module_weights[0] > 0)
 print("module: last token's weights:", module_weights[4])
 
 # %% [markdown]
-# > **Popular error: "True means masked"** (or: "True means may look"). In PyTorch both are
-# > right. In `scaled_dot_product_attention` True = may look, as in this course. In
+# > **Popular error: "True means masked"** (or: "True means may attend"). In PyTorch both are
+# > right. In `scaled_dot_product_attention` True = may attend, as in this course. In
 # > `nn.MultiheadAttention` and the Transformer layers built on it True = **blocked**, in
-# > `attn_mask` and in `key_padding_mask`. With the wrong one, the first token saw everything
-# > but itself, and the last one had nothing: NaN.
+# > `attn_mask` and in `key_padding_mask`. With the wrong one, the first token saw
+# > everything but itself, and the last one had nothing: NaN.
 #
 # A causal mask the wrong way round is loud, because of that last row. And the padding mask
-# of a sentence that has filling? Here are three words and two fillings again:
+# of a sentence that has padding? Here are the three words and two pads again:
 
 # %%
 inverted = masked_softmax(scores, ~padding)
-print("weight on the filling, for each query:", inverted[:, 3:].sum(axis=-1).round(2))
+print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).round(2))
 
 # %% [markdown]
-# Not one NaN: every query looks at the filling and at nothing else, and nobody is told.
+# Not one NaN: every query attends to the padding and to nothing else, and nothing says so.
 
 # %% [markdown]
 # ### Exercise: convert_mask
@@ -523,11 +524,11 @@ with torch.no_grad():
     module.in_proj_weight[:] = torch.eye(4, dtype=torch.float64).repeat(3, 1)
     module.out_proj.weight[:] = torch.eye(4, dtype=torch.float64)
 names = "scaled_dot_product_attention", "MultiheadAttention", "additive"
-given = [torch.tensor(convert_mask(causal, to=name)) for name in names]
+masks = [torch.tensor(convert_mask(causal, to=name)) for name in names]
 outputs = [
-    scaled_dot_product_attention(batch, batch, batch, attn_mask=given[0]),
-    module(batch, batch, batch, attn_mask=given[1])[0].detach(),
-    scaled_dot_product_attention(batch, batch, batch, attn_mask=given[2]),
+    scaled_dot_product_attention(batch, batch, batch, attn_mask=masks[0]),
+    module(batch, batch, batch, attn_mask=masks[1])[0].detach(),
+    scaled_dot_product_attention(batch, batch, batch, attn_mask=masks[2]),
 ]
 yours = masked_softmax(scores, causal) @ x
 gaps = [np.abs(out[0].numpy() - yours).max() for out in outputs]
@@ -535,7 +536,7 @@ print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# What do they make of a row with nothing to look at? **Predict:** does it matter to the
+# What do they make of a row with nothing to attend to? **Predict:** does it matter to the
 # output whether one asks the module for its weights?
 
 # %%
@@ -548,8 +549,8 @@ for asked in (True, False):
 
 # %% [markdown]
 # Zeros from the function, and from the module NaN or zeros, depending on a switch that
-# should not matter: with weights wanted, it goes another way inside. (That is torch 2.13
-# on a CPU; look again in yours.)
+# should not matter: asked for weights, it takes another path inside. (That is torch 2.13
+# on a CPU; try it in yours.)
 #
 # A tempting repair: let NaN come, and replace it by 0 afterwards. **Predict** what happens
 # on the way back, when the scores get their gradients:
@@ -563,8 +564,9 @@ print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
 # The output is mended, the gradient is not; one step of training later all parameters that
-# it reaches are NaN. The zeros must be made *before* anything becomes NaN, as the version of
-# the hints does: the powers are 0, and so is their total, which is mended before dividing.
+# it reaches are NaN. The zeros must be made *before* anything becomes NaN, as the version
+# of the hints does: the powers are 0, and so is their total, which is mended before
+# dividing.
 
 # %%
 mended_scores = torch.zeros(1, 2, requires_grad=True)
@@ -598,8 +600,8 @@ assert lazy == values[0] and abs(careful - lazy) > 1
 # %% [markdown]
 # ## A detector for leaks
 #
-# Masks can be right and the model can leak all the same, somewhere else. So do not look at
-# the masks: look at what the model *does*. **Change the future; if the past of the result
+# Masks can be right and the model can leak all the same, somewhere else. So do not inspect
+# the masks: test what the model *does*. **Change the future; if the past of the result
 # changes, something leaks.** No training is needed, and the model may be anything that
 # turns n rows into n rows.
 
@@ -608,8 +610,8 @@ assert lazy == values[0] and abs(careful - lazy) > 1
 #
 # Rows 0 … t are the past and the present, the rows behind them the future. Change every
 # number z of the future to 1 − 2z, and measure how much the past of the result moves. (Why
-# this change? A fixed rule can be repeated, which drawn numbers cannot, and this one leaves no
-# number but ⅓ as it was.)
+# this change? A fixed rule can be repeated, which drawn numbers cannot, and this one leaves
+# no number but ⅓ as it was.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -648,7 +650,7 @@ print("minus mean:", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
-for name, model in decoder_variants.SUSPECTS.items():
+for name, model in decoder_variants.DECODER_VARIANTS.items():
     above = np.triu(model.weights(sequence), 1).max()
     print(name, "largest weight above the diagonal:", above.round(2))
 
@@ -659,11 +661,11 @@ for name, model in decoder_variants.SUSPECTS.items():
 # %%
 leaks = {
     f"model {name}": [leak(model, sequence, t) for t in range(8)]
-    for name, model in decoder_variants.SUSPECTS.items()
+    for name, model in decoder_variants.DECODER_VARIANTS.items()
 }
 for name, measured in leaks.items():
     leaky = [t for t in range(8) if measured[t] > 1e-9]
-    print(name, "leaks at t =", leaky or "no place")
+    print(name, "leaks at t =", leaky or "no position")
 
 # %%
 alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
@@ -677,7 +679,7 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # means; *layer normalisation* (each token by itself) does not (lesson 08).
 
 # %%
-of_the_future = np.triu(decoder_variants.SUSPECTS["C"].weights(sequence), 1)
+of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
 print("C's weights above the diagonal other than 0:", np.count_nonzero(of_the_future))
 assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
 assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
@@ -695,7 +697,7 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # A model learns to count days: *Mo We Fr Su Tu …*. Two days say how it goes on. Any first
 # day and any step from 0 to 6 make 49 sentences.
 #
-# The target of each place is the **next** day: the sentence, shifted by one. One of these
+# The target of each position is the **next** day: the sentence, shifted by one. One of these
 # two models was trained with that shift; for the other one it was forgotten. **Predict:**
 # which has the lower loss?
 
@@ -708,52 +710,53 @@ print(f"forgotten: loss {trained[False].loss:.1f}")
 # The second looks perfect. Let both write: they get two days and go on by themselves.
 
 # %% tags=["nbval-ignore-output"]
-wanted = no_shift.sentences()[[2, 10, 45]]
+examples = no_shift.sentences()[[2, 10, 45]]
 for shift, model in trained.items():
     print("trained with shift" if shift else "shift forgotten")
-    for days in model.continued(wanted[:, :2]):
+    for days in model.generate(examples[:, :2]):
         print("   ", " ".join(no_shift.DAYS[day] for day in days))
 
 # %% [markdown]
-# The model without the shift learned to repeat what it reads: its target *was* its input.
-# A low loss said nothing. (The honest loss cannot go below ln 7 / 7 = 0.28: at place 0, one of
-# seven, nothing says what comes. Its target is the second day.)
+# The model without the shift learned to repeat what it reads: its target *was* its input. A
+# low loss said nothing. (The honest loss cannot go below ln 7 / 7 = 0.28: at position 0, one
+# of seven, nothing says what comes. Its target is the second day.)
 #
 # Does the detector for leaks help? And how good is chance?
 
 # %%
 for shift, model in trained.items():
-    start = model.vectors(wanted[0, :7])
+    start = model.embed(examples[0, :7])
     largest = max(leak(model.output, start, t) for t in range(6))
     print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
-    print("right above 0.9:", model.share_right() > 0.9)
-share = trained[False].share_right()
+    print("right above 0.9:", model.accuracy() > 0.9)
+share = trained[False].accuracy()
 print("right without the shift:", round(share, 3), " chance:", round(1 / 7, 3))
-assert trained[True].share_right() > 0.9 and abs(share - 1 / 7) < 1e-6
+assert trained[True].accuracy() > 0.9 and abs(share - 1 / 7) < 1e-6
 assert trained[False].loss < 0.01 and trained[True].loss > 0.27
-assert round(no_shift.BEST_HONEST_LOSS, 2) == 0.28
+assert round(no_shift.ENTROPY, 2) == 0.28
 
 # %% [markdown]
-# Nothing leaks: looking at one's own word is allowed. Always repeating is right for step 0
-# only, one sentence in seven, so **exactly at chance**. The full version, kept from three seeds:
+# Nothing leaks: attending to one's own word is allowed. Always repeating is right for step 0
+# only, one sentence in seven, so **exactly at chance**. The full version, kept from three
+# seeds:
 
 # %%
-kept_shift = record.read("no_shift")
+shift_runs = record.read("no_shift")
 for name in ("shifted", "unshifted"):
-    losses = [f"{loss:.4f}" for loss in kept_shift.values(f"{name}_loss")]
-    print(name, "losses", *losses, "right", kept_shift.values(f"{name}_right"))
-print("seeds", kept_shift.values("seed"), "by", kept_shift.command)
-print(kept_shift.environment)
+    losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
+    print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
+print("seeds", shift_runs.values("seed"), "by", shift_runs.command)
+print(shift_runs.environment)
 
 # %% [markdown]
 # ## The die again
 #
-# Now the answer to the first question. The tiny decoder reads 16 throws, and at each place
+# Now the answer to the first question. The tiny decoder reads 16 throws, and at each position
 # must predict the next one; all throws are drawn anew at each step, so that nothing can be
 # learned by heart. An honest model cannot get below ln 10 = 2.303.
 #
-# Train it three times: with **your** causal mask, with the same off by one, and without any.
-# **Predict** the three losses: 2.3, or lower?
+# Train it three times: with **your** causal mask, with the same off by one, and without
+# any. **Predict** the three losses: 2.3, or lower?
 
 # %%
 tried = {
@@ -765,18 +768,18 @@ for name, canary in tried.items():
     print(f"{name:11} loss {canary.loss:.1f}")
 
 # %% [markdown]
-# Without a mask, and with a mask that is wrong in one place of every row but the last, the
-# loss falls to almost nothing. What did the model without a mask learn to look at?
+# Without a mask, and with a mask that is wrong in one cell of every row but the last, the
+# loss falls to almost nothing. What did the model without a mask learn to attend to?
 
 # %%
-places = [str(i) for i in range(16)]
-alt = "Nearly all weight lies one place to the right of the diagonal: the next throw."
-figures.attention_weights(tried["no mask"].weights, places, places, alt=alt)
+positions = [str(i) for i in range(16)]
+alt = "Nearly all weight lies one cell to the right of the diagonal: the next throw."
+figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
 
 # %% [markdown]
-# Each place looks one place to the right: at the throw that it must predict. Only the last
-# place has nobody on its right; its target is not in the input. It has to guess like
-# anyone, and costs ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
+# Each position attends to the next one: to the throw that it must predict. Only the last
+# position has no next one; its target is not in the input. It has to guess like anyone, and
+# costs ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
 # $e^{-0.144} = 0.87$: that is what held the model below 1.00.
 #
 # The mask that is off by one does no better and no worse: in every row it opens the one key
@@ -784,17 +787,17 @@ figures.attention_weights(tried["no mask"].weights, places, places, alt=alt)
 
 # %%
 print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
-last = tried["no mask"].loss_by_place[-1]
-print("last place's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
+last = tried["no mask"].loss_by_position[-1]
+print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
 for name in ("causal", "off_by_one", "none"):
     print(
         f"{name:10} three seeds, 500 steps:",
-        [f"{loss:.3f}" for loss in kept.values(name)],
+        [f"{loss:.3f}" for loss in runs.values(name)],
     )
-print("seeds", kept.values("seed"), "by", kept.command)
-assert abs(kept.median("causal") - np.log(10)) < 0.02
-assert abs(kept.median("off_by_one") - np.log(10) / 16) < 0.01
-assert abs(kept.median("none") - np.log(10) / 16) < 0.01
+print("seeds", runs.values("seed"), "by", runs.command)
+assert abs(runs.median("causal") - np.log(10)) < 0.02
+assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
+assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
@@ -810,11 +813,12 @@ assert forgot.loss < 0.1
 
 # %% [markdown]
 # All three trainings in one picture. The dashed line, ln 10, is the best that honesty
-# allows; the dotted one, ln 10 / 16, is what a perfect cheat still pays, for the last place:
+# allows; the dotted one, ln 10 / 16, is what a perfect cheat still pays, for the last
+# position:
 
 # %%
 curves = {name: canary.losses for name, canary in tried.items()}
-bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last place only": np.log(10) / 16}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last throw only": np.log(10) / 16}
 steps = tried["no mask"].steps
 
 # %%
@@ -823,19 +827,20 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
 # The same model, the same throws: only the mask differs. Whoever predicts a fair die has
-# seen it, and nobody gets below the dotted line, since the last throw is nowhere to be seen.
+# seen it, and nobody gets below the dotted line, since the last throw is nowhere to be
+# seen.
 
 # %% [markdown]
 # ## In three lines
 #
-# - `may_attend` says who may look at whom; masks are combined with "and", and blocked
-#   scores become $-\infty$ **before** the softmax.
-# - A row with nothing to look at gives zeros; conventions differ, so convert at the border
+# - `may_attend` says which query may attend to which key; masks are combined with "and", and
+#   blocked scores become $-\infty$ **before** the softmax.
+# - A row with nothing to attend to gives zeros; conventions differ, so convert at the border
 #   and never guess.
-# - A low loss can be a leak: change the future and look at the past, or train on a die.
+# - A low loss can be a leak: change the future and measure the past, or train on a die.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
 # documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
 #
-# **An open question:** with a causal mask, does a model need to be told where a word
-# stands? Lesson 05.
+# **An open question:** with a causal mask, does a model need to be told the position of
+# a word? Lesson 05.

@@ -40,8 +40,8 @@ def lists_of_truths(n, m=None, offset=0):
 def sums_of_a_shifted_diagonal(n, m=None, offset=0):
     own = np.eye(n, width(n, m, offset), k=offset)
     behind = own.cumsum(axis=1) - own
-    places = np.arange(n) + offset < width(n, m, offset)
-    return (behind == 0) | ~places[:, None]
+    positions = np.arange(n) + offset < width(n, m, offset)
+    return (behind == 0) | ~positions[:, None]
 
 
 @answers.correct
@@ -81,7 +81,7 @@ answers.right["partial"] = functools.partial(
 
 
 @answers.also("polarity_reversed")
-def true_behind_the_place(n, m=None, offset=0):
+def true_behind_the_position(n, m=None, offset=0):
     return np.triu(np.ones((n, width(n, m, offset)), dtype=bool), k=offset + 1)
 
 
@@ -99,7 +99,7 @@ def diagonal_one(n, m=None, offset=0):
 
 
 @answers.also("upper_triangle")
-def loops_from_the_own_place(n, m=None, offset=0):
+def loops_from_the_own_position(n, m=None, offset=0):
     m = width(n, m, offset)
     return np.array([[j >= i + offset for j in range(m)] for i in range(n)])
 
@@ -119,8 +119,8 @@ def minus_infinity_slice_by_slice(n, m=None, offset=0):
 
 @answers.also("number_of_keys_ignored")
 def square_with_offset(n, m=None, offset=0):
-    places = np.arange(n + offset)
-    return places[offset:, None] >= places
+    positions = np.arange(n + offset)
+    return positions[offset:, None] >= positions
 
 
 @answers.also("aligned_at_the_end")
@@ -147,7 +147,7 @@ def diagonal_moved_the_other_way(n, m=None, offset=0):
     return np.tri(n, width(n, m, offset), -offset, dtype=bool)
 
 
-@answers.also("places_before_blocked")
+@answers.also("positions_before_blocked")
 def triangle_behind_zeros(n, m=None, offset=0):
     m = width(n, m, offset)
     return np.pad(np.tri(n, m, dtype=bool), ((0, 0), (offset, 0)))[:, :m]
@@ -173,7 +173,7 @@ def turned_triangle(n, m=None, offset=0):
 
 
 @answers.other
-def own_place_only(n, m=None, offset=0):
+def own_position_only(n, m=None, offset=0):
     return np.eye(n, width(n, m, offset), k=offset, dtype=bool)
 
 

@@ -192,7 +192,7 @@ def first_without_the_others(*masks):
 
 @answers.other
 def all_masks_emptied(*masks):
-    found = all_of_a_stack(*masks)
+    combined = all_of_a_stack(*masks)
     for mask in masks:
         mask[...] = False
-    return found
+    return combined

@@ -55,7 +55,7 @@ def entry_by_entry(may_attend, to):
 
 
 @answers.correct
-def places_in_a_pair(may_attend, to):
+def positions_in_a_pair(may_attend, to):
     pairs = ([False, True], [True, False], [-np.inf, 0.0])
     names = (FUNCTION, MODULE, ADDITIVE)
     return np.array(pairs[names.index(to)])[may_attend.astype(int)]
@@ -103,7 +103,7 @@ class Converter:
 
 answers.right["callable_object"] = Converter(-np.inf)
 answers.right["partial"] = functools.partial(
-    lambda convert, may_attend, to: convert(may_attend, to), places_in_a_pair
+    lambda convert, may_attend, to: convert(may_attend, to), positions_in_a_pair
 )
 
 

@@ -39,7 +39,7 @@ def row_by_row(f, x, t):
 
 
 @answers.correct
-def chosen_by_place(f, x, t):
+def chosen_by_position(f, x, t):
     future = np.arange(len(x))[:, None] > t
     change = f(np.where(future, 1 - 2 * x, x)) - f(x)
     return float(np.where(future, 0.0, np.abs(change)).max())

@@ -71,16 +71,16 @@ def by_logarithms(scores, may_attend):
 
 @answers.correct
 def masked_arrays(scores, may_attend):
-    kept = np.ma.array(scores.astype(float), mask=~spread(may_attend, scores))
-    powers = np.ma.exp(kept - kept.max(axis=-1, keepdims=True))
+    masked = np.ma.array(scores.astype(float), mask=~spread(may_attend, scores))
+    powers = np.ma.exp(masked - masked.max(axis=-1, keepdims=True))
     return (powers / powers.sum(axis=-1, keepdims=True)).filled(0.0)
 
 
 @answers.correct
 def torch_and_back(scores, may_attend):
     allowed = torch.from_numpy(spread(may_attend, scores).copy())
-    kept = torch.tensor(scores, dtype=torch.float64).masked_fill(~allowed, -torch.inf)
-    return torch.softmax(kept, dim=-1).nan_to_num(0.0).numpy()
+    masked = torch.tensor(scores, dtype=torch.float64).masked_fill(~allowed, -torch.inf)
+    return torch.softmax(masked, dim=-1).nan_to_num(0.0).numpy()
 
 
 @answers.correct
@@ -96,11 +96,11 @@ def copy_filled_in_place(scores, may_attend):
 
 
 class MaskedSoftmax:
-    def __init__(self, filling):
-        self.filling = filling
+    def __init__(self, blocked):
+        self.blocked = blocked
 
     def __call__(self, scores, may_attend):
-        return np.nan_to_num(shares(np.where(may_attend, scores, self.filling)))
+        return np.nan_to_num(shares(np.where(may_attend, scores, self.blocked)))
 
 
 answers.right["callable_object"] = MaskedSoftmax(-np.inf)
@@ -177,29 +177,29 @@ def open_keys_times_e(scores, may_attend):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def filled_row_by_row(scores, may_attend, filling):
+def blocked_row_by_row(scores, may_attend, value):
     weights = np.empty(scores.shape)
     for index in np.ndindex(scores.shape[:-1]):
         row = scores[index].astype(float)
-        row[~spread(may_attend, scores)[index]] = filling
+        row[~spread(may_attend, scores)[index]] = value
         weights[index] = shares(row)
     return weights
 
 
 @answers.also("filled_with_minus_a_billion")
 def a_billion_row_by_row(scores, may_attend):
-    return filled_row_by_row(scores, may_attend, -(10.0**9))
+    return blocked_row_by_row(scores, may_attend, -(10.0**9))
 
 
 @answers.also("filled_with_minus_a_hundred")
 def a_hundred_row_by_row(scores, may_attend):
-    return filled_row_by_row(scores, may_attend, -100)
+    return blocked_row_by_row(scores, may_attend, -100)
 
 
 @answers.also("filled_with_the_smallest_float32")
 def float32_row_by_row(scores, may_attend):
     smallest = torch.finfo(torch.float32).min
-    return filled_row_by_row(scores, may_attend, smallest)
+    return blocked_row_by_row(scores, may_attend, smallest)
 
 
 @answers.also("ten_thousand_taken_off")
@@ -209,7 +209,7 @@ def blocked_scores_lowered(scores, may_attend):
 
 @answers.also("nan_in_rows_without_keys")
 def minus_infinity_row_by_row(scores, may_attend):
-    return filled_row_by_row(scores, may_attend, -np.inf)
+    return blocked_row_by_row(scores, may_attend, -np.inf)
 
 
 @answers.also("rows_without_keys_shared_out")
@@ -226,8 +226,8 @@ def open_keys_filled(scores, may_attend):
 
 @answers.also("softmax_over_queries")
 def column_by_column(scores, may_attend):
-    kept = np.where(may_attend, scores, -np.inf)
-    return np.nan_to_num(shares(kept, axis=-2))
+    allowed = np.where(may_attend, scores, -np.inf)
+    return np.nan_to_num(shares(allowed, axis=-2))
 
 
 @answers.also("exponentials_overflow")

@@ -45,7 +45,7 @@ def count_of_what_is_left(lengths, m):
 
 
 @answers.correct
-def filling_blocked_in_ones(lengths, m):
+def padding_blocked_in_ones(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.ones((*lengths.shape, 1, m), dtype=bool)
     may_attend[np.arange(m) >= lengths[..., None, None]] = False
@@ -58,13 +58,13 @@ def torch_and_back(lengths, m):
     return (torch.arange(m) < lengths[..., None, None]).numpy()
 
 
-class Filling:
+class Padding:
     def __call__(self, lengths, m):
         ends = np.expand_dims(np.array(lengths), (-1, -2))
         return np.logical_not(ends <= np.arange(m))
 
 
-answers.right["callable_object"] = Filling()
+answers.right["callable_object"] = Padding()
 answers.right["partial"] = functools.partial(
     lambda first, lengths, m: (
         np.arange(first, m) - np.asarray(lengths)[..., None, None] < 0
@@ -111,7 +111,7 @@ def ones_written_into_zeros(lengths, m):
     return may_attend
 
 
-@answers.also("filling_in_front")
+@answers.also("padding_in_front")
 def rows_backwards(lengths, m):
     return row_by_row(lengths, m)[..., ::-1]
 
@@ -123,7 +123,7 @@ def first_column_set(lengths, m):
     return may_attend
 
 
-@answers.also("only_the_first_filling_blocked")
+@answers.also("only_the_first_padding_blocked")
 def one_false_in_each_row(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.ones((*lengths.shape, 1, m), dtype=bool)
@@ -137,8 +137,8 @@ def counted_from_the_back(lengths, m):
     lengths = np.asarray(lengths)
     may_attend = np.ones((*lengths.shape, 1, m), dtype=bool)
     for index in np.ndindex(lengths.shape):
-        filling = m - int(lengths[index])
-        may_attend[(*index, 0, slice(-filling, None))] = False
+        padding = m - int(lengths[index])
+        may_attend[(*index, 0, slice(-padding, None))] = False
     return may_attend
 
 
@@ -167,7 +167,7 @@ def outer_comparison_the_other_way(lengths, m):
 
 
 @answers.also("column_of_lengths")
-def places_less_than_a_column(lengths, m):
+def positions_less_than_a_column(lengths, m):
     column = lengths[:, None]
     return np.greater(column, np.arange(m))
 
