@@ -528,10 +528,10 @@ assert gaps["sum of all so far"] > 0.1
 # `d_b = a.T @ d_c`. Test it by moving each number a little (**finite differences**):
 
 # %%
-from course_lib.lessons.finite_differences import slopes
+from course_lib.lessons.finite_differences import numerical_gradients
 
 a, b, d_c = (rng.normal(size=size) for size in ((2, 3), (3, 4), (2, 4)))
-by_trying = slopes(lambda a, b: float((a @ b * d_c).sum()), [a, b])
+by_trying = numerical_gradients(lambda a, b: float((a @ b * d_c).sum()), [a, b])
 print("d_a:", np.allclose(d_c @ b.T, by_trying[0]))
 print("d_b:", np.allclose(a.T @ d_c, by_trying[1]))
 assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
@@ -587,7 +587,9 @@ from torch.nn.functional import scaled_dot_product_attention
 sizes = ((4, 5), (5, 3), (5, 3), (5, 2), (4, 2))
 *arguments, d_output = (rng.normal(size=size) for size in sizes)
 by_hand = self_attention_gradients(*arguments, d_output)
-tried = slopes(lambda *a: float((self_attention(*a)[0] * d_output).sum()), arguments)
+tried = numerical_gradients(
+    lambda *a: float((self_attention(*a)[0] * d_output).sum()), arguments
+)
 tensors = [torch.tensor(array, requires_grad=True) for array in arguments]
 q, k, v = (tensors[0] @ matrix for matrix in tensors[1:])
 loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(d_output)).sum()
@@ -678,17 +680,18 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # %%
 from course_lib.experiments import recall, record
 
-noun_again = recall.train(1, learned=False, by_pronoun=False)
-by_likeness = recall.train(1, learned=False)
+noun_again = recall.train(1, learn_queries_and_keys=False, by_pronoun=False)
+by_likeness = recall.train(1, learn_queries_and_keys=False)
 learned = recall.train(1)
 print("the noun again, likeness: above 0.9:", noun_again.accuracy > 0.9)
 blind = 1 / 4 + 3 / 4 / 8
 print(f"a pronoun, likeness:      below {blind:.2f}:", by_likeness.accuracy < blind)
 print("a pronoun, learned:       above 0.9:", learned.accuracy > 0.9)
-print("weight on the one meant, likeness: below 0.1:", by_likeness.found < 0.1)
-print("weight on the one meant, learned:  above 0.9:", learned.found > 0.9)
+print("weight on the target, likeness: below 0.1:", by_likeness.weight_on_target < 0.1)
+print("weight on the target, learned:  above 0.9:", learned.weight_on_target > 0.9)
 assert by_likeness.accuracy < blind < 0.9 < min(noun_again.accuracy, learned.accuracy)
-assert by_likeness.own > 0.99 and by_likeness.found < 0.1 and learned.found > 0.9
+assert by_likeness.own_largest > 0.99 and by_likeness.weight_on_target < 0.1
+assert learned.weight_on_target > 0.9
 
 # %% [markdown]
 # The control works: if the noun itself asks, likeness is all one needs. If a pronoun asks,
@@ -719,26 +722,26 @@ assert min(runs.values("noun again, likeness")) > 0.98
 # of all 16 nouns, and the queries of the four pronouns.
 
 # %%
-from course_lib.lessons.stories import COLOURS, NOUNS, WORDS, spelled
+from course_lib.lessons.stories import COLOURS, NOUNS, WORDS, story_of
 
 vector_of = dict(zip(WORDS, learned.vectors, strict=True))
 word_q, word_k = learned.w_q[:16], learned.w_k[:16]  # the part that sees the word
-asked = {group: vector_of[group] @ word_q for group in NOUNS}
-offered = {
+pronoun_queries = {group: vector_of[group] @ word_q for group in NOUNS}
+noun_keys = {
     group: {noun: vector_of[noun] @ word_k for noun in NOUNS[group]} for group in NOUNS
 }
 
 # %%
 alt = "Each pronoun's query points at the keys of its own four nouns."
-figures.queries_and_keys(asked, offered, alt=alt)
+figures.queries_and_keys(pronoun_queries, noun_keys, alt=alt)
 
 # %% [markdown]
 # Sixteen random vectors have become four groups, and nobody told the machine that there are
 # groups. Has each pronoun its largest four dot products with its own nouns?
 
 # %%
-keys = {noun: key for group in offered.values() for noun, key in group.items()}
-for pronoun, query in asked.items():
+keys = {noun: key for group in noun_keys.values() for noun, key in group.items()}
+for pronoun, query in pronoun_queries.items():
     best = sorted(keys, key=lambda noun: -(query @ keys[noun]))[:4]
     print(pronoun, "→", ", ".join(sorted(best)))
     assert {*best} == {*NOUNS[pronoun]}
@@ -757,7 +760,7 @@ for pronoun, query in asked.items():
 nouns, colours = "queen kite king twins".split(), "red blue white green".split()
 rows = []
 for pronoun in NOUNS:
-    story = spelled(nouns, colours, pronoun).tokens(learned.vectors)[0]
+    story = story_of(nouns, colours, pronoun).embed(learned.vectors)[0]
     answer, story_weights = self_attention(story, learned.w_q, learned.w_k, learned.w_v)
     rows.append(story_weights[-1])
     print(pronoun, "→", COLOURS[answer[-1].argmax()])

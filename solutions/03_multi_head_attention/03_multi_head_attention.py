@@ -447,12 +447,12 @@ check(count_parameters)
 # takes 2·512·512·512:
 
 # %%
-from course_lib.lessons.cost import product_flops
+from course_lib.lessons.cost import matmul_flops
 
 learned, operations = set(), set()
 for n_heads in (1, 2, 4, 8, 16):
     learned.add(count := count_parameters(512, n_heads, bias=False))
-    operations.add(work := sum(product_flops(512, n_heads, 512).values()))
+    operations.add(work := sum(matmul_flops(512, n_heads, 512).values()))
     row = f"{n_heads:2} heads: {count:,} parameters, {work:,} operations, "
     print(row + f"{n_heads * 512 * 512:9,} weights")
 assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}

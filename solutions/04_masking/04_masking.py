@@ -726,12 +726,12 @@ for shift, model in trained.items():
 # %%
 for shift, model in trained.items():
     start = model.embed(examples[0, :7])
-    largest = max(leak(model.output, start, t) for t in range(6))
+    largest = max(leak(model.logits, start, t) for t in range(6))
     print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
-    print("right above 0.9:", model.accuracy() > 0.9)
-share = trained[False].accuracy()
-print("right without the shift:", round(share, 3), " chance:", round(1 / 7, 3))
-assert trained[True].accuracy() > 0.9 and abs(share - 1 / 7) < 1e-6
+    print("accuracy above 0.9:", model.accuracy() > 0.9)
+accuracy = trained[False].accuracy()
+print("accuracy without the shift:", round(accuracy, 3), " chance:", round(1 / 7, 3))
+assert trained[True].accuracy() > 0.9 and abs(accuracy - 1 / 7) < 1e-6
 assert trained[False].loss < 0.01 and trained[True].loss > 0.27
 assert round(no_shift.ENTROPY, 2) == 0.28
 
