@@ -9,7 +9,7 @@ import typer
 from autograder.checking.matrix import as_data, matrix, print_matrix
 from autograder.checking.registry import exercises_of
 from autograder.course import Course
-from autograder.startup import skip_address_parser
+from autograder.startup import skip_address_parser, use_one_thread
 
 PANEL = "For authors"
 commands = typer.Typer()
@@ -58,7 +58,9 @@ def matrix_command(
 ) -> None:
     """Show which case catches which misconception. Exit code 1 if one is missed."""
     name = Course.here().find_lesson(lesson) if lesson else None
-    rows = [matrix(exercise) for exercise in exercises_of(name)]
+    exercises = exercises_of(name)
+    use_one_thread()
+    rows = [matrix(exercise) for exercise in exercises]
     if as_json:
         print(json.dumps(as_data(rows), indent=1))
     else:
@@ -67,3 +69,57 @@ def matrix_command(
     for fault in faults:
         print(fault, file=sys.stderr)
     raise typer.Exit(1 if faults or not rows else 0)
+
+
+@commands.command("new", rich_help_panel=PANEL)
+def new_command(
+    name: Annotated[str, typer.Argument(help="The exercise's, and its function's")],
+    lesson: Annotated[str, typer.Option(help="A lesson's number or name")],
+    module: Annotated[
+        str,
+        typer.Option(
+            help="For the reference: attention, nn.functional, or a new one; the "
+            "lesson's main module"
+        ),
+    ] = "",
+    parameters: Annotated[
+        str, typer.Option(help="Names of the function's arguments")
+    ] = "x",
+) -> None:
+    """Begin an exercise: reference, bank, answers and cells, to be filled in."""
+    from autograder.commands.new_exercise import new_exercise  # jupytext: half a second
+
+    course = Course.here()
+    folder = course.find_lesson(lesson)
+    arguments = parameters.replace(",", " ").split()
+    for path in new_exercise(course, name, folder, module, arguments):
+        print(f"Written: {course.relative(path)}")
+    print(
+        f"What is marked TODO is to be filled in. `autograder check-bank {name}` lists "
+        f"it, and says when it is right; then `autograder build {folder[:2]}` and "
+        "`make test`."
+    )
+
+
+@commands.command("check-bank", rich_help_panel=PANEL)
+def check_bank_command(
+    name: Annotated[str, typer.Argument(help="An exercise's name")],
+    whole_matrix: Annotated[
+        bool, typer.Option("--matrix", help="Print which case catches what, too")
+    ] = False,
+    all_seeds: Annotated[
+        bool, typer.Option(help="Judge each answer with three seeds, not with one")
+    ] = False,
+) -> None:
+    """Check one exercise: what is left to write, and whether its bank holds.
+
+    Reference and spec pass all cases, every misconception is caught and named, every
+    case catches one, and the answers of tests/answers are judged as they should be.
+    Exit code 1 on a fault.
+    """
+    from autograder.commands.check_bank import check_bank  # jupytext: half a second
+
+    code = check_bank(
+        Course.here(), name, whole_matrix=whole_matrix, all_seeds=all_seeds
+    )
+    raise typer.Exit(code)

@@ -103,6 +103,14 @@ def free_names(source: str) -> set[str]:
     return {n for n in names if n not in own and not hasattr(builtins, n)}
 
 
+def bound_names(source: str) -> set[str]:
+    """Return the names that a module's text binds at its top level."""
+    table = symtable.symtable(source, "<source>", "exec")
+    return {
+        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
+    }
+
+
 def check_order(path: Path, cells: Iterable[Cell], set_up: set[str]) -> None:
     """Raise ``SourceError`` at the first cell that stands in the wrong place.
 
@@ -183,15 +191,18 @@ ALMOST_A_MARKER = re.compile(
 
 
 class LessonSource:
-    """The cells of one lesson, read and found to be in order."""
+    """The cells of one lesson, read and in order.
+
+    set_up : names that the cells of imports before the first exercise bind
+    """
 
     def __init__(self, path: Path) -> None:
         """Read the source; raises ``SourceError`` on anything unclear in it."""
         self.path = path
         self.lesson = path.stem
         self.cells = [self._with_meaning(cell) for cell in read_cells(path)]
-        self._set_up = self._set_up_names()
-        check_order(path, self.cells, self._set_up)
+        self.set_up = self._set_up_names()
+        check_order(path, self.cells, self.set_up)
         for cell in self.cells:
             if cell.kind == "exercise" and cell.exercise:
                 name, allowed = cell.exercise.name, self.names_for(cell.exercise)
@@ -205,7 +216,7 @@ class LessonSource:
 
     def names_for(self, exercise: Exercise) -> set[str]:
         """Names that an answer may look up: set-up cells and what it ``uses``."""
-        return self._set_up | set(exercise.uses)
+        return self.set_up | set(exercise.uses)
 
     def fail(self, line: int, what: str) -> SourceError:
         """Give the error to raise about a line of this source."""

@@ -1,0 +1,297 @@
+"""What must hold of one exercise's bank, as sentences about what does not.
+
+``autograder check-bank`` prints the sentences, and the tests hold every bank to them.
+Each function returns an empty list, or "", if all is well. Which case catches which
+misconception is in ``matrix``.
+"""
+
+import doctest
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from autograder.checking.call import local_runner
+from autograder.checking.comparison import first_difference
+from autograder.checking.exercise import Case, Exercise, Function
+from autograder.checking.judging import NOTEBOOK_SEED
+from autograder.checking.matrix import ExerciseMatrix, judge_function
+from autograder.checking.result import ExerciseResult
+from autograder.checking.student import ClaimFailure
+
+SEEDS = (NOTEBOOK_SEED, 1, 2)
+MIN_MISCONCEPTIONS = 5
+MIN_OTHERS = 3
+TODO = "TODO"
+
+
+class AnswersToTry(Protocol):
+    """Answers that test a bank, as ``tests/answers/<exercise>.py`` has them.
+
+    right : correct answers, each another way of doing it
+    spellings : by misconception, another way of writing it
+    others : wrong answers that are no misconception of the bank
+    """
+
+    right: dict[str, Function]
+    spellings: dict[str, Function]
+    others: dict[str, Function]
+
+
+@dataclass(frozen=True)
+class Todo:
+    """A line that is still to be filled in."""
+
+    path: Path
+    line: int
+    text: str
+
+
+def todos(path: Path, first: int = 1, last: int | None = None) -> list[Todo]:
+    """Return the lines of a file, from ``first`` to ``last``, that hold "TODO"."""
+    rows = path.read_text(encoding="utf-8").splitlines()
+    return [
+        Todo(path, number, row.strip())
+        for number, row in enumerate(rows[:last], 1)
+        if number >= first and TODO in row
+    ]
+
+
+def todos_of(function: Callable) -> list[Todo]:
+    """Return the lines of a function that hold "TODO"."""
+    rows, first = inspect.getsourcelines(function)
+    path = Path(inspect.getfile(function))
+    return todos(path, first, first + len(rows) - 1)
+
+
+# The contract
+
+
+def docstring_faults(function: Function) -> list[str]:
+    """Return what the docstring of a reference lacks.
+
+    It needs
+    - a first line that is one sentence;
+    - a line ``name : shape, meaning`` for each argument;
+    - what the function returns, and the source;
+    - an example with literal numbers, which is run.
+    """
+    docstring = inspect.getdoc(function) or ""
+    faults = []
+    first, *_ = docstring.split("\n\n")
+    if "\n" in first or not first.endswith("."):
+        faults.append("its first line is not one sentence that ends in a full stop")
+    for name in inspect.signature(function).parameters:
+        if not re.search(rf"^(\w+, )*{name}(, \w+)* : ", docstring, re.MULTILINE):
+            faults.append(f"no line `{name} : shape, meaning`")
+    if not re.search(r"\bReturns?\b", docstring):
+        faults.append("nothing about what it returns")
+    if "Source: " not in docstring:
+        faults.append("no `Source: …`")
+    faults += _example_faults(function)
+    return [f"docstring of {function.__name__}: {fault}" for fault in faults]
+
+
+def _example_faults(function: Function) -> list[str]:
+    names = vars(sys.modules[function.__module__])
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(function, function.__name__, globs=dict(names))
+    if not example.examples:
+        return ["no example with literal numbers (`>>> …`)"]
+    report: list[str] = []
+    failed, _ = doctest.DocTestRunner(verbose=False).run(example, out=report.append)
+    if not failed:
+        return []
+    return ["its example is wrong:\n" + "".join(report).strip("*\n")]
+
+
+# The bank
+
+
+def wording_faults(exercise: Exercise) -> list[str]:
+    """Return what is wrong with the sentences of a bank, and what it has too few of."""
+    name = exercise.name
+    faults = []
+    for case in exercise.cases:
+        if not (case.claim[0].isupper() or case.claim[0] == "`"):
+            faults.append(f"the claim of {case.name} does not begin with a capital")
+        if case.claim.endswith("."):
+            faults.append(f"the claim of {case.name} ends in a full stop")
+    if all(case.visible for case in exercise.cases):
+        faults.append("no case is hidden: mark one with visible=False")
+    if not any(case.visible for case in exercise.cases):
+        faults.append("no case is visible")
+    if len(exercise.misconceptions) < MIN_MISCONCEPTIONS:
+        count = len(exercise.misconceptions)
+        faults.append(f"{count} misconceptions: write at least {MIN_MISCONCEPTIONS}")
+    for each in exercise.misconceptions:
+        if not each.diagnosis.endswith("."):
+            faults.append(f"the diagnosis of {each.name} does not end in a full stop")
+        if not each.question.endswith("?"):
+            faults.append(f"the question of {each.name} does not end in ?")
+        if len(each.why.split()) < 4:
+            faults.append(f"`why` of {each.name} is shorter than four words")
+    return [f"{name}: {fault}" for fault in faults]
+
+
+def reference_faults(
+    exercise: Exercise, cases: list[Case], seeds: Sequence[int] = SEEDS
+) -> list[str]:
+    """Return which cases the reference or the spec fails, with which seed."""
+    functions = {"reference": exercise.reference, "spec": exercise.expected_function}
+    return [
+        f"{exercise.name}: the {name} fails {fault} (seed {seed})"
+        for name, function in functions.items()
+        for seed in seeds
+        for fault in failed_cases(judge_function(exercise, function, cases, seed))
+    ]
+
+
+def failed_cases(result: ExerciseResult) -> list[str]:
+    """Return the names of the cases that a result fails, each with its status."""
+    return [
+        f"{verdict.case} [{verdict.status}] {_reason(verdict.failure)}".rstrip()
+        for verdict in result.cases
+        if verdict.status != "ok"
+    ]
+
+
+def _reason(failure: ClaimFailure | None) -> str:
+    """Return in a few words why a claim does not hold."""
+    if failure is None:
+        return ""
+    if failure.call and failure.call.result.raised:
+        raised = failure.call.result.raised
+        return f"{raised.types[0]}: {raised.message}"
+    if failure.difference:
+        index = list(failure.difference.index) or ""
+        return f"differs in {failure.difference.kind} {index}".rstrip()
+    return failure.what
+
+
+def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
+    """Return who is not caught, catches nothing, or is not named.
+
+    matrix : of that exercise
+    """
+    unnamed = [row.name for row in matrix.misconceptions if not row.diagnosed]
+    faults = [
+        *matrix.faults,
+        *(
+            f"{exercise.name}: {name} is caught but not named: another misconception "
+            "gives the same results, or no call shows it"
+            for name in unnamed
+        ),
+    ]
+    inputs = exercise.usual_inputs(np.random.default_rng(0))
+    right = local_runner(exercise.reference)(inputs, {}).value
+    results = [
+        local_runner(each.function)(inputs, {}) for each in exercise.misconceptions
+    ]
+    same = [
+        result.kind == "value" and not first_difference(result.value, right)
+        for result in results
+    ]
+    if sum(same) > len(same) / 2:
+        faults.append(
+            f"{exercise.name}: most misconceptions are right on the usual inputs: draw "
+            "inputs that show them"
+        )
+    return faults
+
+
+# The answers that test the bank
+
+
+def answer_faults(
+    exercise: Exercise, answers: AnswersToTry, all_seeds: bool = False
+) -> list[str]:
+    """Return which answers are not judged as they should be.
+
+    all_seeds : try each answer with every seed; else they take turns with the seeds
+    """
+    faults = answer_count_faults(exercise, answers)
+    known = {each.name for each in exercise.misconceptions}
+    for turn, (name, answer) in enumerate(answers.right.items()):
+        for seed in seeds_of_turn(turn, all_seeds):
+            faults.append(right_answer_fault(exercise, name, answer, seed))
+    for turn, (name, answer) in enumerate(answers.spellings.items()):
+        for seed in seeds_of_turn(turn, all_seeds):
+            if name in known:
+                faults.append(spelling_fault(exercise, name, answer, seed))
+    for name, answer in answers.others.items():
+        faults.append(other_answer_fault(exercise, name, answer))
+    return [fault for fault in faults if fault]
+
+
+def seeds_of_turn(turn: int, all_seeds: bool) -> Sequence[int]:
+    """Return the one seed whose turn it is, or all of them."""
+    return SEEDS if all_seeds else SEEDS[turn % len(SEEDS) :][:1]
+
+
+def answer_count_faults(exercise: Exercise, answers: AnswersToTry) -> list[str]:
+    """Return which misconceptions lack a second spelling, and what is too little."""
+    names = {each.name for each in exercise.misconceptions}
+    faults = [
+        f"{exercise.name}: {name} is not written a second way (@answers.also)"
+        for name in sorted(names - {*answers.spellings})
+    ]
+    faults += [
+        f"{exercise.name}: the answers spell {name}, which is no misconception"
+        for name in sorted({*answers.spellings} - names)
+    ]
+    if not answers.right:
+        faults.append(f"{exercise.name}: no right answer (@answers.correct)")
+    if len(answers.others) < MIN_OTHERS:
+        faults.append(
+            f"{exercise.name}: {len(answers.others)} wrong answers outside the bank "
+            f"(@answers.other): write at least {MIN_OTHERS}"
+        )
+    return faults
+
+
+def right_answer_fault(
+    exercise: Exercise, name: str, answer: Function, seed: int
+) -> str:
+    """Return which case a right answer fails, if any."""
+    failed = failed_cases(judge_function(exercise, answer, exercise.cases, seed))
+    if not failed:
+        return ""
+    return f"{exercise.name}: right answer {name} fails {failed[0]} (seed {seed})"
+
+
+def spelling_fault(exercise: Exercise, name: str, answer: Function, seed: int) -> str:
+    """Return why the second spelling of a misconception is not judged as that one."""
+    bank: Mapping[str, Function] = {m.name: m.function for m in exercise.misconceptions}
+    if answer.__code__.co_code == bank[name].__code__.co_code:
+        return f"{exercise.name}: {name} is spelled twice the same way"
+    result = judge_function(exercise, answer, exercise.cases, seed)
+    if result.passed:
+        return f"{exercise.name}: {name}, spelled another way, passes (seed {seed})"
+    if result.diagnosis != name:
+        diagnosis = result.diagnosis or "nothing"
+        return (
+            f"{exercise.name}: {name}, spelled another way, is named {diagnosis} "
+            f"(seed {seed})"
+        )
+    return ""
+
+
+def other_answer_fault(exercise: Exercise, name: str, answer: Function) -> str:
+    """Return whether a wrong answer outside the bank passes, or gets a name."""
+    visible = [case for case in exercise.cases if case.visible]
+    for cases, which in ((visible, "the visible"), (exercise.cases, "all")):
+        result = judge_function(exercise, answer, cases, 1)
+        if result.passed:
+            return f"{exercise.name}: wrong answer {name} passes {which} cases"
+        if result.diagnosis:
+            return (
+                f"{exercise.name}: wrong answer {name} is named {result.diagnosis} "
+                f"from {which} cases, and is something else"
+            )
+    return ""

@@ -1,0 +1,222 @@
+"""``autograder check-bank``: one exercise's bank, in seconds.
+
+What must hold is in ``autograder.checking.bank``. What is not written yet is listed
+with file and line, and what needs it is not judged.
+"""
+
+import importlib
+import inspect
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from autograder.checking import bank
+from autograder.checking.bank import SEEDS, TODO, AnswersToTry
+from autograder.checking.exercise import Exercise, Function
+from autograder.checking.matrix import matrix, print_matrix
+from autograder.checking.registry import UnknownExercise, load
+from autograder.course import Course, CourseError
+from autograder.notebooks.source import LessonSource
+from autograder.startup import use_one_thread
+
+
+class Part(NamedTuple):
+    """What was checked of one part of an exercise, in a few words, and its faults."""
+
+    checked: str
+    faults: list[str]
+
+
+NOT_YET = Part("nothing yet: it has TODOs", [])
+
+
+def check_bank(
+    course: Course, name: str, *, whole_matrix: bool = False, all_seeds: bool = False
+) -> int:
+    """Print what is wrong with an exercise's bank; return the exit code, 1 for faults.
+
+    whole_matrix : print, too, which case catches which misconception
+    all_seeds : judge each answer with three seeds, not with one of them by turns
+
+    Raises ``CourseError`` if there is no such exercise, or a file cannot be imported.
+    """
+    start = time.monotonic()
+    exercise = _load_exercise(name)
+    answers = _load_answers(course, name)
+    use_one_thread()
+    parts = {
+        "to fill in": _todos(course, exercise),
+        "docstring": _docstring(exercise),
+        "wording": _wording(exercise),
+        "reference, spec": _reference(exercise),
+        "misconceptions": _misconceptions(exercise, whole_matrix),
+        "answers": _answers(exercise, answers, all_seeds),
+        "lesson": _lesson(course, exercise),
+    }
+    table = Table(title=f"{name} · {exercise.lesson} · {exercise.points:g} points")
+    for header in ("part", "checked", "faults"):
+        table.add_column(header, justify="right" if header == "faults" else "left")
+    for name_of_part, part in parts.items():
+        table.add_row(name_of_part, part.checked, str(len(part.faults) or "·"))
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    console.print(table)
+    faults = [fault for part in parts.values() for fault in part.faults]
+    for fault in faults:
+        console.print(fault)
+    console.print(f"Checked in {time.monotonic() - start:.1f} s.")
+    return int(bool(faults))
+
+
+# The parts of an exercise
+
+
+def _todos(course: Course, exercise: Exercise) -> Part:
+    paths = [
+        Path(inspect.getfile(exercise.reference)),
+        _path(course, "autograder", "exercises", exercise.name),
+        _path(course, "tests", "answers", exercise.name),
+    ]
+    lines = [todo for path in paths if path.exists() for todo in bank.todos(path)]
+    lesson = course.source(exercise.lesson)
+    rows = lesson.read_text(encoding="utf-8").splitlines() if lesson.exists() else []
+    heading, check = f"# ### Exercise: {exercise.name}", f"check({exercise.name})"
+    if heading in rows and check in rows:
+        first, last = rows.index(heading) + 1, rows.index(check) + 1
+        lines += bank.todos(lesson, first, last)
+    return Part(
+        "lines that hold TODO",
+        [f"{os.path.relpath(each.path)}:{each.line}: {each.text}" for each in lines],
+    )
+
+
+def _docstring(exercise: Exercise) -> Part:
+    if not _is_written(exercise.reference):
+        return NOT_YET
+    checked = "first line, arguments, result, source, example"
+    return Part(checked, bank.docstring_faults(exercise.reference))
+
+
+def _wording(exercise: Exercise) -> Part:
+    checked = "claims, diagnoses, questions, reasons"
+    return Part(checked, bank.wording_faults(exercise))
+
+
+def _reference(exercise: Exercise) -> Part:
+    written = [case for case in exercise.cases if _is_written(case.run)]
+    functions = exercise.reference, exercise.expected_function
+    if not written or not _is_written(*functions):
+        return NOT_YET
+    seeds = ", ".join(map(str, SEEDS))
+    checked = f"{len(written)} of {len(exercise.cases)} cases with seeds {seeds}"
+    return Part(checked, bank.reference_faults(exercise, written))
+
+
+def _misconceptions(exercise: Exercise, whole_matrix: bool) -> Part:
+    if not _is_written(*_functions(exercise)):
+        return NOT_YET
+    result = matrix(exercise)
+    if whole_matrix:
+        print_matrix([result])
+    rows = result.misconceptions
+    checked = (
+        f"{sum(bool(row.caught_by) for row in rows)} of {len(rows)} caught, "
+        f"{sum(row.diagnosed for row in rows)} named, "
+        f"{sum(row.diagnosed_visible for row in rows)} from the visible cases alone"
+    )
+    return Part(checked, bank.matrix_faults(exercise, result))
+
+
+def _answers(exercise: Exercise, answers: AnswersToTry, all_seeds: bool) -> Part:
+    groups = answers.right, answers.spellings, answers.others
+    functions = [answer for group in groups for answer in group.values()]
+    if not _is_written(*_functions(exercise), *functions):
+        return NOT_YET
+    right, spellings, others = map(len, groups)
+    checked = f"{right} right, {spellings} spellings of misconceptions, {others} others"
+    return Part(checked, bank.answer_faults(exercise, answers, all_seeds))
+
+
+def _lesson(course: Course, exercise: Exercise) -> Part:
+    path = course.source(exercise.lesson)
+    try:
+        names = [each.name for each in LessonSource(path).exercises]
+    except CourseError as error:
+        return Part(course.relative(path), [str(error)])
+    if exercise.name not in names:
+        fault = f"{course.relative(path)} has no cells for {exercise.name}"
+        return Part(course.relative(path), [fault])
+    return Part(f"exercise {names.index(exercise.name) + 1} of {len(names)}", [])
+
+
+def _functions(exercise: Exercise) -> list[Function]:
+    """Return all functions of a bank, with the reference."""
+    return [
+        exercise.reference,
+        exercise.expected_function,
+        *(case.run for case in exercise.cases),
+        *(each.function for each in exercise.misconceptions),
+    ]
+
+
+def _is_written(*functions: Function) -> bool:
+    """Return whether no TODO is left in any of the functions."""
+    for function in functions:
+        try:
+            source = inspect.getsource(function)
+        except (TypeError, OSError):  # a partial, an object: no skeleton
+            continue
+        if TODO in source:
+            return False
+    return True
+
+
+# Its files
+
+
+def _load_exercise(name: str) -> Exercise:
+    if not name.isidentifier():
+        raise CourseError(f"{name!r} is no exercise's name")
+    try:
+        return load(name)
+    except UnknownExercise as error:
+        raise CourseError(f"{error}; `autograder new` begins one") from None
+    except Exception as error:
+        raise _import_fault(f"autograder/exercises/{name}.py", error) from None
+
+
+def _load_answers(course: Course, name: str) -> AnswersToTry:
+    path = _path(course, "tests", "answers", name)
+    if not (path.parent / "__init__.py").is_file():
+        raise CourseError(
+            "the answers that test a bank are in tests/answers, which only a checkout "
+            "of the course has: call this in one"
+        )
+    if not path.is_file():
+        raise CourseError(
+            f"{course.relative(path)} is missing: write answers that test the bank, as "
+            "in the files beside it"
+        )
+    sys.path.insert(0, str(course.root))
+    try:
+        return importlib.import_module(f"tests.answers.{name}").answers
+    except Exception as error:
+        raise _import_fault(course.relative(path), error) from None
+
+
+def _import_fault(file: str, error: Exception) -> CourseError:
+    """Return the error that a file cannot be imported, with the line that stops it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename.endswith(file)]
+    line = getattr(error, "lineno", None) or (lines[-1] if lines else 1)
+    what = f"{type(error).__name__}: {error}"
+    return CourseError(f"{file}:{line}: cannot be imported: {what}")
+
+
+def _path(course: Course, *parts: str) -> Path:
+    return course.root.joinpath(*parts).with_suffix(".py")
