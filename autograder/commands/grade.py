@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from autograder.checking.result import ExerciseResult
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.service import GradeRecords
@@ -23,14 +24,14 @@ from autograder.grading import classroom
 from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
 from autograder.grading.journal import Journal
-from autograder.grading.result import ExerciseResult, SubmissionResult
+from autograder.grading.result import SubmissionResult
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import (
     GradingTask,
     GradingTaskResult,
     Settings,
     Workers,
-    deaf,
+    interrupts_ignored,
 )
 
 
@@ -148,7 +149,7 @@ def grade(course: Course, lesson: str, wishes: GradeOptions) -> int:
     what was graded until then is kept, and the next call goes on from there.
     """
     lesson = course.find_lesson(lesson, built=True)
-    students = classroom.chosen(course, lesson, wishes.student)
+    students = classroom.chosen_students(course, lesson, wishes.student)
     path = course.root / f"build/grading/{lesson}.jsonl"
     if wishes.output:
         path = output_file(Path(wishes.output))
@@ -215,7 +216,9 @@ class _Run:
                     progress.advance(bar)
         except KeyboardInterrupt:
             code = INTERRUPTED
-        with deaf():  # a second Ctrl-C must not leave the gradebook half a batch behind
+        with (
+            interrupts_ignored()
+        ):  # a second Ctrl-C must not leave the gradebook half a batch behind
             self.records.flush()
         return code
 
@@ -233,10 +236,10 @@ class _Run:
         self.records.keep(graded)
         result = graded.result
         self.count += 1
-        self.fresh += graded.fresh
+        self.fresh += graded.is_new
         self.unread += result.status == "invalid"
         self.review += bool(result.flags)
-        print(line(result), flush=graded.fresh)
+        print(line(result), flush=graded.is_new)
 
     @property
     def incomplete(self) -> bool:

@@ -37,7 +37,7 @@ def students_of(course: Course, lesson: str) -> list[str]:
     return sorted(found)
 
 
-def chosen(course: Course, lesson: str, student: str = "") -> list[str]:
+def chosen_students(course: Course, lesson: str, student: str = "") -> list[str]:
     """Give the students to grade: the class, or one."""
     students = students_of(course, lesson)
     if student and student not in students:
@@ -48,7 +48,7 @@ def chosen(course: Course, lesson: str, student: str = "") -> list[str]:
     return [student] if student else students
 
 
-def submission(course: Course, lesson: str, student: str) -> Path:
+def submission_path(course: Course, lesson: str, student: str) -> Path:
     """Give where a student's notebook is: under its own name, or alone under another.
 
     A file that was renamed ("01 (1).ipynb") is still the student's work.

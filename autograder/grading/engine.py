@@ -3,9 +3,9 @@
     with Engine(course, "01_dot_product_attention") as engine:
         result, times = engine.grade(path, "amara")
 
-``path`` is the submission's file. Whatever it holds, the answer is a ``SubmissionResult``; only a
-fault of this machine's raises. What is read of a file is in ``submission``; a whole
-class is ``classroom``'s work.
+``path`` is the submission's file. Whatever it holds, the result is a
+``SubmissionResult``; only a fault of this machine raises. What is read of a file is in
+``submission``; a whole class is the subject of ``verdicts``.
 """
 
 import contextlib
@@ -16,20 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checking.exercise import Exercise
-from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.grading import course_copy
+from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.judging import Times, judge_all, no_answer, remembering
-from autograder.grading.release import Cell, Release, load_release
+from autograder.grading.release import Cell, load_release
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.sandbox import Sandbox, check_started
-from autograder.grading.session import Budget, Session, TimedOutOnce, clean
+from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
-
-__all__ = ["NOTEBOOK_SEED", "Budget", "Engine", "Limits", "TimedOutOnce"]
 
 
 class Engine:
@@ -51,10 +49,10 @@ class Engine:
 
         isolated : False is ``--no-sandbox``
         seed : of the cases' inputs; the course's own if not given
-        worker : differs between engines that run at the same time
-        folder : with what ``course_copy`` makes for the lesson; made if not given
+        worker : a number that differs between engines that run at the same time
+        folder : a copy that ``course_copy`` made for the lesson; made if not given
         """
-        self.release: Release = load_release(course, lesson)
+        self.release = load_release(course, lesson)
         self.exercises = [remembering(load(name)) for name in self.release.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
@@ -91,7 +89,7 @@ class Engine:
         self._clean_up()
 
     def _try_once(self) -> None:
-        """Shut one child in: what fails for one fails for each, and is no fault."""
+        """Isolate one child: what fails for one fails for all, and is no crash."""
         try:
             child = self.sandbox.fork()
             with contextlib.closing(child.connection):
@@ -109,20 +107,20 @@ class Engine:
         """Grade a submission's file; a timeout is tried once more before it counts."""
         start = time.perf_counter()
         submission = Submission(self.release, student, path)
-        cells = submission.cells
+        cells = submission.code_cells
         reading = time.perf_counter() - start
         try:
-            judged, times = self.judge(cells)
+            code_result, times = self.judge(cells)
         except TimedOutOnce:
-            judged, times = self.judge(cells, last_try=True)
-        return submission.result(judged), with_reading(times, reading)
+            code_result, times = self.judge(cells, last_try=True)
+        return submission.result(code_result), with_reading(times, reading)
 
     def judge(
         self, cells: Sequence[Cell] | None, *, last_try: bool = False
     ) -> tuple[CodeResult, Times]:
         """Judge a submission's code.
 
-        cells : role, source and exercise of each; None if they could not be read
+        cells : None if they could not be read
         last_try : False raises ``TimedOutOnce`` at the first timeout
         """
         if cells is None:
@@ -131,53 +129,51 @@ class Engine:
         times: Times = {}
         with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
             times["cells"] = time.perf_counter() - start
-            outputs = session.outputs
+            outputs = session.report.outputs
             exercises = judge_all(session, self.exercises, self.seed, times)
         times["all"] = time.perf_counter() - start
         troubles = _troubles(session, self.exercises)
-        return CodeResult(exercises, troubles, _shown(outputs)), times
+        return CodeResult(exercises, troubles, _outputs_for_json(outputs)), times
 
 
 def with_reading(times: Times, seconds: float) -> Times:
-    """Add the time that reading a submission has taken."""
+    """Return the times with the seconds that reading a submission took."""
     return times | {"reading": seconds, "all": times.get("all", 0.0) + seconds}
 
 
-def _shown(outputs: Mapping[int, list[Any]]) -> dict[int, list[Any]]:
-    """Give the outputs as JSON can hold them; what it cannot is left out."""
-    found = {}
-    for place in sorted(outputs):
+def _outputs_for_json(outputs: Mapping[int, list[Any]]) -> dict[int, list[Any]]:
+    """Return the outputs as JSON can hold them, without what it cannot."""
+    readable = {}
+    for index in sorted(outputs):
         with contextlib.suppress(TypeError, ValueError):
-            found[place] = json.loads(clean(json.dumps(outputs[place])))
-    return {place: shown for place, shown in found.items() if shown}
+            readable[index] = json.loads(clean_text(json.dumps(outputs[index])))
+    return {index: each for index, each in readable.items() if each}
 
 
 def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...]:
-    """Say in a sentence each which cells did not run through, and what is no answer."""
-    told = []
-    ways = {
+    """Return a sentence on each cell that did not finish, and on what is no answer."""
+    sentences = []
+    endings = {
         "crashed": "ended the whole Python process and was left out",
         "timeout": "did not come to an end and was left out",
     }
-    for place in sorted({*session.troubles} | {*session.killed}):
-        if not 0 <= place < len(session.cells):
+    report = session.report
+    for index in sorted({*report.troubles} | {*session.killed}):
+        if not 0 <= index < len(session.cells):
             continue
-        cell = session.cells[place]
-        first = clean(cell.source.strip().split("\n")[0][:80])
-        name = (
-            f"the cell of {cell.exercise}"
-            if cell.role == "solution"
-            else f"the cell `{first}`"
-        )
-        if place in session.killed:
-            told.append(f"{name} {ways[session.killed[place]]}")
+        cell = session.cells[index]
+        name = f"the cell of {cell.exercise}"
+        if cell.role != "solution":
+            first_line = clean_text(cell.source.strip().split("\n")[0][:80])
+            name = f"the cell `{first_line}`"
+        if index in session.killed:
+            sentences.append(f"{name} {endings[session.killed[index]]}")
         else:
-            raised = session.troubles[place]
-            told.append(
-                f"{name} stopped with {raised.types[0]}: {raised.message[:200]}"
-            )
+            raised = report.troubles[index]
+            message = raised.message[:200]
+            sentences.append(f"{name} stopped with {raised.types[0]}: {message}")
     for each in exercises:
-        what, _ = session.answers.get(each.name, ("", ""))
-        if what not in ("", "answer"):
-            told.append(f"{each.name} is no function at its check, but {what}")
-    return tuple(told)
+        kind, _ = report.answers.get(each.name, ("", ""))
+        if kind not in ("", "answer"):
+            sentences.append(f"{each.name} is no function at its check, but {kind}")
+    return tuple(sentences)

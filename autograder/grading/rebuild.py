@@ -192,7 +192,7 @@ class _Rebuilding:
             self.repairs[kind] += [self.released[j].id for j in indices]
 
     def add_matched(self, mine: SubmittedCell, j: int) -> None:
-        """Take from a cell of the lesson what the learner may have written there."""
+        """Add what the learner may have written into a cell of the lesson."""
         cell = self.released[j]
         changed = normalised_source(mine.source) != normalised_source(cell.source)
         if cell.exercise and mine.grade_id != cell.grade_id:

@@ -1,31 +1,28 @@
 """One submission in the sandbox: its cells are run, then its answers can be called.
 
 A crash or an endless loop costs the cell or the call it happens in: a fresh child is
-forked from the same cells, without those that end a process. What is said to a child,
-and what it says, is in ``dialogue``.
+forked from the same cells, without those that end a process. How a child is asked is in
+``child_client``.
 """
 
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from autograder.checking.call import CallResult, Raised, copied
-from autograder.grading.dialogue import (
+from autograder.checking.result import Flag
+from autograder.grading.child_client import (
     BoundFunctions,
     CellsReport,
     ChildClient,
     ChildLost,
     LostKind,
     When,
-    clean,
 )
-from autograder.grading.release import Cell
-from autograder.grading.result import Flag
+from autograder.grading.release import Cell, Role
 from autograder.grading.sandbox import ChildProcess, Sandbox
-
-__all__ = ["Budget", "Session", "TimedOutOnce", "When", "clean"]
 
 NOT_WRITTEN = Raised(("NotImplementedError", "RuntimeError", "Exception"))
 
@@ -37,7 +34,7 @@ class Budget:
     call : seconds of one call; once an exercise has used them up, its later calls get
         a tenth
     cell, cells : seconds of one cell, and of all of them
-    deadly : cells that may end the process before all of the learner's own are left out
+    deadly : cells that may end the process before all of the learner's own are skipped
     timeouts, crashes : of calls of one exercise, judged in one way, until its other
         calls are not tried
     """
@@ -54,11 +51,23 @@ class TimedOutOnce(BaseException):
     """Something took too long while other submissions ran: it is tried once more."""
 
 
+class _CallKind(NamedTuple):
+    """Calls that crash or time out together: those of one exercise, judged in one way.
+
+    bound : names that the answer finds bound to functions of ours
+    alone : whether only the cells down to the check have run
+    """
+
+    exercise: str
+    bound: tuple[str, ...]
+    alone: bool
+
+
 class Session:
     """One submission's cells and answers.
 
-    report : what became of the cells
-    killed : place of a cell to "crashed" or "timeout", if it ended the child
+    report : of the child, on the cells
+    killed : index of a cell to "crashed" or "timeout", if it ended the child
     flags : calls of library functions in place of an answer
     """
 
@@ -70,10 +79,10 @@ class Session:
         *,
         last_try: bool = True,
     ) -> None:
-        """Take the cells; nothing runs yet.
+        """Store the cells; nothing runs yet.
 
-        last_try : False raises ``TimedOutOnce`` at the first timeout; True gives twice the
-            time and takes the timeout for the outcome
+        last_try : False raises ``TimedOutOnce`` at the first timeout; True gives twice
+            the time and accepts the timeout as the result
         """
         self.sandbox = sandbox
         self.cells = list(cells)
@@ -83,174 +92,163 @@ class Session:
         self.killed: dict[int, LostKind] = {}
         self.flags: set[Flag] = set()
         self._child: ChildProcess | None = None
-        self._run = self.cells  # those above a check, while it is looked at alone
-        self._own = {place for place, cell in enumerate(cells) if cell.role == "own"}
+        self._cells_to_run = self.cells  # fewer while an exercise is judged alone
+        self._own = {i for i, cell in enumerate(cells) if cell.role == "own"}
         self._without_own = False
         self._hopeless: LostKind | None = None
         self._alone = False
         self._slow: set[str] = set()
-        self._ends: Counter[tuple[Any, ...]] = Counter()  # by way of judging, and kind
+        self._losses: Counter[tuple[_CallKind, LostKind]] = Counter()
 
     def __enter__(self) -> "Session":
         """Run the cells."""
         with contextlib.suppress(ChildLost):
-            self._ready()
+            self._ready_child()
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the child."""
-        self._drop()
+        self._end_child()
 
-    @property
-    def troubles(self) -> dict[int, Raised]:
-        """Place of a cell to the exception that ended it."""
-        return self.report.troubles
-
-    @property
-    def outputs(self) -> dict[int, list[Any]]:
-        """Place of a cell to what it showed."""
-        return self.report.outputs
-
-    @property
-    def answers(self) -> dict[str, tuple[str, str]]:
-        """Exercise to what stands under its name, at its check and at the end."""
-        return self.report.answers
-
-    def places(self, exercise: str) -> tuple[When, ...]:
-        """Say where there are answers: at the check, at the end if that is another."""
-        at_check, at_end = self.answers.get(exercise, ("", ""))
+    def answer_moments(self, exercise: str) -> tuple[When, ...]:
+        """Return when there are answers: at the check, at the end if another."""
+        at_check, at_end = self.report.answers.get(exercise, ("", ""))
         both: tuple[tuple[When, str], ...] = (("check", at_check), ("end", at_end))
-        return tuple(when for when, what in both if what == "answer") or ("check",)
-
-    def place(self, role: str, exercise: str) -> int | None:
-        """Give the place of an exercise's solution or check."""
-        for place, cell in enumerate(self.cells):
-            if cell.role == role and cell.exercise == exercise:
-                return place
-        return None
+        return tuple(when for when, kind in both if kind == "answer") or ("check",)
 
     def goes_on_below(self, exercise: str) -> bool:
-        """Say whether cells of the learner's own stand below an exercise's check."""
-        check = self.place("check", exercise)
-        return check is not None and any(place > check for place in self._own)
+        """Return whether own cells of the learner stand below an exercise's check."""
+        check = self._index_of("check", exercise)
+        return check is not None and any(index > check for index in self._own)
+
+    def _index_of(self, role: Role, exercise: str) -> int | None:
+        """Return the index of an exercise's solution or check."""
+        for index, cell in enumerate(self.cells):
+            if cell.role == role and cell.exercise == exercise:
+                return index
+        return None
 
     @contextlib.contextmanager
     def alone(self, exercise: str) -> Iterator[None]:
-        """Have a fresh child that has run no cell below an exercise's check.
+        """Use a fresh child that has run no cell below an exercise's check.
 
         Neither those cells nor the answers to other exercises have touched it.
         """
-        before, check = self.report, self.place("check", exercise)
-        self._drop()
-        self._run = self.cells if check is None else self.cells[: check + 1]
+        report, check = self.report, self._index_of("check", exercise)
+        self._end_child()
+        self._cells_to_run = self.cells if check is None else self.cells[: check + 1]
         self._alone = True
         try:
             yield
         finally:
-            self._drop()
+            self._end_child()
             self._alone = False
-            self._run, self.report = self.cells, before
+            self._cells_to_run, self.report = self.cells, report
 
     def call(
         self,
         exercise: str,
         when: When,
-        arguments: tuple[Any, ...],
-        keywords: dict[str, Any],
+        arguments: tuple[object, ...],
+        keywords: dict[str, object],
         bound: BoundFunctions,
     ) -> CallResult:
-        """Call an answer; give what came of it.
+        """Call an answer.
 
         bound : names that the answer finds bound to functions of ours
 
-        A crash counts when it comes again in a fresh child: what an earlier call has
-        left behind may strike in a later one.
+        A crash counts when it happens again in a fresh child: an earlier call may have
+        caused it.
         """
-        given = copied(arguments)
-        way = exercise, tuple(bound), self._alone
-        kind = self._given_up(way)
-        for _ in range(0 if kind else 2):
+        arguments = copied(arguments)
+        call_kind = _CallKind(exercise, tuple(bound), self._alone)
+        lost_kind = self._given_up(call_kind)
+        for _ in range(0 if lost_kind else 2):
             try:
-                return self._call(exercise, when, (given, keywords), bound)
+                return self._call(exercise, when, (arguments, keywords), bound)
             except ChildLost as lost:
-                self._drop()
-                kind = lost.kind
-                self._ends[*way, kind] += 1
-            if kind == "timeout":
+                self._end_child()
+                lost_kind = lost.kind
+                self._losses[call_kind, lost_kind] += 1
+            if lost_kind == "timeout":
                 if not self.last_try:
                     raise TimedOutOnce
                 self._slow.add(exercise)
                 break
-        return CallResult(kind or "crashed", arguments=given)
+        return CallResult(lost_kind or "crashed", arguments=arguments)
 
-    def _given_up(self, way: tuple[Any, ...]) -> LostKind | None:
-        """Say how calls end of an exercise judged in a way, once none is tried."""
+    def _given_up(self, call_kind: _CallKind) -> LostKind | None:
+        """Return how all further calls of a kind end without being tried."""
         if self._hopeless:
             return self._hopeless
-        if self._ends[*way, "timeout"] >= self.budget.timeouts:
+        if self._losses[call_kind, "timeout"] >= self.budget.timeouts:
             return "timeout"
-        crashes = self._ends[*way, "crashed"]
+        crashes = self._losses[call_kind, "crashed"]
         return "crashed" if crashes >= self.budget.crashes else None
 
     def _call(
         self,
         exercise: str,
         when: When,
-        call: tuple[tuple[Any, ...], dict[str, Any]],
+        call: tuple[tuple[object, ...], dict[str, object]],
         bound: BoundFunctions,
     ) -> CallResult:
-        child = self._ready()
-        if "answer" not in self.answers.get(exercise, ()):
+        child = self._ready_child()
+        if "answer" not in self.report.answers.get(exercise, ()):
             return self._no_answer(exercise, call[0])
         seconds = self.budget.call * (2 if self.last_try else 1)
         if exercise in self._slow:
             seconds = self.budget.call / 10
-        told = ChildClient(child).call(exercise, when, call, bound, seconds)
-        known = {name for names in self.sandbox.library.values() for name in names}
-        self.flags |= {Flag(exercise, *seen) for seen in told.seen if seen[0] in known}
-        return told.outcome
+        reply = ChildClient(child).call(exercise, when, call, bound, seconds)
+        watched = {name for names in self.sandbox.library.values() for name in names}
+        for function, line in reply.library_calls:
+            if function in watched:
+                self.flags.add(Flag(exercise, function, line))
+        return reply.result
 
-    def _no_answer(self, exercise: str, given: tuple[Any, ...]) -> CallResult:
-        place = self.place("solution", exercise)
-        if place in self.killed:
-            return CallResult(self.killed[place], arguments=given)
-        raised = self.troubles.get(place) if place is not None else None
-        return CallResult("raised", None, raised or NOT_WRITTEN, given)
+    def _no_answer(self, exercise: str, arguments: tuple[object, ...]) -> CallResult:
+        index = self._index_of("solution", exercise)
+        if index in self.killed:
+            return CallResult(self.killed[index], arguments=arguments)
+        raised = self.report.troubles.get(index) if index is not None else None
+        return CallResult("raised", None, raised or NOT_WRITTEN, arguments)
 
-    def _ready(self) -> ChildProcess:
-        """Give a child that has run the cells; raises ``ChildLost`` if none does."""
+    def _ready_child(self) -> ChildProcess:
+        """Return a child that has run the cells; raises ``ChildLost`` if none does."""
         while self._child is None:
             if self._hopeless:
                 raise ChildLost(self._hopeless)
             self._child = self.sandbox.fork()
-            left_out = {*self.killed} | (self._own if self._without_own else set())
-            times = 2 if self.last_try else 1
-            seconds = self.budget.cell * times, self.budget.cells * times
+            skipped = {*self.killed} | (self._own if self._without_own else set())
+            factor = 2 if self.last_try else 1
+            seconds = self.budget.cell * factor, self.budget.cells * factor
             try:
-                dialogue = ChildClient(self._child)
-                self.report = dialogue.run(self._run, sorted(left_out), *seconds)
+                client = ChildClient(self._child)
+                self.report = client.run(self._cells_to_run, sorted(skipped), *seconds)
             except ChildLost as lost:
-                self._drop()
+                self._end_child()
                 if lost.kind == "timeout" and not self.last_try:
                     raise TimedOutOnce from None
-                self._leave_out(lost)
+                self._skip_cell(lost)
         return self._child
 
-    def _leave_out(self, lost: ChildLost) -> None:
-        """Leave a cell out that ended the child, for good."""
-        if lost.at < 0 and not self._without_own:  # no one cell takes too long
+    def _skip_cell(self, lost: ChildLost) -> None:
+        """Skip a cell that ended the child, from now on."""
+        index = lost.cell_index
+        if index < 0 and not self._without_own:  # no single cell takes too long
             self._without_own = True
             return
-        if lost.at < 0 or lost.at in self.killed:  # it is no cell that ends it
+        if index < 0 or index in self.killed:  # it is no cell that ends it
             self._hopeless = lost.kind
             return
-        self.killed[lost.at] = lost.kind
-        if len(self.killed) == self.budget.deadly:  # own cells may strike later
+        self.killed[index] = lost.kind
+        # An own cell may have made others end the process.
+        if len(self.killed) == self.budget.deadly:
             self._without_own = True
             for innocent in {*self.killed} - self._own:
                 del self.killed[innocent]
 
-    def _drop(self) -> None:
+    def _end_child(self) -> None:
         if self._child is not None:
             child, self._child = self._child, None
             child.end()

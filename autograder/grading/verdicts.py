@@ -1,7 +1,7 @@
-"""Find the verdicts on a class: in the journal, or by having them judged.
+"""The verdicts on a class: from the journal, or judged now.
 
-What is found is in the journal before anybody hears of it. Where grades are written to
-is the work of ``autograder.gradebook``.
+They are in the journal before anybody else gets them. Where grades are written to is
+the subject of ``autograder.gradebook``.
 """
 
 from collections import deque
@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
+from typing import NamedTuple
 
 from autograder.course import Course
 from autograder.grading import classroom
 from autograder.grading.engine import with_reading
-from autograder.grading.identity import course_version, key
+from autograder.grading.identity import course_version, verdict_key
 from autograder.grading.journal import Journal, JournalEntry
 from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult, SubmissionResult
@@ -25,24 +26,31 @@ Judge = Callable[[Iterable[GradingTask]], Iterator[GradingTaskResult]]
 
 @dataclass(frozen=True)
 class GradedSubmission:
-    """What came of one submission.
+    """A submission with its result.
 
-    kept : as it stands in the journal
-    fresh : False if the journal had this very result of this very file before
+    entry : as it is in the journal
+    is_new : False if the journal had this very result of this very file before
     fault : why the grader itself failed, if it did; there are no verdicts then
-    judged : the verdicts; None after a fault, and where nothing is fresh
+    code_result : the verdicts; None after a fault, and where nothing is new
     """
 
     submission: Submission
-    kept: JournalEntry
-    fresh: bool
+    entry: JournalEntry
+    is_new: bool
     fault: str = ""
-    judged: CodeResult | None = None
+    code_result: CodeResult | None = None
 
     @cached_property
     def result(self) -> SubmissionResult:
         """The result, as data."""
-        return SubmissionResult.from_json(self.kept.line)
+        return SubmissionResult.from_json(self.entry.line)
+
+
+class _Reading(NamedTuple):
+    """A submission without verdicts so far, and the seconds that reading it took."""
+
+    submission: Submission
+    seconds: float
 
 
 class Verdicts:
@@ -56,9 +64,9 @@ class Verdicts:
         *,
         anew: bool = False,
     ) -> None:
-        """Read the lesson; raises ``CourseError`` if it has no built notebook.
+        """Load the lesson; raises ``CourseError`` if it has no built notebook.
 
-        anew : have everything judged, whatever the journal knows
+        anew : judge everything, whatever the journal knows
         """
         self.course = course
         self.lesson = settings.lesson
@@ -66,97 +74,107 @@ class Verdicts:
         self.journal = journal
         self.anew = anew
         self._seed = settings.seed
-        self._ways = {
-            "isolated": settings.isolated,
-            "budget": settings.budget,
-            "limits": settings.limits,
-        }
         self.version = course_version(course, settings.lesson)
-        self._version = key(self.version, self._seed, None, **self._ways)
-        self._waiting: dict[str, list[tuple[Submission, float]]] = {}
-        self._found: deque[GradedSubmission] = deque()
+        self._version = verdict_key(
+            self.version,
+            self._seed,
+            None,
+            isolated=settings.isolated,
+            budget=settings.budget,
+            limits=settings.limits,
+        )
+        self._waiting: dict[str, list[_Reading]] = {}
+        self._graded: deque[GradedSubmission] = deque()
 
     def each(self, students: Sequence[str], judge: Judge) -> Iterator[GradedSubmission]:
-        """Give what comes of each student's submission, as it comes.
+        """Yield each student's graded submission, in the order in which they finish.
 
-        judge : what judges those that nobody knows yet, such as ``Workers.each``
+        judge : judges those without verdicts in the journal, such as ``Workers.each``
         """
-        for done in judge(self._tasks(students)):
-            self._take(done)
-            yield from self._those_found()
-        yield from self._those_found()
+        for task_result in judge(self._tasks(students)):
+            self._add(task_result)
+            yield from self._finished()
+        yield from self._finished()
 
-    def _those_found(self) -> Iterator[GradedSubmission]:
-        while self._found:
-            yield self._found.popleft()
+    def _finished(self) -> Iterator[GradedSubmission]:
+        while self._graded:
+            yield self._graded.popleft()
 
     def _tasks(self, students: Sequence[str]) -> Iterator[GradingTask]:
-        """Give what is to be judged; the same code once, whoever has written it."""
+        """Yield what is to be judged; the same code once, whoever has written it."""
         for student in students:
             start = perf_counter()
-            path = classroom.submission(self.course, self.lesson, student)
+            path = classroom.submission_path(self.course, self.lesson, student)
             submission = Submission(self.release, student, path)
-            name = self._key(submission)
-            if not self.anew and self._is_known(submission, name):
+            key = self._key(submission)
+            if not self.anew and self._is_known(submission, key):
                 continue
-            waiting = submission, perf_counter() - start
-            if name in self._waiting:
-                self._waiting[name].append(waiting)
+            reading = _Reading(submission, perf_counter() - start)
+            if key in self._waiting:
+                self._waiting[key].append(reading)
             else:
-                self._waiting[name] = [waiting]
-                yield GradingTask(student, name, submission.code_cells)
+                self._waiting[key] = [reading]
+                yield GradingTask(student, key, submission.code_cells)
 
     def _key(self, submission: Submission) -> str:
-        name = self.journal.key_of(submission.digest, self._version)
-        if not name:
-            name = key(self._version, self._seed, submission.code_cells)
-            self.journal.add_file(submission.digest, self._version, name)
-        return name
+        key = self.journal.key_of(submission.digest, self._version)
+        if not key:
+            key = verdict_key(self._version, self._seed, submission.code_cells)
+            self.journal.add_file(submission.digest, self._version, key)
+        return key
 
-    def _is_known(self, submission: Submission, name: str) -> bool:
-        before = self.journal.kept(self.lesson, submission.student)
-        if before and (before.digest, before.key) == (submission.digest, name):
-            self._found.append(GradedSubmission(submission, before, fresh=False))
+    def _is_known(self, submission: Submission, key: str) -> bool:
+        """Return whether the journal has the verdicts; if so, they are used."""
+        entry = self.journal.latest_of(self.lesson, submission.student)
+        if entry and (entry.digest, entry.key) == (submission.digest, key):
+            self._graded.append(GradedSubmission(submission, entry, is_new=False))
             return True
-        judged = self.journal.verdicts(name)
-        if judged:
-            self._keep(submission, name, judged)
-        return judged is not None
+        code_result = self.journal.verdicts(key)
+        if code_result:
+            self._add_result(submission, key, code_result)
+        return code_result is not None
 
-    def _take(self, done: GradingTaskResult) -> None:
-        """Keep what a worker has found, for all who have written the same."""
-        waiting = self._waiting.pop(done.task.key)
-        if done.judged:
-            reading = waiting[0][1]
-            times = with_reading(done.times, reading)
-            self.journal.add_verdicts(done.task.key, done.judged, times)
-        for submission, _ in waiting:
-            if done.judged:
-                self._keep(submission, done.task.key, done.judged)
+    def _add(self, task_result: GradingTaskResult) -> None:
+        """Add what a worker has judged, for all who have written the same."""
+        key, code_result = task_result.task.key, task_result.code_result
+        readings = self._waiting.pop(key)
+        if code_result:
+            times = with_reading(task_result.times, readings[0].seconds)
+            self.journal.add_verdicts(key, code_result, times)
+        for reading in readings:
+            if code_result:
+                self._add_result(reading.submission, key, code_result)
             else:
-                self._keep_fault(submission, done.fault)
+                self._add_fault(reading.submission, task_result.fault)
 
-    def _keep(self, submission: Submission, name: str, judged: CodeResult) -> None:
-        line = submission.result(judged).as_json()
-        kept = JournalEntry(submission.student, submission.digest, name, line)
-        if kept != self.journal.kept(self.lesson, kept.student):
-            self.journal.add_result(self.lesson, kept)
-        self._found.append(
-            GradedSubmission(submission, kept, fresh=True, judged=judged)
+    def _add_result(
+        self, submission: Submission, key: str, code_result: CodeResult
+    ) -> None:
+        line = submission.result(code_result).as_json()
+        entry = JournalEntry(submission.student, submission.digest, key, line)
+        if entry != self.journal.latest_of(self.lesson, entry.student):
+            self.journal.add_result(self.lesson, entry)
+        graded = GradedSubmission(
+            submission, entry, is_new=True, code_result=code_result
         )
+        self._graded.append(graded)
 
-    def _keep_fault(self, submission: Submission, fault: str) -> None:
-        """Write a fault of the grader's down without a key: it is tried again."""
-        last = fault.strip().split("\n")[-1]
-        reason = f"the grader itself failed, please report this: {last}"
+    def _add_fault(self, submission: Submission, fault: str) -> None:
+        """Add a fault of the grader without a key, so that it is tried again."""
+        last_line = fault.strip().split("\n")[-1]
+        reason = f"the grader itself failed, please report this: {last_line}"
         result = SubmissionResult(
             submission.student, self.lesson, "invalid", (), reason
         )
-        kept = JournalEntry(submission.student, submission.digest, "", result.as_json())
-        self.journal.add_result(self.lesson, kept)
-        self._found.append(GradedSubmission(submission, kept, fresh=True, fault=fault))
+        entry = JournalEntry(
+            submission.student, submission.digest, "", result.as_json()
+        )
+        self.journal.add_result(self.lesson, entry)
+        self._graded.append(
+            GradedSubmission(submission, entry, is_new=True, fault=fault)
+        )
 
     def forget(self, students: Iterable[str]) -> None:
-        """Say that these students have no submission any more."""
+        """Record that these students have no submission any more."""
         for student in students:
             self.journal.add_result(self.lesson, JournalEntry(student, "", "", ""))

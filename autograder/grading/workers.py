@@ -1,4 +1,4 @@
-"""Processes that grade beside each other, each with an engine of its own.
+"""Processes that grade in parallel, each with an engine of its own.
 
 A worker that dies costs nothing: its submission is graded again by a new one. What took
 too long while others ran is tried once more at the end, alone.
@@ -15,18 +15,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
-from autograder.grading.engine import Budget, Engine, Limits, TimedOutOnce
+from autograder.grading.engine import Engine
+from autograder.grading.inside.isolation import Limits
 from autograder.grading.judging import Times
 from autograder.grading.release import Cell, load_release
 from autograder.grading.result import CodeResult
 from autograder.grading.sandbox import NoSandbox, SandboxFailure
+from autograder.grading.session import Budget, TimedOutOnce
 
-MOST_DEATHS = 2  # of workers over one submission, until it is given up
+MAX_DEATHS = 2  # of workers over one submission, until it is given up
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy torch's threads
 
 
@@ -53,7 +55,7 @@ class GradingTask:
     """One submission's code to judge.
 
     student : who has handed it in, the first if there are several
-    key : what its verdicts are kept under
+    key : under which its verdicts are stored
     cells : see ``Engine.judge``
     last_try : whether a timeout counts
     deaths : how many workers have died over it
@@ -68,12 +70,19 @@ class GradingTask:
 
 @dataclass(frozen=True)
 class GradingTaskResult:
-    """What came of a task: verdicts, or why the grader itself failed."""
+    """A task's verdicts, or why the grader itself failed."""
 
     task: GradingTask
-    judged: CodeResult | None
+    code_result: CodeResult | None
     times: Times
     fault: str = ""
+
+
+class Folders(NamedTuple):
+    """The course's folder, and the copy of it that sandboxes show."""
+
+    root: Path
+    copy: Path
 
 
 class Process(Protocol):
@@ -93,132 +102,141 @@ class Process(Protocol):
         """End it."""
 
 
+@dataclass
+class _Worker:
+    """A worker's process, and the task that it works on."""
+
+    process: Process
+    task: GradingTask | None = None
+
+
 class Workers:
     """Runs tasks in several processes; ends them however it is left."""
 
     def __init__(self, course: Course, settings: Settings) -> None:
-        """Say what is graded, how; nothing starts yet."""
+        """Store what is graded, and how; nothing starts yet."""
         self.course = course
         self.settings = settings
-        self._running: dict[Connection, tuple[Process, GradingTask | None]] = {}
+        self._workers: dict[Connection, _Worker] = {}
         self._started = 0
         self._worked = False
-        # Of ours, not of a worker's: one that is killed cannot tidy up.
+        # Of this process, not of a worker: one that is killed cannot clean up.
         self._folder = course_copy.temporary_folder()
 
     def __enter__(self) -> "Workers":
-        """Give the workers; each process starts with its first task."""
+        """Return the workers; each process starts with its first task."""
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all processes; their sandboxes end with them."""
-        for process, _task in self._running.values():
-            process.terminate()
-        for connection, (process, _task) in self._running.items():
-            process.join(5)
-            process.kill()
+        for worker in self._workers.values():
+            worker.process.terminate()
+        for connection, worker in self._workers.items():
+            worker.process.join(5)
+            worker.process.kill()
             connection.close()
         self._folder.cleanup()
 
     def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
-        """Grade; give results as they come. Those that took too long come last.
+        """Yield results in the order in which they finish; slow tasks come last.
 
         tasks : taken one by one, a little before they are needed
         """
         slow: list[GradingTask] = []
-        yield from self._batch(iter(tasks), slow, self.settings.jobs)
-        yield from self._batch(iter(slow), [], 1)
+        yield from self._grade(iter(tasks), slow, self.settings.jobs)
+        yield from self._grade(iter(slow), [], 1)
 
-    def _batch(
-        self, tasks: Iterator[GradingTask], slow: list[GradingTask], most: int
+    def _grade(
+        self, tasks: Iterator[GradingTask], slow: list[GradingTask], jobs: int
     ) -> Iterator[GradingTaskResult]:
-        left: deque[GradingTask] = deque()
+        """Yield results; ``slow`` gets the tasks that are to be tried again alone."""
+        queue: deque[GradingTask] = deque()
         while True:
-            left.extend(itertools.islice(tasks, max(0, most - len(left))))
-            while left and self._busy() < most:
-                self._give(left.popleft())
-            if not self._busy():
+            queue.extend(itertools.islice(tasks, max(0, jobs - len(queue))))
+            while queue and self._n_busy() < jobs:
+                self._send(queue.popleft())
+            if not self._n_busy():
                 return
-            left.extend(itertools.islice(tasks, max(0, most - len(left))))
-            found = []
-            for connection in wait(self._answering()):
+            queue.extend(itertools.islice(tasks, max(0, jobs - len(queue))))
+            results = []
+            for connection in wait(self._busy()):
                 assert isinstance(connection, Connection)
-                found.append(self._take(connection, left))
-                if left and self._busy() < most:  # before anybody looks at the answer
-                    self._give(left.popleft())
-            for done in filter(None, found):
-                if done.fault == TimedOutOnce.__name__:
-                    slow.append(replace(done.task, last_try=True, deaths=0))
+                results.append(self._receive(connection, queue))
+                if queue and self._n_busy() < jobs:  # before the result is used
+                    self._send(queue.popleft())
+            for result in filter(None, results):
+                if result.fault == TimedOutOnce.__name__:
+                    slow.append(replace(result.task, last_try=True, deaths=0))
                 else:
-                    yield done
+                    yield result
 
-    def _answering(self) -> list[Connection]:
-        return [c for c, (_, task) in self._running.items() if task is not None]
+    def _busy(self) -> list[Connection]:
+        return [c for c, worker in self._workers.items() if worker.task is not None]
 
-    def _busy(self) -> int:
-        return len(self._answering())
+    def _n_busy(self) -> int:
+        return len(self._busy())
 
-    def _give(self, task: GradingTask) -> None:
-        idle = [c for c, (_, current) in self._running.items() if current is None]
+    def _send(self, task: GradingTask) -> None:
+        idle = [c for c, worker in self._workers.items() if worker.task is None]
         connection = idle[0] if idle else self._start()
-        self._running[connection] = self._running[connection][0], task
+        self._workers[connection].task = task
         with contextlib.suppress(OSError):  # a dead one is noticed when its answer ends
             connection.send(task)
 
-    def _take(
-        self, connection: Connection, left: deque[GradingTask]
+    def _receive(
+        self, connection: Connection, queue: deque[GradingTask]
     ) -> GradingTaskResult | None:
-        """Take a worker's answer; if it has died, put its task back."""
-        process, task = self._running[connection]
+        """Return a worker's result; if it has died, put its task back."""
+        worker = self._workers[connection]
+        task = worker.task
         assert task is not None
         try:
-            done = connection.recv()
+            result = connection.recv()
         except (EOFError, OSError):
-            done = None
-        if isinstance(done, GradingTaskResult):
+            result = None
+        if isinstance(result, GradingTaskResult):
             self._worked = True
-            self._running[connection] = process, None
-            return done
-        # Where others have worked, what fails is this one: memory may be short.
-        if done and not (self._worked and isinstance(done, NoSandbox)):
-            raise done
-        del self._running[connection]
+            worker.task = None
+            return result
+        # Where others have worked, only this one fails: memory may be short.
+        if result and not (self._worked and isinstance(result, NoSandbox)):
+            raise result
+        del self._workers[connection]
         connection.close()
-        process.join()
-        if task.deaths < MOST_DEATHS:
-            left.appendleft(replace(task, deaths=task.deaths + 1))
+        worker.process.join()
+        if task.deaths < MAX_DEATHS:
+            queue.appendleft(replace(task, deaths=task.deaths + 1))
             return None
-        return GradingTaskResult(
-            task, None, {}, f"the grader died ({done or process.exitcode})"
-        )
+        reason = result or worker.process.exitcode
+        return GradingTaskResult(task, None, {}, f"the grader died ({reason})")
 
     def _start(self) -> Connection:
+        """Start a worker; return the connection to it."""
+        folders = Folders(self.course.root, Path(self._folder.name))
         if not self._started:
-            exercises = map(
-                load, load_release(self.course, self.settings.lesson).exercises
-            )
-            course_copy.make_copy(Path(self._folder.name), [*exercises])
+            exercises = load_release(self.course, self.settings.lesson).exercises
+            course_copy.make_copy(folders.copy, [load(name) for name in exercises])
         own, theirs = SPAWN.Pipe()
-        process = self._process(theirs, (self.course.root, Path(self._folder.name)))
+        process = self._start_process(theirs, folders)
         theirs.close()
         self._started += 1
-        self._running[own] = process, None
+        self._workers[own] = _Worker(process)
         return own
 
-    def _process(self, theirs: Connection, place: tuple[Path, Path]) -> Process:
+    def _start_process(self, theirs: Connection, folders: Folders) -> Process:
         """Start a process that works; on a Dask worker it is one of another kind."""
-        arguments = theirs, place, self.settings, self._started
-        process = SPAWN.Process(target=_work, args=arguments, daemon=True)
-        with deaf():  # inherited: Ctrl-C is ours to answer
+        arguments = theirs, folders, self.settings, self._started
+        process = SPAWN.Process(target=work, args=arguments, daemon=True)
+        with interrupts_ignored():  # inherited: Ctrl-C is for this process only
             process.start()
         return process
 
 
 @contextlib.contextmanager
-def deaf() -> Iterator[None]:
+def interrupts_ignored() -> Iterator[None]:
     """Ignore Ctrl-C for a while."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # nobody else may set signals
+        yield  # only the main thread may set signals
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -227,47 +245,41 @@ def deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(
-    connection: Connection, place: tuple[Path, Path], settings: Settings, number: int
+def work(
+    connection: Connection, folders: Folders, settings: Settings, number: int
 ) -> None:
-    """Grade what comes until nothing does: the body of a worker's process.
+    """Grade each task that arrives: the body of a worker's process.
 
-    place : the course's folder, and the one that sandboxes show
+    number : differs between workers that run at the same time
     """
     try:
-        with _engine(*place, settings, number) as engine:
+        with Engine(
+            Course(folders.root),
+            settings.lesson,
+            folder=folders.copy,
+            isolated=settings.isolated,
+            budget=settings.budget,
+            limits=settings.limits,
+            seed=settings.seed,
+            worker=number,
+        ) as engine:
             while connection.poll(settings.idle):
-                connection.send(_graded(engine, connection.recv()))
-    except (EOFError, ConnectionError, KeyboardInterrupt):  # nobody listens any more
+                connection.send(_judged(engine, connection.recv()))
+    except (EOFError, ConnectionError, KeyboardInterrupt):  # the other end is closed
         return
-    except (
-        SandboxFailure
-    ) as error:  # a new worker gets a new sandbox, and this task again
+    except SandboxFailure as error:  # a new worker gets a new sandbox, and this task
         raise SystemExit(f"a sandbox had to be given up: {error}") from None
     except CourseError as error:
         connection.send(type(error)(str(error)))
 
 
-def _engine(root: Path, folder: Path, settings: Settings, number: int) -> Engine:
-    return Engine(
-        Course(root),
-        settings.lesson,
-        folder=folder,
-        isolated=settings.isolated,
-        budget=settings.budget,
-        limits=settings.limits,
-        seed=settings.seed,
-        worker=number,
-    )
-
-
-def _graded(engine: Engine, task: GradingTask) -> GradingTaskResult:
+def _judged(engine: Engine, task: GradingTask) -> GradingTaskResult:
     try:
-        judged = engine.judge(task.cells, last_try=task.last_try)
+        code_result, times = engine.judge(task.cells, last_try=task.last_try)
     except TimedOutOnce:
         return GradingTaskResult(task, None, {}, TimedOutOnce.__name__)
     except (CourseError, SandboxFailure):
         raise
     except Exception:
         return GradingTaskResult(task, None, {}, traceback.format_exc())
-    return GradingTaskResult(task, *judged)
+    return GradingTaskResult(task, code_result, times)

@@ -8,14 +8,15 @@ import signal
 import sys
 import time
 
-from autograder.grading.engine import TimedOutOnce
-from autograder.grading.result import CaseResult, CodeResult, ExerciseResult
+from autograder.checking.result import CaseVerdict, ExerciseResult
+from autograder.grading.result import CodeResult
 from autograder.grading.sandbox import NoSandbox
+from autograder.grading.session import TimedOutOnce
 from autograder.grading.workers import GradingTaskResult
 
 
-def work(connection, place, settings, number):
-    """Answer as ``workers._work`` does."""
+def work(connection, folders, settings, number):
+    """Answer as ``workers.work`` does."""
     try:
         while True:
             task = connection.recv()
@@ -45,8 +46,8 @@ def answer(connection, task, settings):
     if name == "waits":
         time.sleep(2)
     cases = (
-        CaseResult("by_hand", "A claim", "ok", 1.0, 1.0, True),
-        CaseResult("of_ones", "Another", "wrong", 0.0, 1.0, True, "It is not."),
+        CaseVerdict("by_hand", "A claim", "ok", 1.0, 1.0, True),
+        CaseVerdict("of_ones", "Another", "wrong", 0.0, 1.0, True, "It is not."),
     )
     told = f"worker {os.getpid()}"
     exercise = ExerciseResult("softmax", 1.0, 2.0, cases, report=told)

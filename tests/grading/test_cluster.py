@@ -14,9 +14,8 @@ import psutil
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.dask import cluster as cluster_connection
-from autograder.grading.dask import cluster as module
-from autograder.grading.dask import crew as cluster_crew
+from autograder.grading.dask import cluster as cluster_module
+from autograder.grading.dask import pool as pool_module
 from autograder.grading.dask.cluster import Cluster
 from autograder.grading.dask.worker import ChunkResult
 from autograder.grading.release import load_release
@@ -33,7 +32,7 @@ SETTINGS = Settings(LESSON, SEED, budget=SHORT)
 # --- what becomes of each task, whatever the workers do --------------------------
 
 
-class FakeCrew:
+class FakePool:
     """Workers that answer at once, as the test's script says.
 
     script : student to what comes of each attempt: ok, slow, fault, lost, refused
@@ -41,21 +40,21 @@ class FakeCrew:
 
     def __init__(self, script=()):
         self.script = {name: deque(told.split()) for name, told in dict(script).items()}
-        self.fit = {"one": 1, "two": 1}
+        self.usable = {"one": 1, "two": 1}
         self.last = "one"
         self.sent = []
         self.refused = []
         self._answers = deque()
 
     @property
-    def busy(self):
+    def n_pending(self):
         return len(self._answers)
 
     def send(self, tasks, workers):
         self.sent.append(([task.student for task in tasks], [*workers]))
         self._answers.append(self._answer(tasks, next(iter(workers))))
 
-    def take(self):
+    def receive(self):
         return self._answers.popleft() if self._answers else None
 
     def refuse(self, worker, why):
@@ -68,20 +67,20 @@ class FakeCrew:
         """What comes of a chunk: the worst of what its tasks do to a worker."""
         told = {task.key: self._told(task) for task in tasks}
         if "lost" in told.values():
-            return ChunkResult("", left=[*tasks], refusal="its worker was lost")
+            return ChunkResult("", ungraded=[*tasks], refusal="its worker was lost")
         answer = ChunkResult(worker)
         for task in tasks:
             if told[task.key] == "slow":
                 answer.slow.append(dataclasses.replace(task, last_try=True))
             elif told[task.key] == "fault":
-                answer.done.append(
+                answer.results.append(
                     GradingTaskResult(task, None, {}, "KeyError: 'softmax'")
                 )
             elif told[task.key] == "refused":
-                answer.left.append(task)
+                answer.ungraded.append(task)
             else:
-                answer.done.append(GradingTaskResult(task, CodeResult(()), {}))
-        refusal = "no sandbox" if answer.left else ""
+                answer.results.append(GradingTaskResult(task, CodeResult(()), {}))
+        refusal = "no sandbox" if answer.ungraded else ""
         return dataclasses.replace(answer, refusal=refusal)
 
     def _told(self, task):
@@ -92,7 +91,7 @@ class FakeCrew:
 def outcomes(students, **script):
     """Have students graded by fake workers; give the faults, in order, and the crew."""
     cluster = Cluster(COURSE, SETTINGS, "tcp://nowhere:1")
-    cluster._crew = crew = FakeCrew(script)
+    cluster._pool = crew = FakePool(script)
     tasks = (GradingTask(name, f"key of {name}", ()) for name in students)
     return [(done.task.student, done.fault) for done in cluster.each(tasks)], crew
 
@@ -103,7 +102,7 @@ def test_each_task_comes_back_once_in_chunks_that_grow():
     assert done == [(name, "") for name in names]
     sizes = [len(students) for students, _ in crew.sent]
     assert sizes[:4] == [1] * 4  # a small class is shared by all workers
-    assert max(sizes) == module.CHUNK
+    assert max(sizes) == cluster_module.CHUNK
     assert sizes[:-1] == sorted(sizes[:-1])
 
 
@@ -116,8 +115,8 @@ def test_tasks_are_taken_only_a_little_before_they_are_needed():
             yield GradingTask(f"s{place}", f"{place}", ())
 
     cluster = Cluster(COURSE, SETTINGS, "tcp://nowhere:1")
-    cluster._crew = FakeCrew()
-    most = module.AHEAD * 2 * module.CHUNK
+    cluster._pool = FakePool()
+    most = cluster_module.CHUNKS_AHEAD * 2 * cluster_module.CHUNK
     for count, _ in enumerate(cluster.each(tasks())):
         assert len(taken) <= count + most
     assert len(taken) == 500
@@ -170,8 +169,8 @@ def test_a_worker_that_refuses_in_the_middle_is_told_of_and_costs_no_grade():
 
 @pytest.fixture
 def hasty(monkeypatch):
-    monkeypatch.setattr(cluster_connection, "PATIENCE", 0.5)
-    monkeypatch.setattr(cluster_crew, "JOINING", 0.0)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(pool_module, "JOINING", 0.0)
 
 
 def refusal(address, **options):
@@ -240,7 +239,7 @@ def test_another_version_of_dask_is_named(monkeypatch):
         packages = {"distributed": "2020.1.0", "dask": "2020.1.0"}
         return {"type": "Scheduler"}, {"packages": packages}
 
-    monkeypatch.setattr(cluster_connection, "_ask", ask)
+    monkeypatch.setattr(cluster_module, "_ask", ask)
     told = refusal("tcp://127.0.0.1:1")
     assert "runs distributed 2020.1.0, and here it is 20" in told
 
@@ -321,7 +320,7 @@ def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("expected")
     with Workers(COURSE, dataclasses.replace(SETTINGS, jobs=2)) as workers:
         done = workers.each(tasks(folder, "abcdefgh", SLEEPS))
-        return {each.task.student: each.judged for each in done}
+        return {each.task.student: each.code_result for each in done}
 
 
 @pytest.fixture(scope="module")
@@ -348,12 +347,12 @@ def test_a_cluster_gives_the_same_verdicts_and_leaves_nothing(
     dask.wait_for(3)
     said = []
     with Cluster(COURSE, SETTINGS, dask.address, said.append) as cluster:
-        assert len(cluster._crew.fit) == 2
+        assert len(cluster._pool.usable) == 2
         done = list(cluster.each(tasks(tmp_path, "abcdefgh", SLEEPS)))
         family = [*graders(two[0]), *graders(two[1])]
         assert graders(stranger) == []
     dask.kill(stranger)
-    assert {each.task.student: each.judged for each in done} == expected
+    assert {each.task.student: each.code_result for each in done} == expected
     assert all(each.times["all"] > 0 for each in done)
     assert len(said) == 1
     assert re.match(r"not used: tcp://127.0.0.1:\d+: its course differs", said[0])
@@ -373,8 +372,8 @@ def test_a_worker_that_is_killed_costs_no_grade_and_its_sandboxes_end(
         family = until_it_grades(two[1])
         dask.kill(two[1])
         done = [first, *coming]
-        assert len(cluster._crew.fit) == 1
-    assert {each.task.student: each.judged for each in done} == expected
+        assert len(cluster._pool.usable) == 1
+    assert {each.task.student: each.code_result for each in done} == expected
     assert sorted(each.task.student for each in done) == [*"abcdefgh"]
     assert psutil.wait_procs(family, timeout=15)[1] == []
 

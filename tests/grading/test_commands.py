@@ -19,7 +19,7 @@ from autograder.commands import app as cli
 from autograder.commands import grade as commands
 from autograder.commands import grade as run
 from autograder.course import Course, CourseError
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 from autograder.gradebook import database as connection
 from autograder.gradebook.database import Gradebook
 from autograder.grading import classroom
@@ -56,13 +56,13 @@ def root(original, tmp_path, monkeypatch):
 @pytest.fixture
 def fake(monkeypatch):
     """Grade without a sandbox: what a student gets is in the name."""
-    monkeypatch.setattr(workers_module, "_work", fake_workers.work)
+    monkeypatch.setattr(workers_module, "work", fake_workers.work)
 
 
 def hand_in(root, *students):
     for student in students:
         submission = Submission()
-        submission.answer("softmax", f"{right('softmax')}\n# {student}")
+        submission.answer("softmax", f"{right_answer('softmax')}\n# {student}")
         submission.write(root, student)
 
 
@@ -446,9 +446,9 @@ def test_a_renamed_notebook_is_found_if_it_is_alone(root):
     (folder / ".hidden.ipynb").write_text("")
     (folder / "notes.txt").write_text("")
     course = Course(root)
-    assert classroom.submission(course, LESSON, "amara") == renamed
+    assert classroom.submission_path(course, LESSON, "amara") == renamed
     (folder / "second.ipynb").write_text("{}")
-    path = classroom.submission(course, LESSON, "amara")
+    path = classroom.submission_path(course, LESSON, "amara")
     assert path == folder / f"{LESSON}.ipynb"
 
 
@@ -456,7 +456,7 @@ def test_its_own_name_comes_first(root):
     hand_in(root, "amara")
     folder = root / "submitted" / "amara" / LESSON
     (folder / "other.ipynb").write_text("{}")
-    found = classroom.submission(Course(root), LESSON, "amara")
+    found = classroom.submission_path(Course(root), LESSON, "amara")
     assert found == folder / f"{LESSON}.ipynb"
 
 
@@ -467,7 +467,7 @@ def test_a_link_in_place_of_the_folder_is_not_looked_through(root):
     place = root / "submitted" / "amara" / LESSON
     place.parent.mkdir(parents=True)
     place.symlink_to(elsewhere)
-    found = classroom.submission(Course(root), LESSON, "amara")
+    found = classroom.submission_path(Course(root), LESSON, "amara")
     assert found == place / f"{LESSON}.ipynb"
 
 

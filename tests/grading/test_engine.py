@@ -9,8 +9,9 @@ import pytest
 
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
-from autograder.demo.sample_class import right
-from autograder.grading.engine import Budget, Engine, TimedOutOnce
+from autograder.demo.sample_class import right_answer
+from autograder.grading.engine import Engine
+from autograder.grading.session import Budget, TimedOutOnce
 from autograder.grading.submission import Submission as HandedIn
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
@@ -91,10 +92,10 @@ def test_the_released_notebook_itself_is_missing_everywhere_and_in_kind_words(
 
 
 def test_a_known_mistake_is_named(grade):
-    from autograder.demo.sample_class import mistaken
+    from autograder.demo.sample_class import wrong_answer
 
     wrong = load("softmax").misconceptions[0].name
-    result = grade(lambda s: s.answer("softmax", mistaken("softmax", wrong)))
+    result = grade(lambda s: s.answer("softmax", wrong_answer("softmax", wrong)))
     assert exercise(result, "softmax").diagnosis == wrong
     assert statuses(result, "softmax") >= {"wrong"}
     assert full(result, "softmax") == []
@@ -165,7 +166,7 @@ def test_an_answer_below_the_check_of_its_stub_counts(grade):
 
     def change(submission):
         submission.answer("softmax", stub)
-        submission.own(right("softmax"))
+        submission.own(right_answer("softmax"))
 
     assert full(grade(change)) == []
 

@@ -6,24 +6,19 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.course import Course, CourseError
 from autograder.grading import identity
 from autograder.grading import journal as module
-from autograder.grading.identity import course_version, digest_of, key
+from autograder.grading.identity import course_version, digest_of, verdict_key
 from autograder.grading.journal import FORMAT, NAME, Journal, JournalEntry
 from autograder.grading.release import Cell
-from autograder.grading.result import (
-    CaseResult,
-    CodeResult,
-    ExerciseResult,
-    Flag,
-    SubmissionResult,
-)
+from autograder.grading.result import CodeResult, SubmissionResult
 from tests.submissions import COURSE, LESSON
 
 CASES = (
-    CaseResult("by_hand", "A claim", "wrong", 0.0, 1.0, True, "It is ½."),
-    CaseResult("of_ones", "Another", "ok", 1.0, 1.0, False),
+    CaseVerdict("by_hand", "A claim", "wrong", 0.0, 1.0, True, "It is ½."),
+    CaseVerdict("of_ones", "Another", "ok", 1.0, 1.0, False),
 )
 EXERCISE = ExerciseResult(
     *("softmax", 1.0, 2.0, CASES),
@@ -67,15 +62,15 @@ def test_results_come_back_as_they_were_the_latest_of_each_student(journal):
     journal.add_result(LESSON, kept("amara"))
     journal.add_result("02_other", kept("ben"))
     assert journal.results(LESSON) == [result_of("amara"), result_of("zoe")]
-    assert journal.kept(LESSON, "amara") == kept("amara")
-    assert journal.kept(LESSON, "ben") is None
+    assert journal.latest_of(LESSON, "amara") == kept("amara")
+    assert journal.latest_of(LESSON, "ben") is None
 
 
 def test_who_is_forgotten_is_no_longer_there(journal):
     journal.add_result(LESSON, kept("amara"))
     journal.add_result(LESSON, JournalEntry("amara", "", "", ""))
     assert journal.results(LESSON) == []
-    assert journal.kept(LESSON, "amara") is None
+    assert journal.latest_of(LESSON, "amara") is None
 
 
 def test_times_stand_beside_the_verdicts_and_not_in_them(journal):
@@ -170,8 +165,8 @@ def test_a_journal_that_another_process_holds_is_one_sentence(tmp_path, monkeypa
 def test_a_full_disk_is_one_sentence_and_what_was_kept_stays(tmp_path):
     with Journal(Course(tmp_path)) as journal:
         journal.add_verdicts("key", JUDGED, {})
-        (pages,) = journal._open.execute("PRAGMA page_count").fetchone()
-        journal._open.execute(f"PRAGMA max_page_count = {pages}")
+        (pages,) = journal._database.execute("PRAGMA page_count").fetchone()
+        journal._database.execute(f"PRAGMA max_page_count = {pages}")
         big = replace(JUDGED, troubles=("x" * 100_000,))
         with pytest.raises(CourseError, match=r"full.*what was graded so far is kept"):
             journal.add_verdicts("big", big, {})
@@ -185,20 +180,20 @@ CELLS = (Cell("solution", "def softmax(x):\n    return x", "softmax"),)
 @pytest.mark.parametrize(
     "other",
     [
-        key("v2", 1, CELLS),
-        key("v1", 2, CELLS),
-        key("v1", 1, (replace(CELLS[0], role="own"),)),
-        key("v1", 1, ()),
-        key("v1", 1, None),
-        key("v1", 1, CELLS, isolated=False),
+        verdict_key("v2", 1, CELLS),
+        verdict_key("v1", 2, CELLS),
+        verdict_key("v1", 1, (replace(CELLS[0], role="own"),)),
+        verdict_key("v1", 1, ()),
+        verdict_key("v1", 1, None),
+        verdict_key("v1", 1, CELLS, isolated=False),
     ],
 )
 def test_whatever_verdicts_depend_on_gives_another_key(other):
-    assert other != key("v1", 1, CELLS)
+    assert other != verdict_key("v1", 1, CELLS)
 
 
 def test_the_same_gives_the_same_key():
-    assert key("v1", 1, CELLS) == key("v1", 1, [*CELLS])
+    assert verdict_key("v1", 1, CELLS) == verdict_key("v1", 1, [*CELLS])
 
 
 def test_the_version_of_a_course_is_that_of_its_lesson(tmp_path):

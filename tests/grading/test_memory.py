@@ -64,7 +64,7 @@ def test_functions_and_long_arguments_are_never_remembered(exercise, asked):
     assert kept.expected((1,), {"step": lambda x: x + 1}) == 4
     assert kept.expected((1,), {"step": lambda x: x + 2}) == 6
     for _ in range(2):
-        kept.expected((np.zeros(memory.LONGEST),), {})
+        kept.expected((np.zeros(memory.LONGEST_KEY),), {})
     assert len(asked) == 4
 
 

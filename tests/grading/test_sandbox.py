@@ -13,8 +13,9 @@ import pytest
 
 from autograder.grading import course_copy
 from autograder.grading import sandbox as bubblewrap
-from autograder.grading.engine import Engine, Limits
+from autograder.grading.engine import Engine
 from autograder.grading.inside import wire
+from autograder.grading.inside.isolation import Limits
 from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure, check_started
 from tests.grading.engines import (
     SANDBOX_USERS,

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.identity import NAME, course_seed
+from autograder.grading.identity import SEED_FILE, course_seed
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_the_seed_is_made_once_and_stays(course):
     first = course_seed(course)
     assert course_seed(course) == first
     assert first.bit_length() > 64
-    assert names(course.root) == [NAME]
+    assert names(course.root) == [SEED_FILE]
 
 
 def test_two_courses_have_different_seeds(tmp_path):
@@ -40,7 +40,7 @@ def test_only_the_owner_can_read_the_seed_whatever_the_umask_is(course):
         course_seed(course)
     finally:
         os.umask(before)
-    assert stat.S_IMODE((course.root / NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((course.root / SEED_FILE).stat().st_mode) == 0o600
 
 
 def test_two_processes_that_make_it_at_once_agree(tmp_path):
@@ -60,7 +60,7 @@ def test_two_processes_that_make_it_at_once_agree(tmp_path):
         each.stdin.flush()
     told = [each.communicate(timeout=60)[0] for each in both]
     assert told[0] == told[1] == f"{course_seed(Course(tmp_path))}\n"
-    assert names(tmp_path) == [NAME]
+    assert names(tmp_path) == [SEED_FILE]
 
 
 def test_the_seed_of_a_quicker_process_stands(course, monkeypatch):
@@ -68,12 +68,12 @@ def test_the_seed_of_a_quicker_process_stands(course, monkeypatch):
     link = os.link
 
     def late(name, path):
-        (course.root / NAME).write_text(f"{255:032x}\n")
+        (course.root / SEED_FILE).write_text(f"{255:032x}\n")
         link(name, path)
 
     monkeypatch.setattr(os, "link", late)
     assert course_seed(course) == 255
-    assert names(course.root) == [NAME]
+    assert names(course.root) == [SEED_FILE]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_seed_of_a_quicker_process_stands(course, monkeypatch):
 )
 def test_a_damaged_seed_is_refused_and_left_as_it_is(course, text):
     """A part of a seed is damaged, too: other inputs, other grades."""
-    path = course.root / NAME
+    path = course.root / SEED_FILE
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CourseError, match=r"holds no seed.*backup") as caught:
         course_seed(course)
@@ -91,14 +91,14 @@ def test_a_damaged_seed_is_refused_and_left_as_it_is(course, text):
 
 
 def test_a_folder_in_its_place_is_refused(course):
-    (course.root / NAME).mkdir()
-    with pytest.raises(CourseError, match=f"{NAME} cannot be read"):
+    (course.root / SEED_FILE).mkdir()
+    with pytest.raises(CourseError, match=f"{SEED_FILE} cannot be read"):
         course_seed(course)
 
 
 def test_a_link_that_leads_nowhere_is_refused_and_not_followed(course):
-    (course.root / NAME).symlink_to(course.root / "elsewhere")
-    with pytest.raises(CourseError, match=f"{NAME} cannot be read"):
+    (course.root / SEED_FILE).symlink_to(course.root / "elsewhere")
+    with pytest.raises(CourseError, match=f"{SEED_FILE} cannot be read"):
         course_seed(course)
     assert not (course.root / "elsewhere").exists()
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.service import Service, service
 from autograder.grading import workers as workers_module
@@ -34,7 +34,7 @@ def course(original, tmp_path):
 @pytest.fixture
 def asked(course, monkeypatch):
     """Give a service whose workers look at the student's name only."""
-    monkeypatch.setattr(workers_module, "_work", fake_workers.work)
+    monkeypatch.setattr(workers_module, "work", fake_workers.work)
     started = Service(course)
     yield started
     started.close()
@@ -43,7 +43,7 @@ def asked(course, monkeypatch):
 def hand_in(course, *students):
     for student in students:
         submission = Submission()
-        submission.answer("softmax", f"{right('softmax')}\n# {student}")
+        submission.answer("softmax", f"{right_answer('softmax')}\n# {student}")
         submission.write(course.root, student)
 
 
@@ -92,8 +92,8 @@ def test_a_new_version_of_the_lesson_gets_new_workers(asked, course):
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     asked.autograded(LESSON, "amara", [])
     assert asked._workers is not before
-    assert before._running == {} or all(
-        not process.is_alive() for process, _ in before._running.values()
+    assert before._workers == {} or all(
+        not worker.process.is_alive() for worker in before._workers.values()
     )
 
 
@@ -118,9 +118,9 @@ def test_a_fault_of_the_grader_is_told_and_enters_nothing(asked, course):
 def test_a_worker_that_has_ended_of_boredom_is_replaced(asked, course):
     hand_in(course, "amara", "ben")
     asked.autograded(LESSON, "amara", [])
-    for process, _ in asked._workers._running.values():
-        process.kill()
-        process.join()
+    for worker in asked._workers._workers.values():
+        worker.process.kill()
+        worker.process.join()
     asked.autograded(LESSON, "ben", [])
     assert points(course)["ben"] == 1.0
 

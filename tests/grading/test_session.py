@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from autograder.grading import dialogue
+from autograder.grading import child_client
 from autograder.grading.inside import wire
 from autograder.grading.session import Budget, TimedOutOnce
 from tests.grading.engines import SHORT, engine_of, processes_of
@@ -46,7 +46,7 @@ def test_the_answer_at_the_check_counts_even_if_a_later_cell_binds_the_name_agai
         own("def f():\n    return 'later'"),
     )
     with session_of(sandbox, *cells) as session:
-        assert session.places("f") == ("check", "end")
+        assert session.answer_moments("f") == ("check", "end")
         assert value(session, "f") == "at the check"
         assert value(session, "f", when="end") == "later"
 
@@ -62,7 +62,7 @@ def test_a_stub_at_the_check_leaves_the_answer_at_the_end(sandbox):
 def test_an_answer_that_only_stands_below_its_check_is_found(sandbox):
     cells = check("f"), own("def f():\n    return 'later'")
     with session_of(sandbox, *cells) as session:
-        assert session.places("f") == ("end",)
+        assert session.answer_moments("f") == ("end",)
         assert value(session, "f", when="end") == "later"
 
 
@@ -90,14 +90,16 @@ def test_a_cell_that_needs_a_name_from_further_below_runs_again(sandbox):
     )
     with session_of(sandbox, *cells) as session:
         assert value(session, "f", when="end") == [3, 3]
-        assert session.troubles == {}
+        assert session.report.troubles == {}
 
 
 def test_a_name_that_is_nowhere_stays_the_trouble_of_its_cell_alone(sandbox):
     cells = own("nowhere + 1"), own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells) as session:
-        assert {p: r.types[0] for p, r in session.troubles.items()} == {0: "NameError"}
-        assert session.troubles[0].line == "nowhere + 1"
+        assert {p: r.types[0] for p, r in session.report.troubles.items()} == {
+            0: "NameError"
+        }
+        assert session.report.troubles[0].line == "nowhere + 1"
         assert value(session, "f") == 1
 
 
@@ -112,7 +114,7 @@ def test_a_name_that_is_nowhere_stays_the_trouble_of_its_cell_alone(sandbox):
 )
 def test_what_is_no_function_is_no_answer(sandbox, text, kind):
     with session_of(sandbox, own(text), check("f")) as session:
-        assert session.answers["f"][0] == kind
+        assert session.report.answers["f"][0] == kind
         outcome = call(session, "f", 1)
         assert outcome.raised.types[0] == "NotImplementedError"
         assert outcome.arguments == (1,)
@@ -228,7 +230,7 @@ def test_what_a_call_prints_and_warns_is_no_part_of_it(sandbox):
     """
     with session_of(sandbox, own(text), check("f")) as session:
         assert value(session, "f") == 1
-        assert session.outputs[0] == []
+        assert session.report.outputs[0] == []
 
 
 # --- functions of ours ---------------------------------------------------------
@@ -292,7 +294,7 @@ def test_names_that_an_exercise_uses_are_bound_to_ours_for_one_call_only(sandbox
 
 
 def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox, monkeypatch):
-    monkeypatch.setattr(dialogue, "MOST_CALLBACKS", 20)
+    monkeypatch.setattr(child_client, "MAX_CALLBACKS", 20)
     text = "def f(g, times):\n    return sum(g() for _ in range(times))"
     with session_of(sandbox, own(text), check("f")) as session:
         assert value(session, "f", lambda: 1, 19) == 19
@@ -300,7 +302,7 @@ def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox, monkeypatch):
 
 
 def test_our_functions_work_for_so_long_and_no_longer(sandbox, monkeypatch):
-    monkeypatch.setattr(dialogue, "CALLBACK_SECONDS", 0.2)
+    monkeypatch.setattr(child_client, "CALLBACK_SECONDS", 0.2)
     text = "def f(g, times):\n    return sum(g() for _ in range(times))"
     with session_of(sandbox, own(text), check("f")) as session:
         assert value(session, "f", lambda: time.sleep(0.01) or 1, 5) == 5
@@ -604,7 +606,7 @@ def test_an_outcome_told_twice_counts_once(sandbox):
 
 
 def test_outcomes_of_other_calls_without_end_come_to_an_end(sandbox, monkeypatch):
-    monkeypatch.setattr(dialogue, "MOST_CALLBACKS", 50)
+    monkeypatch.setattr(child_client, "MAX_CALLBACKS", 50)
     lie = "while given[0]:\n    say(['l', 'outcome', b'other', 1])"
     with session_of(sandbox, *lying(lie)) as session:
         assert call(session, "f", True).kind == "timeout"
@@ -658,7 +660,7 @@ def test_half_a_frame_and_then_silence_is_a_timeout(sandbox):
 
 def test_a_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
     """The message is larger than what the connection holds."""
-    monkeypatch.setattr(dialogue, "SEND_SECONDS", 0.5)
+    monkeypatch.setattr(child_client, "SEND_SECONDS", 0.5)
     lie = own("import time\ndef f(x):\n    return 1\n"), check("f")
     with session_of(sandbox, *lie, budget=QUICK) as session:
         child = session._child

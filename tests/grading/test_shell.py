@@ -19,7 +19,7 @@ def sandbox():
 def shown(sandbox, text):
     """Give what one cell shows."""
     with session_of(sandbox, own(text)) as session:
-        return session.outputs[0]
+        return session.report.outputs[0]
 
 
 def text_of(outputs):
@@ -44,7 +44,7 @@ def text_of(outputs):
 def test_a_cell_means_what_it_means_in_a_notebook(sandbox, text, name):
     cells = own(text), own(f"def f():\n    return {name}"), check("f")
     with session_of(sandbox, *cells) as session:
-        assert session.troubles == {}
+        assert session.report.troubles == {}
         assert call(session, "f").value == 1
 
 
@@ -102,7 +102,7 @@ def test_a_quarter_of_a_gigabyte_on_one_line_is_cut_and_costs_nothing_else(sandb
         check("f"),
     )
     with session_of(sandbox, *cells) as session:
-        assert len(text_of(session.outputs[0])) == shell.LONGEST_TEXT
+        assert len(text_of(session.report.outputs[0])) == shell.LONGEST_TEXT
         assert call(session, "f").value == 1
 
 
@@ -143,8 +143,8 @@ def test_a_traceback_is_no_output(sandbox):
 def test_nobody_answers_input_and_the_debugger(sandbox):
     cells = own("input()"), own("breakpoint()"), own("x = 1")
     with session_of(sandbox, *cells) as session:
-        assert session.troubles[0].types[0] == "EOFError"
-        assert "nobody to answer" in session.troubles[0].message
+        assert session.report.troubles[0].types[0] == "EOFError"
+        assert "nobody to answer" in session.report.troubles[0].message
         assert session.killed == {}
 
 
@@ -166,14 +166,14 @@ def test_an_exception_that_cannot_be_shown_ends_the_cell_and_no_more(sandbox):
     """
     cells = own(text), own("def f():\n    return 2"), check("f")
     with session_of(sandbox, *cells) as session:
-        assert session.troubles[0].types[0] == "Silent"
+        assert session.report.troubles[0].types[0] == "Silent"
         assert call(session, "f").value == 2
 
 
 def test_streams_that_a_cell_replaces_are_put_back(sandbox):
     cells = own("import sys\nsys.stdout = sys.stderr = None"), own("print('here')")
     with session_of(sandbox, *cells) as session:
-        assert session.outputs[1] == [{"name": "stdout", "text": "here\n"}]
+        assert session.report.outputs[1] == [{"name": "stdout", "text": "here\n"}]
 
 
 def test_there_is_no_history_and_no_thread(sandbox):

@@ -4,9 +4,10 @@ import shutil
 
 import pytest
 
+from autograder.checking.result import CaseVerdict, ExerciseResult
 from autograder.course import Course
 from autograder.grading.journal import Journal
-from autograder.grading.result import CaseResult, CodeResult, ExerciseResult
+from autograder.grading.result import CodeResult
 from autograder.grading.verdicts import Verdicts
 from autograder.grading.workers import GradingTaskResult, Settings
 from tests.submissions import COURSE, LESSON, Submission
@@ -49,7 +50,7 @@ class Judge:
 
 def judged(task):
     status = "invalid" if task.cells is None else "ok"
-    case = CaseResult("by_hand", "A claim", status, 1.0, 1.0, True)
+    case = CaseVerdict("by_hand", "A claim", status, 1.0, 1.0, True)
     return CodeResult((ExerciseResult("softmax", 1.0, 1.0, (case,)),))
 
 
@@ -74,9 +75,9 @@ def test_each_is_judged_once_and_never_again(course, journal):
     first = graded(course, journal, "abc", judge)
     again = graded(course, journal, "abc", judge)
     assert judge.asked == [*"abc"]
-    assert all(each.fresh for each in first.values())
-    assert not any(each.fresh for each in again.values())
-    assert [e.kept for e in again.values()] == [e.kept for e in first.values()]
+    assert all(each.is_new for each in first.values())
+    assert not any(each.is_new for each in again.values())
+    assert [e.entry for e in again.values()] == [e.entry for e in first.values()]
 
 
 def test_the_same_solution_is_judged_once_whoever_has_written_it(course, journal):
@@ -88,7 +89,7 @@ def test_the_same_solution_is_judged_once_whoever_has_written_it(course, journal
     assert [each.result.student for each in found.values()] == [*"abc"]
     assert {each.result.points for each in found.values()} == {1.0}
     hand_in(course, "d", "same = 1")
-    assert graded(course, journal, "d", judge)["d"].fresh
+    assert graded(course, journal, "d", judge)["d"].is_new
     assert judge.asked == ["a"]
 
 
@@ -102,7 +103,7 @@ def test_another_way_of_saving_the_same_text_is_no_other_solution(course, journa
         {"output_type": "stream", "name": "stdout", "text": "seen"}
     ]
     submission.write(course.root, "a")
-    assert graded(course, journal, "a", judge)["a"].fresh
+    assert graded(course, journal, "a", judge)["a"].is_new
     assert judge.asked == ["a"]
 
 
@@ -113,7 +114,7 @@ def test_who_hands_in_something_else_is_judged_anew(course, journal):
     hand_in(course, "a", "second = 1")
     graded(course, journal, "a", judge)
     hand_in(course, "a")
-    assert graded(course, journal, "a", judge)["a"].fresh  # back to the first
+    assert graded(course, journal, "a", judge)["a"].is_new  # back to the first
     assert judge.asked == ["a", "a"]
 
 

@@ -121,7 +121,11 @@ def test_a_function_crosses_as_its_number():
 
 @pytest.mark.parametrize(
     "value",
-    [np.zeros(wire.MOST_BYTES), [np.zeros(wire.MOST_BYTES // 16)] * 3, "x" * (5 << 20)],
+    [
+        np.zeros(wire.MAX_ARRAY_BYTES),
+        [np.zeros(wire.MAX_ARRAY_BYTES // 16)] * 3,
+        "x" * (5 << 20),
+    ],
     ids=["one array", "several", "a text"],
 )
 def test_a_value_that_is_too_big_is_refused_before_it_is_sent(value):

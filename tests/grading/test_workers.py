@@ -31,7 +31,7 @@ def scratch(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fake(monkeypatch, scratch):
-    monkeypatch.setattr(module, "_work", fake_workers.work)
+    monkeypatch.setattr(module, "work", fake_workers.work)
 
 
 def settings(jobs):
@@ -54,7 +54,7 @@ def left():
 def test_each_submission_comes_back_once_and_no_process_is_left(fake, scratch):
     done, _ = done_of(2, *"abcdefg")
     assert sorted(each.task.student for each in done) == [*"abcdefg"]
-    assert all(each.judged for each in done)
+    assert all(each.code_result for each in done)
     assert left() == []
     assert [*scratch.iterdir()] == []
 
@@ -62,20 +62,20 @@ def test_each_submission_comes_back_once_and_no_process_is_left(fake, scratch):
 def test_there_are_no_more_processes_than_jobs_and_no_more_than_submissions(fake):
     for jobs, most in ((2, 2), (5, 3)):
         done, workers = done_of(jobs, *"abc")
-        assert len({each.judged.exercises[0].report for each in done}) <= most
+        assert len({each.code_result.exercises[0].report for each in done}) <= most
         assert workers._started <= most
 
 
 def test_one_worker_grades_one_after_another_in_the_given_order(fake):
     done, _ = done_of(1, *"cab")
     assert [each.task.student for each in done] == [*"cab"]
-    assert len({each.judged.exercises[0].report for each in done}) == 1
+    assert len({each.code_result.exercises[0].report for each in done}) == 1
 
 
 def test_a_worker_that_dies_costs_nothing(fake):
     done, workers = done_of(1, "a", "once-dies", "b")
     assert [each.task.student for each in done] == ["a", "once-dies", "b"]
-    assert all(each.judged for each in done)
+    assert all(each.code_result for each in done)
     assert workers._started == 2
 
 
@@ -93,9 +93,9 @@ def test_a_worker_that_gives_up_is_replaced_like_one_that_dies(fake):
 
 def test_a_fault_of_the_engine_does_not_end_its_worker(fake):
     done, workers = done_of(1, "fault", "b")
-    assert done[0].judged is None
+    assert done[0].code_result is None
     assert "KeyError: 'softmax'" in done[0].fault
-    assert done[1].judged
+    assert done[1].code_result
     assert workers._started == 1
 
 
@@ -103,7 +103,7 @@ def test_what_took_too_long_is_tried_once_more_at_the_end(fake):
     done, _ = done_of(2, "slow-1", "a", "slow-2", "b")
     assert {each.task.student for each in done[2:]} == {"slow-1", "slow-2"}
     assert [each.task.last_try for each in done[2:]] == [True, True]
-    assert all(each.judged for each in done)
+    assert all(each.code_result for each in done)
 
 
 def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
@@ -130,7 +130,7 @@ def test_an_interrupt_from_the_keyboard_is_not_for_the_workers(fake):
         next(coming)
         for process in left():
             process.send_signal(signal.SIGINT)
-        assert next(coming).judged
+        assert next(coming).code_result
         assert workers._started == 1
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -157,7 +157,7 @@ def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
         assert workers._started == 4
     assert sorted(each.task.student for each in done) == [*"abcdef"]
     assert [each.fault for each in done] == [""] * 6
-    found = [handed_in.result(each.judged) for each in done]
+    found = [handed_in.result(each.code_result) for each in done]
     assert all(each.points == each.max_points for each in found)
     assert left() == []
     assert [*scratch.iterdir()] == []
@@ -174,11 +174,11 @@ def kill_twice(workers, killed):
 def grading(workers):
     """Give a worker that grades, and its sandbox's processes with the child."""
     for _ in range(3000):
-        for process, task in list(workers._running.values()):
+        for each in list(workers._workers.values()):
             with contextlib.suppress(psutil.NoSuchProcess):
-                worker = psutil.Process(process.pid)
+                worker = psutil.Process(each.process.pid)
                 boxes = worker.children(recursive=True)
-                if workers._worked and task and len(boxes) == 4:
+                if workers._worked and each.task and len(boxes) == 4:
                     return worker, boxes
         time.sleep(0.01)
     raise TimeoutError("nobody grades")
@@ -187,5 +187,5 @@ def grading(workers):
 def test_a_sandbox_that_fails_after_others_have_worked_ends_no_class(fake):
     """A new worker's sandbox may be killed while it starts: memory may be short."""
     done, _ = done_of(1, "a", "refused", "b")
-    assert [each.task.student for each in done if each.judged] == ["a", "b"]
+    assert [each.task.student for each in done if each.code_result] == ["a", "b"]
     assert "cannot be shut in" in done[1].fault

@@ -34,7 +34,7 @@ from . import library, shell, wire
 from .selection import chosen
 
 LONGEST_MESSAGE = 2000  # characters of an exception's text
-MOST_SHOWN = wire.LONGEST_TOLD * 3 // 4  # bytes of all that the cells show
+MOST_SHOWN = wire.MAX_CHILD_TREE_BYTES * 3 // 4  # bytes of all that the cells show
 CellToRun = tuple[str, str, str]
 
 
@@ -188,7 +188,7 @@ class SubmissionRunner:
             return b"too big"
 
     def _say(self, *words: Any) -> None:
-        frame = wire.pack(list(words), longest=wire.LONGEST_TOLD)
+        frame = wire.pack(list(words), max_tree_bytes=wire.MAX_CHILD_TREE_BYTES)
         wire.send(self.connection, frame)
 
 

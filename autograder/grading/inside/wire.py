@@ -3,8 +3,8 @@
 Only values of exactly these types cross: None, bool, int, float, complex, str, bytes,
 list, tuple, set, frozenset, dict, NumPy's arrays and numbers, torch's tensors. A
 function crosses as a number; anything else crosses as the name of its type and
-arrives as a ``UnknownObject``. What is read here may come from an attacker: sizes are
-checked before anything is made of them.
+arrives as an ``UnknownObject``. What is read here may come from an attacker: sizes are
+checked before anything is built.
 
 A frame is two lengths, a tree, and the bytes of all arrays behind it.
 """
@@ -24,13 +24,15 @@ import msgpack
 import numpy as np
 
 LENGTHS = struct.Struct(">II")
-LONGEST_TREE = 4 << 20  # bytes, of what the trusted side says: all the cells at once
-LONGEST_TOLD = 1 << 20  # of what a child says: reading so much takes a second at worst
-MOST_BYTES = 64 << 20  # of arrays in one frame
-DEEPEST = 60  # levels of nesting, a little more than a case looks into
-LONGEST_NUMBER = 14_000  # bits of an integer: Python prints no more than 4,300 digits
+MAX_TREE_BYTES = 4 << 20  # bytes of a message to a child: all the cells at once
+MAX_CHILD_TREE_BYTES = (
+    1 << 20
+)  # of a child's message: reading it takes at most a second
+MAX_ARRAY_BYTES = 64 << 20  # of arrays in one frame
+MAX_DEPTH = 60  # levels of nesting, a little more than a case compares
+MAX_INT_BITS = 14_000  # Python prints no more than 4,300 digits
 DTYPE = re.compile(r"[<>|=]?([biufc]\d{1,2}|[US]\d{1,9})")
-MOST_AXES = 32
+MAX_AXES = 32
 
 CONTAINERS: dict[type, str] = {
     list: "l",
@@ -42,7 +44,7 @@ CONTAINERS: dict[type, str] = {
     defaultdict: "d",
 }
 PLAIN = (type(None), bool, float, str, bytes)
-SIMPLE = {*PLAIN}
+PLAIN_SET = {*PLAIN}
 
 
 class TooLarge(ValueError):
@@ -50,7 +52,7 @@ class TooLarge(ValueError):
 
 
 class MalformedMessage(ValueError):
-    """Bytes that are no frame of this wire, or end before it does."""
+    """Bytes that are no frame, or end before the frame does."""
 
 
 class UnknownObject:
@@ -64,32 +66,31 @@ class Callback:
     """
 
     def __init__(self, number: int) -> None:
-        """Keep the number."""
+        """Store the number."""
         self.number = number
 
 
-Functions = Callable[[Any], int | None]  # the number under which a function crosses
+FunctionNumber = Callable[[Any], int | None]  # under which a function crosses
 
 
 def pack(
     value: Any,
-    functions: Functions = lambda function: None,
-    longest: int = LONGEST_TREE,
+    number_of: FunctionNumber = lambda function: None,
+    max_tree_bytes: int = MAX_TREE_BYTES,
 ) -> bytes:
     """Write a value as a frame; raises ``TooLarge``.
 
-    functions : says under which number a function crosses, or None if it does not
-    longest : bytes of the tree
+    number_of : returns a function's number, or None if the function does not cross
     """
     blobs: list[bytes] = []
     try:
         tree = msgpack.packb(
-            _Writer(functions, blobs).tree(value, 0), unicode_errors="surrogatepass"
+            _Writer(number_of, blobs).tree(value, 0), unicode_errors="surrogatepass"
         )
     except (ValueError, OverflowError, RecursionError) as error:
         raise TooLarge(str(error)) from None
     data = b"".join(blobs)
-    if len(tree) > longest or len(data) > MOST_BYTES:
+    if len(tree) > max_tree_bytes or len(data) > MAX_ARRAY_BYTES:
         raise TooLarge(f"{len(tree) + len(data)} bytes")
     return LENGTHS.pack(len(tree), len(data)) + tree + data
 
@@ -97,7 +98,7 @@ def pack(
 def unpack(frame: bytes) -> Any:
     """Read a frame; raises ``MalformedMessage``."""
     collects = gc.isenabled()
-    gc.disable()  # it would look at each part again and again, and find no garbage
+    gc.disable()  # it would visit each part again and again, and free nothing
     try:
         tree_length, _ = LENGTHS.unpack_from(frame)
         start = LENGTHS.size + tree_length
@@ -119,24 +120,24 @@ def unpack(frame: bytes) -> Any:
 
 
 class _Writer:
-    """Turns a value into a tree of lists, with the arrays' bytes put aside."""
+    """Turns a value into a tree of lists, with the arrays' bytes in blobs."""
 
-    def __init__(self, functions: Functions, blobs: list[bytes]) -> None:
-        self.functions = functions
+    def __init__(self, number_of: FunctionNumber, blobs: list[bytes]) -> None:
+        self.number_of = number_of
         self.blobs = blobs
-        self.filled = 0
+        self.n_bytes = 0
 
     def tree(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return ["?", "a value that is nested too deep"]
         if any(kind is plain for plain in PLAIN):
             return value
         if kind is int:
-            return _whole(value)
+            return _integer(value)
         for container, tag in CONTAINERS.items():  # no look-up: a type's hash may lie
             if kind is container:
-                parts = _flat(value) if tag == "d" else value
+                parts = _flattened(value) if tag == "d" else value
                 if _all_plain(parts):
                     return [tag, *parts]
                 return [tag, *[self.tree(part, depth + 1) for part in parts]]
@@ -150,39 +151,40 @@ class _Writer:
         torch = sys.modules.get("torch")
         if torch and (kind is torch.Tensor or kind is torch.nn.Parameter):
             return self.tensor(value, torch)
-        number = self.functions(value) if callable(value) else None
-        return ["?", _name(kind)] if number is None else ["x", number]
+        number = self.number_of(value) if callable(value) else None
+        return ["?", _type_name(kind)] if number is None else ["x", number]
 
     def array(self, value: Any, kind: type) -> Any:
         if kind is not np.ndarray and kind is not np.dtype(kind).type:
-            return ["?", _name(kind)]
+            return ["?", _type_name(kind)]
         dtype = value.dtype.str
         if not DTYPE.fullmatch(dtype) or not value.dtype.itemsize:
-            return ["?", _numbers(value, kind)]
+            return ["?", _array_type_name(value, kind)]
         if kind is not np.ndarray:
             return ["n", dtype, *self.blob(value.tobytes())]
-        columns = value.flags.f_contiguous and not value.flags.c_contiguous
-        place = self.blob(value.tobytes("F" if columns else "C"))
-        return ["a", dtype, list(value.shape), columns, *place]
+        fortran_order = value.flags.f_contiguous and not value.flags.c_contiguous
+        location = self.blob(value.tobytes("F" if fortran_order else "C"))
+        return ["a", dtype, list(value.shape), fortran_order, *location]
 
     def tensor(self, value: Any, torch: Any) -> Any:
         if str(value.layout) != "torch.strided" or value.is_meta or value.is_quantized:
             return ["?", "Tensor that is not dense"]
         value = value.detach().cpu().contiguous().resolve_conj().resolve_neg()
-        name = str(value.dtype).removeprefix("torch.")
+        dtype = str(value.dtype).removeprefix("torch.")
         raw = value.reshape(-1).view(torch.uint8).numpy().tobytes()
-        return ["T", name, list(value.shape), *self.blob(raw)]
+        return ["T", dtype, list(value.shape), *self.blob(raw)]
 
     def blob(self, raw: bytes) -> tuple[int, int]:
-        self.filled += len(raw)
-        if self.filled > MOST_BYTES:
-            raise TooLarge(f"more than {MOST_BYTES} bytes of arrays")
+        """Add an array's bytes; return where they start and how many there are."""
+        self.n_bytes += len(raw)
+        if self.n_bytes > MAX_ARRAY_BYTES:
+            raise TooLarge(f"more than {MAX_ARRAY_BYTES} bytes of arrays")
         self.blobs.append(raw)
-        return self.filled - len(raw), len(raw)
+        return self.n_bytes - len(raw), len(raw)
 
 
 class _Reader:
-    """Turns a tree back into the value, believing nothing."""
+    """Turns a tree back into the value; all of the tree is untrusted."""
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
@@ -190,7 +192,7 @@ class _Reader:
     def value(self, tree: Any, depth: int) -> Any:
         if type(tree) is not list:
             return tree
-        if depth > DEEPEST + 1:
+        if depth > MAX_DEPTH + 1:
             raise MalformedMessage("nested too deep")
         tag, *parts = tree
         if tag in ("l", "t", "s", "z", "d"):
@@ -200,9 +202,9 @@ class _Reader:
             return _container(tag, inner)
         return getattr(self, READERS[tag])(*parts)
 
-    def whole(self, text: str) -> int:
-        if len(text) > LONGEST_NUMBER // 4 + 1:
-            raise MalformedMessage("an integer without end")
+    def integer(self, text: str) -> int:
+        if len(text) > MAX_INT_BITS // 4 + 1:
+            raise MalformedMessage("an integer of too many digits")
         return int(text, 16)
 
     def complex(self, real: float, imaginary: float) -> complex:
@@ -212,16 +214,17 @@ class _Reader:
         return self.array(dtype, [], False, start, length)[()]
 
     def array(
-        self, dtype: str, shape: list[int], columns: bool, start: int, length: int
+        self, dtype: str, shape: list[int], fortran_order: bool, start: int, length: int
     ) -> np.ndarray:
         if not DTYPE.fullmatch(dtype):
             raise MalformedMessage("a dtype that does not cross")
-        kind = np.dtype(dtype)
+        numpy_dtype = np.dtype(dtype)
         count = self.count(shape)
-        if not kind.itemsize or count * kind.itemsize != length:
+        size = numpy_dtype.itemsize
+        if not size or count * size != length:
             raise MalformedMessage("an array whose size and bytes differ")
-        flat = np.frombuffer(self.bytes(start, length), kind, count)
-        return flat.reshape(shape, order="F" if columns else "C").copy(order="K")
+        flat = np.frombuffer(self.bytes(start, length), numpy_dtype, count)
+        return flat.reshape(shape, order="F" if fortran_order else "C").copy(order="K")
 
     def tensor(self, name: str, shape: list[int], start: int, length: int) -> Any:
         import torch
@@ -242,15 +245,15 @@ class _Reader:
             raise MalformedMessage("a function without a number")
         return Callback(number)
 
-    def stranger(self, name: str) -> UnknownObject:
-        named = "".join(c if c.isprintable() else "?" for c in str(name)[:80])
-        return type(named or "?", (UnknownObject,), {})()
+    def unknown(self, name: str) -> UnknownObject:
+        printable = "".join(c if c.isprintable() else "?" for c in str(name)[:80])
+        return type(printable or "?", (UnknownObject,), {})()
 
     def count(self, shape: list[int]) -> int:
-        if type(shape) is not list or len(shape) > MOST_AXES:
-            raise MalformedMessage("a shape that is none")
+        if type(shape) is not list or len(shape) > MAX_AXES:
+            raise MalformedMessage("not a shape")
         if not all(type(size) is int and 0 <= size < 1 << 40 for size in shape):
-            raise MalformedMessage("a shape that is none")
+            raise MalformedMessage("not a shape")
         return math.prod(shape)
 
     def bytes(self, start: int, length: int) -> memoryview:
@@ -260,13 +263,13 @@ class _Reader:
 
 
 READERS = {
-    "i": "whole",
+    "i": "integer",
     "c": "complex",
     "n": "number",
     "a": "array",
     "T": "tensor",
     "x": "callback",
-    "?": "stranger",
+    "?": "unknown",
 }
 
 
@@ -277,39 +280,41 @@ def _container(tag: str, parts: list[Any]) -> Any:
 
 
 def _all_plain(parts: Any) -> bool:
-    """Say whether parts cross as they are: for a long list that is a hundred times
-    quicker than to look at each of them in turn."""
+    """Return whether all parts cross as they are.
+
+    For a long list this is a hundred times quicker than a test of each part.
+    """
     try:
         kinds = {*map(type, parts)}
         if kinds == {int}:
             return -(1 << 63) <= min(parts) and max(parts) < 1 << 63
-        return kinds <= SIMPLE
+        return kinds <= PLAIN_SET
     except Exception:  # a type that refuses to be looked up
         return False
 
 
-def _flat(pairs: dict[Any, Any]) -> list[Any]:
-    return [part for pair in pairs.items() for part in pair]
+def _flattened(items: dict[Any, Any]) -> list[Any]:
+    return [part for pair in items.items() for part in pair]
 
 
-def _whole(value: int) -> Any:
+def _integer(value: int) -> Any:
     if -(1 << 63) <= value < 1 << 63:
         return value
-    if value.bit_length() > LONGEST_NUMBER:
+    if value.bit_length() > MAX_INT_BITS:
         return ["?", "int of too many digits"]
     return ["i", format(value, "x")]
 
 
-def _name(kind: type) -> str:
-    """Give a type's own name; a metaclass may answer anything."""
+def _type_name(kind: type) -> str:
+    """Return a type's own name; a metaclass may answer anything."""
     try:
         return str.__str__(type.__dict__["__name__"].__get__(kind))
     except Exception:
         return "something unknown"
 
 
-def _numbers(value: Any, kind: type) -> str:
-    return f"{_name(kind)} of {_name(value.dtype.type)}"
+def _array_type_name(value: Any, kind: type) -> str:
+    return f"{_type_name(kind)} of {_type_name(value.dtype.type)}"
 
 
 def send(connection: socket.socket, frame: bytes) -> None:
@@ -320,38 +325,37 @@ def send(connection: socket.socket, frame: bytes) -> None:
 def receive(
     connection: socket.socket,
     deadline: float | None = None,
-    longest: int = LONGEST_TREE,
+    max_tree_bytes: int = MAX_TREE_BYTES,
 ) -> bytes:
     """Receive a frame.
 
     deadline : on ``time.monotonic``'s clock; None waits for ever
-    longest : bytes of its tree
 
     Raises ``TimeoutError`` at the deadline, ``EOFError`` if the other side is gone,
     ``MalformedMessage`` if it announces more than a frame may hold.
     """
-    head = _exactly(connection, LENGTHS.size, deadline)
+    head = _receive_exactly(connection, LENGTHS.size, deadline)
     tree, data = LENGTHS.unpack(head)
-    if tree > longest or data > MOST_BYTES:
+    if tree > max_tree_bytes or data > MAX_ARRAY_BYTES:
         raise MalformedMessage("a frame that is too long")
-    return bytes(head + _exactly(connection, tree + data, deadline))
+    return bytes(head + _receive_exactly(connection, tree + data, deadline))
 
 
-def _exactly(
+def _receive_exactly(
     connection: socket.socket, length: int, deadline: float | None
 ) -> bytearray:
-    got = bytearray()
-    while len(got) < length:
+    received = bytearray()
+    while len(received) < length:
         if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            seconds = deadline - time.monotonic()
+            if seconds <= 0:
                 raise TimeoutError
-            connection.settimeout(left)
+            connection.settimeout(seconds)
         try:
-            piece = connection.recv(min(length - len(got), 1 << 20))
+            part = connection.recv(min(length - len(received), 1 << 20))
         except ConnectionError:
             raise EOFError from None
-        if not piece:
+        if not part:
             raise EOFError
-        got += piece
-    return got
+        received += part
+    return received

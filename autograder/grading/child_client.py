@@ -1,0 +1,317 @@
+"""The client of one child: have it run cells and call answers, answer its callbacks.
+
+What a child says is untrusted: its replies are read field by field as plain data of an
+expected form, and whatever else they are counts as the child's crash. A reply can be
+wrong, but do no harm. How often a submission may fail, and what then, is decided in
+``session``.
+"""
+
+import contextlib
+import re
+import resource
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from autograder.checking.call import CallResult, Raised, silenced
+from autograder.grading.inside import wire
+from autograder.grading.release import Cell
+from autograder.grading.sandbox import ChildProcess, SandboxFailure
+
+LostKind = Literal["crashed", "timeout"]
+When = Literal["check", "end"]
+BoundFunctions = Mapping[str, Callable[..., Any]]
+
+MAX_TEXT_LENGTH = 2000  # characters of an exception's text, function or line
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
+MAX_CALLBACKS = 10_000  # functions of ours that one call may call
+CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
+MAX_CALLBACK_BYTES = 1 << 17  # of arguments
+MAX_CALLBACK_MEMORY = 512 << 20  # bytes that one of them may take
+SEND_SECONDS = 3.0  # until a child has read a message: it waits for nothing else
+
+
+class ChildLost(Exception):
+    """The child is gone, or has to go.
+
+    kind : "crashed" or "timeout"
+    cell_index : of the cell that it was in, if it ran cells; -1 before the first
+    """
+
+    def __init__(self, kind: LostKind, cell_index: int = -1) -> None:
+        """Record how it ended, and in which cell."""
+        super().__init__(kind)
+        self.kind = kind
+        self.cell_index = cell_index
+
+
+@dataclass(frozen=True)
+class CellsReport:
+    """What a child reports when the cells have run.
+
+    troubles : index of a cell to the exception that ended it
+    outputs : index of a cell to its outputs
+    answers : exercise to what stands under its name at its check, and at the end if
+        that is another: "answer", "" for nothing, or the name of a type
+    """
+
+    troubles: dict[int, Raised] = field(default_factory=dict)
+    outputs: dict[int, list[Any]] = field(default_factory=dict)
+    answers: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CallReply:
+    """A child's reply to a call.
+
+    library_calls : watched functions that the answer called, with the calling lines
+    """
+
+    result: CallResult
+    library_calls: tuple[tuple[str, str], ...]
+
+
+def clean_text(text: str) -> str:
+    """Return a text that any file takes and that is the same at every run."""
+    encodable = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    return ADDRESS.sub("0x…", encodable)
+
+
+@contextlib.contextmanager
+def treat_malformed_as_crash() -> Iterator[None]:
+    """Raise ``ChildLost`` where a reply cannot be read."""
+    try:
+        yield
+    except (wire.MalformedMessage, wire.TooLarge, TypeError, ValueError, LookupError):
+        raise ChildLost("crashed") from None
+
+
+def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
+    """Read what a child reports when its cells have run."""
+    troubles, outputs, answers = fields
+    return CellsReport(
+        {
+            read_cell_index(index, n_cells): _read_exception(raised)
+            for index, raised in require_type(troubles, dict).items()
+        },
+        {
+            read_cell_index(index, n_cells): require_type(each, list)
+            for index, each in require_type(outputs, dict).items()
+        },
+        {
+            require_type(name, str): (require_type(one, str), require_type(other, str))
+            for name, (one, other) in require_type(answers, dict).items()
+        },
+    )
+
+
+def read_call_reply(
+    arguments: tuple[Any, ...],
+    kind: Any,
+    value: Any,
+    raised: Any,
+    arguments_after: Any,
+    shares_memory: Any,
+    library_calls: Any,
+) -> CallReply:
+    """Read the reply to a call.
+
+    arguments : those that it was called with
+    arguments_after : those after the call, or None if they are as they were
+    """
+    if kind not in ("value", "raised", "output"):
+        raise wire.MalformedMessage("a result of no kind")
+    after = (
+        arguments if arguments_after is None else require_type(arguments_after, tuple)
+    )
+    if len(after) != len(arguments) or (kind == "raised") != (raised is not None):
+        raise wire.MalformedMessage("a result that does not fit its call")
+    # A function that was lent comes back as nothing that is known here.
+    pairs = zip(arguments, after, strict=True)
+    after = tuple(before if callable(before) else each for before, each in pairs)
+    exception = None if raised is None else _read_exception(raised)
+    calls = tuple(
+        (require_type(name, str), clean_text(require_type(line, str)))
+        for name, line in require_type(library_calls, list)
+    )
+    result = CallResult(kind, value, exception, after, shares_memory is True)
+    return CallReply(result, calls)
+
+
+def _read_exception(raised: Any) -> Raised:
+    """Read an exception that a child reports."""
+    kinds, message, function, line_number, line = require_type(raised, tuple)
+    kinds = require_type(kinds, tuple)
+    names = tuple(clean_text(require_type(kind, str))[:100] for kind in kinds)
+    if not names:
+        raise wire.MalformedMessage("an exception without a type")
+    message, function, line = (
+        clean_text(require_type(text, str)[:MAX_TEXT_LENGTH])
+        for text in (message, function, line)
+    )
+    return Raised(names[:20], message, function, require_type(line_number, int), line)
+
+
+def read_cell_index(value: Any, n_cells: int) -> int:
+    """Read the index of a cell, of so many."""
+    if require_type(value, int) not in range(n_cells):
+        raise wire.MalformedMessage("no cell")
+    return value
+
+
+def require_type(value: Any, kind: type) -> Any:
+    """Return a value of exactly this type; raises ``MalformedMessage``."""
+    if type(value) is not kind:
+        raise wire.MalformedMessage(f"no {kind.__name__}")
+    return value
+
+
+class ChildClient:
+    """Asks one child that has just been forked."""
+
+    def __init__(self, child: ChildProcess) -> None:
+        """Keep the child."""
+        self.child = child
+
+    def run(
+        self,
+        cells: Sequence[Cell],
+        skipped: Sequence[int],
+        seconds: float,
+        total_seconds: float,
+    ) -> CellsReport:
+        """Run the cells in the child; raises ``ChildLost`` if it ends.
+
+        skipped : indices of cells that do not run
+        seconds, total_seconds : of each cell, and of all of them; over the latter the
+            error has no cell, for any of them may have taken too long
+        """
+        index, end = -1, time.monotonic() + total_seconds
+        try:
+            sources = [(cell.role, cell.source, cell.exercise) for cell in cells]
+            self._send(wire.pack(["run", sources, list(skipped)]))
+            for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
+                deadline = min(time.monotonic() + seconds, end)
+                word, *fields = self._receive(deadline, starting=index < 0)
+                with treat_malformed_as_crash():
+                    if word == "ran":
+                        return read_cells_report(fields, len(cells))
+                    index = read_cell_index(fields[0], len(cells))
+        except ChildLost as lost:
+            index = index if time.monotonic() < end else -1
+            raise ChildLost(lost.kind, index) from None
+        raise ChildLost("crashed", index)
+
+    def call(
+        self,
+        exercise: str,
+        when: When,
+        call: tuple[tuple[Any, ...], dict[str, Any]],
+        bound: BoundFunctions,
+        seconds: float,
+    ) -> CallReply:
+        """Call an answer; raises ``ChildLost`` if the child ends or is too slow.
+
+        call : arguments and keywords
+        bound : names that the answer finds bound to functions of ours
+        """
+        functions: list[Callable[..., Any]] = [*bound.values()]
+        numbers = {name: number for number, name in enumerate(bound)}
+
+        def number_of(function: Any) -> int:
+            functions.append(function)
+            return len(functions) - 1
+
+        token = secrets.token_bytes(8)  # an earlier call cannot answer this one
+        request = ["call", token, exercise, when, *call, numbers]
+        self._send(wire.pack(request, number_of))
+        deadline, callback_seconds = time.monotonic() + seconds, 0.0
+        for _ in range(MAX_CALLBACKS):
+            word, *fields = self._receive(deadline)
+            with treat_malformed_as_crash():
+                if _is_stale(word, fields[0], token):
+                    continue
+                if word == "outcome":
+                    return read_call_reply(call[0], *fields[1:])
+            start = time.monotonic()
+            self._answer_callback(functions, fields[1:])
+            callback_seconds += time.monotonic() - start
+            deadline += time.monotonic() - start
+            if callback_seconds > CALLBACK_SECONDS:
+                break
+        raise ChildLost("timeout")
+
+    def _answer_callback(
+        self, functions: list[Callable[..., Any]], request: list[Any]
+    ) -> None:
+        """Answer a call of one of our functions."""
+        with treat_malformed_as_crash():
+            number, arguments, keywords = request
+            function = functions[require_type(number, int)]
+            arguments = require_type(arguments, tuple)
+            keywords = require_type(keywords, dict)
+            if len(wire.pack([arguments, keywords])) > MAX_CALLBACK_BYTES:
+                raise wire.MalformedMessage("too much to work on")
+        try:
+            with silenced(), _limited_memory():
+                value = function(*arguments, **keywords)
+            frame = wire.pack(["answer", "value", value])
+        except Exception as error:
+            kinds = [kind.__name__ for kind in type(error).__mro__]
+            message = str(error)[:MAX_TEXT_LENGTH]
+            frame = wire.pack(["answer", "raised", kinds, message])
+        self._send(frame)
+
+    def _send(self, frame: bytes) -> None:
+        """Send; raises ``ChildLost`` if the child does not read."""
+        try:
+            self.child.connection.settimeout(SEND_SECONDS)
+            wire.send(self.child.connection, frame)
+        except TimeoutError:
+            raise ChildLost("timeout") from None
+        except OSError:
+            pass  # it is gone, and may have sent something before: that is still read
+
+    def _receive(self, deadline: float, starting: bool = False) -> list[Any]:
+        """Return the child's next message, a list that begins with a word.
+
+        starting : before its first cell; only then can it say that it was not isolated
+        """
+        try:
+            max_bytes = wire.MAX_CHILD_TREE_BYTES
+            frame = wire.receive(self.child.connection, deadline, max_bytes)
+            message = wire.unpack(frame)
+        except TimeoutError:
+            raise ChildLost("timeout") from None
+        except (EOFError, OSError, wire.MalformedMessage):
+            raise ChildLost("crashed") from None
+        if type(message) is not list or not message or type(message[0]) is not str:
+            raise ChildLost("crashed")
+        if message[0] == "failed" and starting:
+            raise SandboxFailure(f"a child could not be isolated: {message[-1]}")
+        return message
+
+
+@contextlib.contextmanager
+def _limited_memory() -> Iterator[None]:
+    """Limit the memory of a function of ours that untrusted arguments reach."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    used = pages * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limits = (soft, hard, used + MAX_CALLBACK_MEMORY)
+    lowest = min(limit for limit in limits if limit >= 0)
+    resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _is_stale(word: str, token_received: Any, token: bytes) -> bool:
+    """Return whether a message belongs to an earlier call, which replied twice."""
+    if word not in ("outcome", "callback"):
+        raise wire.MalformedMessage("a word that no call asks for")
+    return require_type(token_received, bytes) != token
