@@ -69,7 +69,7 @@ def test_functions_and_long_arguments_are_never_remembered(exercise, asked):
 
 
 def test_the_oldest_answers_are_forgotten(exercise, asked, monkeypatch):
-    monkeypatch.setattr(memory, "MOST", 2)
+    monkeypatch.setattr(memory, "MOST_ANSWERS", 2)
     kept = remembering(exercise)
     for x in (1, 2, 3, 3, 1):
         kept.expected((x,), {})
