@@ -12,19 +12,20 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch, quietly
+from course_lib.lessons.environment import seeded
+from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch
 from course_lib.masks import causal_mask
 
 DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
-N = 7  # days that the model sees; a sentence has one more
+N = 7  # days that the model reads; a sentence has one more
 PROMPT = 2  # days from which the rest follows
-# With the targets shifted, the second day follows from nothing: ln 7, once in N places.
-BEST_HONEST_LOSS = math.log(len(DAYS)) / N
-EVERY = 10  # steps between two losses that are kept
+# With the targets shifted, the second day follows from nothing: ln 7, once in N days.
+ENTROPY = math.log(len(DAYS)) / N
+LOG_INTERVAL = 10  # steps between two recorded losses
 
 
 def sentences() -> np.ndarray:
-    """Give all 49 sentences (49, N + 1): any first day, any step from 0 to 6.
+    """Return all 49 sentences (49, N + 1): any first day, any step from 0 to 6.
 
     >>> " ".join(DAYS[day] for day in sentences()[2])
     'Mo We Fr Su Tu Th Sa Mo'
@@ -35,7 +36,7 @@ def sentences() -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Trained:
+class WeekdayModel:
     """A trained model and how its training went.
 
     model : takes days (batch, n)
@@ -48,8 +49,8 @@ class Trained:
     losses: list[float]
     loss: float
 
-    def continued(self, prompts: np.ndarray) -> np.ndarray:
-        """Go on with prompts (batch, …) until a sentence (batch, N + 1) is full.
+    def generate(self, prompts: np.ndarray) -> np.ndarray:
+        """Continue prompts (batch, …) until a sentence (batch, N + 1) is full.
 
         Each new day is the most likely one, and is then read like the others.
         """
@@ -60,59 +61,59 @@ class Trained:
                 days = torch.cat([days, logits[:, -1:].argmax(dim=-1)], dim=1)
         return days.numpy()
 
-    def share_right(self) -> float:
-        """Give the share of generated days that are right, over all sentences."""
-        wanted = sentences()
-        found = self.continued(wanted[:, :PROMPT])
-        return float((found == wanted)[:, PROMPT:].mean())
+    def accuracy(self) -> float:
+        """Compute the share of generated days that are right, over all sentences."""
+        days = sentences()
+        right = self.generate(days[:, :PROMPT]) == days
+        return float(right[:, PROMPT:].mean())
 
-    def output(self, x: np.ndarray) -> np.ndarray:
-        """Turn the vectors of one sentence (N, d_model) into scores of days (N, 7)."""
+    def logits(self, x: np.ndarray) -> np.ndarray:
+        """Turn the vectors of one sentence (N, d_model) into logits of days (N, 7)."""
         vectors = torch.tensor(x, dtype=torch.float32)
         with torch.no_grad():
             mask = mask_for_torch(causal_mask(len(vectors)))
             return self.model.logits(vectors[None], mask)[0].numpy()
 
-    def vectors(self, days: np.ndarray) -> np.ndarray:
+    def embed(self, days: np.ndarray) -> np.ndarray:
         """Turn the days of one sentence (n,) into vectors (n, d_model)."""
         with torch.no_grad():
             return self.model.embed(torch.tensor(days)[None])[0].numpy()
 
 
-def train(*, shift: bool, steps: int = 200, seed: int = 0) -> Trained:
+def train(*, shift: bool, steps: int = 200, seed: int = 0) -> WeekdayModel:
     """Train a tiny decoder with a causal mask on all sentences.
 
-    shift : whether the target of a place is the next day, as it must be; else it is the
-        day that stands there
+    shift : whether the target of a position is the next day, as it must be; else it is
+        the day at that position
     steps : number of passes over all sentences
     seed : of the parameters
     """
     days = torch.tensor(sentences())
     inputs, targets = days[:, :-1], days[:, 1:] if shift else days[:, :-1]
     mask = mask_for_torch(causal_mask(N))
-    with quietly(seed):
+    with seeded(seed):
         model = TinyDecoder(len(DAYS), N)
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-        slower = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
-        kept = {}
+        schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
+        losses = {}
         for step in range(steps + 1):
             loss = cross_entropy(model(inputs, mask).mT, targets)
-            if step % EVERY == 0:
-                kept[step] = loss.item()
+            if step % LOG_INTERVAL == 0:
+                losses[step] = loss.item()
             if step < steps:
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-                slower.step()
-    return Trained(model, [*kept], [*kept.values()], loss.item())
+                schedule.step()
+    return WeekdayModel(model, [*losses], [*losses.values()], loss.item())
 
 
 def full(seed: int) -> dict[str, Any]:
-    """Train with and without the shift for 600 steps; give losses and shares."""
-    found: dict[str, Any] = {}
+    """Train with and without the shift for 600 steps; return losses and accuracies."""
+    results: dict[str, Any] = {}
     for name, shift in {"shifted": True, "unshifted": False}.items():
         trained = train(shift=shift, steps=600, seed=seed)
-        found[f"{name}_loss"] = round(trained.loss, 4)
-        found[f"{name}_right"] = round(trained.share_right(), 4)
-        found[f"{name}_losses"] = [round(loss, 3) for loss in trained.losses[::5]]
-    return found
+        results[f"{name}_loss"] = round(trained.loss, 4)
+        results[f"{name}_right"] = round(trained.accuracy(), 4)
+        results[f"{name}_losses"] = [round(loss, 3) for loss in trained.losses[::5]]
+    return results

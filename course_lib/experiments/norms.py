@@ -1,94 +1,106 @@
-"""What learns, and at which rates: no norm, no sum, norm after, norm first (lesson 08).
+"""Which stacks learn, at which learning rates: residuals and norms (lesson 08).
 
-The stacks of ``course_lib.lessons.deep_stack`` have to say a sequence backwards, so that each
-place has to look at another one. What learns nothing has the loss ln 8.
+The stacks of ``course_lib.lessons.deep_stack`` have to reverse a sequence, so that each
+position has to attend to another one. A stack that learns nothing has the loss ln 8.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
 
 from course_lib.lessons.deep_stack import LENGTH, VOCAB_SIZE, Stack
-from course_lib.lessons.tiny_decoder import quietly
+from course_lib.lessons.environment import seeded
 
-DEPTH, STEPS, BATCH = 6, 150, 32
-RATES = (0.001, 0.003, 0.01, 0.03)
-TRIED = ("norm alone", "sum alone", "post-norm", "pre-norm")
+DEPTH, STEPS, BATCH_SIZE = 6, 150, 32
+LEARNING_RATES = (0.001, 0.003, 0.01, 0.03)
+KINDS_TRIED = ("norm only", "residual only", "post-norm", "pre-norm")
 CHANCE = math.log(VOCAB_SIZE)
-LAST = 10  # steps whose losses are averaged
-LEARNED_BY_HEART = 0.1
+N_FINAL_STEPS = 10  # whose losses are averaged
+MEMORISED_LOSS = 0.1
 
 
 def train(
-    kind: str, rate: float, *, seed: int = 0, steps: int = STEPS, warm_up: int = 0
+    kind: str,
+    learning_rate: float,
+    *,
+    seed: int = 0,
+    steps: int = STEPS,
+    warmup_steps: int = 0,
 ) -> list[float]:
     """Train six layers of a kind on sequences that are new at each step.
 
-    rate : of Adam
+    learning_rate : of Adam
     seed : of the parameters and the sequences
-    warm_up : number of steps in which the rate rises to what is asked for
+    warmup_steps : number of steps in which the learning rate rises to its full value
 
-    Returns the loss (nats per token) of each step, before it. A training that leaves
-    the numbers ends there, with infinities for the rest.
+    Returns the loss (nats per token) of each step, before it. A training whose loss is
+    not finite ends there, with infinities for the rest.
     """
-    with quietly(seed):
+    with seeded(seed):
         stack = Stack(kind, DEPTH)
-        return _losses(stack, rate, steps, warm_up, None)
+        return _losses(stack, learning_rate, steps, warmup_steps, None)
 
 
-def steps_to_learn_by_heart(
-    kind: str, *, dropout: float = 0.0, seed: int = 0, most: int = 100
+def steps_to_memorise(
+    kind: str, *, dropout: float = 0.0, seed: int = 0, max_steps: int = 100
 ) -> int:
-    """Say after how many steps 32 sequences with drawn answers are known by heart.
+    """Count the steps until 32 sequences with random targets are memorised.
 
-    Nothing can be understood here: tokens and answers have nothing to do with each
-    other. What regularises makes it harder.
-    dropout : of what each part gives
+    Tokens and targets are independent, so nothing but memory helps, and regularisation
+    makes it harder.
 
-    Returns ``most`` if the loss never falls to LEARNED_BY_HEART.
+    dropout : of each sublayer's output
+
+    Returns ``max_steps`` if the loss never falls to MEMORISED_LOSS.
     """
-    with quietly(seed):
+    with seeded(seed):
         stack = Stack(kind, 2, dropout)
-        tokens, answers = torch.randint(VOCAB_SIZE, (2, BATCH, LENGTH)).unbind()
-        losses = _losses(stack, 0.003, most, 0, (tokens, answers))
-    return next((i for i, loss in enumerate(losses) if loss < LEARNED_BY_HEART), most)
+        batch = torch.randint(VOCAB_SIZE, (2, BATCH_SIZE, LENGTH)).unbind()
+        losses = _losses(stack, 0.003, max_steps, 0, batch)
+    memorised = (i for i, loss in enumerate(losses) if loss < MEMORISED_LOSS)
+    return next(memorised, max_steps)
 
 
-def at_the_end(losses: list[float]) -> float:
-    """Give the mean loss of the last steps."""
-    return sum(losses[-LAST:]) / LAST
+def final_loss(losses: list[float]) -> float:
+    """Compute the mean loss of the last steps."""
+    return sum(losses[-N_FINAL_STEPS:]) / N_FINAL_STEPS
 
 
 def full(seed: int) -> dict[str, Any]:
-    """Train each kind at each rate, and norm after with a warm-up too."""
-    found: dict[str, Any] = {"rates": list(RATES)}
-    for kind in TRIED:
-        ends = [at_the_end(train(kind, rate, seed=seed)) for rate in RATES]
-        found[kind] = [_kept(end) for end in ends]
-    warmed = [at_the_end(train("post-norm", r, seed=seed, warm_up=75)) for r in RATES]
-    return found | {"post-norm, warm-up": [_kept(end) for end in warmed]}
+    """Train each kind at each learning rate, and post-norm with a warm-up too."""
+    settings = {kind: (kind, 0) for kind in KINDS_TRIED}
+    settings["post-norm, warm-up"] = ("post-norm", 75)
+    results: dict[str, Any] = {"learning rates": list(LEARNING_RATES)}
+    for name, (kind, warmup_steps) in settings.items():
+        trainings = (
+            train(kind, each, seed=seed, warmup_steps=warmup_steps)
+            for each in LEARNING_RATES
+        )
+        results[name] = [_rounded(final_loss(losses)) for losses in trainings]
+    return results
 
 
 def _losses(
     stack: Stack,
-    rate: float,
+    learning_rate: float,
     steps: int,
-    warm_up: int,
-    fixed: tuple[torch.Tensor, torch.Tensor] | None,
+    warmup_steps: int,
+    fixed_batch: Sequence[torch.Tensor] | None,
 ) -> list[float]:
-    optimizer = torch.optim.Adam(stack.parameters(), lr=rate)
+    optimizer = torch.optim.Adam(stack.parameters(), lr=learning_rate)
     losses: list[float] = []
     for step in range(steps):
-        if fixed is None:
-            tokens = torch.randint(VOCAB_SIZE, (BATCH, LENGTH))
-            answers = tokens.flip(-1)
+        if fixed_batch is None:
+            token_ids = torch.randint(VOCAB_SIZE, (BATCH_SIZE, LENGTH))
+            targets = token_ids.flip(-1)
         else:
-            tokens, answers = fixed
+            token_ids, targets = fixed_batch
         for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, (step + 1) / (warm_up + 1))
-        loss = cross_entropy(stack(tokens).mT, answers)
+            group["lr"] = learning_rate * min(1.0, (step + 1) / (warmup_steps + 1))
+        loss = cross_entropy(stack(token_ids).mT, targets)
         if not loss.isfinite():
             return losses + [math.inf] * (steps - step)
         optimizer.zero_grad()
@@ -98,6 +110,6 @@ def _losses(
     return losses
 
 
-def _kept(loss: float) -> float | str:
+def _rounded(loss: float) -> float | str:
     """Round a loss; JSON has no infinity, and what is far off needs no digits."""
     return round(loss, 3) if loss < 100 else "above 100"

@@ -1,7 +1,8 @@
-"""The kept result of an experiment's full version: made by a command, read by a lesson.
+"""The record of an experiment's full version: made by a command, read by a lesson.
 
-A record is the file ``<name>.json`` beside the experiment's module. It says with which
-command, seeds and environment it was made, and how long that took.
+A record is the file ``<name>.json`` beside the experiment's module, with one line per
+seed. It says with which command, seeds and environment it was made, and how long that
+took.
 """
 
 import json
@@ -21,13 +22,13 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Record:
-    """What came of an experiment's full version.
+    """The result of an experiment's full version.
 
     experiment : its name
     command : what makes the record again
     environment : name to version, of what the numbers may depend on
     seconds : how long all runs took together
-    runs : for each seed the numbers that it gave, by name; under "seed" the seed
+    runs : for each seed its numbers by name; under "seed" the seed
     """
 
     experiment: str
@@ -37,20 +38,27 @@ class Record:
     runs: list[dict[str, Any]]
 
     def values(self, name: str) -> list[Any]:
-        """Give what each run gave under a name."""
+        """Return the value of each run under a name."""
         return [run[name] for run in self.runs]
 
     def median(self, name: str) -> float:
-        """Give the median over the runs of a number."""
+        """Return the median over the runs of a number."""
         return float(median(self.values(name)))
 
+    def as_json(self) -> str:
+        """Return the text of the record's file: a line for each run."""
+        *head, (_, runs) = asdict(self).items()
+        lines = [f"{_dumps(name)}: {_dumps(value)}," for name, value in head]
+        lines += ['"runs": [', ",\n".join(map(_dumps, runs)), "]"]
+        return "\n".join(["{", *lines, "}"]) + "\n"
 
-def make(
+
+def run_and_save(
     name: str, full: Callable[[int], dict[str, Any]], seeds: Sequence[int] = SEEDS
 ) -> Record:
-    """Run an experiment's full version for each seed, and keep what it gives.
+    """Run an experiment's full version for each seed, and save its record.
 
-    full : takes a seed, gives plain data (numbers, text, lists) by name
+    full : takes a seed, returns plain data (numbers, text, lists) by name
     """
     start = time.perf_counter()
     runs = []
@@ -64,35 +72,33 @@ def make(
         round(time.perf_counter() - start, 1),
         runs,
     )
-    text = json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n"
     unfinished = path(name).with_suffix(".part")
-    unfinished.write_text(text, encoding="utf-8")
+    unfinished.write_text(record.as_json(), encoding="utf-8")
     unfinished.replace(path(name))
     return record
 
 
 def read(name: str) -> Record:
-    """Give the kept result of an experiment; raises ``FileNotFoundError`` if none is.
+    """Load the record of an experiment.
 
-    The message says which command makes it.
+    Raises ``FileNotFoundError``, which says how to make it, if there is none.
     """
     try:
-        kept = json.loads(path(name).read_text(encoding="utf-8"))
+        return Record(**json.loads(path(name).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"no result of {name} is kept: make it with "
+            f"there is no record of {name}: make it with "
             f"`python -m course_lib.experiments {name}`"
         ) from None
-    return Record(**kept)
 
 
 def path(name: str) -> Path:
-    """Give where the record of an experiment is."""
+    """Return the path of the record of an experiment."""
     return FOLDER / f"{name}.json"
 
 
 def environment() -> dict[str, str]:
-    """Say what the numbers of an experiment may depend on.
+    """Return the versions on which the numbers of an experiment may depend.
 
     >>> sorted(environment())
     ['numpy', 'processors', 'python', 'system', 'torch']
@@ -104,3 +110,7 @@ def environment() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "processors": str(os.cpu_count()),
     }
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,9 +1,10 @@
-"""Say a sequence backwards: with, without, and with wrong encodings of the places.
+"""Reverse a sequence with right, wrong and no position encodings (lesson 05).
 
-At place i of n the model is asked for the token of place n − 1 − i, so it has to look
-at a place, whatever stands there. The model is in ``course_lib.lessons.single_head_model``, the mistakes
-in ``course_lib.lessons.wrong_encodings``. Whether an encoding serves at places that it was not
-trained on is another question: ``course_lib.experiments.extrapolation``.
+At position i of n the target is the token at position n − 1 − i, so the model has to
+attend to a position, whatever token is there. The model is in
+``course_lib.lessons.single_head_model``, the wrong encodings are in
+``course_lib.lessons.wrong_encodings``. Whether an encoding serves at positions outside
+of training is another question: ``course_lib.experiments.extrapolation``.
 """
 
 from typing import Any
@@ -14,13 +15,13 @@ from torch import Tensor
 from course_lib.lessons.single_head_model import (
     D_MODEL,
     VOCAB_SIZE,
-    AddedPlaces,
-    Places,
-    Trained,
-    draw,
+    AdditivePositions,
+    PositionEncoding,
+    TrainedSingleHead,
+    draw_sequences,
     train,
 )
-from course_lib.lessons.wrong_encodings import encoding_of, wrong_speeds
+from course_lib.lessons.wrong_encodings import encoding_of, wrong_frequencies
 from course_lib.positions import sinusoidal_encoding
 
 LENGTH = 16
@@ -28,13 +29,13 @@ STEPS = 200
 
 
 def encodings(seed: int) -> dict[str, np.ndarray | None]:
-    """Give all encodings (16, 32) that are compared, by name; None is no encoding.
+    """Return all encodings (16, 32) that are compared, by name; None is no encoding.
 
     seed : of the random one
     """
     wrong = {
-        name: encoding_of(speeds, LENGTH)
-        for name, speeds in wrong_speeds(D_MODEL).items()
+        name: encoding_of(frequencies, LENGTH)
+        for name, frequencies in wrong_frequencies(D_MODEL).items()
     }
     noise = np.random.default_rng((seed, 3)).normal(size=(LENGTH, D_MODEL))
     return {
@@ -45,37 +46,43 @@ def encodings(seed: int) -> dict[str, np.ndarray | None]:
     }
 
 
-def reverse(encoding: np.ndarray | None, seed: int = 0, steps: int = STEPS) -> Trained:
-    """Train a model to say sequences of 16 tokens backwards.
+def train_to_reverse(
+    encoding: np.ndarray | None, seed: int = 0, steps: int = STEPS
+) -> TrainedSingleHead:
+    """Train a model to reverse sequences of 16 tokens.
 
     encoding : (16, 32), added to the tokens, and not learned; None for nothing
     seed : of the first parameters and the sequences
     """
-    places = Places() if encoding is None else AddedPlaces(encoding)
-    return train(places, _backwards, LENGTH, seed=seed, steps=steps)
+    position_encoding = (
+        PositionEncoding() if encoding is None else AdditivePositions(encoding)
+    )
+    return train(position_encoding, _reversed, LENGTH, seed=seed, steps=steps)
 
 
-def best_without_order(seed: int = 1) -> float:
-    """Give the share of right guesses of the best guesser that sees no order.
+def order_blind_accuracy(seed: int = 1) -> float:
+    """Compute the best possible share of right predictions without the order.
 
-    At each place it knows the token there, and which others the sequence holds: it
-    guesses the one that the others hold most often.
+    At each position the token there is known, and which others the sequence holds: the
+    best prediction is the most frequent of the others.
     """
-    tokens = draw(np.random.default_rng((seed, LENGTH, 0)), 1000, LENGTH).numpy()
-    counts = (tokens[..., np.newaxis] == np.arange(VOCAB_SIZE)).sum(axis=1)
-    others = counts[:, np.newaxis] - np.eye(VOCAB_SIZE, dtype=int)[tokens]
+    token_ids = draw_sequences(
+        np.random.default_rng((seed, LENGTH, 0)), 1000, LENGTH
+    ).numpy()
+    counts = (token_ids[..., np.newaxis] == np.arange(VOCAB_SIZE)).sum(axis=1)
+    others = counts[:, np.newaxis] - np.eye(VOCAB_SIZE, dtype=int)[token_ids]
     # The token asked for is one of the 15 others, each as likely as the next.
     return float((others.max(axis=-1) / (LENGTH - 1)).mean())
 
 
 def full(seed: int) -> dict[str, Any]:
     """Compare all encodings with three times the steps."""
-    found: dict[str, Any] = {
-        name: round(reverse(table, seed, 3 * STEPS).accuracy(LENGTH), 3)
-        for name, table in encodings(seed).items()
+    results: dict[str, Any] = {
+        name: round(train_to_reverse(each, seed, 3 * STEPS).accuracy(LENGTH), 3)
+        for name, each in encodings(seed).items()
     }
-    return found | {"best without order": round(best_without_order(), 3)}
+    return results | {"best without order": round(order_blind_accuracy(), 3)}
 
 
-def _backwards(tokens: Tensor) -> Tensor:
-    return tokens.flip(1)
+def _reversed(token_ids: Tensor) -> Tensor:
+    return token_ids.flip(1)

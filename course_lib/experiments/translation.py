@@ -1,8 +1,9 @@
 """Three systems learn English to German in equal time (lesson 09).
 
 A recurrent translator without attention, one with Bahdanau's, and the Transformer. Each
-is trained by the command ``python -m course_lib.nn.train``, which goes on where it was
-stopped; this module says how long, and collects what came of it.
+is trained by the command ``python -m course_lib.nn.train``, which resumes where it was
+stopped; this module sets how long, and collects the results. As text tables they are in
+``course_lib.experiments.translation_tables``.
 """
 
 import json
@@ -15,111 +16,121 @@ import torch
 
 from course_lib.corpora.translations import translation_pairs
 from course_lib.lessons.environment import one_thread
-from course_lib.lessons.translation_errors import counted, unseen, words
-from course_lib.lessons.translation_trace import watch
+from course_lib.lessons.translation_errors import (
+    count_error_types,
+    unseen_words,
+    words,
+)
+from course_lib.lessons.translation_trace import trace_translation
 from course_lib.nn.train import main
-from course_lib.nn.training.batches import examples
+from course_lib.nn.training.batches import encode_pairs
 from course_lib.nn.training.checkpoints import Checkpoint, load
-from course_lib.nn.training.loop import Recipe, Training, initial
-from course_lib.nn.training.scoring import bleu, drawn, translations
-from course_lib.nn.training.subwords import Subwords
+from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
+from course_lib.nn.training.scoring import bleu, sample_pairs, translate_texts
+from course_lib.nn.training.subwords import SubwordTokenizer
 from course_lib.nn.training.tasks import SYSTEMS, TASKS
 
 FOLDER = Path("build/trained")
-# Chosen for about equal time; ``paces`` measures what an update of each takes.
-UPDATES = {"fixed": 7000, "additive": 5000, "transformer": 6000}
-NAMES = {
+# Chosen for about equal time; ``step_times`` measures what a step of each takes.
+STEPS = {"fixed": 7000, "additive": 5000, "transformer": 6000}
+SYSTEM_NAMES = {
     "fixed": "GRU, no attention",
     "additive": "GRU, attention",
     "transformer": "Transformer",
 }
-N_LOOKS = 2  # translations whose weights are kept
-LONG = 5  # words that their sources have at least
-TURNS, PER_TURN = 10, 10  # in which updates are timed
+N_ATTENTION_MAPS = 2  # translations whose weights are recorded
+MIN_WORDS = 5  # of their sources
+N_ROUNDS, STEPS_PER_ROUND = 10, 10  # in which steps are timed
 N_POINTS = 60  # of a curve of losses
 
 
-def full(seed: int, share: float = 1.0, folder: Path = FOLDER) -> dict[str, Any]:
+def full(seed: int, fraction: float = 1.0, folder: Path = FOLDER) -> dict[str, Any]:
     """Train the three systems and measure them on 1,000 test pairs.
 
-    share : of the updates; less than 1 for a trial
-    folder : of the checkpoints; what is there already is not trained again
+    fraction : of the steps; less than 1 for a trial
+    folder : of the checkpoints; a system that has one already is not trained again
 
-    Gives for each system, with its name and a comma before, what ``measured`` gives;
-    the looks for seed 0 only. And "milliseconds per update", from ``paces``, and what
-    all updates take at that pace, "seconds": the trainings themselves may have run
-    beside other work.
+    Returns for each system, after its name and a comma,
+
+    - what ``evaluate_system`` returns, the attention maps for seed 0 only;
+    - "milliseconds per step", from ``step_times``;
+    - "seconds": what all steps take at that pace. The trainings themselves may have run
+      together with other work.
     """
-    found: dict[str, Any] = {"share of the updates": share}
-    pace = paces(seed)
-    for system, most in UPDATES.items():
-        updates = round(share * most)
-        path = trained(system, seed, updates, folder)
-        for name, kept in measured(path).items():
-            if name != "looks" or seed == 0:  # they are many numbers
-                found[f"{system}, {name}"] = kept
-        found[f"{system}, milliseconds per update"] = round(pace[system], 1)
-        found[f"{system}, seconds"] = round(updates * pace[system] / 1000, 1)
-    return found
+    results: dict[str, Any] = {"share of the steps": fraction}
+    milliseconds = step_times(seed)
+    for system, all_steps in STEPS.items():
+        steps = round(fraction * all_steps)
+        path = train_system(system, seed, steps, folder)
+        for name, value in evaluate_system(path).items():
+            if name != "attention maps" or seed == 0:  # they are many numbers
+                results[f"{system}, {name}"] = value
+        results[f"{system}, milliseconds per step"] = round(milliseconds[system], 1)
+        results[f"{system}, seconds"] = round(steps * milliseconds[system] / 1000, 1)
+    return results
 
 
-def paces(seed: int, turns: int = TURNS) -> dict[str, float]:
-    """Time an update of each system, in milliseconds, on one thread.
+def step_times(seed: int, n_rounds: int = N_ROUNDS) -> dict[str, float]:
+    """Time a training step of each system, in milliseconds, on one thread.
 
-    They take turns, so that what else the machine does hits all alike.
+    The systems alternate, so that other work on the machine slows all alike.
     """
     texts = translation_pairs()
-    subwords = TASKS["translation"].subwords(texts)
-    pairs, cpu = examples(texts.train, subwords), torch.device("cpu")
-    spent = dict.fromkeys(UPDATES, 0.0)
+    tokenizer = TASKS["translation"].learn_tokenizer(texts)
+    pairs, cpu = encode_pairs(texts.train, tokenizer), torch.device("cpu")
+    n_steps = n_rounds * STEPS_PER_ROUND
+    seconds = dict.fromkeys(STEPS, 0.0)
     with one_thread():
-        trainings = {}
-        for name in UPDATES:
-            make = partial(SYSTEMS[name].make, {"vocab_size": len(subwords)}, cpu)
-            recipe = Recipe(turns * PER_TURN, seed=seed)
-            trainings[name] = Training(initial(make, seed), pairs, recipe)
-        for _ in range(turns):
-            for name, training in trainings.items():
+        trainers = {}
+        for name in STEPS:
+            make = partial(SYSTEMS[name].make, {"vocab_size": len(tokenizer)}, cpu)
+            config = TrainingConfig(n_steps, seed=seed)
+            trainers[name] = Trainer(seeded_model(make, seed), pairs, config)
+        for _ in range(n_rounds):
+            for name, trainer in trainers.items():
                 start = time.perf_counter()
-                for _ in range(PER_TURN):
-                    training.update()
-                spent[name] += time.perf_counter() - start
-    return {name: 1000 * each / (turns * PER_TURN) for name, each in spent.items()}
+                for _ in range(STEPS_PER_ROUND):
+                    trainer.train_step()
+                seconds[name] += time.perf_counter() - start
+    return {name: 1000 * each / n_steps for name, each in seconds.items()}
 
 
-def trained(system: str, seed: int, updates: int, folder: Path = FOLDER) -> Path:
-    """Train a system by the named command, or go on with it; gives the checkpoint.
+def train_system(system: str, seed: int, steps: int, folder: Path = FOLDER) -> Path:
+    """Train a system by its command, or resume that; return the checkpoint's path.
 
     Raises ``RuntimeError`` if the command failed or was stopped.
     """
-    path = folder / f"translation-{system}-{seed}-of-{updates}.pt"
+    path = folder / f"translation-{system}-{seed}-of-{steps}.pt"
     if path.with_suffix(".json").exists():
         return path
-    wishes = ["--task", "translation", "--system", system, "--seed", str(seed)]
-    wishes += ["--steps", str(updates), "--device", "cpu", "--threads", "1"]
-    wishes += ["--output", str(path)]
+    options = ["--task", "translation", "--system", system, "--seed", str(seed)]
+    options += ["--steps", str(steps), "--device", "cpu", "--threads", "1"]
+    options += ["--output", str(path)]
     with one_thread():
-        code = main([*wishes, "--resume"] if path.exists() else wishes)
+        code = main([*options, "--resume"] if path.exists() else options)
     if code:
         raise RuntimeError(f"training {path} ended with the exit code {code}")
     return path
 
 
-def measured(path: Path) -> dict[str, Any]:
-    """Collect what is known of a trained system, as plain data.
+def evaluate_system(path: Path) -> dict[str, Any]:
+    """Collect the measures of a trained system, as plain data.
 
-    path : of its checkpoint; its measures are beside it
+    path : of its checkpoint; the file with its scores is in the same folder
 
-    Gives "bleu", "chrf", "exact" and "by length" with a beam, "greedy bleu"; "updates"
-    and "parameters"; "losses", means of ``N_POINTS`` equal parts of the training;
-    "shown", the first 20 translations; "looks", for some of them tokens and weights;
-    and, of greedy translations, "kinds" of mistakes, and BLEU where all words were
-    "seen" in training or one was "unseen".
+    Returns
+
+    - "bleu", "chrf", "exact" and "by length" with a beam, and "greedy bleu";
+    - "steps" and "parameters", their numbers;
+    - "losses", means of ``N_POINTS`` equal parts of the training;
+    - "samples", the first 20 translations;
+    - "attention maps", for some of them tokens and weights;
+    - the measures of ``greedy_errors``.
     """
     scores = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     checkpoint = load(path)
     losses = checkpoint["training"]["losses"]
-    model, subwords = _model(checkpoint), checkpoint["subwords"]
+    model, tokenizer = _model(checkpoint), checkpoint["tokenizer"]
     parts = losses.chunk(min(N_POINTS, len(losses)))
     return {
         "bleu": scores["bleu"],
@@ -127,51 +138,59 @@ def measured(path: Path) -> dict[str, Any]:
         "exact": scores["exact"],
         "greedy bleu": scores["greedy"]["bleu"],
         "by length": scores["by_length"],
-        "updates": len(losses),
+        "steps": len(losses),
         "parameters": sum(each.numel() for each in model.parameters()),
         "losses": [round(part.mean().item(), 3) for part in parts],
-        "shown": scores["shown"],
-        "looks": looks(model, subwords, scores["shown"]),
-        **greedy_mistakes(model, subwords),
+        "samples": scores["shown"],
+        "attention maps": attention_maps(model, tokenizer, scores["shown"]),
+        **greedy_errors(model, tokenizer),
     }
 
 
-def looks(
-    model: Any, subwords: Subwords, shown: list[dict[str, str]]
+def attention_maps(
+    model: Any, tokenizer: SubwordTokenizer, samples: list[dict[str, str]]
 ) -> list[dict[str, Any]]:
-    """Keep at what a model looks in the first translations of at least five words."""
-    long = [each["source"] for each in shown if len(each["source"].split()) >= LONG]
-    found = []
-    for text in long[:N_LOOKS]:
-        seen = watch(model, subwords, text)
-        weights = None if seen.weights is None else seen.weights.round(2).tolist()
-        found.append({"source": seen.source, "target": seen.target, "weights": weights})
-    return found
+    """Compute tokens and weights of the first translations of at least five words."""
+    sources = (each["source"] for each in samples)
+    long = [source for source in sources if len(source.split()) >= MIN_WORDS]
+    maps = []
+    for source in long[:N_ATTENTION_MAPS]:
+        trace = trace_translation(model, tokenizer, source)
+        weights = None if trace.weights is None else trace.weights.round(2).tolist()
+        maps.append(
+            {"source": trace.source, "target": trace.target, "weights": weights}
+        )
+    return maps
 
 
-def greedy_mistakes(model: Any, subwords: Subwords) -> dict[str, Any]:
-    """Count what is wrong with greedy translations, and measure known words apart."""
+def greedy_errors(model: Any, tokenizer: SubwordTokenizer) -> dict[str, Any]:
+    """Count the error types of greedy translations, and measure known words apart.
+
+    Returns "error types", and number of pairs and BLEU of the sources whose words were
+    all in training ("seen pairs", "seen bleu") and of the others ("unseen …").
+    """
     texts = translation_pairs()
     known = {word for pair in texts.train for word in words(pair.source)}
-    pairs = drawn(texts.test)
+    pairs = sample_pairs(texts.test)
     with one_thread():
-        found = translations(model, subwords, [pair.source for pair in pairs])
+        hypotheses = translate_texts(model, tokenizer, [pair.source for pair in pairs])
+    references = [pair.target for pair in pairs]
     measures: dict[str, Any] = {
-        "kinds": counted([pair.target for pair in pairs], found)
+        "error types": count_error_types(references, hypotheses)
     }
-    for name, wanted in {"seen": False, "unseen": True}.items():
+    for group, has_unseen in {"seen": False, "unseen": True}.items():
         chosen = [
-            (text, pair.target)
-            for pair, text in zip(pairs, found, strict=True)
-            if bool(unseen(pair.source, known)) == wanted
+            (hypothesis, pair.target)
+            for pair, hypothesis in zip(pairs, hypotheses, strict=True)
+            if bool(unseen_words(pair.source, known)) == has_unseen
         ]
-        measures[f"{name} pairs"] = len(chosen)
-        measures[f"{name} bleu"] = bleu(*map(list, zip(*chosen, strict=True)))
+        measures[f"{group} pairs"] = len(chosen)
+        measures[f"{group} bleu"] = bleu(*map(list, zip(*chosen, strict=True)))
     return measures
 
 
 def _model(checkpoint: Checkpoint) -> Any:
     cpu = torch.device("cpu")
-    model: Any = SYSTEMS[checkpoint["system"]].make(checkpoint["sizes"], cpu)
+    model: Any = SYSTEMS[checkpoint["system"]].make(checkpoint["config"], cpu)
     model.load_state_dict(checkpoint["training"]["parameters"])
     return model.eval()

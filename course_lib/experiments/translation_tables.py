@@ -1,6 +1,6 @@
-"""The kept result of three systems at equal time, as text tables (lesson 09).
+"""The record of three systems at equal time, as text tables (lesson 09).
 
-What is kept, and how it was made: ``course_lib.experiments.translation``.
+What the record holds is explained in ``course_lib.experiments.translation``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,203 +9,213 @@ from typing import Any
 import numpy as np
 
 from course_lib.experiments.record import Record
-from course_lib.experiments.translation import LONG, NAMES
-from course_lib.lessons.translation_errors import KINDS, kind_of, unseen
+from course_lib.experiments.translation import MIN_WORDS, SYSTEM_NAMES
+from course_lib.lessons.translation_errors import ERROR_TYPES, error_type, unseen_words
 from course_lib.nn.training.scoring import N_SCORED
-from course_lib.nn.training.subwords import END, SPECIAL
+from course_lib.nn.training.subwords import END_ID, SPECIAL_TOKENS
 
-KNOWN = ("seen", "unseen")
+WORD_GROUPS = ("seen", "unseen")  # in training
 MEASURES = {"bleu": "BLEU", "chrf": "chrF"}
-END_READABLE = SPECIAL[END]
-MOST_ROWS = 25  # of a picture
-WIDEST = 120  # characters of a translation, which may be a stammer
+END_TOKEN = SPECIAL_TOKENS[END_ID]
+MAX_ROWS = 25  # of a figure
+MAX_CHARACTERS = 120  # of a translation, which may repeat itself for long
 
 
-def trainings(kept: Record) -> str:
-    """Say how long each system was trained."""
+def trainings(record: Record) -> str:
+    """Format how long each system was trained."""
     lines = []
-    for name, said in NAMES.items():
-        updates, seconds, each, parameters = (
-            kept.median(f"{name}, {what}")
-            for what in ("updates", "seconds", "milliseconds per update", "parameters")
+    for name, label in SYSTEM_NAMES.items():
+        steps, seconds, each, parameters = (
+            record.median(f"{name}, {key}")
+            for key in ("steps", "seconds", "milliseconds per step", "parameters")
         )
         lines.append(
-            f"{said:18} {updates:5.0f} updates of {each:3.0f} ms: "
+            f"{label:18} {steps:5.0f} steps of {each:3.0f} ms: "
             f"{seconds / 60:4.1f} minutes, {parameters:9,.0f} parameters"
         )
     return "\n".join(lines)
 
 
-def scores(kept: Record) -> str:
-    """Say how good each system's translations are: medians, and BLEU's range."""
+def scores(record: Record) -> str:
+    """Format the scores of each system's translations: medians, and BLEU's range."""
     lines = [f"{'':18} BLEU   (range)    greedy   chrF   right to the letter"]
-    for name, said in NAMES.items():
-        bleus = kept.values(f"{name}, bleu")
+    for name, label in SYSTEM_NAMES.items():
+        bleus = record.values(f"{name}, bleu")
         span = f"({min(bleus):.1f}–{max(bleus):.1f})"
         bleu, greedy, chrf, exact = (
-            kept.median(f"{name}, {what}")
-            for what in ("bleu", "greedy bleu", "chrf", "exact")
+            record.median(f"{name}, {key}")
+            for key in ("bleu", "greedy bleu", "chrf", "exact")
         )
         lines.append(
-            f"{said:18} {bleu:4.1f} {span:>12} {greedy:7.1f} {chrf:6.1f} {exact:9.1%}"
+            f"{label:18} {bleu:4.1f} {span:>12} {greedy:7.1f} {chrf:6.1f} {exact:9.1%}"
         )
     return "\n".join(lines)
 
 
-def kinds(kept: Record) -> str:
-    """Count the kinds of mistakes of each system: medians over the runs."""
+def error_types(record: Record) -> str:
+    """Count the error types of each system: medians over the runs."""
     lines = [_heading("")]
-    for kind in KINDS:
+    for each in ERROR_TYPES:
         counts = [
-            np.median([count[kind] for count in kept.values(f"{name}, kinds")])
-            for name in NAMES
+            np.median([run[each] for run in record.values(f"{name}, error types")])
+            for name in SYSTEM_NAMES
         ]
-        lines.append(f"{kind:18}" + "".join(f"{count:20.0f}" for count in counts))
+        lines.append(f"{each:18}" + "".join(f"{count:20.0f}" for count in counts))
     return "\n".join(lines)
 
 
-def known_words(kept: Record) -> str:
+def known_words(record: Record) -> str:
     """Compare BLEU of texts whose words were all in training with that of others."""
-    run = kept.runs[0]
+    run = record.runs[0]
     lines = [f"{'BLEU':18} all words known   not all"]
-    for name, said in NAMES.items():
-        seen, new = (kept.median(f"{name}, {which} bleu") for which in KNOWN)
-        lines.append(f"{said:18} {seen:15.1f} {new:9.1f}")
-    pairs = [run[f"transformer, {which} pairs"] for which in KNOWN]
+    for name, label in SYSTEM_NAMES.items():
+        known, new = (record.median(f"{name}, {group} bleu") for group in WORD_GROUPS)
+        lines.append(f"{label:18} {known:15.1f} {new:9.1f}")
+    pairs = [run[f"transformer, {group} pairs"] for group in WORD_GROUPS]
     return "\n".join([*lines, f"{'pairs':18} {pairs[0]:15} {pairs[1]:9}"])
 
 
-def by_length(kept: Record, measure: str = "chrf") -> dict[str, list[list[float]]]:
-    """Give for each system, for each run, a measure by the words of the source.
+def by_length(record: Record, measure: str = "chrf") -> dict[str, list[list[float]]]:
+    """Return for each system, for each run, a measure by the words of the source.
 
     measure : "chrf" or "bleu"
     """
     return {
-        said: [
-            [row[measure] for row in rows] for rows in kept.values(f"{name}, by length")
+        label: [
+            [row[measure] for row in rows]
+            for rows in record.values(f"{name}, by length")
         ]
-        for name, said in NAMES.items()
+        for name, label in SYSTEM_NAMES.items()
     }
 
 
-def lengths(kept: Record, measure: str) -> str:
-    """Show a measure of each system over all and by words: medians over the runs."""
-    pairs = [row["n"] for row in kept.runs[0]["transformer, by length"]]
+def lengths(record: Record, measure: str) -> str:
+    """Format a measure of each system over all and by words: medians over the runs."""
+    pairs = [row["n"] for row in record.runs[0]["transformer, by length"]]
     lines = [_heading(MEASURES[measure]) + f"{'pairs':>10}"]
     for label, runs, n in zip(
-        _labels(kept), _by_range(kept, measure), [N_SCORED, *pairs], strict=True
+        _labels(record), _by_range(record, measure), [N_SCORED, *pairs], strict=True
     ):
-        medians = "".join(f"{np.median(runs[name]):20.1f}" for name in NAMES.values())
+        medians = "".join(
+            f"{np.median(runs[name]):20.1f}" for name in SYSTEM_NAMES.values()
+        )
         lines.append(f"{label:18}" + medians + f"{n:10}")
     return "\n".join(lines)
 
 
-def leads(kept: Record, measure: str) -> str:
-    """Say who is ahead over all and by words, and whether the runs bear that out."""
+def rankings(record: Record, measure: str) -> str:
+    """Rank the systems over all and by words, and compare the ranges of their runs."""
     lines = [f"{MEASURES[measure]}, median (range)"]
-    for label, runs in zip(_labels(kept), _by_range(kept, measure), strict=True):
-        first, second, *_ = sorted(runs, key=lambda said: -np.median(runs[said]))
-        if len(kept.runs) == 1:
+    for label, runs in zip(_labels(record), _by_range(record, measure), strict=True):
+        first, second, *_ = sorted(runs, key=lambda system: -np.median(runs[system]))
+        if len(record.runs) == 1:
             verdict = "one run each"
         elif min(runs[first]) > max(runs[second]):
             verdict = "ranges apart"
         else:
             verdict = "ranges overlap"
         ahead, behind = (
-            f"{said} {np.median(runs[said]):.1f} "
-            f"({min(runs[said]):.1f}–{max(runs[said]):.1f})"
-            for said in (first, second)
+            f"{system} {np.median(runs[system]):.1f} "
+            f"({min(runs[system]):.1f}–{max(runs[system]):.1f})"
+            for system in (first, second)
         )
         lines.append(f"{label:10} {ahead}, then {behind}: {verdict}")
     return "\n".join(lines)
 
 
-def ranges(kept: Record) -> list[str]:
+def length_ranges(record: Record) -> list[str]:
     """Name the ranges of words in which BLEU was measured."""
-    rows = kept.runs[0]["transformer, by length"]
+    rows = record.runs[0]["transformer, by length"]
     return [
         f"{row['from']}–{row['to']}" if row["from"] < row["to"] else f"{row['to']}"
         for row in rows
     ]
 
 
-def losses(kept: Record) -> dict[str, tuple[float, list[float]]]:
-    """Give for each system the minutes and the losses of the first run."""
-    run = kept.runs[0]
+def losses(record: Record) -> dict[str, tuple[float, list[float]]]:
+    """Return for each system the minutes and the losses of the first run."""
+    run = record.runs[0]
     return {
-        said: (run[f"{name}, seconds"] / 60, run[f"{name}, losses"])
-        for name, said in NAMES.items()
+        label: (run[f"{name}, seconds"] / 60, run[f"{name}, losses"])
+        for name, label in SYSTEM_NAMES.items()
     }
 
 
-def two_ways(kept: Record) -> str:
-    """Show the texts that ``look`` is about: read, written greedily and with beams."""
-    run = kept.runs[0]
+def greedy_and_beam(record: Record) -> str:
+    """Format source, greedy translation and beam search's of each attention map."""
+    run = record.runs[0]
     long = [
         each
-        for each in run["transformer, shown"]
-        if len(each["source"].split()) >= LONG
+        for each in run["transformer, samples"]
+        if len(each["source"].split()) >= MIN_WORDS
     ]
     lines = []
-    for number, look in enumerate(run["transformer, looks"]):
-        beams = long[number]["translation"]
-        greedy = "".join(look["target"]).removesuffix(END_READABLE).strip()
+    for index, weights in enumerate(run["transformer, attention maps"]):
+        beams = long[index]["translation"]
+        greedy = "".join(weights["target"]).removesuffix(END_TOKEN).strip()
         lines += [
-            f"{number + 1}. {long[number]['source']}",
+            f"{index + 1}. {long[index]['source']}",
             f"   four beams: {_shortened(beams)}",
             f"   greedy:     {'the same' if greedy == beams else _shortened(greedy)}",
         ]
     return "\n".join(lines)
 
 
-def look(kept: Record, number: int, name: str = "transformer") -> dict[str, Any]:
-    """Give what a system looked at in a translation, for ``figures.alignment``.
+def attention_map(
+    record: Record, index: int, system: str = "transformer"
+) -> dict[str, Any]:
+    """Return a system's attention in a translation, for ``figures.alignment``.
 
-    number : 0 or 1; only the first 25 tokens of the translation are in the result
+    index : 0 or 1; only the first 25 tokens of the translation are in the result
     """
-    found = kept.runs[0][f"{name}, looks"][number]
+    recorded = record.runs[0][f"{system}, attention maps"][index]
     return {
-        "weights": np.array(found["weights"][:MOST_ROWS]),
-        "targets": found["target"][:MOST_ROWS],
-        "sources": found["source"],
+        "weights": np.array(recorded["weights"][:MAX_ROWS]),
+        "targets": recorded["target"][:MAX_ROWS],
+        "sources": recorded["source"],
     }
 
 
-def commented(shown: list[Mapping[str, str]], known: set[str]) -> Iterator[str]:
-    """Give translations, each with its kind of mistake, as far as letters can tell.
+def with_error_types(
+    translations: list[Mapping[str, str]], training_words: set[str]
+) -> Iterator[str]:
+    """Yield translations, each with its error type, as far as letters can tell.
 
-    shown : source, target and translation of each
-    known : the words of the sources in training
+    translations : source, target and translation of each
+    training_words : the words of the sources in training
     """
-    for each in shown:
-        kind = kind_of(each["target"], each["translation"])
+    for each in translations:
+        kind = error_type(each["target"], each["translation"])
         yield f"{each['source']} → {_shortened(each['translation'])}"
-        new = unseen(each["source"], known)
+        new = unseen_words(each["source"], training_words)
         rest = [f"wanted: {each['target']}"] if kind != "right" else []
         rest += [f"never in training: {', '.join(new)}"] if new else []
         yield "    " + " | ".join([kind, *rest])
 
 
 def _heading(first: str) -> str:
-    return f"{first:18}" + "".join(f"{said:>20}" for said in NAMES.values())
+    return f"{first:18}" + "".join(f"{each:>20}" for each in SYSTEM_NAMES.values())
 
 
-def _labels(kept: Record) -> list[str]:
-    return ["all", *(f"{words} words" for words in ranges(kept))]
+def _labels(record: Record) -> list[str]:
+    return ["all", *(f"{words} words" for words in length_ranges(record))]
 
 
-def _by_range(kept: Record, measure: str) -> list[dict[str, list[float]]]:
-    """Give, for all pairs and then for each range, the runs of each system."""
-    overall = {said: kept.values(f"{name}, {measure}") for name, said in NAMES.items()}
-    found = by_length(kept, measure)
-    return [
-        overall,
-        *(
-            {said: [run[place] for run in runs] for said, runs in found.items()}
-            for place in range(len(ranges(kept)))
-        ),
+def _by_range(record: Record, measure: str) -> list[dict[str, list[float]]]:
+    """Return, for all pairs and then for each range, the runs of each system."""
+    overall = {
+        label: record.values(f"{name}, {measure}")
+        for name, label in SYSTEM_NAMES.items()
+    }
+    ranges = [
+        {
+            label: [run[i] for run in runs]
+            for label, runs in by_length(record, measure).items()
+        }
+        for i in range(len(length_ranges(record)))
     ]
+    return [overall, *ranges]
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"

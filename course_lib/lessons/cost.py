@@ -1,10 +1,13 @@
-"""How many computations of a result must wait for each other."""
+"""What a computation costs: operations (lesson 03), and those that wait (lesson 07).
+
+Parameters are counted by ``course_lib.heads.count_parameters``.
+"""
 
 import torch
 from torch import Tensor
 
 
-def product_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
+def matmul_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
     """Count the operations in the matrix products of multi-head self-attention.
 
     d_model : length of a token's vector; each head has d_model / n_heads numbers of it
@@ -12,30 +15,30 @@ def product_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
     n : number of tokens
 
     Returns the multiplications and additions of each part: "projections" (queries, keys
-    and values), "scores", "mixing" (weights times values), "joining" (w_o). A product
-    of an (a, b) with a (b, c) matrix counts 2 · a · b · c, as is usual. Biases, scaling
-    and softmax are left out.
+    and values), "scores", "mixing" (weights times values), "output projection" (w_o). A
+    product of an (a, b) with a (b, c) matrix counts 2 · a · b · c, as is usual. Biases,
+    scaling and softmax are left out.
 
-    >>> product_flops(4, 2, 3)
-    {'projections': 288, 'scores': 72, 'mixing': 72, 'joining': 96}
+    >>> matmul_flops(4, 2, 3)
+    {'projections': 288, 'scores': 72, 'mixing': 72, 'output projection': 96}
     """
     d_k = d_model // n_heads
     return {
         "projections": 3 * 2 * n * d_model * (n_heads * d_k),
         "scores": n_heads * 2 * n * d_k * n,
         "mixing": n_heads * 2 * n * n * d_k,
-        "joining": 2 * n * (n_heads * d_k) * d_model,
+        "output projection": 2 * n * (n_heads * d_k) * d_model,
     }
 
 
-def longest_chain(result: Tensor) -> int:
+def sequential_operations(result: Tensor) -> int:
     """Count the operations on the longest chain that leads to a result.
 
-    Each operation on a chain needs what the one before it gave, so that no number of
-    processors can do two of them at once. Counted is what PyTorch keeps for the
-    gradient, so something that the result comes from must require one.
+    Each operation on a chain needs the result of the one before it, so that no number
+    of processors can do two of them at once (Vaswani et al. 2017, table 1). Counted is
+    what PyTorch records for the gradient, so some input of the result must require one.
 
-    >>> longest_chain(torch.ones(2, requires_grad=True).exp().sum())
+    >>> sequential_operations(torch.ones(2, requires_grad=True).exp().sum())
     2
     """
     lengths: dict[torch.autograd.graph.Node, int] = {}
@@ -53,8 +56,3 @@ def longest_chain(result: Tensor) -> int:
             # A node with nothing before it stands for a tensor, not for an operation.
             lengths[node] = 1 + max(map(lengths.__getitem__, before)) if before else 0
     return max(lengths.values(), default=0)
-
-
-# MERGED course_lib.head_cost: What multi-head attention costs to compute (lesson 03). Its parameters are counted by
-#   ``course_lib.heads.count_parameters``; other layers' costs are in lesson 11.
-#

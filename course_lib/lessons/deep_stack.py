@@ -1,7 +1,7 @@
-"""Deep stacks of layers, with and without sums and norms: what comes through them.
+"""Deep stacks of layers (lesson 08), with and without residual connections and norms.
 
-A layer is that of ``course_lib.nn.functional.encoder_layer`` with one head, in six kinds.
-What such stacks learn is in ``course_lib.experiments.norms``.
+A layer is the ``encoder_layer`` of ``course_lib.nn.functional`` with one head, in six
+kinds. What such stacks learn is in ``course_lib.experiments.norms``.
 """
 
 from collections.abc import Callable
@@ -11,25 +11,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from course_lib.lessons.tiny_decoder import quietly
+from course_lib.lessons.environment import seeded
 
 VOCAB_SIZE, LENGTH, D_MODEL = 8, 8, 32
-# The last one is an error that is printed in earnest.
+# The last one is an error that has been printed as if it were right.
 KINDS = {
-    "neither": "part(x)",
-    "norm alone": "norm(part(x))",
-    "sum alone": "x + part(x)",
-    "post-norm": "norm(x + part(x))",
-    "pre-norm": "x + part(norm(x))",
-    "both mixed": "norm(x + part(norm(x)))",
+    "neither": "sublayer(x)",
+    "norm only": "norm(sublayer(x))",
+    "residual only": "x + sublayer(x)",
+    "post-norm": "norm(x + sublayer(x))",
+    "pre-norm": "x + sublayer(norm(x))",
+    "both mixed": "norm(x + sublayer(norm(x)))",
 }
 
 
-class Layer(nn.Module):
-    """Attention with one head, then feed-forward; how they are joined is the kind.
+class StackLayer(nn.Module):
+    """Attention with one head, then feed-forward; the kind says how they are joined.
 
     kind : one of ``KINDS``
-    dropout : of what each part gives, while training
+    dropout : of each sublayer's output, while training
     """
 
     def __init__(self, kind: str, dropout: float) -> None:
@@ -37,57 +37,58 @@ class Layer(nn.Module):
         super().__init__()
         self.kind = kind
         self.qkv = nn.Linear(D_MODEL, 3 * D_MODEL, bias=False)
-        self.join = nn.Linear(D_MODEL, D_MODEL, bias=False)
-        self.wide = nn.Linear(D_MODEL, 4 * D_MODEL)
-        self.narrow = nn.Linear(4 * D_MODEL, D_MODEL)
+        self.out_projection = nn.Linear(D_MODEL, D_MODEL, bias=False)
+        self.linear_1 = nn.Linear(D_MODEL, 4 * D_MODEL)
+        self.linear_2 = nn.Linear(4 * D_MODEL, D_MODEL)
         self.norms = nn.ModuleList(nn.LayerNorm(D_MODEL) for _ in range(2))
         self.dropout = nn.Dropout(dropout)
 
-    def look(self, x: Tensor) -> Tensor:
-        """Let all tokens of x (..., n, d_model) look at each other."""
+    def attend(self, x: Tensor) -> Tensor:
+        """Let all tokens of x (..., n, d_model) attend to each other."""
         q, k, v = self.qkv(x).chunk(3, dim=-1)
         scores = q @ k.mT / D_MODEL**0.5  # (..., n, n)
-        return self.join(scores.softmax(dim=-1) @ v)
+        return self.out_projection(scores.softmax(dim=-1) @ v)
 
-    def think(self, x: Tensor) -> Tensor:
-        """Send each token of x (..., n, d_model) through two layers."""
-        return self.narrow(self.wide(x).relu())
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Send each token of x (..., n, d_model) through two linear layers."""
+        return self.linear_2(self.linear_1(x).relu())
 
     def forward(self, x: Tensor) -> Tensor:
-        """Send x (..., n, d_model) through both parts."""
-        return self._joined(self._joined(x, self.look, 0), self.think, 1)
+        """Send x (..., n, d_model) through both sublayers."""
+        attended = self._apply_sublayer(x, self.attend, 0)
+        return self._apply_sublayer(attended, self.feed_forward, 1)
 
-    def _joined(
-        self, x: Tensor, part: Callable[[Tensor], Tensor], number: int
+    def _apply_sublayer(
+        self, x: Tensor, sublayer: Callable[[Tensor], Tensor], index: int
     ) -> Tensor:
-        norm = self.norms[number]
+        norm = self.norms[index]
         before = norm(x) if self.kind in ("pre-norm", "both mixed") else x
-        after = self.dropout(part(before))
-        if self.kind not in ("neither", "norm alone"):
+        after = self.dropout(sublayer(before))
+        if self.kind not in ("neither", "norm only"):
             after = x + after
-        last = self.kind in ("norm alone", "post-norm", "both mixed")
+        last = self.kind in ("norm only", "post-norm", "both mixed")
         return norm(after) if last else after
 
 
 class Stack(nn.Module):
-    """Tokens in, scores of tokens out, between them layers of one kind.
+    """Token ids in, logits out, between them layers of one kind.
 
     kind : one of ``KINDS``
     depth : number of layers
-    dropout : of what each part gives, while training
+    dropout : of each sublayer's output, while training
     """
 
     def __init__(self, kind: str, depth: int, dropout: float = 0.0) -> None:
         """Make the parameters, drawn from PyTorch's generator.
 
-        Raises ``ValueError`` for a kind that there is not.
+        Raises ``ValueError`` for an unknown kind.
         """
         super().__init__()
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} is none of {', '.join(KINDS)}")
-        self.tokens = nn.Embedding(VOCAB_SIZE, D_MODEL)
-        self.places = nn.Parameter(torch.empty(LENGTH, D_MODEL))
-        self.layers = nn.ModuleList(Layer(kind, dropout) for _ in range(depth))
+        self.embedding = nn.Embedding(VOCAB_SIZE, D_MODEL)
+        self.positions = nn.Parameter(torch.empty(LENGTH, D_MODEL))
+        self.layers = nn.ModuleList(StackLayer(kind, dropout) for _ in range(depth))
         # Pre-norm leaves its last sum without a norm: here it gets one.
         last = kind == "pre-norm"
         self.norm: nn.Module = nn.LayerNorm(D_MODEL) if last else nn.Identity()
@@ -96,51 +97,52 @@ class Stack(nn.Module):
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
 
-    def passed(self, tokens: Tensor) -> list[Tensor]:
-        """Give what goes into the first layer, and what comes out of each."""
-        vectors = [(self.tokens(tokens) + self.places) * D_MODEL**0.5]
+    def hidden_states(self, token_ids: Tensor) -> list[Tensor]:
+        """Return the input of the first layer, and the output of each."""
+        states = [(self.embedding(token_ids) + self.positions) * D_MODEL**0.5]
         for layer in self.layers:
-            vectors.append(layer(vectors[-1]))
-        return vectors
+            states.append(layer(states[-1]))
+        return states
 
-    def scores(self, x: Tensor) -> Tensor:
-        """Turn what the last layer gives into scores (..., VOCAB_SIZE)."""
+    def logits(self, x: Tensor) -> Tensor:
+        """Turn the output of the last layer into logits (..., VOCAB_SIZE)."""
         return self.output(self.norm(x))
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Turn tokens (batch, LENGTH) into scores (batch, LENGTH, VOCAB_SIZE)."""
-        return self.scores(self.passed(tokens)[-1])
+    def forward(self, token_ids: Tensor) -> Tensor:
+        """Turn token ids (batch, LENGTH) into logits (batch, LENGTH, VOCAB_SIZE)."""
+        return self.logits(self.hidden_states(token_ids)[-1])
 
 
 @dataclass(frozen=True)
-class Through:
-    """What came through an untrained stack; entry l is what layer l gave, 0 the input.
+class SignalPropagation:
+    """How a signal passes an untrained stack; entry l is after layer l, 0 the input.
 
-    sizes : length of a token's vector, as the root of the mean of its squares
-    different : share of the vectors that differs between the tokens of a sequence: 0
-        if all tokens of a sequence have become alike
-    gradients : length of the loss's gradient by these vectors
+    rms : root mean square of all entries of the tokens' vectors
+    token_variation : share of the vectors that differs between the tokens of a
+        sequence: 0 if all tokens of a sequence have become alike
+    gradient_norms : length of the loss's gradient with respect to these vectors
     """
 
-    sizes: list[float]
-    different: list[float]
-    gradients: list[float]
+    rms: list[float]
+    token_variation: list[float]
+    gradient_norms: list[float]
 
 
-def send_through(kind: str, depth: int, seed: int = 0) -> Through:
+def propagate(kind: str, depth: int, seed: int = 0) -> SignalPropagation:
     """Send 32 drawn sequences through an untrained stack, and the gradient back.
 
-    The loss is that of saying the sequences backwards.
+    The loss is that of reversing the sequences.
     """
-    with quietly(seed):
+    with seeded(seed):
         stack = Stack(kind, depth)
-        tokens = torch.randint(VOCAB_SIZE, (32, LENGTH))
-        vectors = stack.passed(tokens)
-        loss = cross_entropy(stack.scores(vectors[-1]).mT, tokens.flip(-1))
-        gradients = torch.autograd.grad(loss, vectors)
-    sizes, different = [], []
-    for x in vectors:
-        apart = x - x.mean(dim=-2, keepdim=True)
-        sizes.append((x**2).mean().sqrt().item())
-        different.append((apart.norm() / x.norm()).item())
-    return Through(sizes, different, [part.norm().item() for part in gradients])
+        token_ids = torch.randint(VOCAB_SIZE, (32, LENGTH))
+        states = stack.hidden_states(token_ids)
+        loss = cross_entropy(stack.logits(states[-1]).mT, token_ids.flip(-1))
+        gradients = torch.autograd.grad(loss, states)
+    rms, token_variation = [], []
+    for x in states:
+        deviation = x - x.mean(dim=-2, keepdim=True)
+        rms.append((x**2).mean().sqrt().item())
+        token_variation.append((deviation.norm() / x.norm()).item())
+    gradient_norms = [gradient.norm().item() for gradient in gradients]
+    return SignalPropagation(rms, token_variation, gradient_norms)

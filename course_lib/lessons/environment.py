@@ -1,4 +1,7 @@
-"""How many processor threads PyTorch uses."""
+"""Whether this Python has what the lessons need (00); PyTorch's threads and seed (all).
+
+Installing is ``make setup``'s task.
+"""
 
 import re
 import sys
@@ -8,54 +11,53 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
-# The oldest versions that the lessons were tried with.
-NEEDED = {"numpy": (2, 3), "matplotlib": (3, 10), "torch": (2, 13)}
-OLDEST_PYTHON = (3, 11)
+# The oldest versions with which the lessons were tried.
+MINIMUM_PYTHON = (3, 11)
+MINIMUM_VERSIONS = {"numpy": (2, 3), "matplotlib": (3, 10), "torch": (2, 13)}
 
 
-class NotReady(RuntimeError):
+class NotReadyError(RuntimeError):
     """Something that the lessons need is missing or too old."""
 
 
 def check_environment() -> str:
-    """Give a sentence if everything is there; raises ``NotReady`` with what is not.
+    """Return a sentence if all is there; raise ``NotReadyError`` with what is not.
 
     >>> check_environment()
     'Python, numpy, matplotlib and torch are here and new enough.'
     """
-    found = sys.version_info[:2]
-    if found < OLDEST_PYTHON:
-        raise NotReady(
-            f"This is Python {found[0]}.{found[1]}; the course needs "
-            f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer. Install one and run "
+    python = sys.version_info[:2]
+    if python < MINIMUM_PYTHON:
+        raise NotReadyError(
+            f"This is Python {python[0]}.{python[1]}; the course needs "
+            f"{MINIMUM_PYTHON[0]}.{MINIMUM_PYTHON[1]} or newer. Install one and run "
             "`make setup` again."
         )
-    for name, oldest in NEEDED.items():
-        _require(name, oldest)
-    *first, last = NEEDED
+    for name, minimum in MINIMUM_VERSIONS.items():
+        _require(name, minimum)
+    *first, last = MINIMUM_VERSIONS
     return f"Python, {', '.join(first)} and {last} are here and new enough."
 
 
-def _require(name: str, oldest: tuple[int, int]) -> None:
-    wanted = f"{oldest[0]}.{oldest[1]}"
+def _require(name: str, minimum: tuple[int, int]) -> None:
     try:
         installed = version(name)
     except PackageNotFoundError:
-        raise NotReady(
+        raise NotReadyError(
             f"{name} is not installed in this Python: run `make setup` in the "
             "course's folder, then start the notebook with `make lab`."
         ) from None
     numbers = re.findall(r"\d+", installed)  # 2.4rc1 has the numbers 2, 4 and 1
-    if tuple(int(number) for number in numbers[:2]) < oldest:
-        raise NotReady(
-            f"{name} is {installed}; the course needs {wanted} or newer: run "
-            "`make setup` in the course's folder."
+    if tuple(int(number) for number in numbers[:2]) < minimum:
+        raise NotReadyError(
+            f"{name} is {installed}; the course needs {minimum[0]}.{minimum[1]} or "
+            "newer: run `make setup` in the course's folder."
         )
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let PyTorch use one thread, which is the fastest for a very small model.
+    """Run PyTorch on one thread, which is the fastest for a very small model.
 
     Afterwards it uses as many as before.
     """
@@ -67,4 +69,9 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-# MERGED course_lib.environment: Say whether this Python has what the lessons need. Installing is ``make setup``'s.
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw with a seed, on one thread, and leave PyTorch as it was before."""
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield

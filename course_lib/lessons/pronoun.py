@@ -1,7 +1,7 @@
 """A sentence whose pronoun needs attention, with vectors chosen by hand (lesson 01).
 
 Nothing here is learned: that is lesson 02. The four numbers of a key say how far a word
-is a thing, alive, a place, and a description.
+is a thing, a living being, a location, and a description.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ _QUERIES = {"tired": [2.0, 2.0, 0.0, 0.0], "wide": [2.0, 0.0, 2.0, 0.0]}
 
 
 def sentence(last_word: str) -> list[str]:
-    """Give the words of the sentence that ends in "tired" or in "wide".
+    """Return the words of the sentence that ends in "tired" or in "wide".
 
     >>> sentence("wide")[-3:]
     ['was', 'too', 'wide']
@@ -29,7 +29,7 @@ def sentence(last_word: str) -> list[str]:
 
 
 def keys(last_word: str) -> np.ndarray:
-    """Give one key per word of that sentence, (11, 4).
+    """Return one key per word of that sentence, (11, 4).
 
     >>> keys("wide")[5]
     array([2., 0., 2., 0.])
@@ -38,7 +38,7 @@ def keys(last_word: str) -> np.ndarray:
 
 
 def query_of_it(last_word: str) -> np.ndarray:
-    """Give the query of "it", (1, 4): a thing that can be tired, or one that is wide.
+    """Return the query of "it", (1, 4): a thing that can be tired, or one that is wide.
 
     >>> query_of_it("tired")
     array([[2., 2., 0., 0.]])

@@ -1,7 +1,7 @@
-"""Which source tokens a target token comes from, for numbers in words and for dates.
+"""Reference alignments for number words and dates (lesson 07), without any model.
 
-The texts are those of ``course_lib.corpora``; here they are cut into tokens, and the
-rules of the languages say what belongs to what. No model is asked.
+The texts are those of ``course_lib.corpora.generated``. Here they are cut into tokens,
+and the rules of the languages say which source tokens a target token comes from.
 """
 
 import re
@@ -41,17 +41,17 @@ def german_parts(text: str) -> list[str]:
 def number_links(source: Sequence[str], target: Sequence[str]) -> Links:
     """Link the parts of a German number to the English words that mean the same.
 
-    source, target : tokens, as ``english_words`` and ``german_parts`` give them
+    source, target : tokens, as ``english_words`` and ``german_parts`` return them
 
-    Returns pairs (place in the target, place in the source). "and" and "und" have no
-    counterpart: they stand at different joints.
+    Returns pairs (index in the target, index in the source). "and" and "und" have no
+    counterpart: they join different parts.
 
     >>> number_links(["seventy", "three"], ["drei", "und", "siebzig"])
     [(0, 1), (2, 0)]
     """
-    places = {tag: place for place, tag in enumerate(_worth(source)) if tag}
-    tags = _worth(target)
-    return [(place, places[tag]) for place, tag in enumerate(tags) if tag in places]
+    columns = {value: column for column, value in enumerate(_values(source)) if value}
+    rows = enumerate(_values(target))
+    return [(row, columns[value]) for row, value in rows if value in columns]
 
 
 def date_links(source: str, target: str) -> Links:
@@ -59,7 +59,7 @@ def date_links(source: str, target: str) -> Links:
 
     source, target : a date of ``course_lib.corpora.generated``, and its YYYY-MM-DD
 
-    Returns pairs (place in the target, place in the source). A digit of year or day
+    Returns pairs (index in the target, index in the source). A digit of year or day
     belongs to that digit; both digits of the month to all characters of its name, or
     to its digits. A leading 0 that was not written, and the hyphens, have no links.
 
@@ -67,31 +67,30 @@ def date_links(source: str, target: str) -> Links:
     [(6, 3), (6, 4), (9, 0)]
     """
     year, day, month = _year(source), _day(source), _month(source)
-    links = [(place, year.start() + place) for place in range(4)]
+    links = [(row, year.start() + row) for row in range(4)]
     if month.group().isdigit():
         links += _digits(5, month)
     else:
-        span = range(*month.span())
-        links += [(place, character) for place in (5, 6) for character in span]
+        links += [(row, column) for row in (5, 6) for column in range(*month.span())]
     return links + _digits(8, day)
 
 
-def _worth(tokens: Sequence[str]) -> list[tuple[str, int] | None]:
-    """Say for each word what it adds to the number, or which scale it names."""
-    found: list[tuple[str, int] | None] = []
+def _values(tokens: Sequence[str]) -> list[tuple[str, int] | None]:
+    """Compute for each word what it adds to the number, or which scale it names."""
+    values: list[tuple[str, int] | None] = []
     hundreds = thousands = 1
     for token in reversed(tokens):
         if token in ("thousand", "tausend"):
             hundreds, thousands = 1, 1000
-            found.append(("scale", 1000))
+            values.append(("scale", 1000))
         elif token in _SCALES:
             hundreds = 100
-            found.append(("scale", 100 * thousands))
+            values.append(("scale", 100 * thousands))
         elif token in _WORDS:
-            found.append(("digits", _WORDS[token] * hundreds * thousands))
+            values.append(("digits", _WORDS[token] * hundreds * thousands))
         else:
-            found.append(None)
-    return found[::-1]
+            values.append(None)
+    return values[::-1]
 
 
 def _year(source: str) -> re.Match[str]:
@@ -110,13 +109,13 @@ def _month(source: str) -> re.Match[str]:
 
 
 def _first(pattern: str, source: str) -> re.Match[str]:
-    found = re.search(pattern, source)
-    if found is None:
+    match = re.search(pattern, source)
+    if match is None:
         raise ValueError(f"{source!r} is no date of this course")
-    return found
+    return match
 
 
-def _digits(place: int, found: re.Match[str]) -> Links:
-    """Link the two digits from a place on to one or two digits of the source."""
-    written = range(*found.span())
-    return [(place + 2 - len(written) + i, each) for i, each in enumerate(written)]
+def _digits(row: int, match: re.Match[str]) -> Links:
+    """Link the two digits from a row on to one or two digits of the source."""
+    columns = range(*match.span())
+    return [(row + 2 - len(columns) + i, column) for i, column in enumerate(columns)]

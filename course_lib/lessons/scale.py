@@ -1,4 +1,4 @@
-"""The experiment on why scores are divided by the square root of d_k (lesson 01)."""
+"""Why scores are divided by the square root of d_k, as an experiment (lesson 01)."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class ScaleEffect:
     largest_weight : median over queries of the largest weight, between 1/m and 1
     jacobian_norm : median over queries of the Frobenius norm of the softmax Jacobian:
         how much of a gradient can pass through the softmax
-    mean_jacobian_norm : the mean of the same, which a few undecided queries hold up
+    mean_jacobian_norm : the mean of the same, which a few undecided queries dominate
     """
 
     d_k: int

@@ -1,7 +1,7 @@
-"""Stories of five tokens that end in a question: which colour has the one meant?
+"""Stories of five tokens that end in a question (lesson 02): which colour is meant?
 
 *A red queen, a blue kite, a white king, green twins. Which colour has it?* Four tokens
-are a thing with its colour, the last one asks. Nothing here learns: that is
+are a thing with its colour, the last one asks. What learns from them is in
 ``course_lib.experiments.recall``.
 """
 
@@ -19,34 +19,35 @@ NOUNS = {
 COLOURS = ("red", "blue", "green", "white", "black", "brown", "grey", "yellow")
 PRONOUNS = tuple(NOUNS)
 WORDS = (*(noun for group in NOUNS.values() for noun in group), *PRONOUNS)
-WORD_SIZE = 16  # numbers of a word's vector
+WORD_SIZE = 16  # length of a word's vector
 D_MODEL = WORD_SIZE + len(COLOURS)
 
 
 @dataclass(frozen=True)
 class Stories:
-    """Many stories as numbers.
+    """Many stories as indices.
 
-    words : (count, 5), places in ``WORDS``; the last word of a story asks
-    colours : (count, 4), places in ``COLOURS``
-    place : (count,), which of the four is meant
+    words : (count, 5), indices in ``WORDS``; the last word of a story asks
+    colours : (count, 4), indices in ``COLOURS``
+    target_index : (count,), which of the four things is meant
     """
 
     words: np.ndarray
     colours: np.ndarray
-    place: np.ndarray
+    target_index: np.ndarray
 
     @property
     def answers(self) -> np.ndarray:
         """The colour that is asked for, (count,)."""
-        return np.take_along_axis(self.colours, self.place[:, np.newaxis], 1)[:, 0]
+        indices = self.target_index[:, np.newaxis]
+        return np.take_along_axis(self.colours, indices, 1)[:, 0]
 
-    def tokens(self, vectors: np.ndarray) -> np.ndarray:
-        """Give the tokens (count, 5, 24): a word's vector, then its colour's place.
+    def embed(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the tokens (count, 5, 24): a word's vector, then its colour one-hot.
 
         vectors : (20, 16), one row per word
 
-        A colour is a 1 among eight numbers; the token that asks has none.
+        The token that asks has no colour.
         """
         colours = np.zeros((len(self.words), 5, len(COLOURS)))
         colours[:, :4] = np.eye(len(COLOURS))[self.colours]
@@ -65,22 +66,20 @@ def draw(rng: np.random.Generator, count: int, *, by_pronoun: bool = True) -> St
     """
     groups = rng.permuted(np.tile(np.arange(4), (count, 1)), axis=1)  # (count, 4)
     nouns = 4 * groups + rng.integers(4, size=(count, 4))
-    place = rng.integers(4, size=count)
-    every = np.arange(count)
-    asking = (
-        len(WORDS) - 4 + groups[every, place] if by_pronoun else nouns[every, place]
-    )
+    target_index = rng.integers(4, size=count)
+    meant = np.arange(count), target_index
+    asking = len(WORDS) - 4 + groups[meant] if by_pronoun else nouns[meant]
     words = np.concatenate([nouns, asking[:, np.newaxis]], axis=1)
-    return Stories(words, rng.integers(len(COLOURS), size=(count, 4)), place)
+    return Stories(words, rng.integers(len(COLOURS), size=(count, 4)), target_index)
 
 
-def spelled(nouns: Sequence[str], colours: Sequence[str], question: str) -> Stories:
+def story_of(nouns: Sequence[str], colours: Sequence[str], question: str) -> Stories:
     """Make one story of words.
 
-    >>> spelled(["king", "car", "girl", "twins"], ["red"] * 4, "it").place
+    >>> story_of(["king", "car", "girl", "twins"], ["red"] * 4, "it").target_index
     array([1])
     """
     words = np.array([[WORDS.index(word) for word in (*nouns, question)]])
-    place = [noun in NOUNS[question] for noun in nouns].index(True)
-    places = np.array([[COLOURS.index(colour) for colour in colours]])
-    return Stories(words, places, np.array([place]))
+    target_index = [noun in NOUNS[question] for noun in nouns].index(True)
+    colour_indices = np.array([[COLOURS.index(colour) for colour in colours]])
+    return Stories(words, colour_indices, np.array([target_index]))

@@ -1,7 +1,7 @@
-"""What lesson 06 measures about tokens, and what it compares byte-pair encoding with.
+"""Measures of tokens, and rules that byte-pair encoding is compared with (lesson 06).
 
-Nothing here trains or encodes (``course_lib.bpe``, ``course_lib.fast_bpe``); the text
-comes from outside, so nothing here needs the course's data.
+Training and encoding are in ``course_lib.bpe`` and ``course_lib.fast_bpe``. The text is
+an argument everywhere, so nothing here needs the course's data.
 """
 
 from collections import Counter
@@ -23,20 +23,20 @@ def most_frequent_words(text: str) -> list[str]:
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
-def share_unknown(text: str, known: Iterable[str]) -> float:
-    """Give the share of a text's words, 0 … 1, that are not among the known ones.
+def share_out_of_vocabulary(text: str, vocabulary: Iterable[str]) -> float:
+    """Compute the share of a text's words, 0 … 1, that are not in a vocabulary.
 
-    A word counts as often as it occurs. A text without words has nothing unknown.
+    A word counts as often as it occurs. For a text without words it is 0.
 
-    >>> share_unknown("the cat the dog", {"the"})
+    >>> share_out_of_vocabulary("the cat the dog", {"the"})
     0.5
     """
-    words, known = text.split(), set(known)
-    return sum(word not in known for word in words) / max(len(words), 1)
+    words, vocabulary = text.split(), set(vocabulary)
+    return sum(word not in vocabulary for word in words) / max(len(words), 1)
 
 
 def tokens_per_word(text: str, encode: Encode) -> float:
-    """Give how many tokens a word of a text becomes on average, 0 without words.
+    """Compute how many tokens a word of a text becomes on average, 0 without words.
 
     >>> tokens_per_word("cat on mat", list)
     2.6666666666666665
@@ -46,7 +46,7 @@ def tokens_per_word(text: str, encode: Encode) -> float:
 
 
 def share_whole(words: Sequence[str], encode: Encode) -> float:
-    """Give the share of some words, 0 … 1, that are one token each.
+    """Compute the share of some words, 0 … 1, that are one token each.
 
     >>> share_whole(["a", "cat"], list)
     0.5
@@ -54,14 +54,14 @@ def share_whole(words: Sequence[str], encode: Encode) -> float:
     return sum(len(encode(word)) == 1 for word in words) / max(len(words), 1)
 
 
-def share_seldom(text: str, encode: Encode, least: int) -> float:
-    """Give the share of the tokens in use, 0 … 1, that occur less than ``least`` times.
+def share_rare(text: str, encode: Encode, min_count: int) -> float:
+    """Compute the share of the tokens in use, 0 … 1, that occur below a minimum count.
 
-    >>> share_seldom("cat mat at", list, 2)
+    >>> share_rare("cat mat at", list, 2)
     0.5
     """
     counts = Counter(token for word in text.split() for token in encode(word))
-    return sum(count < least for count in counts.values()) / max(len(counts), 1)
+    return sum(count < min_count for count in counts.values()) / max(len(counts), 1)
 
 
 def longest_match(symbols: Sequence[str], tokens: Iterable[str]) -> list[str]:
@@ -76,15 +76,16 @@ def longest_match(symbols: Sequence[str], tokens: Iterable[str]) -> list[str]:
     >>> longest_match("abc", {"ab", "bc"})
     ['ab', 'c']
     """
-    known, found, start = set(tokens), [], 0
+    vocabulary, match, start = set(tokens), [], 0
     while start < len(symbols):
         ends = range(len(symbols), start, -1)
         end = next(
-            (end for end in ends if "".join(symbols[start:end]) in known), start + 1
+            (end for end in ends if "".join(symbols[start:end]) in vocabulary),
+            start + 1,
         )
-        found.append("".join(symbols[start:end]))
+        match.append("".join(symbols[start:end]))
         start = end
-    return found
+    return match
 
 
 def most_frequent_first(
@@ -105,13 +106,13 @@ def most_frequent_first(
     symbols, allowed = list(word), set(merges)
     while known := [pair for pair in pairwise(symbols) if pair in allowed]:
         left, right = max(known, key=lambda pair: text.count("".join(pair)))
-        place = list(pairwise(symbols)).index((left, right))
-        symbols[place : place + 2] = [left + right]
+        index = list(pairwise(symbols)).index((left, right))
+        symbols[index : index + 2] = [left + right]
     return symbols
 
 
 def merge_trees(word: Sequence[str], merges: Iterable[tuple[str, str]]) -> list[Tree]:
-    """Tell how a word's tokens came about: for each, what was joined out of what.
+    """Build for each token of a word the tree of the merges that made it.
 
     word : the word's symbols
     merges : the learned pairs, in the order in which they were learned
@@ -126,10 +127,10 @@ def merge_trees(word: Sequence[str], merges: Iterable[tuple[str, str]]) -> list[
     symbols = list(word)
     while known := [pair for pair in pairwise(symbols) if pair in ranks]:
         pair = min(known, key=ranks.__getitem__)
-        place = 0
-        while place < len(symbols) - 1:
-            if (symbols[place], symbols[place + 1]) == pair:
-                symbols[place : place + 2] = ["".join(pair)]
-                trees[place : place + 2] = [(trees[place], trees[place + 1])]
-            place += 1
+        index = 0
+        while index < len(symbols) - 1:
+            if (symbols[index], symbols[index + 1]) == pair:
+                symbols[index : index + 2] = ["".join(pair)]
+                trees[index : index + 2] = [(trees[index], trees[index + 1])]
+            index += 1
     return trees

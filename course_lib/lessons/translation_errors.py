@@ -1,13 +1,13 @@
-"""What is wrong with a translation, as far as letters and words can tell.
+"""What is wrong with a translation (lesson 09), as far as letters and words can tell.
 
-Measures that give numbers are in ``course_lib.nn.training.scoring``.
+Measures that are numbers are in ``course_lib.nn.training.scoring``.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-KINDS = (
+ERROR_TYPES = (
     "right",
     "cut otherwise",
     "other order",
@@ -16,42 +16,42 @@ KINDS = (
     "partly other words",
     "all other words",
 )
-SHORT = 0.6  # of the letters of the right text
+MIN_LENGTH_RATIO = 0.6  # letters of a translation to those of the target
 
 
-def kind_of(target: str, translation: str) -> str:
-    """Say what kind of mistake a translation has: the first of ``KINDS`` that fits.
+def error_type(target: str, translation: str) -> str:
+    """Classify a translation: the first of ``ERROR_TYPES`` that fits.
 
     target : what a person wrote
     translation : what a model wrote
 
-    "cut otherwise": the same letters, but not the same spaces, hyphens or capitals.
-    "other order": the same words, but not in the same order or with the same signs.
-    "repeats": a word stands there more often than in the target, and more than once.
-    "too short": less than 60 % of the letters.
+    - "cut otherwise": the same letters, but not the same spaces, hyphens or capitals.
+    - "other order": the same words, but not in the same order or with the same signs.
+    - "repeats": a word occurs more often than in the target, and more than once.
+    - "too short": less than 60 % of the letters.
 
-    >>> kind_of("Batteriestatus", "Batterie-Status")
+    >>> error_type("Batteriestatus", "Batterie-Status")
     'cut otherwise'
-    >>> kind_of("Zone stoppen", "Zone Zone stoppen")
+    >>> error_type("Zone stoppen", "Zone Zone stoppen")
     'repeats'
     """
     if translation == target:
         return "right"
     if letters(translation) == letters(target):
         return "cut otherwise"
-    wanted, found = words(target), words(translation)
-    if Counter(wanted) == Counter(found):
+    expected, actual = words(target), words(translation)
+    if Counter(expected) == Counter(actual):
         return "other order"
-    more = Counter(found) - Counter(wanted)
-    if any(found.count(word) > 1 for word in more):
+    surplus = Counter(actual) - Counter(expected)
+    if any(actual.count(word) > 1 for word in surplus):
         return "repeats"
-    if len(letters(translation)) < SHORT * len(letters(target)):
+    if len(letters(translation)) < MIN_LENGTH_RATIO * len(letters(target)):
         return "too short"
-    return "partly other words" if {*wanted} & {*found} else "all other words"
+    return "partly other words" if {*expected} & {*actual} else "all other words"
 
 
 def letters(text: str) -> str:
-    """Give what is left of a text without spaces, hyphens and capitals.
+    """Remove spaces, hyphens and capitals from a text.
 
     >>> letters("Batterie-Status")
     'batteriestatus'
@@ -60,7 +60,7 @@ def letters(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Give the words of a text, in small letters and without signs.
+    """Return the words of a text, in small letters and without signs.
 
     >>> words("Zone stoppen?")
     ['zone', 'stoppen']
@@ -68,17 +68,19 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def unseen(text: str, known: Iterable[str]) -> list[str]:
-    """Give the words of a text that are not known, each once.
+def unseen_words(text: str, training_words: Iterable[str]) -> list[str]:
+    """Return the words of a text that were not in training, each once.
 
-    >>> unseen("Stop the wheel", ["stop", "the"])
+    >>> unseen_words("Stop the wheel", ["stop", "the"])
     ['wheel']
     """
-    known = {*known}
-    return [word for word in dict.fromkeys(words(text)) if word not in known]
+    training_words = {*training_words}
+    return [word for word in dict.fromkeys(words(text)) if word not in training_words]
 
 
-def counted(targets: Sequence[str], translations: Sequence[str]) -> dict[str, int]:
-    """Count the kinds of mistakes of many translations; all kinds are in the result."""
-    found = Counter(map(kind_of, targets, translations))
-    return {kind: found[kind] for kind in KINDS}
+def count_error_types(
+    targets: Sequence[str], translations: Sequence[str]
+) -> dict[str, int]:
+    """Count the error types of many translations; all types are in the result."""
+    counts = Counter(map(error_type, targets, translations))
+    return {each: counts[each] for each in ERROR_TYPES}

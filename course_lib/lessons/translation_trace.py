@@ -1,7 +1,6 @@
-"""Watching a translator write: token after token, with what it looks at.
+"""How a translation comes about (lesson 09): token by token, with its attention.
 
-How texts are chosen is in ``course_lib.nn.decoding``; whole batches are translated in
-``course_lib.nn.decoding``.
+Decoding, and the translation of whole batches, are in ``course_lib.nn.decoding``.
 """
 
 import time
@@ -15,43 +14,43 @@ import torch
 
 from course_lib.corpora.download import ROOT
 from course_lib.lessons.environment import one_thread
-from course_lib.nn.decoding import Translator, evaluating, greedy_decode
+from course_lib.nn.decoding import greedy_decode
 from course_lib.nn.training import checkpoints
-from course_lib.nn.training.subwords import END, START, Subwords
+from course_lib.nn.training.subwords import END_ID, START_ID, SubwordTokenizer
 from course_lib.nn.training.tasks import SYSTEMS
+from course_lib.nn.translator import Translator, evaluating
 
-TRAIN = f"{checkpoints.COMMAND} --task translation"
+TRAIN_COMMAND = f"{checkpoints.COMMAND} --task translation"
 CHECKPOINT = ROOT / "build/trained/translation-transformer-0.pt"
-LONGEST = 60  # tokens of a translation
-N_RIVALS = 3
+MAX_LENGTH = 60  # tokens of a translation
+TOP_K = 3
 
 
 @dataclass(frozen=True)
-class Watched:
-    """How a translation came about.
+class TranslationTrace:
+    """A translation and how it came about.
 
-    text : the translation
     source, target : tokens, with the end; a space is behind those that end a word
-    weights : (n, m), with which each target token looked at the source as it was
+    weights : (n, m), with which each target token attended to the source as it was
         chosen; None if the model has no attention
-    rivals : for each target token the three likeliest ones, with their probabilities
+    top_tokens : for each target token the three likeliest, with their probabilities
     """
 
-    text: str
+    translation: str
     source: list[str]
     target: list[str]
     weights: np.ndarray | None
-    rivals: list[list[tuple[str, float]]]
+    top_tokens: list[list[tuple[str, float]]]
 
     def show(self, pause: float = 0.0) -> None:
-        """Print the text as it grows, each time with what else it might have been.
+        """Print the translation as it grows, each time with the likeliest tokens.
 
         pause : seconds before each further line, for people who watch
         """
-        for number, rivals in enumerate(self.rivals, 1):
-            time.sleep(pause if number > 1 else 0.0)
-            said = "  ".join(f"{token} {p:.0%}" for token, p in rivals)
-            print(f"{''.join(self.target[:number]):40} {said}", flush=True)
+        for n, candidates in enumerate(self.top_tokens, 1):
+            time.sleep(pause if n > 1 else 0.0)
+            likeliest = "  ".join(f"{token} {p:.0%}" for token, p in candidates)
+            print(f"{''.join(self.target[:n]):40} {likeliest}", flush=True)
 
 
 def readable(tokens: str) -> str:
@@ -63,69 +62,81 @@ def readable(tokens: str) -> str:
     return tokens.replace("</w>", " ")
 
 
-def scorer(
+def next_log_probabilities(
     model: Translator[Any, Any], source: list[int]
 ) -> Callable[[list[int]], np.ndarray]:
-    """Give what ``greedy_decode`` and ``beam_search`` ask: what may come next?
+    """Return the function that ``greedy_decode`` and ``beam_search`` ask.
 
-    source : tokens, with the end
+    source : token ids, with the end
 
-    The function takes the tokens so far, start first, and gives the logarithms
-    (vocab_size,) of the probabilities. It computes all of them anew each time.
+    The function takes the token ids so far, start first, and returns the logarithms
+    (vocab_size,) of the probabilities of the next one. It caches nothing.
     """
-    texts = torch.tensor([source], device=next(model.parameters()).device)
+    sources = torch.tensor([source], device=next(model.parameters()).device)
 
-    def log_probabilities(tokens: list[int]) -> np.ndarray:
+    def log_probabilities(token_ids: list[int]) -> np.ndarray:
         with one_thread(), evaluating(model):
-            logits = model(texts, torch.tensor([tokens], device=texts.device))
+            logits = model(sources, torch.tensor([token_ids], device=sources.device))
             return logits[0, -1].log_softmax(dim=-1).cpu().numpy()
 
     return log_probabilities
 
 
-def watch(model: Translator[Any, Any], subwords: Subwords, text: str) -> Watched:
-    """Translate one text greedily, and keep all that can be seen of it.
+def trace_translation(
+    model: Translator[Any, Any], tokenizer: SubwordTokenizer, text: str
+) -> TranslationTrace:
+    """Translate one text greedily, and record how its tokens were chosen.
 
     Raises ``ValueError`` for a text without words.
     """
-    source = [*subwords.encode(text), END]
+    source = [*tokenizer.encode(text), END_ID]
     if len(source) == 1:
         raise ValueError(f"text={text!r} has no words")
-    asked = scorer(model, source)
-    found = greedy_decode(asked, START, END, LONGEST)
-    read = [START, *found]
-    rivals = [_likeliest(asked(read[: i + 1]), subwords) for i in range(len(read))]
+    log_probabilities = next_log_probabilities(model, source)
+    target = greedy_decode(log_probabilities, START_ID, END_ID, MAX_LENGTH)
+    decoder_input = [START_ID, *target]
     with one_thread(), evaluating(model):
-        place = next(model.parameters()).device
-        pair = torch.tensor([source], device=place), torch.tensor([read], device=place)
-        looks = model.attention(*pair)
-    return Watched(
-        subwords.decode(found),
-        [readable(subwords.tokens[number]) for number in source],
-        [readable(subwords.tokens[number]) for number in [*found, END]],
-        None if looks is None else looks[0].cpu().numpy(),
-        rivals,
+        device = next(model.parameters()).device
+        weights = model.attention_weights(
+            torch.tensor([source], device=device),
+            torch.tensor([decoder_input], device=device),
+        )
+    return TranslationTrace(
+        tokenizer.decode(target),
+        [readable(tokenizer.vocabulary[each]) for each in source],
+        [readable(tokenizer.vocabulary[each]) for each in [*target, END_ID]],
+        None if weights is None else weights[0].cpu().numpy(),
+        [
+            _top_tokens(log_probabilities(decoder_input[: i + 1]), tokenizer)
+            for i in range(len(decoder_input))
+        ],
     )
 
 
-def large(path: Path = CHECKPOINT) -> tuple[Translator[Any, Any], Subwords]:
-    """Give the translator that the named command has trained, and its vocabulary.
+def load_trained(
+    path: Path = CHECKPOINT,
+) -> tuple[Translator[Any, Any], SubwordTokenizer]:
+    """Load the translator that ``TRAIN_COMMAND`` has trained, and its tokenizer.
 
-    Raises ``CheckpointFault``, which says what to run, if it is not there.
+    Raises ``CheckpointError``, which says what to run, if it is not there.
     """
     if not path.exists():
-        raise checkpoints.CheckpointFault(
-            f"There is no trained translator yet: run `{TRAIN}` in the course's folder."
+        raise checkpoints.CheckpointError(
+            f"There is no trained translator yet: run `{TRAIN_COMMAND}` in the "
+            "course's folder."
         )
-    found = checkpoints.load(path, TRAIN)
-    model: Any = SYSTEMS[found["system"]].make(found["sizes"], torch.device("cpu"))
-    model.load_state_dict(found["training"]["parameters"])
-    return model.eval(), found["subwords"]
+    checkpoint = checkpoints.load(path, TRAIN_COMMAND)
+    model: Any = SYSTEMS[checkpoint["system"]].make(
+        checkpoint["config"], torch.device("cpu")
+    )
+    model.load_state_dict(checkpoint["training"]["parameters"])
+    return model.eval(), checkpoint["tokenizer"]
 
 
-def _likeliest(log_p: np.ndarray, subwords: Subwords) -> list[tuple[str, float]]:
-    best = np.argsort(-log_p)[:N_RIVALS]
+def _top_tokens(
+    log_p: np.ndarray, tokenizer: SubwordTokenizer
+) -> list[tuple[str, float]]:
     return [
-        (readable(subwords.tokens[number]), float(np.exp(log_p[number])))
-        for number in best
+        (readable(tokenizer.vocabulary[token_id]), float(np.exp(log_p[token_id])))
+        for token_id in np.argsort(-log_p)[:TOP_K]
     ]

@@ -43,7 +43,7 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 #
 # A table of word vectors (an **embedding**) has one row for *bank*, so the word gets the
 # same vector in both sentences. Give each word two numbers, how much it has to do with
-# **water** and with **money**; *bank* stands halfway.
+# **water** and with **money**; *bank* is halfway.
 
 # %%
 river, loan, bank = np.array([[3.0, 0.0], [0.0, 3.0], [1.5, 1.5]])
@@ -84,7 +84,7 @@ print(f"bank in one sentence and in the other: {before:.2f} before, {after:.2f} 
 assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 
 # %% [markdown]
-# One word, two vectors: each now carries the sentence it stands in. Such a vector is called
+# One word, two vectors: each now carries the sentence it is in. Such a vector is called
 # **contextual**. An embedding gives a word a vector once and for all; attention
 # computes one anew for every position in every sentence.
 #
@@ -155,7 +155,7 @@ print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 #
 # <details><summary>Hint 1</summary>
 #
-# Token i is row i of x. Which side must the matrix stand on, so that row i of the product
+# Token i is row i of x. Which side must the matrix be on, so that row i of the product
 # is made from row i of x, and from no other row?
 #
 # </details>
@@ -565,7 +565,7 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Write the shape beside each line; each `d_…` has the shape of its array. From `d_q`, `d_k`
+# Write the shape next to each line; each `d_…` has the shape of its array. From `d_q`, `d_k`
 # and `d_v` there is one way each to a matrix of parameters, and one way each to x.
 #
 # </details>

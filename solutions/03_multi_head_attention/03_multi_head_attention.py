@@ -130,8 +130,8 @@ print(head_0, head_1, sep="\n\n")
 # <details><summary>Hint 1</summary>
 #
 # One token is a row: the columns of head 0, then those of head 1. Reshape can cut that row
-# in parts and leave the tokens alone. What is the shape then, and which two axes
-# still stand in the wrong order?
+# in parts and leave the tokens alone. What is the shape then, and which two axes are still
+# in the wrong order?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -185,7 +185,7 @@ for name, before in {"split_heads": right, "reshape": reshaped}.items():
 assert moved == [[1, 1], [1, 2]]
 
 # %% [markdown]
-# After the right split, row 2 moves in both heads: that is where token 2 stands. After the
+# After the right split, row 2 moves in both heads: that is where token 2 is. After the
 # reshape, rows 1 and 2 of head 1 move, and nothing in head 0: both halves of token 2 are in
 # one head.
 #
@@ -284,7 +284,7 @@ check(multi_head_attention)
 # ## Who kicked whom?
 #
 # *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and** what
-# it was done to: two questions about one word, and the answers may stand near or far. Let
+# it was done to: two questions about one word, and the answers may be near or far. Let
 # head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. Each word only
 # says which word it is; *kicked* asks in both heads, *Bob* answers in head 0 and *ball* in
 # head 1.

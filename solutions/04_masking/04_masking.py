@@ -344,7 +344,7 @@ with np.errstate(invalid="ignore"):
 #
 # **Way 3:** give the blocked scores a value so low that nothing is left of them. How low is
 # low enough? The first code of BERT, a well-known model of 2018 that reads sentences, adds
-# −10,000; −1e9 is common as well. Try −10,000 on a blocked score of 0, beside scores that
+# −10,000; −1e9 is common as well. Try −10,000 on a blocked score of 0, next to scores that
 # are low themselves:
 
 # %%

@@ -7,14 +7,14 @@
 #
 # - show with a number what attention knows about the order of its tokens, and what it
 #   does not;
-# - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of its
-#   columns does;
-# - move an encoding by k places with one matrix, and turn queries and keys instead of adding
-#   anything to them;
+# - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of
+#   its columns does;
+# - move an encoding by k positions with one matrix, and turn queries and keys instead
+#   of adding anything to them;
 # - say why a trained score cannot tell a right encoding from a wrong one.
 #
-# **About 130 minutes.** You need lessons 01 to 04 and sine and cosine as coordinates on a
-# circle.
+# **About 130 minutes.** You need lessons 01 to 04 and sine and cosine as coordinates on
+# a circle.
 
 # %%
 import numpy as np
@@ -29,9 +29,9 @@ from course_lib.self_attention import equivariance_gap, self_attention
 #
 # *The dog bit the man.* *The man bit the dog.*
 #
-# The same five words, and two different stories. Let attention read both: every word gets
-# a vector, the same one wherever it stands, and two heads with random parameters look.
-# **Predict:** does *bit* find the same in both?
+# The same five words, and two different stories. Let attention read both: every word
+# gets a vector, the same one wherever it stands, and two heads with random parameters
+# attend. **Predict:** does *bit* get the same output in both?
 
 # %%
 rng = np.random.default_rng(0)
@@ -41,30 +41,30 @@ man_bit = np.array([vocabulary[word] for word in "the man bit the dog".split()])
 parameters = rng.normal(size=(4, 32, 32)) / 32**0.5  # w_q, w_k, w_v, w_o
 
 
-def look(x, may_attend=None):
+def attend(x, may_attend=None):
     return heads.multi_head_attention(x, x, *parameters, 2, may_attend)[0]
 
 
-print("bit finds the same:", np.allclose(look(dog_bit)[2], look(man_bit)[2]))
+print("same output for bit:", np.allclose(attend(dog_bit)[2], attend(man_bit)[2]))
 
 # %% [markdown]
 # Nothing differs, but for rounding. *bit* sees which words there are and not where they
 # are, so no parameters, however well trained, could let this layer say **who bit**. The
-# last picture of the lesson answers that question, with one look.
+# last picture of the lesson answers that question, with a single head.
 
 # %% [markdown]
 # ## What attention knows about order
 #
-# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function and
-# after it, and gives the largest difference. Zero means that the function treats all
-# places alike. Ask it twice: about attention as it is, and about attention with the
-# causal mask of lesson 04. **Predict** both.
+# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function
+# and after it, and gives the largest difference. Zero means that the function treats
+# all positions alike. Ask it twice: about attention as it is, and about attention with
+# the causal mask of lesson 04. **Predict** both.
 
 # %%
 order = [1, 2, 0, 4, 3]
-gap = equivariance_gap(look, dog_bit, order)
+gap = equivariance_gap(attend, dog_bit, order)
 causal_gap = equivariance_gap(
-    lambda x: look(x, masks.causal_mask(len(x))), dog_bit, order
+    lambda x: attend(x, masks.causal_mask(len(x))), dog_bit, order
 )
 print("without a mask: below 1e-14:", gap < 1e-14)
 print(f"with a causal mask: {causal_gap:.2f}")
@@ -73,61 +73,62 @@ assert gap < 1e-14 and causal_gap > 0.5
 # %% [markdown]
 # > **Popular error: "attention has no sense of order".** Without a mask that is true.
 # > With a causal mask it is false: the first token sees one token, the fifth sees five,
-# > so places are not alike any more.
+# > so positions are not alike any more.
 #
-# Can a place even be *read off* what a causal head finds? Let every token look equally
-# at itself and all earlier ones, and let the first token alone have the value 1.
+# Can a position even be *read off* a causal head's output? Let every token attend
+# equally to itself and all earlier ones, and let only the first token have the value 1.
 
 # %%
 tokens = np.array([[1.0], [0.0], [0.0], [0.0], [0.0]])
 zero, one = np.zeros((1, 1)), np.ones((1, 1))
 equal = (zero, zero, one, one, 1, masks.causal_mask(5))  # w_q, w_k, w_v, w_o, one head
 share = heads.multi_head_attention(tokens, tokens, *equal)[0][:, 0]
-print("found:", share.round(2), "place:", (1 / share - 1).round(2))
+print("output:", share.round(2), "position:", (1 / share - 1).round(2))
 assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
-# Row t finds $1/(t+1)$: its place, written as a fraction. Decoders, the models that write a
-# text token by token, know where their tokens stand even if they were trained with a causal
-# mask and no encoding (Haviv et al. 2022). An encoder, which reads a whole text at once, has
-# no such mask. It needs to be told.
+# Row t is $1/(t+1)$: its position, written as a fraction. Decoders, the models that
+# write a text token by token, know where their tokens stand even if they were trained
+# with a causal mask and no encoding (Haviv et al. 2022). An encoder, which reads a
+# whole text at once, has no such mask. It needs to be told.
 
 # %% [markdown]
-# ## How would you number the places?
+# ## How would you number the positions?
 #
-# Each place needs a vector that is added to the token's. Four wishes:
+# Each position needs a vector that is added to the token's. Four wishes:
 #
-# 1. **unique**: two places never get the same vector;
-# 2. **a step is a step**: from one place to the next means the same everywhere, and in
-#    sentences of any length;
-# 3. **bounded**: a late place does not drown the word that stands there;
-# 4. **computed**: nothing is drawn at random, and no place is missing because it was rare.
+# 1. **unique**: two positions never get the same vector;
+# 2. **a step is a step**: from one position to the next means the same everywhere, and
+#    in sentences of any length;
+# 3. **bounded**: a late position does not drown the word that stands there;
+# 4. **computed**: nothing is drawn at random, and no position is missing because it was
+#    rare.
 #
-# Two tempting answers: the number t itself, or the fraction t/(n − 1). **Predict** which
-# wish each of them breaks.
+# Two tempting answers: the number t itself, or the fraction t/(n − 1). **Predict**
+# which wish each of them breaks.
 
 # %%
-print("number: place 500 beside a word of size 1:", 500.0)
+print("number: position 500, added to a word of size 1:", 500.0)
 for n in (5, 50):
     print(f"fraction: one step in a sentence of {n} words: {1 / (n - 1):.2f}")
 
 # %% [markdown]
-# The number breaks the third wish, the fraction the second: the neighbour on the left is
-# 0.25 away in one sentence and 0.02 in another.
+# The number breaks the third wish, the fraction the second: the neighbour on the left
+# is 0.25 away in one sentence and 0.02 in another.
 
 # %% [markdown]
 # ## Clock hands
 #
-# A clock does better. It has 43,200 different seconds, three **hands** none of which ever
-# leaves the face, and every minute turns a hand by the same angle. That is the idea of
-# the encoding. Three words:
+# A clock does better. It has 43,200 different seconds, three **hands** none of which
+# ever leaves the face, and every minute turns a hand by the same angle. That is the
+# idea of the encoding. Three words:
 #
-# - a **place** t counts tokens from 0;
-# - a hand's **speed** ω says how many radians it turns per place;
-# - its **wavelength** 2π/ω says after how many places it points the same way again.
+# - a **position** t counts tokens from 0;
+# - a hand's **frequency** ω says how many radians it turns per position;
+# - its **wavelength** 2π/ω says after how many positions it points the same way again.
 #
-# Two hands, with speeds 1 and 0.1, at the first four places. A hand is two numbers: how
-# far its tip is to the right, and how far up.
+# Two hands, with frequencies 1 and 0.1, at the first four positions. A hand is two
+# numbers: how far its tip is to the right, and how far up.
 
 # %%
 two_hands = wrong_encodings.encoding_of(np.array([1.0, 0.1]), 8)  # (8, 4)
@@ -135,37 +136,38 @@ print("right, up, right, up\n", two_hands[:4].round(2))
 
 # %% [markdown]
 # Notice that row 0 is 0, 1, 0, 1: both hands start at twelve, so sine is "right" and
-# cosine is "up". The wavelengths are 6.3 and 63 places. With one hand alone, place 44
-# would look almost like place 0 (44 is nearly seven times 2π); the slow hand tells them
-# apart, as hours tell two equal minutes apart.
+# cosine is "up". The wavelengths are 6.3 and 63 positions. With one hand alone,
+# position 44 would look almost like position 0 (44 is nearly seven times 2π); the slow
+# hand tells them apart, as hours tell two equal minutes apart.
 
 # %%
-alt = "From place 0 to 7 the fast hand goes all the way round, the slow one a ninth."
-figures.clock_hands(two_hands, [*"01234567"], ["speed 1", "speed 0.1"], alt=alt)
+alt = "From position 0 to 7 the fast hand goes all the way round, the slow one a ninth."
+figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], alt=alt)
 
 # %% [markdown]
 # ## The formula
 #
-# Section 3.5 of *Attention Is All You Need*, for place t and hand i:
+# Section 3.5 of *Attention Is All You Need*, for position t and hand i:
 #
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t is the encoding of place t; sine and cosine of one hand stand side by side. So there
-# are half as many hands as columns (rounded up: at an odd d_model the last hand has a sine
-# only). The first has speed 1, and each following one is slower by the same factor.
+# Row t is the encoding of position t; sine and cosine of one hand are neighbours. So
+# there are half as many hands as columns (rounded up: at an odd d_model the last hand
+# has a sine only). The first has frequency 1, and each following one is slower by the
+# same factor.
 #
-# 10,000 is called the **base**. The two hands above have d_model 4 and base 100: check that
-# $100^{-2/4}$ is 0.1.
+# 10,000 is called the **base**. The two hands above have d_model 4 and base 100: check
+# that $100^{-2/4}$ is 0.1.
 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
 #
-# Write the table of all places, for any d_model, odd ones included, and any base.
+# Write the table of all positions, for any d_model, odd ones included, and any base.
 #
 # <details><summary>Hint 1</summary>
 #
-# First all angles: a column of places times a row of speeds, one speed per hand. What
+# First all angles: a column of positions times a row of frequencies, one per hand. What
 # does the exponent hold: i, or the number 2i of the column? Take it twice and the hands
 # are far too slow.
 #
@@ -185,81 +187,82 @@ from course_lib.positions import sinusoidal_encoding  # exercise
 check(sinusoidal_encoding)
 
 # %% [markdown]
-# The encoding of 64 places with 64 numbers each, as colours. **Predict** what the right
-# half looks like: these are the slow hands.
+# The encoding of 64 positions with 64 numbers each, as colours. **Predict** what the
+# right half looks like: these are the slow hands.
 
 # %%
-alt = "On the left columns change from place to place; on the right they hardly do."
+alt = "On the left columns change with every position; on the right they hardly do."
 table = sinusoidal_encoding(64, 64)
-figures.stripes(table, ylabel="place", xlabel="column", alt=alt)
+figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 
 # %% [markdown]
-# On the left the colours change with every place, on the right sines stay near 0 (white)
-# and cosines near 1. Those hands have hardly left twelve o'clock: they are there for
-# texts of thousands of tokens.
+# On the left the colours change with every position, on the right sines stay near 0
+# (white) and cosines near 1. Those hands have hardly left twelve o'clock: they are
+# there for sequences of thousands of tokens.
 #
-# Now the first and the third wish, as numbers, for 512 places: how far apart the two nearest
-# vectors are (0 would mean that two places share one), and the lengths of all vectors. The
-# lengths are a small surprise: **predict** them.
+# Now the first and the third wish, as numbers, for 512 positions: how far apart the two
+# nearest vectors are (0 would mean that two positions share one), and the lengths of
+# all vectors. The lengths are a small surprise: **predict** them.
 
 # %%
 P = sinusoidal_encoding(512, 64)
 lengths = np.linalg.norm(P, axis=-1)
-nearest = wrong_encodings.nearest_places(P)
-print("nearest two places:", round(nearest, 2), "apart")
+nearest = wrong_encodings.smallest_distance(P)
+print("nearest two positions:", round(nearest, 2), "apart")
 print("all lengths equal:", np.allclose(lengths, lengths[0]), lengths[0].round(3))
 assert np.allclose(lengths, 32**0.5)
 assert np.isclose(nearest, np.linalg.norm(P[1] - P[0]))
 assert 0.25 < nearest / 32**0.5 < 0.27
 
 # %% [markdown]
-# No two of the 512 places get the same vector: the nearest ones are neighbours, and even
-# those are 1.47 apart, a quarter of a vector's length.
+# No two of the 512 positions get the same vector: the nearest ones are neighbours, and
+# even those are 1.47 apart, a quarter of a vector's length.
 #
 # Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so the length is the root of the
 # number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is drawn, and there
-# is no last place.
+# is no last position.
 
 # %% [markdown]
 # ## Wrong formulas
 #
-# The exponent is often typed wrongly. Four mistakes, and what becomes of the 32 hands. In
-# the first, the power is written as exp of a logarithm; somebody typed `/ d // 2` and meant
-# `/ (d // 2)`, but Python's `//` is done when its turn comes, and rounds the whole exponent
-# down.
+# The exponent is often typed wrongly. Four mistakes, and what becomes of the 32 hands.
+# In the first, the power is written as exp of a logarithm; somebody typed `/ d // 2`
+# and meant `/ (d // 2)`, but Python's `//` is done when its turn comes, and rounds the
+# whole exponent down.
 
 # %%
-wrong = wrong_encodings.wrong_speeds(64)
+wrong = wrong_encodings.wrong_frequencies(64)
 right = {"10000 ** (-2 * i / d)": 10000.0 ** (-np.arange(32) / 32)}
-print("formula                        speeds   slowest hand   nearest places")
-for name, speeds in (right | wrong).items():
-    near = wrong_encodings.nearest_places(wrong_encodings.encoding_of(speeds, 512))
-    longest = 2 * np.pi / speeds.min()
-    print(f"{name:31} {len(set(speeds)):5} {longest:14.4g} {near:16.2f}")
-assert [len(set(speeds)) for speeds in wrong.values()] == [4, 1, 32, 32]
-assert abs(333 / (2 * np.pi) - 53) < 0.002  # turns of a hand with speed 1
+print("formula                   frequencies  longest wavelength  nearest positions")
+for name, omega in (right | wrong).items():
+    near = wrong_encodings.smallest_distance(wrong_encodings.encoding_of(omega, 512))
+    longest = 2 * np.pi / omega.min()
+    print(f"{name:31} {len(set(omega)):5} {longest:19.4g} {near:18.2f}")
+assert [len(set(omega)) for omega in wrong.values()] == [4, 1, 32, 32]
+assert abs(333 / (2 * np.pi) - 53) < 0.002  # turns of a hand with frequency 1
 assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 
 # %% [markdown]
-# Row by row: the right one has 32 speeds, and the slowest hand takes 47,000 places for a turn.
-# The first mistake leaves 4 speeds, the second a single one: all hands turn together, and
-# places 333 apart (almost exactly 53 turns) are nearly the same. Doubling the exponent gives a
-# slowest hand that needs 350 million places for a turn. Multiplying instead of dividing gives
-# hands that spin by up to 7,499 radians per place: even the nearest places are further apart
-# than a vector is long.
+# Row by row: the right one has 32 frequencies, and the slowest hand takes 47,000
+# positions for a turn. The first mistake leaves 4 frequencies, the second a single one:
+# all hands turn together, and positions 333 apart (almost exactly 53 turns) are nearly
+# the same. Doubling the exponent gives a slowest hand that needs 350 million positions
+# for a turn. Multiplying instead of dividing gives hands that spin by up to 7,499
+# radians per position: even the nearest positions are further apart than a vector is
+# long.
 
 # %% [markdown]
-# Every one of these tables has the right shape, and sines and cosines in it: further down
-# they all take a test. (The first one's 512 places do lie apart. What it lost are the
-# slow hands; what these are good for comes soon.)
+# Every one of these tables has the right shape, and sines and cosines in it: further
+# down they all take a test. (The first one's 512 positions do lie apart. What it lost
+# are the slow hands; what these are good for comes soon.)
 
 # %% [markdown]
 # > **Popular error: "all sines first, then all cosines" is what the formula says.** The
 # > paper's formula alternates. Its authors' own program (tensor2tensor) puts the sines
 # > first, and its slowest wavelength differs slightly; many programs follow it.
 #
-# Does it matter? All dot products stay: it is the same table with its columns in another
-# order. But parameters trained with one order are wrong for the other.
+# Does it matter? All dot products stay: it is the same table with its columns in
+# another order. But parameters trained with one order are wrong for the other.
 
 # %%
 sines_first = np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1)
@@ -270,9 +273,9 @@ print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
 # ## Why 10,000?
 #
 # The paper gives no derivation: wavelengths run "from 2π to 10000 · 2π". An experiment
-# shows what the base is good for. Take the dot product of place 0 with places 10 to 19,
-# 100 to 199, and 1,000 to 1,999, as a share of its largest value, and average each group.
-# Do they tell *near* from *far* from *very far*?
+# shows what the base is good for. Take the dot product of position 0 with positions 10
+# to 19, 100 to 199, and 1,000 to 1,999, as a share of its largest value, and average
+# each group. Do they tell *near* from *far* from *very far*?
 
 # %%
 far = {}
@@ -285,26 +288,26 @@ assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[1
 # %% [markdown]
 # With base 10 all hands are fast, and 100 away looks like 1,000 away. With base 10,000
 # the slow hands are still on their first round and keep the two apart. That is also why
-# models for very long texts raise the base: Llama 3, a language model of 2024, uses 500,000,
-# with rotations, which come below.
+# models for very long texts raise the base: Llama 3, a language model of 2024, uses
+# 500,000, with rotations, which come below.
 
 # %% [markdown]
 # ## One step is one turn
 #
-# Why sine *and* cosine? Because then the second wish comes true exactly. k places further,
-# every hand has turned by $k\omega_i$, wherever it points. Turning is a matrix, the same
-# for all t:
+# Why sine *and* cosine? Because then the second wish comes true exactly. k positions
+# further, every hand has turned by $k\omega_i$, wherever it points. Turning is a
+# matrix, the same for all t:
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
-# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$. Which
-# goes where follows from
+# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$.
+# Which goes where follows from
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
 #
-# Rows are places here, so the matrix stands on the right; in texts with columns it is
-# transposed and stands on the left.
+# Rows are positions here, so the matrix is on the right; texts that use columns have
+# its transpose on the left.
 
 # %% [markdown]
 # ### Exercise: shift_matrix
@@ -321,8 +324,8 @@ assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[1
 # <details><summary>Hint 2</summary>
 #
 # A loop over the even columns 0, 2, 4, … is fine. The block of column c is
-# `matrix[c : c + 2, c : c + 2]`, and its speed is that of the encoding. At an odd d_model
-# NumPy may stop by itself, with a ValueError about shapes: that passes too.
+# `matrix[c : c + 2, c : c + 2]`, and its frequency is that of the encoding. At an odd
+# d_model NumPy may stop by itself, with a ValueError about shapes: that passes too.
 #
 # </details>
 
@@ -333,8 +336,8 @@ from course_lib.positions import shift_matrix  # exercise
 check(shift_matrix)
 
 # %% [markdown]
-# Three properties, on a thousand places. **Predict** the third: is going seven places and
-# then two back the same as going five?
+# Three properties, on a thousand positions. **Predict** the third: is going seven
+# positions on and two back the same as going five?
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
@@ -346,39 +349,40 @@ print("7 and −2 is 5:", np.allclose(M_7 @ shift_matrix(-2, 64), shift_matrix(5
 assert error < 1e-12  # an angle near 1,000 has 13 digits behind the point
 
 # %% [markdown]
-# So "look three places back" can be said with one matrix of parameters: if the query is
-# $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the
+# So "attend to three positions back" takes only one matrix of parameters: if the query
+# is $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the
 # paper chose sinusoids: it expected that a model could "easily learn to attend by
 # relative positions".
 
 # %% [markdown]
 # ## Dot products: how near is near?
 #
-# What do two encodings have in common? Each hand contributes $\sin a \sin b + \cos a \cos
-# b = \cos(a - b)$, so
+# What do two encodings have in common? Each hand contributes $\sin a \sin b + \cos a
+# \cos b = \cos(a - b)$, so
 #
 # $$P_t \cdot P_s = \sum_i \cos\big((t - s)\,\omega_i\big):$$
 #
-# only the **difference** of the places counts. A table whose entries depend only on the
-# difference of row and column is called a Toeplitz matrix.
+# only the **difference** of the positions counts. A table whose entries depend only on
+# the difference of row and column is called a Toeplitz matrix.
 
 # %%
 dots = table @ table.T
 spread = max(np.ptp(np.diagonal(dots, offset)) for offset in range(64))
 print("each diagonal is constant:", spread < 1e-12)
-print("place 30 with 25 and with 35:", dots[30, 25].round(2), dots[30, 35].round(2))
+print("position 30 with 25 and with 35:", dots[30, 25].round(2), dots[30, 35].round(2))
 
 # %%
-alt = "A dark diagonal; the colour fades beside it, while faint stripes get clearer."
-figures.stripes(dots, ylabel="place", xlabel="place", alt=alt)
+alt = "A dark diagonal; the colour fades away from it, while faint stripes get clearer."
+figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
 
 # %% [markdown]
 # Two things to notice. First, five back and five forth give the *same* number: the bare
-# dot product cannot tell left from right. It takes a matrix such as $M_{-1}$ in between.
+# dot product cannot tell left from right. It takes a matrix such as $M_{-1}$ in
+# between.
 #
-# Second, the colour fades away from the diagonal, but not evenly: there are faint stripes
-# beside it, mostly clearer farther out. Texts say that the dot product falls with the
-# distance. **Predict** from the picture how far that holds.
+# Second, the colour fades away from the diagonal, but not evenly: there are faint
+# stripes, mostly clearer farther out. Many texts say that the dot product falls with
+# the distance. **Predict** from the picture how far that holds.
 
 # %%
 monotone = {}
@@ -393,48 +397,48 @@ print("64 columns, rises to 6, 18 and 32:", np.round(rises, 3))
 assert rises == sorted(rises)
 
 # %%
-alt = "Dot products with place 0 fall to distance 5, then go up and down while falling."
+alt = "Dot products with position 0 fall to distance 5, then fall with ups and downs."
 axes = {"xlabel": "distance", "ylabel": "share of the largest"}
 figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 
 # %% [markdown]
 # It falls up to distance 5 with 64 columns, 11 with 128, and 43 in the paper's size;
-# behind that it goes up and down on its way. With 64 columns it rises by 0.002 to the stripe
-# 6 places away, and by 0.12 to the one 32 places away. "Nearer means a larger dot product" is a
-# tendency, with exceptions at every size.
+# beyond that it goes up and down on its way. With 64 columns it rises by 0.002 to the
+# stripe 6 positions away, and by 0.12 to the one 32 positions away. "Nearer means a
+# larger dot product" is a tendency, with exceptions at every size.
 
 # %% [markdown]
 # ## Can the turn be learned from examples?
 #
-# The matrix $M_k$ is exact for all places. Suppose that nobody tells us the formula, and
-# we *fit* a matrix that carries each of the places 0 to 511 to the next one. That makes 512
-# equations for the 512 unknowns of each column: enough, one would expect, to find the
-# rotation. **Predict:** how well does the fit do on those places, and how well on the places
-# 512 to 1,023?
+# The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula,
+# and we *fit* a matrix that carries each of the positions 0 to 511 to the next one.
+# That makes 512 equations for the 512 unknowns of each column: enough, one would
+# expect, to find the rotation. **Predict:** how well does the fit do on those
+# positions, and how well on the positions 512 to 1,023?
 
 # %%
-places_512 = sinusoidal_encoding(1025, 512)
+encodings = sinusoidal_encoding(1025, 512)
 # rcond: what is 1e-10 of the strongest direction or less is rounding, and left out.
-fitted, _, rank, _ = np.linalg.lstsq(places_512[:512], places_512[1:513], rcond=1e-10)
+fitted, _, rank, _ = np.linalg.lstsq(encodings[:512], encodings[1:513], rcond=1e-10)
 misses = {}
 for name, matrix in {"formula": shift_matrix(1, 512), "fitted": fitted}.items():
-    wrong_by = np.linalg.norm(places_512[:-1] @ matrix - places_512[1:], axis=-1)
+    wrong_by = np.linalg.norm(encodings[:-1] @ matrix - encodings[1:], axis=-1)
     wrong_by /= 256**0.5  # a vector's length: it has 256 hands
     misses[name] = wrong_by[:512].mean(), wrong_by[512:].mean()
-    seen, unseen = misses[name]
-    print(f"{name}: seen {seen:.1f}, unseen {unseen:.1f} of a vector's length")
-print("directions that the 512 seen places fill: below 140 of 512:", rank < 140)
+    first, second = misses[name]
+    print(f"{name}: first 512 {first:.1f}, next 512 {second:.1f}, in vector lengths")
+print("directions in the first 512 rows: below 140 of 512:", rank < 140)
 assert misses["fitted"][0] < 1e-6 and misses["fitted"][1] > 0.3
 assert max(misses["formula"]) < 1e-12
 
 # %% [markdown]
 # The fitted matrix is perfect where it was fitted, and wrong by more than half of a
-# vector's length elsewhere. The slow hands have hardly moved, so 512 rows say nothing about
-# three quarters of the directions. Many matrices fit them equally well; least squares picks
-# the smallest, and that is not the rotation.
+# vector's length elsewhere. The slow hands have hardly moved, so 512 rows say nothing
+# about three quarters of the directions. Many matrices fit them equally well; least
+# squares picks the smallest, and that is not the rotation.
 #
-# Keep this in mind for what follows. That a right answer *exists* for all places does not
-# mean that training on some places *finds* it.
+# Keep this in mind for what follows. That a right answer *exists* for all positions
+# does not mean that training on some positions *finds* it.
 
 # %% [markdown]
 # ## Adding
@@ -445,8 +449,8 @@ assert max(misses["formula"]) < 1e-12
 # %% [markdown]
 # ### Exercise: add_positions
 #
-# Add to token i of each sequence the encoding of place i. The table may hold more places
-# than there are tokens; fewer is an error.
+# Add to token i of each sequence the encoding of position i. The table may hold more
+# positions than there are tokens; fewer is an error.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -472,24 +476,24 @@ check(add_positions)
 
 # %%
 encoding = sinusoidal_encoding(5, 32)
-told_gap = equivariance_gap(lambda x: look(add_positions(x, encoding)), dog_bit, order)
-told = [look(add_positions(x, encoding))[2] for x in (dog_bit, man_bit)]
-print(f"gap: {told_gap:.2f}, bit finds the same: {np.allclose(*told)}")
-assert told_gap > 0.1 and not np.allclose(*told)
+new_gap = equivariance_gap(lambda x: attend(add_positions(x, encoding)), dog_bit, order)
+of_bit = [attend(add_positions(x, encoding))[2] for x in (dog_bit, man_bit)]
+print(f"gap: {new_gap:.2f}, same output for bit: {np.allclose(*of_bit)}")
+assert new_gap > 0.1 and not np.allclose(*of_bit)
 
 # %% [markdown]
-# The order is back. Adding looks crude: why not put the place *beside* the word? The two
-# are relatives, because a matrix applied to a sum gives a sum:
+# The order is back. Adding looks crude: why not give the position columns of its own?
+# The two are relatives, because a matrix applied to a sum gives a sum:
 #
 # $$(x + P)\,W = xW + PW, \qquad [x,\, P] \begin{pmatrix} W_1 \\ W_2 \end{pmatrix} =
 # x W_1 + P W_2.$$
 
 # %% [markdown]
 # Side by side, the two parts have matrices of their own, at the price of a wider model.
-# Added, they share one, and words and places can keep out of each other's way if training
-# gives them different directions: in the last picture they have columns of their own. How
-# strongly the order counts is then a matter of what is learned: next, a task that is
-# nothing *but* order.
+# Added, they share one, and words and positions can keep out of each other's way if
+# training gives them different directions: in the last picture they have columns of
+# their own. How strongly the order counts is then a matter of what is learned: next, a
+# task that is nothing *but* order.
 #
 # (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper
 # multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 08.)
@@ -497,19 +501,21 @@ assert told_gap > 0.1 and not np.allclose(*told)
 # %% [markdown]
 # ## A task that is nothing but order
 #
-# Say a sequence of 16 digits backwards. At place i the answer is the token of place 15 −
-# i, whatever tokens there are. The model is one head between an embedding and a guess. It
-# trains here twice, without an encoding and with the sinusoids, in some ten seconds.
+# Say a sequence of 16 digits backwards. At position i the answer is the token of
+# position 15 − i, whatever tokens there are. The model is one head between an embedding
+# and a guess. It trains here twice, without an encoding and with the sinusoids, in some
+# ten seconds.
 #
 # Without order one can still guess: the digit that the sequence holds most often.
-# **Predict** roughly how often that is right, with 10 digits in 16 places.
+# **Predict** roughly how often that is right, with 10 digits in 16 positions.
 
 # %%
 from course_lib.experiments import extrapolation, record, reversing
 
 tables = reversing.encodings(seed=0)
-trained = {name: reversing.reverse(tables[name]) for name in ("none", "sinusoidal")}
-bound = reversing.best_without_order()
+kinds = ("none", "sinusoidal")
+trained = {name: reversing.train_to_reverse(tables[name]) for name in kinds}
+bound = reversing.order_blind_accuracy()
 print(f"best guess without order: {bound:.2f}")
 for name, model in trained.items():
     score = model.accuracy(16)
@@ -521,20 +527,20 @@ assert (backwards.argmax(axis=-1) == mirrored).all()
 assert backwards[np.arange(16), mirrored].mean() > 0.5  # of each row, about 0.6
 
 # %% [markdown]
-# The best guess without order is right 24 % of the time, and training without an encoding
-# comes no further. With one it is right nearly always. One can read that an added encoding
-# tells a model the order weakly at best; here it tells enough. The head's weights, as a mean
-# over 1,000 new sequences:
+# The best guess without order is right 24 % of the time, and training without an
+# encoding comes no further. With one it is right nearly always. One can read that an
+# added encoding tells a model the order weakly at best; here it tells enough. The
+# head's weights, as a mean over 1,000 new sequences:
 
 # %%
-alt = "Each place looks most at the one as far from the other end: a diagonal."
-names = [str(place) for place in range(16)]
-figures.attention_weights(backwards, names, names, alt=alt)
+alt = "Each position attends most to the one as far from the other end: a diagonal."
+labels = [str(position) for position in range(16)]
+figures.attention_weights(backwards, labels, labels, alt=alt)
 
 # %% [markdown]
-# The right place gets about 0.6 of a row, on average. Why is that enough to be right nearly
-# always? It is more than all other places together, so the token there has the largest part in
-# what the head finds, and the guess goes by the largest part.
+# The right position gets about 0.6 of a row, on average. Why is that enough to be right
+# nearly always? It is more than all other positions together, so the token there has
+# the largest part in the head's output, and the guess goes by the largest part.
 #
 # Now the test for the wrong formulas from above, and for a table of random numbers.
 # **Predict:** which of them fail?
@@ -543,126 +549,129 @@ figures.attention_weights(backwards, names, names, alt=alt)
 # are made by one command and kept with the course.
 
 # %%
-kept_scores = record.read("reversing")
-print(kept_scores.command, "with torch", kept_scores.environment["torch"])
+reversal = record.read("reversing")
+print(reversal.command, "with torch", reversal.environment["torch"])
 for name in tables:
-    print(f"{name:28}", *(f"{score:.2f}" for score in kept_scores.values(name)))
-told_something = [name for name in tables if name != "none"]
-assert max(kept_scores.values("none")) < bound + 0.03
-assert min(min(kept_scores.values(name)) for name in told_something) > 0.99
+    print(f"{name:28}", *(f"{score:.2f}" for score in reversal.values(name)))
+with_encoding = [name for name in tables if name != "none"]
+assert max(reversal.values("none")) < bound + 0.03
+assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 
 # %% [markdown]
-# None of them fails. 16 places differ somehow in every one of these tables, and training
-# finds the difference, whatever it is. Even random numbers will do.
+# None of them fails. 16 positions differ somehow in every one of these tables, and
+# training finds the difference, whatever it is. Even random numbers will do.
 #
-# > **Popular error: "it trains well, so the encoding is right".** A trained score cannot
-# > grade an encoding. What can: the formula's own properties, which you have measured, at
-# > all places and not only at those of the training data. That is what the checks above
-# > do.
+# > **Popular error: "it trains well, so the encoding is right".** A trained score
+# > cannot grade an encoding. What can: the formula's own properties, which you have
+# > measured, at all positions and not only at those of the training data. That is what
+# > the checks above do.
 
 # %% [markdown]
 # ## Learned positions
 #
 # > **Popular error: "the Transformer's positional encodings are learnt".** The paper's
 # > are computed. It also tried learned ones, with "nearly identical results" (table 3,
-# > row E: 25.7 instead of 25.8 BLEU, the usual score of translations), and kept the sinusoids
-# > because they may work for longer sequences. The language models BERT and GPT-2 learn
-# > theirs: both are in use.
+# > row E: 25.7 instead of 25.8 BLEU, the usual score of translations), and kept the
+# > sinusoids because they may work for longer sequences. The language models BERT and
+# > GPT-2 learn theirs: both are in use.
 #
-# Do they work at places never trained? Another task: at each place, give the token **three
-# places before**. Train on 16 tokens at the places 0 to 15. Then ask later places, and
-# sequences of 64 tokens at the places 0 to 63.
+# Do they work at positions never trained? Another task: at each position, give the
+# token **three positions before**. Train on 16 tokens at the positions 0 to 15. Then
+# ask for later positions, and for sequences of 64 tokens at the positions 0 to 63.
 
 # %% [markdown]
-# Three ways to tell the place: a *learned* table with 128 rows, the *sinusoidal* one, and
-# *rotary* (next section: it turns queries and keys, so that scores know only differences of
-# places). **Predict** who is right at the places 100 to 115.
+# Three kinds of encoding: a *learned* table with 128 rows, the *sinusoidal* one, and
+# *rotary* (next section: it turns queries and keys, so that scores know only
+# differences of positions). **Predict** which of them is right at the positions 100 to
+# 115.
 
 # %%
-kept_back = record.read("extrapolation")
+trials = record.read("extrapolation")
 print("three seeds each:", *(f"{kind:>17}" for kind in extrapolation.KINDS))
-for asked in extrapolation.ASKED:
-    by_kind = [kept_back.values(f"{kind}, {asked}") for kind in extrapolation.KINDS]
-    print(f"{asked:18}", *("  " + " ".join(f"{s:.2f}" for s in row) for row in by_kind))
+for test in extrapolation.TEST_SEQUENCES:
+    by_kind = [trials.values(f"{kind}, {test}") for kind in extrapolation.KINDS]
+    print(f"{test:18}", *("  " + " ".join(f"{s:.2f}" for s in row) for row in by_kind))
 
 # %% [markdown]
-# Where they were trained, all are perfect. Elsewhere the **learned** table guesses: those
-# rows were never used, so they still are what they were at the start. The
-# **sinusoids** have a right matrix for every place, but training on 16 places does not find it:
-# the fitted matrix from above once more. (They do better at 100–115 than at 16–31, which is
-# nearer. We cannot explain that.) **Rotary** is perfect at later places, since it knows
-# differences only.
+# Where they were trained, all are perfect. Elsewhere the **learned** table guesses:
+# those rows were never used, so they still are what they were at the start. The
+# **sinusoids** have a right matrix for every position, but training on 16 positions
+# does not find it: the fitted matrix from above once more. (They do better at 100–115
+# than at 16–31, which is nearer. We cannot explain that.) **Rotary** is perfect at
+# later positions, since it knows differences only.
 #
-# The last row asks 61 places, 13 of them trained on. The learned table gets these right, and
-# one in ten of the others by guessing: together 0.29. Rotary meets new differences there, and
-# is not perfect either.
+# The last row asks 61 positions, 13 of them trained on. The learned table gets these
+# right, and one in ten of the others by guessing: together 0.29. Rotary meets new
+# differences there, and is not perfect either.
 
 # %% [markdown]
-# The next cell asserts what you have read. Then it trains rotary once more, here, for a third
-# of the steps.
+# The next cell asserts what you have read. Then it trains rotary once more, here, for a
+# third of the steps.
 
 # %%
-for asked in ("places 16–31", "places 100–115"):
-    kept = {kind: kept_back.values(f"{kind}, {asked}") for kind in extrapolation.KINDS}
-    assert max(kept["learned"]) < 0.4 and min(kept["rotary"]) > 0.99
-    assert min(kept["sinusoidal"]) < 0.9
-assert max(kept_back.values("sinusoidal, places 16–31")) < min(kept["sinusoidal"])
-assert abs(max(kept_back.values("learned, places 0–63")) - (13 + 48 / 10) / 61) < 0.02
-assert min(kept_back.values("rotary, places 0–63")) < 0.95
-turning = extrapolation.trained("rotary")
+for test in ("positions 16–31", "positions 100–115"):
+    shares = {kind: trials.values(f"{kind}, {test}") for kind in extrapolation.KINDS}
+    assert max(shares["learned"]) < 0.4 and min(shares["rotary"]) > 0.99
+    assert min(shares["sinusoidal"]) < 0.9
+assert max(trials.values("sinusoidal, positions 16–31")) < min(shares["sinusoidal"])
+assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61) < 0.02
+assert min(trials.values("rotary, positions 0–63")) < 0.95
+turning = extrapolation.train_kind("rotary")
 score = turning.accuracy(16, start=100)
-print("rotary, trained here, at the places 100–115: above 0.95:", score > 0.95)
+print("rotary, trained here, at the positions 100–115: above 0.95:", score > 0.95)
 assert score > 0.95
 
 # %%
-alt = "Each of the places 100 to 115 looks at the place three before it: a diagonal."
-later = [str(place) for place in range(100, 116)]
+alt = "Each position from 100 to 115 attends to the one three before it: a diagonal."
+later = [str(position) for position in range(100, 116)]
 figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 
 # %% [markdown]
-# The first three rows have nothing three places before them; nobody asked them.
+# The first three rows have nothing three positions before them; nobody asked them.
 
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
 # The idea of most models now in use (Su et al. 2021): leave the tokens alone, and turn
-# each *query* and each *key* by the angles of its place. Two neighbouring columns $(a,\, b)$
-# are a hand; it turns by $t\,\omega_i$ from wherever it points:
+# each *query* and each *key* by the angles of its position. Two neighbouring columns
+# $(a,\, b)$ are a hand; it turns by $t\,\omega_i$ from wherever it points:
 #
 # $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
 # \qquad \varphi = t\,\omega_i.$$
 #
-# If query and key both turn, the angle *between* them changes by the difference of their
-# turns. So the score depends on the words and on the **difference** of the places, by
-# construction. Values are not turned: they are what is handed out, not what is compared.
+# If query and key both turn, the angle *between* them changes by the difference of
+# their turns. So the score depends on the words and on the **difference** of the
+# positions, by construction. Values are not turned: they are what is handed out, not
+# what is compared.
 
 # %% [markdown]
-# Mind the direction: this formula turns the other way than the encoding's hands do. There
-# place t was $P_0 M_t$; here a row becomes itself times $M_{-t}$. Since only differences count,
-# either direction would do, as long as queries and keys take the same.
+# Mind the direction: this formula turns the other way than the encoding's hands do.
+# There position t was $P_0 M_t$; here a row becomes itself times $M_{-t}$. Since only
+# differences count, either direction would do, as long as queries and keys take the
+# same.
 #
 # The exercise is a stretch. To go on without it, put the line
-# `from course_lib.positions import rotary` into its cell. (NumPy's own ValueError at an odd d_k
-# passes here too.)
+# `from course_lib.positions import rotary` into its cell. (NumPy's own ValueError at an
+# odd d_k passes here too.)
 
 # %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their places. Any number of axes may
-# stand in front.
+# Turn the rows of x, queries or keys, by the angles of their positions. Any number of
+# axes may stand in front.
 #
 # <details><summary>Hint 1</summary>
 #
-# All angles are a table `(n, d_k / 2)`, as in your encoding, except that the places are
-# given, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds the
-# first number of every pair: what holds the second?
+# All angles are a table `(n, d_k / 2)`, as in your encoding, except that the positions
+# are given, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds
+# the first number of every pair: what holds the second?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Compute both new numbers from the *old* ones, then put them side by side again: either
-# write them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack them
-# along a new last axis and reshape.
+# Compute both new numbers from the *old* ones, then make them neighbours again: either
+# write them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack
+# them along a new last axis and reshape.
 #
 # </details>
 
@@ -673,7 +682,7 @@ from course_lib.positions import rotary  # exercise
 check(rotary)
 
 # %% [markdown]
-# The promise, tested: one query, one key four places apart, moved through the text
+# The promise, tested: one query, one key four positions apart, moved through the sequence
 # together. **Predict** the three scores.
 
 # %%
@@ -689,7 +698,7 @@ assert np.allclose(turned, key @ shift_matrix(-9, 32))
 assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
 
 # %% [markdown]
-# With the sinusoids added, scores also hold terms such as word times place, which do
+# With the sinusoids added, scores also hold terms such as word times position, which do
 # depend on where in the text one is: compare the same query and key.
 
 # %%
@@ -701,8 +710,9 @@ assert np.ptp(added) > 1
 # %% [markdown]
 # ## The same in PyTorch
 #
-# Learned positions are one `nn.Embedding` with a row per place; the sinusoids are a table
-# that is no parameter. The course's modules do both, and agree with your function.
+# Learned positions are one `nn.Embedding` with a row per position; the sinusoids are a
+# table that is no parameter. The course's modules do both, and agree with your
+# function.
 
 # %%
 import torch
@@ -719,68 +729,70 @@ for module in (layer, LearnedPositions(16, 32, device="cpu")):
 
 # %% [markdown]
 # One trap waits here. Large models compute in short floats, such as bfloat16, which has
-# about two to three digits. **Predict** what becomes of the places 256 and 257.
+# about two to three digits. **Predict** what becomes of the positions 256 and 257.
 
 # %%
 short = torch.arange(300).to(torch.bfloat16)
 print("256 == 257:", bool(short[256] == short[257]))
-print("different places among 300:", len(short.unique()))
+print("different positions among 300:", len(short.unique()))
 assert short[256] == short[257]
 
 # %% [markdown]
-# From 256 on, whole numbers share a float, and the tokens there share a place. So angles
-# are computed in float32 or float64, and only the finished sines and cosines are
+# From 256 on, whole numbers share a float, and the tokens there share a position. So
+# angles are computed in float32 or float64, and only the finished sines and cosines are
 # shortened.
 
 # %% [markdown]
 # ## Who bit?
 #
-# The question from the start. Give each word 36 numbers: the first 32 are for its place,
-# the last four say which word it is. One look, its parameters **chosen by hand**: the
-# query is the place, moved one back by your `shift_matrix`; the key is the place; the
-# value is the word.
+# The question from the start. Give each word 36 numbers: the first 32 are for its
+# position, the last four say which word it is. One head, its parameters **chosen by
+# hand**: the query is the position, moved one back by your `shift_matrix`; the key is
+# the position; the value is the word.
 
 # %%
 words, only_words = ["the", "dog", "bit", "man"], np.eye(36)[32:]
-only_places = np.hstack([sinusoidal_encoding(5, 32), np.zeros((5, 4))])
+only_positions = np.hstack([sinusoidal_encoding(5, 32), np.zeros((5, 4))])
 w_q = np.zeros((36, 32))
 w_q[:32] = 40 * shift_matrix(-1, 32)  # 40: decide hard
 w_k, w_v = np.eye(36)[:, :32], np.eye(36)[:, 32:]
-looks = {}
+rows = {}
 for sentence in ("the dog bit the man", "the man bit the dog"):
     x = only_words[[words.index(word) for word in sentence.split()]]
-    found, weights = self_attention(add_positions(x, only_places), w_q, w_k, w_v)
-    looks["bit, in " + sentence.replace("the ", "")] = weights[2]
-    print(sentence, "→", words[found[2].argmax()])
-assert np.allclose(*looks.values())
+    output, weights = self_attention(add_positions(x, only_positions), w_q, w_k, w_v)
+    rows["bit, in " + sentence.replace("the ", "")] = weights[2]
+    print(sentence, "→", words[output[2].argmax()])
+assert np.allclose(*rows.values())
 assert 0.975 < weights[2, 1] < 0.985
 
 # %% [markdown]
-# The two looks of *bit*, one row per sentence. The rows are the same, 0.98 one place back: what
-# differs is the word that stands there.
+# The weights of *bit*, one row per sentence. The rows are the same, 0.98 one position
+# back: what differs is the word that stands there.
 
 # %%
-alt = "In both sentences bit looks at the word before it: once the dog, once the man."
+alt = "In both sentences bit attends to the word before it: once the dog, once the man."
 keys = ["the", "dog / man", "bit", "the", "man / dog"]
-figures.attention_weights(np.array([*looks.values()]), [*looks], keys, alt=alt)
+figures.attention_weights(np.array([*rows.values()]), [*rows], keys, alt=alt)
 
 # %% [markdown]
-# The same parameters, two sentences, two answers: *bit* looks one place back, wherever it
-# stands. The order was lost because attention treats all places alike: swap dog and man, and
-# *bit* finds the same. It came back as 32 numbers per place.
+# The same parameters, two sentences, two answers: *bit* attends to the word before it,
+# wherever it stands. The order was lost because attention treats all positions alike:
+# swap dog and man, and *bit* gets the same output. It came back as 32 numbers per
+# position.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Without a mask attention treats all places alike. A causal mask breaks that; so does an
-#   encoding.
-# - Sinusoids are clock hands: k places further is one rotation $M_k$, and dot products of two
-#   encodings depend on differences only. Rotary positions turn queries and keys themselves.
-# - A good score does not prove an encoding right, and what was learned at some places need not
-#   hold at others.
+# - Without a mask attention treats all positions alike. A causal mask breaks that; so
+#   does an encoding.
+# - Sinusoids are clock hands: k positions further is one rotation $M_k$, and dot
+#   products of two encodings depend on differences only. Rotary positions turn queries
+#   and keys themselves.
+# - A good score does not prove an encoding right, and what was learned at some
+#   positions need not hold at others.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # *RoFormer*, section 3; Haviv et al. (2022), on decoders without positions.
 #
-# **An open question:** all our tokens were whole words. What is a token, when a word has
-# never been seen before? Lesson 06.
+# **An open question:** all our tokens were whole words. What is a token, when a word
+# has never been seen before? Lesson 06.

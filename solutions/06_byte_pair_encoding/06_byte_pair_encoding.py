@@ -55,7 +55,7 @@ print(f"{new_word} among them:", new_word in german)
 
 # %%
 known = token_statistics.most_frequent_words(german)
-unknown = token_statistics.share_unknown(held_out, known)
+unknown = token_statistics.share_out_of_vocabulary(held_out, known)
 print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
@@ -513,7 +513,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 # %%
 size = len(tokens_known)
-words_unknown = token_statistics.share_unknown(held_out, known[:size])
+words_unknown = token_statistics.share_out_of_vocabulary(held_out, known[:size])
 pieces_of = [token for word in held_out.split() for token in encode(word)]
 tokens_unknown = [token for token in pieces_of if token not in tokens_known]
 print(f"words, a table as large as ours:   {words_unknown:.0%} unknown")
@@ -528,7 +528,7 @@ assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 # %%
 signs = str.maketrans("", "", ".,:;!?()\"'")
 bare = token_statistics.most_frequent_words(german.translate(signs))
-unknown_bare = token_statistics.share_unknown(held_out.translate(signs), bare)
+unknown_bare = token_statistics.share_out_of_vocabulary(held_out.translate(signs), bare)
 print(f"words without such signs: {unknown_bare:.0%} unknown")
 assert 0.1 < unknown_bare < unknown
 
@@ -648,7 +648,7 @@ figures.length_and_size(n_merges, lengths, millions, alt=alt)
 
 # %%
 for n in (1000, 4000, 16_000):
-    seldom = token_statistics.share_seldom(german, fast_bpe.word_encoder(most[:n]), 5)
+    seldom = token_statistics.share_rare(german, fast_bpe.word_encoder(most[:n]), 5)
     print(f"{n:6} merges: {seldom:.0%} of the tokens in use occur fewer than 5 times")
 assert seldom > 0.5 and 1.3 < per_word[16_000] < 1.7 and 1.8 < per_word[4000] < 2.3
 assert 0.6 < per_word[16_000] / per_word[4000] < 0.85

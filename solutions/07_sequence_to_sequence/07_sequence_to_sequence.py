@@ -305,7 +305,7 @@ assert found > shares[12] + 0.1
 
 # %%
 kept = record.read("bottleneck")
-for kind in bottleneck.KINDS:
+for kind in bottleneck.ATTENTION_KINDS:
     for run in kept.runs:
         print(f"{kind:14} seed {run['seed']}:", run[kind])
 print("letters:", list(bottleneck.LENGTHS), " by", kept.command)
@@ -317,7 +317,7 @@ for run in kept.runs:
 
 # %%
 alt = "Share right by length: none falls far, multiplicative somewhat, additive hardly."
-means = {kind: torch.tensor(kept.values(kind)).mean(0) for kind in bottleneck.KINDS}
+means = {kind: torch.tensor(kept.values(kind)).mean(0) for kind in bottleneck.ATTENTION_KINDS}
 figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=alt)
 
 # %% [markdown]
@@ -328,8 +328,8 @@ figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=
 # (teacher forcing), once with their own.
 
 # %%
-for kind in bottleneck.KINDS:
-    forced = [run[f"{kind}, forced"][-1] for run in kept.runs]
+for kind in bottleneck.ATTENTION_KINDS:
+    forced = [run[f"{kind}, teacher forcing"][-1] for run in kept.runs]
     used = [run[kind][-1] for run in kept.runs]
     print(f"{kind:14} 20 letters: forced {forced}, in use {used}")
     assert all(a >= b for a, b in zip(forced, used, strict=True))
@@ -446,16 +446,16 @@ check(decoder_step)
 # the cell, multiplies them by √64 = 8.)
 
 # %%
-from course_lib.lessons.small_seq2seq import decoder_parameters, shifted
+from course_lib.lessons.small_seq2seq import decoder_parameters, decoder_input
 
 word = torch.tensor([[5, 9, 3, 9, 12]])
 vectors = looking.encode(word).vectors.detach()  # (1, 5, 128), keys and values
-state = looking.start(looking.encode(word)).hidden.detach()
+state = looking.initial_state(looking.encode(word)).hidden.detach()
 parameters, rows = decoder_parameters(looking), []
-for token in (looking.table(shifted(word)) * 8).detach().unbind(dim=1):
+for token in (looking.embedding(decoder_input(word)) * 8).detach().unbind(dim=1):
     state, _, weights = decoder_step(token, state, vectors, vectors, parameters)
     rows.append(weights)
-gap = (torch.stack(rows, dim=1) - looking.attention(word, shifted(word))).abs().max()
+gap = (torch.stack(rows, dim=1) - looking.attention_weights(word, decoder_input(word))).abs().max()
 print("your steps = the module:", bool(gap < 1e-5))
 assert gap < 1e-5  # 32-bit floats, after five steps
 
@@ -466,7 +466,7 @@ assert gap < 1e-5  # 32-bit floats, after five steps
 # Attention could: its queries do not wait for each other. A recurrent network cannot: each
 # state needs the one before.
 #
-# `longest_chain` counts PyTorch's operations (a product, a sum, a tanh …) that must wait for
+# `sequential_operations` counts PyTorch's operations (a product, a sum, a tanh …) that must wait for
 # each other. How many there are for one token depends on how you wrote `gru_step`.
 
 # %%
@@ -478,7 +478,7 @@ for n in (5, 10, 20):
         state = gru_step(token, state, *parts)
     keys = tokens.expand(n, n, 8)  # all n places look at all n
     scores = luong_score(tokens, keys, "dot")
-    waits = [cost.longest_chain(each) for each in (state, scores.softmax(-1))]
+    waits = [cost.sequential_operations(each) for each in (state, scores.softmax(-1))]
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
@@ -502,11 +502,11 @@ for n in (5, 10, 20):
 # %%
 from course_lib.experiments import alignments
 
-numbers = alignments.numbers()
+numbers = alignments.numbers_task()
 translator = alignments.train(numbers)  # some seconds
 
 # %% tags=["nbval-ignore-output"]
-right = alignments.share_right(translator, numbers, numbers.pairs[-300:])
+right = alignments.exact_match(translator, numbers, numbers.pairs[-300:])
 print(f"whole numbers right, of 300 new ones: {right:.2f}")
 assert right > 0.9  # 1.00 in the trials
 
@@ -514,7 +514,7 @@ assert right > 0.9  # 1.00 in the trials
 # Now look at the weights, for one number:
 
 # %%
-source, target = alignments.shown("numbers")
+source, target = alignments.example("numbers")
 print(*source)
 print(*target)
 
@@ -572,7 +572,7 @@ check(alignment_mass)
 # them: what weights would score that are the same everywhere.
 
 # %% tags=["nbval-ignore-output"]
-even = alignments.even_mass(numbers, 30)
+even = alignments.uniform_mass(numbers, 30)
 measured = alignments.mean_mass(translator, numbers, 30)
 print("weights all equal:", round(even, 2))
 print("this number:", round(alignment_mass(weights, links), 2))
@@ -609,7 +609,7 @@ assert torch.allclose(early[:-1], weights[1:], atol=1e-4) and asked_late < measu
 
 # %%
 kept = record.read("alignments")
-for kind in bottleneck.KINDS:
+for kind in bottleneck.ATTENTION_KINDS:
     for half in ("short", "long"):
         shares = kept.values(f"numbers, {kind}, {half}")
         print(f"{kind:14} {half:5} numbers right:", shares)
@@ -639,7 +639,7 @@ assert sorted(kept.values("numbers, multiplicative, mass"))[1:] == [0.997, 0.997
 # the *long* ones, as in copying?
 
 # %%
-for kind in bottleneck.KINDS:
+for kind in bottleneck.ATTENTION_KINDS:
     for half in ("short", "long"):
         print(f"{kind:14} {half:5} dates right:", kept.values(f"dates, {kind}, {half}"))
 print("seeds", kept.values("seed"), "by", kept.command)
@@ -661,7 +661,7 @@ for run in kept.runs:
 # A date that it never saw, and the weights (additive, seed 0; ␣ is a space, ¶ the end):
 
 # %%
-source, target = alignments.shown("dates")
+source, target = alignments.example("dates")
 weights = torch.tensor(kept.runs[0]["dates, additive, weights"])
 rows, columns = [*target, "¶"], [*source.replace(" ", "␣"), "¶"]
 links = alignments.date_links(source, target)

@@ -57,11 +57,11 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 # 60, or more?
 
 # %%
-grown = deep_stack.send_through("sum alone", 32)
-early = [round(grown.sizes[depth]) for depth in (0, 1, 8)]
+grown = deep_stack.propagate("residual only", 32)
+early = [round(grown.rms[depth]) for depth in (0, 1, 8)]
 print("before layer 1, after it, and after layer 8:", early)
-print("after layer 32: above 10,000:", grown.sizes[32] > 10_000)
-assert round((grown.sizes[32] / grown.sizes[0]) ** (1 / 32), 1) == 1.4  # 39,000
+print("after layer 32: above 10,000:", grown.rms[32] > 10_000)
+assert round((grown.rms[32] / grown.rms[0]) ** (1 / 32), 1) == 1.4  # 39,000
 
 # %% [markdown]
 # What a part gives grows with what goes in, so that a sum multiplies: by about 1.4 in each
@@ -188,8 +188,8 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 # that there is nothing to understand. **Predict:** does the norm need more steps?
 
 # %%
-for kind, dropout in (("sum alone", 0.0), ("pre-norm", 0.0), ("pre-norm", 0.3)):
-    needed = norms.steps_to_learn_by_heart(kind, dropout=dropout)
+for kind, dropout in (("residual only", 0.0), ("pre-norm", 0.0), ("pre-norm", 0.3)):
+    needed = norms.steps_to_memorise(kind, dropout=dropout)
     said = "not in 100 steps" if needed == 100 else f"below 75 steps: {needed < 75}"
     print(f"norms: {kind == 'pre-norm'}, dropout {dropout}: {said}")
     assert needed == 100 if dropout else 20 < needed < 75  # 41 and 46 here
@@ -299,15 +299,15 @@ for name, moved in (("feed-forward", fed), ("attention", looked)):
 # without sums it falls below a thousandth: 4, 16 or 32?
 
 # %%
-through = {kind: deep_stack.send_through(kind, 32) for kind in deep_stack.KINDS}
+through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
 depths = [1, 2, 4, 8, 16, 32]  # one column for each
-for kind in ("norm alone", "post-norm", "pre-norm"):
-    shares = [f"{through[kind].different[depth]:7.1%}" for depth in depths]
-    print(f"{kind:10} {deep_stack.KINDS[kind]:17}", *shares)
+for kind in ("norm only", "post-norm", "pre-norm"):
+    shares = [f"{through[kind].token_variation[depth]:7.1%}" for depth in depths]
+    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *shares)
 
 # %%
-shown = ("norm alone", "post-norm", "pre-norm")
-apart = {name: [through[name].different[d] for d in depths] for name in shown}
+shown = ("norm only", "post-norm", "pre-norm")
+apart = {name: [through[name].token_variation[d] for d in depths] for name in shown}
 labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
 
 # %% [markdown]
@@ -327,16 +327,16 @@ figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %%
 ratio = {
-    kind: found.gradients[0] / found.gradients[32] for kind, found in through.items()
+    kind: found.gradient_norms[0] / found.gradient_norms[32] for kind, found in through.items()
 }
-for kind in ("neither", *norms.TRIED):
+for kind in ("neither", *norms.KINDS_TRIED):
     way = "below 1e-9" if ratio[kind] < 1e-9 else "above 10,000"
     way = f"{ratio[kind]:.1g}" if 0.1 < ratio[kind] < 10 else way
-    print(f"{kind:10} {deep_stack.KINDS[kind]:17}", way)
-assert ratio["neither"] < 1e-9 and ratio["sum alone"] > 10_000
+    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", way)
+assert ratio["neither"] < 1e-9 and ratio["residual only"] > 10_000
 assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
-assert through["norm alone"].different[4] < 1e-5
-assert through["pre-norm"].different[32] > 0.2
+assert through["norm only"].token_variation[4] < 1e-5
+assert through["pre-norm"].token_variation[32] > 0.2
 
 # %% [markdown]
 # Parts alone: the gradient vanishes (3e−14 here). Sums alone: it explodes (5e7). With norms
@@ -365,7 +365,7 @@ assert through["pre-norm"].different[32] > 0.2
 # %%
 for rate in (0.001, 0.01):
     for kind in ("post-norm", "pre-norm"):
-        loss = norms.at_the_end(norms.train(kind, rate, steps=100))
+        loss = norms.final_loss(norms.train(kind, rate, steps=100))
         print(f"rate {rate:5}: {kind:9} {'below 1.2' if loss < 1.2 else 'near 2.08'}")
         assert loss < 1.2 if kind == "pre-norm" or rate == 0.001 else 2 < loss < 2.2
 
@@ -378,8 +378,8 @@ for rate in (0.001, 0.01):
 
 # %%
 kept = record.read("norms")
-print(f"{'losses at rates':25}", *[f"{rate:>9}" for rate in norms.RATES])
-for kind in (*norms.TRIED, "post-norm, warm-up"):
+print(f"{'losses at rates':25}", *[f"{rate:>9}" for rate in norms.LEARNING_RATES])
+for kind in (*norms.KINDS_TRIED, "post-norm, warm-up"):
     for run in kept.runs:
         print(f"{kind:18} seed", run["seed"], *[f"{loss:>9}" for loss in run[kind]])
 print("by", kept.command, "with torch", kept.environment["torch"])
@@ -397,15 +397,15 @@ middle = {
 # %%
 alt = "Pre-norm learns at all four rates, post-norm at two, with warm-up at three."
 axes = {"xlabel": "rate", "ylabel": "loss after 150 steps"}
-figures.curves(norms.RATES, middle, **axes, logarithmic=True, alt=alt)
+figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 
 # %%
 for run in kept.runs:
     assert max(run["pre-norm"]) < 0.5  # 0.17 was the worst
     assert max(run["post-norm"][:2]) < 0.1 and min(run["post-norm"][2:]) > 2
-    assert run[warmed][2] < 0.5 and run[warmed][3] > 2 and min(run["norm alone"]) > 1.7
-    assert run["sum alone"][3] == "above 100" and min(run["sum alone"][:2]) > 0.03
-    assert run["sum alone"][2] > 1.9  # 2.09, 1.96 and 2.82
+    assert run[warmed][2] < 0.5 and run[warmed][3] > 2 and min(run["norm only"]) > 1.7
+    assert run["residual only"][3] == "above 100" and min(run["residual only"][:2]) > 0.03
+    assert run["residual only"][2] > 1.9  # 2.09, 1.96 and 2.82
     assert max(run["post-norm"][:2] + run["pre-norm"][:2]) < 0.02
 
 # %% [markdown]
@@ -655,9 +655,9 @@ print(f"missing of an encoder's: {5 * thinking / (six + 6 * thinking):.0%}")
 
 # %%
 for kind in ("pre-norm", "post-norm", "both mixed"):
-    share = through[kind].different[32]
-    print(f"{kind:10} {deep_stack.KINDS[kind]:23} {share:.1%}")
-assert through["both mixed"].different[32] < 0.02 < through["pre-norm"].different[32]
+    share = through[kind].token_variation[32]
+    print(f"{kind:10} {deep_stack.KINDS[kind]:28} {share:.1%}")
+assert through["both mixed"].token_variation[32] < 0.02 < through["pre-norm"].token_variation[32]
 
 # %% [markdown]
 # > **Popular error: feed-forward only once, after all layers.** In the paper *each* layer has
@@ -888,8 +888,8 @@ assert counted == count_transformer(6, 512, 2048) == 44_140_544
 # makes tensors that have a shape and no numbers: enough to count.)
 
 # %%
-sizes = modules.TransformerSizes(37_000, 512, 8, 6, 2048)
-names = dict(modules.Transformer(sizes, device="meta").named_parameters())
+config = modules.TransformerConfig(37_000, 512, 8, 6, 2048)
+names = dict(modules.Transformer(config, device="meta").named_parameters())
 total = sum(parameter.numel() for parameter in names.values())
 print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
 assert total == count_transformer(6, 512, 2048, 37_000)

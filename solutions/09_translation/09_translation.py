@@ -38,11 +38,11 @@ from course_lib.experiments import record, translation
 
 kept = record.read("translation")
 first = kept.runs[0]
-texts_of = zip(*(first[f"{name}, shown"] for name in translation.NAMES), strict=True)
+texts_of = zip(*(first[f"{name}, samples"] for name in translation.SYSTEM_NAMES), strict=True)
 row = next(
     each
     for each in texts_of
-    if len(each[0]["source"].split()) >= translation.LONG
+    if len(each[0]["source"].split()) >= translation.MIN_WORDS
     and len({one["translation"] for one in each}) == 3  # they differ
 )
 print("English:", row[0]["source"])
@@ -76,12 +76,12 @@ assert len(texts.test) == 1_340  # as said below
 # them; four numbers are special: filling, start, end, and unknown characters.
 
 # %%
-from course_lib.nn.training.subwords import END, PADDING, START, learn_subwords
+from course_lib.nn.training.subwords import END_ID, PADDING_ID, START_ID, train_tokenizer
 
 both = [text for pair in texts.train for text in pair]
-subwords = learn_subwords(both, 4000)
+subwords = train_tokenizer(both, 4000)
 numbers = subwords.encode("Battery almost empty")
-print(len(subwords), "tokens;", [subwords.tokens[each] for each in numbers])
+print(len(subwords), "tokens;", [subwords.vocabulary[each] for each in numbers])
 print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
 
 # %% [markdown]
@@ -90,15 +90,15 @@ print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
 
 # %%
 from course_lib.nn.functional import shift_right
-from course_lib.nn.training.batches import collate, examples
+from course_lib.nn.training.batches import collate, encode_pairs
 
-pairs = examples(texts.train[:20000:200], subwords)
+pairs = encode_pairs(texts.train[:20000:200], subwords)
 batch = collate(pairs)
 print("source", tuple(batch.source.shape), " target", tuple(batch.target.shape))
-good = shift_right(batch.target, START)
-same = (batch.shifted == good)[batch.target != PADDING]
+good = shift_right(batch.target, START_ID)
+same = (batch.decoder_input == good)[batch.target != PADDING_ID]
 print("reads the target, shifted right:", bool(same.all()))
-print("filling in the targets:", f"{(batch.target == PADDING).float().mean():.0%}")
+print("filling in the targets:", f"{(batch.target == PADDING_ID).float().mean():.0%}")
 assert same.all()
 
 # %% [markdown]
@@ -182,17 +182,18 @@ print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, wanted, 0), th
 # %% tags=["nbval-ignore-output"]
 from functools import partial
 
-from course_lib.nn.training.loop import initial
+from course_lib.nn.training.loop import seeded_model
 from course_lib.nn.training.tasks import SYSTEMS
 
 cpu, even = torch.device("cpu"), np.log(len(subwords))
 models = {}
 print(f"ln V = {even:.2f}")
-for name, said in translation.NAMES.items():
+for name, said in translation.SYSTEM_NAMES.items():
     make = partial(SYSTEMS[name].make, {"vocab_size": 4000}, cpu)
-    model = initial(make, 0).eval()
+    model = seeded_model(make, 0).eval()
     with torch.inference_mode():
-        loss = cross_entropy(model(batch.source, batch.shifted), batch.target, PADDING)
+        logits = model(batch.source, batch.decoder_input)
+        loss = cross_entropy(logits, batch.target, PADDING_ID)
     print(f"{said:18} first loss {loss:.2f}")
     assert abs(loss / even - 1) < 0.05
     models[name] = model
@@ -208,9 +209,10 @@ import copy
 real = models["transformer"]
 large = copy.deepcopy(real)
 torch.manual_seed(0)
-torch.nn.init.normal_(large.table.weight)
+torch.nn.init.normal_(large.embedding.weight)
 with torch.inference_mode():
-    loss = cross_entropy(large(batch.source, batch.shifted), batch.target, PADDING)
+    logits = large(batch.source, batch.decoder_input)
+    loss = cross_entropy(logits, batch.target, PADDING_ID)
 print(f"with standard deviation 1: {loss:.0f}, which is {loss / even:.0f} times ln V")
 assert loss > 5 * even
 
@@ -372,13 +374,13 @@ assert abs(peaks[128] / peaks[512] - 2) < 1e-9
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons import small_translator
 
-task = small_translator.numbers()
-training = small_translator.begin(task)
+task = small_translator.numbers_task()
+training = small_translator.make_trainer(task)
 sources = [pair.source for pair in task.held_out[:2]]
 print("wanted:", *(pair.target for pair in task.held_out[:2]))
 for updates in (0, 50, 100, 200, 400):
-    small_translator.go_on(training, updates)
-    now = small_translator.written(training.model, task.subwords, sources)
+    small_translator.train_until(training, updates)
+    now = small_translator.translate(training.model, task.tokenizer, sources)
     print(f"{updates:3} updates:", *(f"{text[:52]!r}" for text in now))
 
 # %% [markdown]
@@ -388,7 +390,7 @@ for updates in (0, 50, 100, 200, 400):
 
 # %%
 small = training.model.eval()
-share_right = small_translator.share_right(small, task)
+share_right = small_translator.exact_match(small, task)
 print("above 0.75:", share_right > 0.75)
 print(f"{sum(each.numel() for each in small.parameters()):,} parameters")
 assert share_right > 0.75  # 0.93 when the course was made; others round otherwise
@@ -397,9 +399,9 @@ assert share_right > 0.75  # 0.93 when the course was made; others round otherwi
 windows = np.array(training.losses).reshape(-1, 20).mean(axis=1)
 curves = {"loss per token, smoothed targets": windows}
 axes = {"xlabel": "updates", "ylabel": "loss"}
-best_case = label_smoothing(torch.tensor([7]), len(task.subwords), 0.1)
+best_case = label_smoothing(torch.tensor([7]), len(task.tokenizer), 0.1)
 least = -(best_case * best_case.log()).sum().item()
-print(f"ln {len(task.subwords)} = {np.log(len(task.subwords)):.1f}, floor {least:.2f}")
+print(f"ln {len(task.tokenizer)} = {np.log(len(task.tokenizer)):.1f}, floor {least:.2f}")
 assert round(least, 2) == 0.82
 assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
@@ -423,7 +425,7 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 # here, not smoothed: the least loss is 0.)
 
 # %%
-few = small_translator.on_one_batch(pairs[:8], len(subwords))
+few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
 print("first loss near ln V:", bool(abs(few.losses[0] / even - 1) < 0.05))
 print("last loss below 0.1:", few.losses[-1] < 0.1)
 assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
@@ -445,7 +447,7 @@ assert max(leak(decoder, x, t) for t in range(6)) < 1e-4  # 32-bit floats
 assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 
 # %% [markdown]
-# **Three: the target is shifted.** You saw it above: `batch.shifted` is `shift_right` of
+# **Three: the target is shifted.** You saw it above: `batch.decoder_input` is `shift_right` of
 # `batch.target`.
 #
 # **Four: the company does not matter.** A sentence in a batch is filled up to the longest.
@@ -481,9 +483,9 @@ check(padding_gap)
 
 # %%
 sequences = [pair.source for pair in pairs[:6]]
-told_wrong = small_translator.with_padding(real, padding=3999)
-readers = small_translator.reader_of(real), small_translator.reader_of(told_wrong)
-gaps = [padding_gap(reader, sequences, PADDING) for reader in readers]
+told_wrong = small_translator.with_padding_id(real, padding_id=3999)
+readers = small_translator.token_encoder_of(real), small_translator.token_encoder_of(told_wrong)
+gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
 print("right number, gap above 0.0001:", gaps[0] > 1e-4)
 print("wrong number, gap above 0.0001:", gaps[1] > 1e-4)
 assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
@@ -496,8 +498,8 @@ assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
 
 # %%
 sources = [pair.source for pair in task.held_out[:30]]
-together = small_translator.written(small, task.subwords, sources)
-alone = [small_translator.written(small, task.subwords, [each])[0] for each in sources]
+together = small_translator.translate(small, task.tokenizer, sources)
+alone = [small_translator.translate(small, task.tokenizer, [each])[0] for each in sources]
 print("same translations:", together == alone)
 assert together == alone
 
@@ -543,9 +545,9 @@ check(cached_step)
 # and keeps keys and values of all layers; a call computes all anew.
 
 # %%
-source, target = batch.source[:1], batch.shifted[:1]
+source, target = batch.source[:1], batch.decoder_input[:1]
 with torch.inference_mode():
-    state, rows = real.start(real.encode(source)), []
+    state, rows = real.initial_state(real.encode(source)), []
     for tokens in target.unbind(dim=1):
         logits, state = real.step(tokens, state)
         rows.append(logits)
@@ -596,17 +598,17 @@ check(greedy_decode)
 from course_lib.lessons import translation_trace
 
 text = "four hundred and seventy-three thousand, two hundred and eighty-one"
-asked = translation_trace.scorer(small, [*task.subwords.encode(text), END])
-found = greedy_decode(asked, START, END, 60)
-print(task.subwords.decode(found))
-batched = small_translator.written(small, task.subwords, [text])[0]
-assert task.subwords.decode(found) == batched
+asked = translation_trace.next_log_probabilities(small, [*task.tokenizer.encode(text), END_ID])
+found = greedy_decode(asked, START_ID, END_ID, 60)
+print(task.tokenizer.decode(found))
+batched = small_translator.translate(small, task.tokenizer, [text])[0]
+assert task.tokenizer.decode(found) == batched
 
 # %% [markdown]
 # The same, watched: the three likeliest tokens at each step.
 
 # %% tags=["nbval-ignore-output"]
-watched = translation_trace.watch(small, task.subwords, text)
+watched = translation_trace.trace_translation(small, task.tokenizer, text)
 watched.show(pause=0.1)
 
 # %% [markdown]
@@ -617,7 +619,7 @@ watched.show(pause=0.1)
 # At what does it look?
 
 # %%
-best = np.exp(max(asked([START, *found[:1]])))
+best = np.exp(max(asked([START_ID, *found[:1]])))
 print("second token: between 0.8 and 0.95:", bool(0.8 < best < 0.95))
 three, tens = watched.weights[2, 5], watched.weights[3, 3:5].sum()
 print(
@@ -707,9 +709,9 @@ for beam_size in (1, 2):
 # %% tags=["nbval-ignore-output"]
 tried = {"beam": 0, "shorter with α = 0": 0}
 for pair in task.held_out[:20]:
-    asked = translation_trace.scorer(small, [*task.subwords.encode(pair.source), END])
-    greedy = greedy_decode(asked, START, END, 40)
-    beams = [beam_search(asked, START, END, 4, 40, alpha) for alpha in (0.6, 0.0)]
+    asked = translation_trace.next_log_probabilities(small, [*task.tokenizer.encode(pair.source), END_ID])
+    greedy = greedy_decode(asked, START_ID, END_ID, 40)
+    beams = [beam_search(asked, START_ID, END_ID, 4, 40, alpha) for alpha in (0.6, 0.0)]
     tried["beam"] += beams[0] != greedy
     tried["shorter with α = 0"] += len(beams[1]) < len(beams[0])
 print("other texts with beams:", tried["beam"], "of 20")
@@ -774,7 +776,7 @@ from course_lib.nn.training.scoring import measure
 
 held = [pair.source for pair in task.held_out]
 of_numbers = measure(
-    task.held_out, small_translator.written(small, task.subwords, held)
+    task.held_out, small_translator.translate(small, task.tokenizer, held)
 )
 print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
@@ -815,7 +817,7 @@ assert abs(mean - whole) > 5
 from course_lib.experiments import translation_tables
 
 print(translation_tables.trainings(kept))
-print("share of the full training:", kept.median("share of the updates"))
+print("share of the full training:", kept.median("share of the steps"))
 print("seeds", kept.values("seed"), "by", kept.command)
 print(", ".join(map(" ".join, kept.environment.items())))
 
@@ -861,8 +863,8 @@ print(translation_tables.scores(kept))
 from course_lib.lessons import translation_errors
 
 known = {word for pair in texts.train for word in translation_errors.words(pair.source)}
-shown = first["transformer, shown"]
-print(*translation_tables.commented(shown, known), sep="\n")
+shown = first["transformer, samples"]
+print(*translation_tables.with_error_types(shown, known), sep="\n")
 assert len(shown) == 20
 
 # %% [markdown]
@@ -872,8 +874,8 @@ assert len(shown) == 20
 # letters; *partly other words*, one word at least is right.
 
 # %%
-print(translation_tables.kinds(kept))
-assert translation_errors.SHORT == 0.6
+print(translation_tables.error_types(kept))
+assert translation_errors.MIN_LENGTH_RATIO == 0.6
 
 # %% [markdown]
 # What may be behind it?
@@ -901,11 +903,11 @@ print(translation_tables.known_words(kept))
 # (last layer, mean over four heads, 25 tokens at most).
 
 # %%
-print(translation_tables.two_ways(kept))
+print(translation_tables.greedy_and_beam(kept))
 
 # %%
 alt = "Startet looks at Starts, Wiedergabe at play, Mediaplayer at media: a diagonal."
-figures.alignment(**translation_tables.look(kept, 0), alt=alt)
+figures.alignment(**translation_tables.attention_map(kept, 0), alt=alt)
 
 # %% [markdown]
 # Rows are what was written, columns what was read. If each German word were written from the
@@ -914,7 +916,7 @@ figures.alignment(**translation_tables.look(kept, 0), alt=alt)
 
 # %%
 alt = "Lädt looks at Reloads, Filter at its two pieces, the compound at two words."
-figures.alignment(**translation_tables.look(kept, 1), alt=alt)
+figures.alignment(**translation_tables.attention_map(kept, 1), alt=alt)
 
 # %% [markdown]
 # > **Popular error: "the weights say why".** They say where *this* layer looked. The vectors
@@ -932,7 +934,7 @@ figures.alignment(**translation_tables.look(kept, 1), alt=alt)
 
 # %%
 print(translation_tables.lengths(kept, "bleu"))
-ranges, by_words = translation_tables.ranges(kept), translation_tables.by_length(kept, "chrf")
+ranges, by_words = translation_tables.length_ranges(kept), translation_tables.by_length(kept, "chrf")
 
 # %%
 alt = "At every length the Transformer is ahead, and no attention is far behind."
@@ -942,7 +944,7 @@ figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 # Who is ahead, and by more than two seeds of one system differ?
 
 # %%
-print(translation_tables.leads(kept, "chrf"), translation_tables.leads(kept, "bleu"), sep="\n\n")
+print(translation_tables.rankings(kept, "chrf"), translation_tables.rankings(kept, "bleu"), sep="\n\n")
 
 # %% [markdown]
 # So that is which system is best for which texts, in about equal time, on these data; where
@@ -951,12 +953,12 @@ print(translation_tables.leads(kept, "chrf"), translation_tables.leads(kept, "bl
 # are worth, the twenty above tell. And A, B and C of the first cell were:
 
 # %%
-finest = max(translation.NAMES, key=lambda name: kept.median(f"{name}, bleu"))
+finest = max(translation.SYSTEM_NAMES, key=lambda name: kept.median(f"{name}, bleu"))
 exact, of_all = kept.median(f"{finest}, exact"), kept.median(f"{finest}, bleu")
 print(
-    f"{translation.NAMES[finest]}: {exact:.0%} right to the letter, BLEU {of_all:.1f}"
+    f"{translation.SYSTEM_NAMES[finest]}: {exact:.0%} right to the letter, BLEU {of_all:.1f}"
 )
-print(dict(zip(letters, translation.NAMES.values(), strict=True)))
+print(dict(zip(letters, translation.SYSTEM_NAMES.values(), strict=True)))
 
 # %% [markdown]
 # > **Popular error: "the best of the table is the best everywhere".** The comparison is at
@@ -974,8 +976,8 @@ print(dict(zip(letters, translation.NAMES.values(), strict=True)))
 
 # %%
 yours = "ninety-nine thousand, nine hundred and twelve"
-watched = translation_trace.watch(small, task.subwords, yours)
-print(watched.text)
+watched = translation_trace.trace_translation(small, task.tokenizer, yours)
+print(watched.translation)
 
 # %% tags=["nbval-ignore-output"]
 watched.show(pause=0.1)
@@ -994,13 +996,13 @@ figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
 # looked, run the cell under *And where it looked* once more.)
 
 # %% tags=["nbval-ignore-output"]
-from course_lib.nn.training.checkpoints import CheckpointFault
+from course_lib.nn.training.checkpoints import CheckpointError
 
 try:
-    large_one, its_subwords = translation_trace.large()
-    watched = translation_trace.watch(large_one, its_subwords, "The door of the garage is open")
+    large_one, its_subwords = translation_trace.load_trained()
+    watched = translation_trace.trace_translation(large_one, its_subwords, "The door of the garage is open")
     watched.show(pause=0.1)
-except CheckpointFault as fault:
+except CheckpointError as fault:
     print(fault)
 
 # %% [markdown]

@@ -11,7 +11,7 @@ from course_lib.lessons.reference_alignments import (
     german_parts,
     number_links,
 )
-from course_lib.lessons.small_seq2seq import FIRST
+from course_lib.lessons.small_seq2seq import FIRST_TOKEN_ID
 
 
 def test_german_parts_lose_no_letter():
@@ -65,7 +65,7 @@ def test_the_month_is_found_among_the_other_words(source, target, month):
 
 
 def test_held_out_pairs_are_never_trained_on():
-    task = alignments.numbers(400)
+    task = alignments.numbers_task(400)
     held_out = {tuple(task.encode([pair[0]])[0].tolist()) for pair in task.pairs[-300:]}
     import numpy as np
 
@@ -76,36 +76,38 @@ def test_held_out_pairs_are_never_trained_on():
 
 def test_the_examples_of_the_lesson_are_new_and_can_be_written():
     for name, task in (
-        ("numbers", alignments.numbers()),
-        ("dates", alignments.written_dates()),
+        ("numbers", alignments.numbers_task()),
+        ("dates", alignments.dates_task()),
     ):
-        source, target = alignments.shown(name)
+        source, target = alignments.example(name)
         assert tuple(source) not in {tuple(pair[0]) for pair in task.pairs}
-        assert task.encode([source, target]).max() < FIRST + len(task.tokens)
+        assert task.encode([source, target]).max() < FIRST_TOKEN_ID + len(
+            task.vocabulary
+        )
         assert task.links(source, target)
 
 
 def test_asking_with_the_new_state_gives_the_next_row():
-    task = alignments.numbers(400)
+    task = alignments.numbers_task(400)
     model = alignments.train(task, steps=2)
-    pair = alignments.shown("numbers")
+    pair = alignments.example("numbers")
     late = alignments.weights_of_new_states(model, task, *pair)
     torch.testing.assert_close(late[:-1], alignments.weights(model, task, *pair)[1:])
 
 
 def test_a_model_without_attention_has_no_weights_to_show():
-    task = alignments.numbers(400)
+    task = alignments.numbers_task(400)
     model = alignments.train(task, "none", steps=1)
     with pytest.raises(ValueError, match="no weights"):
-        alignments.weights(model, task, *alignments.shown("numbers"))
+        alignments.weights(model, task, *alignments.example("numbers"))
 
 
 def test_the_kept_runs_say_what_the_lesson_says():
     for run in record.read("alignments").runs:
         for name, task in (
-            ("numbers", alignments.numbers()),
-            ("dates", alignments.written_dates()),
+            ("numbers", alignments.numbers_task()),
+            ("dates", alignments.dates_task()),
         ):
-            even = alignments.even_mass(task)
+            even = alignments.uniform_mass(task)
             assert run[f"{name}, additive, mass"] > 3 * even
             assert run[f"{name}, additive, long"] > run[f"{name}, none, long"]

@@ -5,36 +5,37 @@ import torch
 
 from course_lib.experiments import bottleneck, record
 from course_lib.lessons.small_seq2seq import (
-    END,
-    FIRST,
-    PADDING,
-    START,
-    shifted,
-    written,
+    FIRST_TOKEN_ID,
+    decoder_input,
+    generate,
 )
+from course_lib.nn.training.subwords import END_ID, PADDING_ID, START_ID
 
 
 def test_letters_are_none_of_the_special_tokens():
     words = bottleneck.draw(50, 9, np.random.default_rng(0))
     assert words.shape == (50, 9)
-    assert words.min() == FIRST and words.max() == FIRST + bottleneck.N_LETTERS - 1
+    assert (
+        words.min() == FIRST_TOKEN_ID
+        and words.max() == FIRST_TOKEN_ID + bottleneck.N_LETTERS - 1
+    )
 
 
 def test_only_one_of_the_decoders_looks():
     words = bottleneck.draw(3, 5, np.random.default_rng(0))
     fixed = bottleneck.train("none", steps=1)
     looking = bottleneck.train("additive", steps=1)
-    assert fixed.attention(words, shifted(words)) is None
-    assert looking.attention(words, shifted(words)).shape == (3, 5, 5)
+    assert fixed.attention_weights(words, decoder_input(words)) is None
+    assert looking.attention_weights(words, decoder_input(words)).shape == (3, 5, 5)
     # The encoders begin alike: nothing but the look is different.
-    assert fixed.encoder.units.weight_hh_l0.shape == (192, 64)
-    assert looking.encoder.units.weight_hh_l0.shape == (192, 64)
+    assert fixed.encoder.gru.weight_hh_l0.shape == (192, 64)
+    assert looking.encoder.gru.weight_hh_l0.shape == (192, 64)
 
 
 def test_a_few_steps_of_training_help_and_leave_pytorch_as_it_was():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     before, after = (
-        bottleneck.train("none", steps=steps, longest=3) for steps in (1, 60)
+        bottleneck.train("none", steps=steps, max_length=3) for steps in (1, 60)
     )
     assert bottleneck.accuracy(after, 2) > bottleneck.accuracy(before, 2) + 0.2
     assert torch.get_num_threads() == threads
@@ -48,7 +49,7 @@ def test_training_is_repeatable():
 
 
 def test_the_decoder_reads_the_token_before():
-    assert shifted(torch.tensor([[7, 8, 9]])).tolist() == [[START, 7, 8]]
+    assert decoder_input(torch.tensor([[7, 8, 9]])).tolist() == [[START_ID, 7, 8]]
 
 
 def test_nothing_is_written_behind_the_end_and_each_token_is_read_next():
@@ -60,17 +61,17 @@ def test_nothing_is_written_behind_the_end_and_each_token_is_read_next():
         def encode(self, source):
             return source
 
-        def start(self, memory):
+        def initial_state(self, memory):
             return 0
 
         def step(self, tokens, state):
             read.append(tokens.tolist())
-            token = (7, 8, END, 9)[state]
+            token = (7, 8, END_ID, 9)[state]
             return torch.eye(10)[[token] * len(tokens)], state + 1
 
-    found = written(Scripted(), torch.tensor([[5, 6], [6, 5]]), 4)
-    assert found.tolist() == [[7, 8, END, PADDING]] * 2
-    assert read == [[START] * 2, [7] * 2, [8] * 2, [END] * 2]
+    found = generate(Scripted(), torch.tensor([[5, 6], [6, 5]]), 4)
+    assert found.tolist() == [[7, 8, END_ID, PADDING_ID]] * 2
+    assert read == [[START_ID] * 2, [7] * 2, [8] * 2, [END_ID] * 2]
 
 
 def test_the_kept_runs_say_what_the_lesson_says():

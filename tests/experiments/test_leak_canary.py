@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from course_lib.experiments import leak_canary, no_shift, record
-from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch, quietly
+from course_lib.lessons.environment import seeded
+from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch
 from course_lib.masks import causal_mask
 
 LN_10 = np.log(10)
@@ -23,8 +24,8 @@ def test_with_a_causal_mask_nobody_beats_a_fair_die():
 def test_who_sees_the_next_throw_pays_for_the_last_place_only(mask):
     canary = leak_canary.train(mask, **SMALL)
     assert canary.loss < LN_10 / 2
-    assert canary.loss_by_place[-1] > LN_10 - 0.05
-    assert canary.loss_by_place[:-1].max() < 1.0
+    assert canary.loss_by_position[-1] > LN_10 - 0.05
+    assert canary.loss_by_position[:-1].max() < 1.0
 
 
 def test_the_canary_notices_a_forgotten_shift():
@@ -52,7 +53,7 @@ def test_a_training_is_repeatable_and_leaves_pytorch_alone():
 
 def test_threads_come_back_after_an_error():
     threads = torch.get_num_threads()
-    with pytest.raises(RuntimeError), quietly(0):
+    with pytest.raises(RuntimeError), seeded(0):
         raise RuntimeError
     assert torch.get_num_threads() == threads
 
@@ -74,26 +75,26 @@ def test_sentences_of_days_are_all_different_and_keep_their_step():
 def test_a_forgotten_shift_gives_the_lower_loss_and_generates_at_chance():
     shifted = no_shift.train(shift=True, steps=120)
     forgotten = no_shift.train(shift=False, steps=60)
-    assert forgotten.loss < 0.05 < no_shift.BEST_HONEST_LOSS < shifted.loss
-    assert forgotten.share_right() == pytest.approx(1 / 7)
-    assert shifted.share_right() > 0.8
+    assert forgotten.loss < 0.05 < no_shift.ENTROPY < shifted.loss
+    assert forgotten.accuracy() == pytest.approx(1 / 7)
+    assert shifted.accuracy() > 0.8
 
 
 def test_a_generated_day_follows_from_the_days_before_it_alone():
-    model = no_shift.Trained(TinyDecoder(7, no_shift.N), [], [], 0.0)
+    model = no_shift.WeekdayModel(TinyDecoder(7, no_shift.N), [], [], 0.0)
     prompts = no_shift.sentences()[:, :2]
-    found = model.continued(prompts)
+    found = model.generate(prompts)
     assert found.shape == (49, 8)
     np.testing.assert_array_equal(found[:, :2], prompts)
-    np.testing.assert_array_equal(model.continued(found[:, :5]), found)
+    np.testing.assert_array_equal(model.generate(found[:, :5]), found)
 
 
 def test_outputs_of_a_model_are_those_of_its_tokens():
-    model = no_shift.Trained(TinyDecoder(7, no_shift.N), [], [], 0.0)
+    model = no_shift.WeekdayModel(TinyDecoder(7, no_shift.N), [], [], 0.0)
     days = no_shift.sentences()[9, :7]
     with torch.no_grad():
         logits = model.model(torch.tensor(days)[None], mask_for_torch(causal_mask(7)))
-    found = model.output(model.vectors(days))
+    found = model.logits(model.embed(days))
     np.testing.assert_allclose(found, logits[0].numpy(), atol=1e-5)  # float32
 
 

@@ -7,18 +7,23 @@ import torch
 
 from course_lib.experiments import norms, record
 from course_lib.lessons import deep_stack
-from course_lib.lessons.deep_stack import KINDS, Layer, Stack, send_through
+from course_lib.lessons.deep_stack import KINDS, Stack, StackLayer, propagate
 from course_lib.nn.functional import encoder_layer
 
 
 @pytest.mark.parametrize("kind", ["post-norm", "pre-norm"])
 def test_a_layer_is_the_encoder_layer_with_one_head(kind):
     torch.manual_seed(0)
-    layer, x = Layer(kind, 0.0), torch.randn(2, 5, deep_stack.D_MODEL)
+    layer, x = StackLayer(kind, 0.0), torch.randn(2, 5, deep_stack.D_MODEL)
     w_q, w_k, w_v = (part.T for part in layer.qkv.weight.chunk(3))
-    parameters = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": layer.join.weight.T}
-    parameters |= {"w_1": layer.wide.weight.T, "b_1": layer.wide.bias}
-    parameters |= {"w_2": layer.narrow.weight.T, "b_2": layer.narrow.bias}
+    parameters = {
+        "w_q": w_q,
+        "w_k": w_k,
+        "w_v": w_v,
+        "w_o": layer.out_projection.weight.T,
+    }
+    parameters |= {"w_1": layer.linear_1.weight.T, "b_1": layer.linear_1.bias}
+    parameters |= {"w_2": layer.linear_2.weight.T, "b_2": layer.linear_2.bias}
     for number, norm in enumerate(layer.norms, start=1):
         parameters |= {f"gain_{number}": norm.weight, f"bias_{number}": norm.bias}
     same = encoder_layer(x, parameters, 1, norm_first=kind == "pre-norm")
@@ -27,10 +32,10 @@ def test_a_layer_is_the_encoder_layer_with_one_head(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_is_what_its_formula_says(kind):
-    layer, x = Layer(kind, 0.0), torch.randn(3, deep_stack.D_MODEL)
-    for linear in (layer.join, layer.narrow):  # both parts give nothing
+    layer, x = StackLayer(kind, 0.0), torch.randn(3, deep_stack.D_MODEL)
+    for linear in (layer.out_projection, layer.linear_2):  # both parts give nothing
         torch.nn.init.zeros_(linear.weight)
-    torch.nn.init.zeros_(layer.narrow.bias)
+    torch.nn.init.zeros_(layer.linear_2.bias)
     kept = x if KINDS[kind].startswith("x") else layer.norms[0](x)
     if "x +" not in KINDS[kind]:
         kept = torch.zeros_like(x)
@@ -43,13 +48,15 @@ def test_an_unknown_kind_is_refused():
 
 
 def test_without_sums_tokens_become_alike():
-    alone, first = send_through("norm alone", 8), send_through("pre-norm", 8)
-    assert alone.different[8] < 1e-5 < 0.3 < first.different[8]
-    assert len(first.sizes) == len(first.different) == len(first.gradients) == 9
+    alone, first = propagate("norm only", 8), propagate("pre-norm", 8)
+    assert alone.token_variation[8] < 1e-5 < 0.3 < first.token_variation[8]
+    assert (
+        len(first.rms) == len(first.token_variation) == len(first.gradient_norms) == 9
+    )
 
 
 def test_without_norms_and_sums_the_gradient_vanishes():
-    found = send_through("neither", 16).gradients
+    found = propagate("neither", 16).gradient_norms
     assert found[0] < 1e-4 * found[16]
 
 
@@ -65,27 +72,27 @@ def test_a_training_is_the_same_twice():
 
 def test_a_warm_up_begins_with_small_steps():
     cold = norms.train("pre-norm", 0.1, steps=3)
-    warm = norms.train("pre-norm", 0.1, steps=3, warm_up=10_000)
+    warm = norms.train("pre-norm", 0.1, steps=3, warmup_steps=10_000)
     assert cold[0] == warm[0] and abs(warm[2] - warm[0]) < abs(cold[2] - cold[0])
 
 
 def test_a_training_that_leaves_the_numbers_ends_in_infinities():
-    losses = norms.train("sum alone", 1e30, steps=6)
+    losses = norms.train("residual only", 1e30, steps=6)
     assert len(losses) == 6 and losses[-1] == math.inf
 
 
 def test_pytorchs_threads_and_generator_are_as_before():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
-    norms.steps_to_learn_by_heart("pre-norm", most=2)
+    norms.steps_to_memorise("pre-norm", max_steps=2)
     assert torch.get_num_threads() == threads
     assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_the_record_says_what_the_lesson_says():
     for run in record.read("norms").runs:
-        assert run["rates"] == list(norms.RATES)
+        assert run["learning rates"] == list(norms.LEARNING_RATES)
         assert max(run["pre-norm"]) < 0.5
         assert max(run["post-norm"][:2]) < 0.1 and min(run["post-norm"][2:]) > 2
         assert run["post-norm, warm-up"][2] < 0.5
-        assert min(run["norm alone"]) > 1.7
-        assert run["sum alone"][3] == "above 100"
+        assert min(run["norm only"]) > 1.7
+        assert run["residual only"][3] == "above 100"

@@ -12,7 +12,7 @@ from course_lib.lessons.stories import (
     PRONOUNS,
     WORDS,
     draw,
-    spelled,
+    story_of,
 )
 from course_lib.lessons.stories import word_vectors as vectors_of
 
@@ -28,7 +28,7 @@ def learned():
 
 
 def meant(stories):
-    return [WORDS[w] for w in stories.words[np.arange(500), stories.place]]
+    return [WORDS[w] for w in stories.words[np.arange(500), stories.target_index]]
 
 
 def test_a_pronoun_asks_for_one_of_its_own_nouns(stories):
@@ -48,11 +48,11 @@ def test_the_noun_itself_can_ask():
 
 
 def test_every_place_is_asked_for_about_as_often(stories):
-    assert np.bincount(stories.place, minlength=4).min() > 90
+    assert np.bincount(stories.target_index, minlength=4).min() > 90
 
 
 def test_the_token_that_asks_has_no_colour_and_the_others_have_one(stories):
-    x = stories.tokens(vectors_of(0))
+    x = stories.embed(vectors_of(0))
     assert x.shape == (500, 5, D_MODEL)
     assert not x[:, -1, 16:].any()
     np.testing.assert_array_equal(x[:, :4, 16:].argmax(-1), stories.colours)
@@ -60,22 +60,22 @@ def test_the_token_that_asks_has_no_colour_and_the_others_have_one(stories):
 
 
 def test_a_spelled_story_has_the_colour_of_the_one_meant():
-    story = spelled(["king", "car", "girl", "twins"], ["red", "blue"] * 2, "it")
+    story = story_of(["king", "car", "girl", "twins"], ["red", "blue"] * 2, "it")
     assert COLOURS[story.answers[0]] == "blue"
 
 
 def test_learned_parameters_find_whom_a_pronoun_means(learned):
     assert learned.accuracy > 0.9  # one noun lost of 16 would still be 0.94
-    assert learned.found > 0.9
+    assert learned.weight_on_target > 0.9
     assert learned.losses[-1] < 0.3 < 1.5 < learned.losses[0]
 
 
 def test_likeness_finds_the_noun_but_not_whom_a_pronoun_means():
     few = recall.STEPS // 2
-    noun = recall.train(0, learned=False, by_pronoun=False, steps=few)
-    pronoun = recall.train(0, learned=False, steps=few)
+    noun = recall.train(0, learn_queries_and_keys=False, by_pronoun=False, steps=few)
+    pronoun = recall.train(0, learn_queries_and_keys=False, steps=few)
     assert noun.accuracy > 0.95 > 0.35 > pronoun.accuracy
-    assert pronoun.own == 1.0  # nothing resembles a word as much as itself
+    assert pronoun.own_largest == 1.0  # nothing resembles a word as much as itself
     np.testing.assert_array_equal(noun.w_q, np.eye(D_MODEL)[:, :16])  # nothing moved
 
 
@@ -96,4 +96,4 @@ def test_the_record_says_what_the_lesson_says():
     assert min(kept.values("noun again, likeness")) > 0.98
     assert max(kept.values("pronoun, likeness")) < 0.35
     assert min(kept.values("pronoun, learned")) > 0.98
-    assert min(kept.values("weight on the one meant")) > 0.95
+    assert min(kept.values("weight on the target")) > 0.95

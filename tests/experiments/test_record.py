@@ -13,7 +13,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_what_is_made_is_read_back(folder):
-    made = record.make("tried", lambda seed: {"score": seed / 4, "curve": [1, 2]})
+    made = record.run_and_save(
+        "tried", lambda seed: {"score": seed / 4, "curve": [1, 2]}
+    )
     assert record.read("tried") == made
     assert made.values("score") == [0.0, 0.25, 0.5]
     assert made.median("score") == 0.25
@@ -22,13 +24,13 @@ def test_what_is_made_is_read_back(folder):
 
 
 def test_a_run_that_fails_leaves_the_older_record(folder):
-    before = record.make("tried", lambda seed: {"score": 1.0})
+    before = record.run_and_save("tried", lambda seed: {"score": 1.0})
 
     def fails(seed):
         raise RuntimeError("no memory")
 
     with pytest.raises(RuntimeError):
-        record.make("tried", fails)
+        record.run_and_save("tried", fails)
     assert record.read("tried") == before
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -10,8 +11,8 @@ from course_lib.corpora.pairs import Pair, Split
 from course_lib.experiments import translation, translation_tables
 from course_lib.experiments.record import Record
 from course_lib.nn.training import checkpoints
-from course_lib.nn.training.subwords import learn_subwords
-from course_lib.nn.training.tasks import SYSTEMS, as_data
+from course_lib.nn.training.subwords import train_tokenizer
+from course_lib.nn.training.tasks import SYSTEMS
 
 SHOWN = [
     {"source": "the door is now open", "target": "die Tür ist auf", "translation": "x"}
@@ -45,14 +46,14 @@ def run(monkeypatch):
 
 def kept_in(folder, system):
     """Write a checkpoint of a tiny untrained system, and scores beside it."""
-    subwords = learn_subwords(["the door is now open", "die Tür ist auf"], 60)
-    sizes = SYSTEMS[system].sizes_of(d_model=8)
+    subwords = train_tokenizer(["the door is now open", "die Tür ist auf"], 60)
+    options = SYSTEMS[system].config_options(d_model=8)
     if system == "transformer":
-        sizes["n_heads"] = 2
-    model = SYSTEMS[system].make({"vocab_size": len(subwords), **sizes}, "cpu")
+        options["n_heads"] = 2
+    model = SYSTEMS[system].make({"vocab_size": len(subwords), **options}, "cpu")
     training = {"parameters": model.state_dict(), "losses": torch.arange(120.0)}
     path = folder / f"{system}.pt"
-    whole = {"system": system, "sizes": as_data(model), "training": training}
+    whole = {"system": system, "config": asdict(model.config), "training": training}
     whole["seconds"] = 4.0  # as it ran, which is not kept
     checkpoints.save(path, whole, subwords)
     path.with_suffix(".json").write_text(json.dumps(SCORES))
@@ -62,15 +63,15 @@ def kept_in(folder, system):
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
     """Measure untrained systems, without the real pairs."""
-    mistakes = {"kinds": dict.fromkeys(translation_tables.KINDS, 1)}
+    mistakes = {"error types": dict.fromkeys(translation_tables.ERROR_TYPES, 1)}
     mistakes |= {"seen pairs": 1, "seen bleu": 2.0, "unseen pairs": 3}
     mistakes |= {"unseen bleu": 4.0}
-    monkeypatch.setattr(translation, "greedy_mistakes", lambda *_: mistakes)
-    return lambda system: translation.measured(kept_in(tmp_path, system))
+    monkeypatch.setattr(translation, "greedy_errors", lambda *_: mistakes)
+    return lambda system: translation.evaluate_system(kept_in(tmp_path, system))
 
 
 def test_a_training_is_the_named_command(run, tmp_path):
-    path = translation.trained("additive", 2, 30, tmp_path)
+    path = translation.train_system("additive", 2, 30, tmp_path)
     (command,) = run
     assert command[:4] == ["--task", "translation", "--system", "additive"]
     assert command[4:8] == ["--seed", "2", "--steps", "30"]
@@ -78,16 +79,16 @@ def test_a_training_is_the_named_command(run, tmp_path):
 
 
 def test_a_training_that_was_stopped_goes_on(run, tmp_path):
-    path = translation.trained("fixed", 0, 30, tmp_path)
+    path = translation.train_system("fixed", 0, 30, tmp_path)
     path.touch()
-    translation.trained("fixed", 0, 30, tmp_path)
+    translation.train_system("fixed", 0, 30, tmp_path)
     assert run[1] == [*run[0], "--resume"]
 
 
 def test_what_was_measured_is_not_trained_again(run, tmp_path):
-    path = translation.trained("fixed", 0, 30, tmp_path)
+    path = translation.train_system("fixed", 0, 30, tmp_path)
     path.with_suffix(".json").touch()
-    translation.trained("fixed", 0, 30, tmp_path)
+    translation.train_system("fixed", 0, 30, tmp_path)
     assert len(run) == 1
 
 
@@ -95,11 +96,11 @@ def test_the_seconds_are_those_of_the_updates_at_the_pace(
     run, measured, monkeypatch, tmp_path
 ):
     pace = {"fixed": 40.0, "additive": 60.0, "transformer": 50.0}
-    monkeypatch.setattr(translation, "paces", lambda _: pace)
+    monkeypatch.setattr(translation, "step_times", lambda _: pace)
     kept = measured("fixed")
-    monkeypatch.setattr(translation, "measured", lambda _: kept)
-    found = translation.full(0, share=0.01, folder=tmp_path)
-    assert found["additive, milliseconds per update"] == 60.0
+    monkeypatch.setattr(translation, "evaluate_system", lambda _: kept)
+    found = translation.full(0, fraction=0.01, folder=tmp_path)
+    assert found["additive, milliseconds per step"] == 60.0
     assert found["additive, seconds"] == 3.0  # 50 updates
     assert found["fixed, seconds"] == 2.8
     assert found["transformer, seconds"] == 3.0
@@ -110,24 +111,24 @@ def test_the_pace_is_that_of_real_updates(monkeypatch):
     split = Split(pairs, pairs, pairs)
     monkeypatch.setattr(translation, "translation_pairs", lambda: split)
     before = time.perf_counter()
-    pace = translation.paces(0, turns=1)
+    pace = translation.step_times(0, n_rounds=1)
     spent = 1000 * (time.perf_counter() - before)
-    assert pace.keys() == translation.UPDATES.keys()
-    assert 0 < sum(pace.values()) * translation.PER_TURN < spent
+    assert pace.keys() == translation.STEPS.keys()
+    assert 0 < sum(pace.values()) * translation.STEPS_PER_ROUND < spent
 
 
 def test_a_command_that_fails_leaves_no_record(monkeypatch, tmp_path):
     monkeypatch.setattr(translation, "main", lambda _: 130)
-    monkeypatch.setattr(translation, "paces", lambda _: {})
+    monkeypatch.setattr(translation, "step_times", lambda _: {})
     with pytest.raises(RuntimeError, match="exit code 130"):
         translation.full(0, folder=tmp_path)
 
 
 def test_what_is_kept_has_losses_times_and_looks(measured):
     found = measured("transformer")
-    assert found["updates"] == 120 and found["parameters"] > 0
+    assert found["steps"] == 120 and found["parameters"] > 0
     assert found["losses"][:2] == [0.5, 2.5] and len(found["losses"]) == 60
-    (look,) = found["looks"]
+    (look,) = found["attention maps"]
     assert len(look["weights"]) == len(look["target"])
     assert len(look["weights"][0]) == len(look["source"])
     assert all(abs(sum(row) - 1) < 0.1 for row in look["weights"])  # rounded
@@ -135,33 +136,40 @@ def test_what_is_kept_has_losses_times_and_looks(measured):
 
 
 def test_a_system_without_attention_has_no_weights(measured):
-    assert measured("fixed")["looks"][0]["weights"] is None
+    assert measured("fixed")["attention maps"][0]["weights"] is None
 
 
 def test_tables_show_each_system_once(measured):
     run = {
         f"{system}, {name}": kept
-        for system in translation.NAMES
+        for system in translation.SYSTEM_NAMES
         for name, kept in measured(system).items()
     }
-    for system in translation.NAMES:
-        run[f"{system}, milliseconds per update"] = 50.0
+    for system in translation.SYSTEM_NAMES:
+        run[f"{system}, milliseconds per step"] = 50.0
         run[f"{system}, seconds"] = 300.0
     kept = Record("translation", "command", {}, 1.0, [run])
-    made = (translation_tables.trainings, translation_tables.scores, translation_tables.known_words)
+    made = (
+        translation_tables.trainings,
+        translation_tables.scores,
+        translation_tables.known_words,
+    )
     for table in (each(kept) for each in made):
-        for said in translation.NAMES.values():
+        for said in translation.SYSTEM_NAMES.values():
             assert sum(row.startswith(said + " ") for row in table.splitlines()) == 1
     assert "30.0" in translation_tables.scores(kept)
-    assert translation_tables.ranges(kept) == ["1–2", "3"]
+    assert translation_tables.length_ranges(kept) == ["1–2", "3"]
     assert translation_tables.by_length(kept)["Transformer"] == [[19.0, 18.0]]
     assert translation_tables.by_length(kept, "bleu")["Transformer"] == [[9.0, 8.0]]
     assert [
-        row.split()[-2:] for row in translation_tables.lengths(kept, "bleu").splitlines()
+        row.split()[-2:]
+        for row in translation_tables.lengths(kept, "bleu").splitlines()
     ][1:] == [["30.0", "1000"], ["9.0", "1"], ["8.0", "1"]]
-    assert len(translation_tables.kinds(kept).splitlines()) == 1 + len(translation_tables.KINDS)
-    assert SHOWN[0]["source"] in translation_tables.two_ways(kept)
-    look = translation_tables.look(kept, 0)
+    assert len(translation_tables.error_types(kept).splitlines()) == 1 + len(
+        translation_tables.ERROR_TYPES
+    )
+    assert SHOWN[0]["source"] in translation_tables.greedy_and_beam(kept)
+    look = translation_tables.attention_map(kept, 0)
     assert look["weights"].shape == (len(look["targets"]), len(look["sources"]))
 
 
@@ -169,16 +177,16 @@ def test_a_lead_is_said_with_whether_the_runs_overlap():
     runs = []
     for number in range(3):
         run = {}
-        for place, name in enumerate(translation.NAMES):
+        for place, name in enumerate(translation.SYSTEM_NAMES):
             score = 10.0 * place + number  # apart
             close = 30.0 + place + number  # each overlaps the next
             run[f"{name}, bleu"] = score
             run[f"{name}, by length"] = [{"from": 1, "to": 2, "n": 5, "bleu": close}]
         runs.append(run)
     kept = Record("translation", "command", {}, 1.0, runs)
-    _, over_all, short = translation_tables.leads(kept, "bleu").splitlines()
+    _, over_all, short = translation_tables.rankings(kept, "bleu").splitlines()
     assert over_all.split()[:4] == ["all", "Transformer", "21.0", "(20.0–22.0),"]
     assert over_all.endswith("GRU, attention 11.0 (10.0–12.0): ranges apart")
     assert short.startswith("1–2 words") and short.endswith(": ranges overlap")
     alone = Record("translation", "command", {}, 1.0, runs[:1])
-    assert translation_tables.leads(alone, "bleu").count(": one run each") == 2
+    assert translation_tables.rankings(alone, "bleu").count(": one run each") == 2

@@ -47,7 +47,9 @@ def test_the_layer_is_that_of_the_lesson(n_heads):
     parameters = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     x, memory, _ = two_heads.draw(3, rng)
     tensors = {name: torch.from_numpy(part) for name, part in parameters.items()}
-    found = two_heads.layer(*map(torch.from_numpy, (x, memory)), tensors, n_heads)
+    found = two_heads.multi_head_layer(
+        *map(torch.from_numpy, (x, memory)), tensors, n_heads
+    )
     wanted = multi_head_attention(x, memory, **parameters, n_heads=n_heads)[0]
     np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=1e-12)
 
@@ -64,7 +66,7 @@ def by_hand(n_heads):
     w_o[:2], w_o[d_k % 16 : d_k % 16 + 2] = np.eye(2), np.eye(2)
     parts = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o}
     parts = {name: part.astype(np.float32) for name, part in parts.items()}
-    return two_heads.Learned(n_heads, parts, np.nan)
+    return two_heads.TrainedHeads(n_heads, parts, np.nan)
 
 
 def test_two_heads_can_answer_and_one_look_at_the_first_day_leaves_half():
@@ -78,12 +80,12 @@ def at_second():
     parts = dict(by_hand(1).parameters)
     parts["w_q"] = np.roll(parts["w_q"], 7, axis=0)
     parts["w_o"] = -parts["w_o"]
-    return two_heads.Learned(1, parts, np.nan)
+    return two_heads.TrainedHeads(1, parts, np.nan)
 
 
 def test_which_day_a_single_head_looks_at_is_told():
-    assert two_heads.looks_at_first(by_hand(1), n=200) == 1.0
-    assert two_heads.looks_at_first(at_second(), n=200) == 0.0
+    assert two_heads.attends_to_first(by_hand(1), n=200) == 1.0
+    assert two_heads.attends_to_first(at_second(), n=200) == 0.0
 
 
 def test_an_ensemble_that_looks_at_different_days_leaves_five_eighteenths():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.lessons.decoder_variants import SUSPECTS, Suspect
+from course_lib.lessons.decoder_variants import DECODER_VARIANTS, DecoderVariant
 from course_lib.masks import leak
 
 X = np.random.default_rng(5).normal(size=(7, 6))
@@ -11,23 +11,25 @@ X = np.random.default_rng(5).normal(size=(7, 6))
 
 @pytest.mark.parametrize("t", range(6))
 def test_b_and_c_leak_at_every_place_and_a_at_none(t):
-    found = {name: leak(model, X, t) for name, model in SUSPECTS.items()}
+    found = {name: leak(model, X, t) for name, model in DECODER_VARIANTS.items()}
     assert found["A"] == 0 and found["B"] > 0.01 and found["C"] > 0.01
 
 
 def test_only_b_can_be_convicted_by_its_weights():
-    above = {name: np.triu(m.weights(X), 1).max() for name, m in SUSPECTS.items()}
+    above = {
+        name: np.triu(m.weights(X), 1).max() for name, m in DECODER_VARIANTS.items()
+    }
     assert above["A"] == above["C"] == 0 and above["B"] > 0.1
 
 
 def test_weights_of_each_token_sum_to_one():
-    for model in SUSPECTS.values():
+    for model in DECODER_VARIANTS.values():
         np.testing.assert_allclose(model.weights(X).sum(axis=-1), 1)
 
 
 @pytest.mark.parametrize("axis", [-1, 0])
 def test_numbers_are_normalised_along_the_axis_that_is_asked_for(axis):
-    y = Suspect(0, axis)(X)
+    y = DecoderVariant(0, axis)(X)
     np.testing.assert_allclose(y.mean(axis=axis), 0, atol=1e-12)  # rounding of sums
     np.testing.assert_allclose(y.std(axis=axis), 1)
     assert np.abs(y.mean(axis=-1 - axis)).max() > 0.01

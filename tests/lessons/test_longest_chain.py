@@ -2,19 +2,19 @@
 
 import torch
 
-from course_lib.lessons.cost import longest_chain
+from course_lib.lessons.cost import sequential_operations
 
 
 def test_a_chain_is_as_long_as_its_operations():
     x = torch.ones(2, requires_grad=True)
-    assert longest_chain(x.exp()) == 1
-    assert longest_chain(x.exp().sin().sum()) == 3
+    assert sequential_operations(x.exp()) == 1
+    assert sequential_operations(x.exp().sin().sum()) == 3
 
 
 def test_branches_do_not_wait_for_each_other():
     x = torch.ones(2, requires_grad=True)
-    assert longest_chain(x.exp() + x.sin()) == 2
-    assert longest_chain(x.exp().cos() + x.sin()) == 3
+    assert sequential_operations(x.exp() + x.sin()) == 2
+    assert sequential_operations(x.exp().cos() + x.sin()) == 3
 
 
 def test_a_loop_is_as_long_as_its_rounds():
@@ -22,4 +22,4 @@ def test_a_loop_is_as_long_as_its_rounds():
     y = x
     for _ in range(5000):  # deeper than Python's recursion may be
         y = y.sin()
-    assert longest_chain(y) == 5000
+    assert sequential_operations(y) == 5000

@@ -14,8 +14,8 @@ from course_lib.lessons.token_statistics import (
     merge_trees,
     most_frequent_first,
     most_frequent_words,
-    share_seldom,
-    share_unknown,
+    share_out_of_vocabulary,
+    share_rare,
     share_whole,
     tokens_per_word,
 )
@@ -90,7 +90,7 @@ def test_the_longest_match_is_that_of_word_piece():
         assert longest_match(word, tokens) == found
 
 
-def test_the_three_rules_split_abc_in_two_ways():
+def test_the_three_rules_split_abc_in_greedy_and_beam():
     merges = [("b", "c"), ("a", "b")]
     assert encode_word(("a", "b", "c"), merges) == ["a", "bc"]
     assert longest_match("abc", {"ab", "bc"}) == ["ab", "c"]
@@ -104,9 +104,9 @@ def test_words_come_by_frequency_and_then_by_alphabet():
 
 
 def test_unknown_words_count_as_often_as_they_occur():
-    assert share_unknown("a b b b", ["a"]) == 0.75
-    assert share_unknown("a b", ["a", "b", "c"]) == 0
-    assert share_unknown(" \n", ["a"]) == 0
+    assert share_out_of_vocabulary("a b b b", ["a"]) == 0.75
+    assert share_out_of_vocabulary("a b", ["a", "b", "c"]) == 0
+    assert share_out_of_vocabulary(" \n", ["a"]) == 0
 
 
 def test_tokens_per_word_and_whole_words_follow_the_encoder():
@@ -117,8 +117,8 @@ def test_tokens_per_word_and_whole_words_follow_the_encoder():
 
 
 def test_seldom_tokens_are_counted_once_each():
-    assert share_seldom("a a b c", lambda word: [word], 2) == pytest.approx(2 / 3)
-    assert share_seldom("", list, 5) == 0
+    assert share_rare("a a b c", lambda word: [word], 2) == pytest.approx(2 / 3)
+    assert share_rare("", list, 5) == 0
 
 
 def test_more_merges_never_make_a_training_text_longer():

@@ -423,7 +423,7 @@ def test_this_environment_is_ready():
 
 def test_an_old_python_is_named(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 10, 14, "final", 0))
-    with pytest.raises(environment.NotReady) as caught:
+    with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
     assert str(caught.value) == (
         "This is Python 3.10; the course needs 3.11 or newer. Install one and run "
@@ -438,7 +438,7 @@ def test_a_missing_package_is_named(monkeypatch):
         return "99.0"
 
     monkeypatch.setattr(environment, "version", version)
-    with pytest.raises(environment.NotReady) as caught:
+    with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
     assert str(caught.value) == (
         "matplotlib is not installed in this Python: run `make setup` in the course's "
@@ -450,7 +450,7 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_an_old_package_is_named(monkeypatch, old):
     versions = {"numpy": old}
     monkeypatch.setattr(environment, "version", lambda name: versions.get(name, "99.0"))
-    with pytest.raises(environment.NotReady) as caught:
+    with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
     assert str(caught.value) == (
         f"numpy is {old}; the course needs 2.3 or newer: run `make setup` in the "
