@@ -1,4 +1,4 @@
-"""What grading one submission gives: verdicts, points and words, as data.
+"""The result of grading one submission: verdicts, points and words, as data.
 
 Times are no part of it: the same submission gives the same bytes.
 """
@@ -16,7 +16,7 @@ class CodeResult:
     """The verdicts on a submission's code, whoever has handed it in.
 
     troubles : cells of the learner's own that did not run through, a sentence each
-    outputs : place of a cell, among the code cells, to what it showed
+    outputs : what cells displayed, by their index among the code cells
     """
 
     exercises: tuple[ExerciseResult, ...]
@@ -24,17 +24,17 @@ class CodeResult:
     outputs: Mapping[int, list[Any]] = field(default_factory=dict)
 
     def as_json(self) -> str:
-        """Give the verdicts as one line of JSON, the same bytes for the same ones."""
+        """Return the verdicts as one line of JSON, the same bytes for the same ones."""
         return _line(vars(self))
 
     @classmethod
     def from_json(cls, line: str) -> "CodeResult":
-        """Give the verdicts of a line; raises ``ValueError`` or ``LookupError``."""
+        """Return the verdicts of a line; raises ``ValueError`` or ``LookupError``."""
         data = json.loads(line)
         return cls(
             tuple(ExerciseResult.from_data(each) for each in data["exercises"]),
             tuple(data["troubles"]),
-            {int(place): shown for place, shown in data["outputs"].items()},
+            {int(index): each for index, each in data["outputs"].items()},
         )
 
 
@@ -72,13 +72,13 @@ class SubmissionResult:
         return tuple(flag for each in self.exercises for flag in each.flags)
 
     def as_json(self) -> str:
-        """Give the result as one line of JSON, the same bytes for the same result."""
+        """Return the result as one line of JSON, the same bytes for the same result."""
         totals = {"points": self.points, "max_points": self.max_points}
         return _line(vars(self) | totals)
 
     @classmethod
     def from_json(cls, line: str) -> "SubmissionResult":
-        """Give the result of a line; raises ``ValueError`` or ``LookupError``."""
+        """Return the result of a line; raises ``ValueError`` or ``LookupError``."""
         data = json.loads(line)
         parts = {
             "exercises": tuple(map(ExerciseResult.from_data, data["exercises"])),

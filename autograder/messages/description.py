@@ -24,7 +24,7 @@ from autograder.checking.values import (
     unwrapped,
 )
 
-LARGEST_SHOWN = 12  # an array with more numbers is described, not printed
+MAX_NUMBERS = 12  # an array with more numbers is described, not printed
 LONGEST = 90  # characters of a container's text
 LONGEST_TEXT = 200  # characters of an exception's text
 UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
@@ -89,7 +89,7 @@ def _array(value: Any, digits: int) -> str:
     if is_tensor(value) and not has_numbers(value):
         return describe(value)
     numbers = as_array(value)
-    if not 0 < numbers.size <= LARGEST_SHOWN or numbers.dtype.kind not in "biufcU":
+    if not 0 < numbers.size <= MAX_NUMBERS or numbers.dtype.kind not in "biufcU":
         return describe(value)
     text = ("tensor " if is_tensor(value) else "") + _rows(numbers, digits)
     return text if len(text) <= LONGEST_TEXT or digits > 4 else describe(value)

@@ -21,7 +21,7 @@ from autograder.checking.values import (
     is_tensor,
 )
 from autograder.messages.description import (
-    LARGEST_SHOWN,
+    MAX_NUMBERS,
     describe,
     describe_kind,
     one_line,
@@ -233,10 +233,10 @@ def _show_sides(
     tuple_expected = is_whole and type(expected) is tuple
     match difference.kind:
         case "type":
-            shown, wanted = _show_types(actual, expected)
+            returned, wanted = _show_types(actual, expected)
             if tuple_expected:
                 wanted = _show_answer(exercise, expected)
-            return shown, "be", wanted
+            return returned, "be", wanted
         case "length":
             wanted = _show_length(expected)
             if tuple_expected:
@@ -250,8 +250,8 @@ def _show_sides(
             return _dtype(actual), "be", f"numbers at least as precise as {expected}"
     if _is_large(difference):
         return _show_first_wrong(difference)
-    shown, wanted = show_apart(actual, expected)
-    return shown, "be", wanted
+    returned, wanted = show_apart(actual, expected)
+    return returned, "be", wanted
 
 
 def _dtype(actual: Any) -> str:
@@ -271,8 +271,8 @@ def _show_types(actual: Any, expected: Any) -> tuple[str, str]:
 
 
 def _show_length(value: Any) -> str:
-    shown, description = show_value(value), describe(value)
-    return shown if shown == description else f"{shown}, {description}"
+    text, description = show_value(value), describe(value)
+    return text if text == description else f"{text}, {description}"
 
 
 def _wrong_keys(actual: dict[Any, Any], expected: dict[Any, Any]) -> str:
@@ -299,7 +299,7 @@ def _keys(keys: Iterable[Any]) -> str:
 
 def _is_large(difference: Difference) -> bool:
     """Decide whether the part that differs is too large to be shown whole."""
-    return difference.total > LARGEST_SHOWN
+    return difference.total > MAX_NUMBERS
 
 
 def _show_first_wrong(difference: Difference) -> tuple[str, str, str]:
@@ -312,8 +312,8 @@ def _show_first_wrong(difference: Difference) -> tuple[str, str, str]:
     count = f"{several} of its {difference.total} entries are {wrong}"
     if difference.wrong == 1:
         count = f"one of its {difference.total} entries is {wrong}"
-    shown = f"{kind} with {actual}{_at(difference.index)}"
-    return shown, "have", f"{expected} there; {count}"
+    returned = f"{kind} with {actual}{_at(difference.index)}"
+    return returned, "have", f"{expected} there; {count}"
 
 
 def _show_entries(difference: Difference) -> tuple[str, str]:
@@ -333,7 +333,7 @@ def _show_answer(exercise: Exercise, answer: Any) -> str:
         parts = zip(exercise.returns, answer, strict=True)
         inside = " and ".join(f"`{name}` ({describe(part)})" for name, part in parts)
         return f"the tuple of {inside}"
-    shown = show_value(answer)
-    if type(answer) is dict and shown == describe(answer):
+    text = show_value(answer)
+    if type(answer) is dict and text == describe(answer):
         return f"a dictionary with the keys {_keys(answer)}"
-    return shown
+    return text

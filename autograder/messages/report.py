@@ -99,7 +99,7 @@ class CheckReport:
         return [common] if common else []
 
     def _what_to_write(self) -> str:
-        """Tell a learner whose function is a stub what to do, or which function is."""
+        """Return what the learner of an unwritten function has to do first."""
         name = self.exercise.name
         if used := self._unwritten_use():
             return (
