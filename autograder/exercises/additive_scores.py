@@ -226,7 +226,7 @@ def axes_counted_from_the_front(q, k, w_q, w_k, v):
 
 @exercise.misconception(
     "Your table has one row per key and one column per query.",
-    "Whose scores should stand in row i?",
+    "Whose scores belong in row i?",
     why="The new axis of length 1 is put into the wrong one of the two.",
 )
 def queries_and_keys_swapped(q, k, w_q, w_k, v):
@@ -258,7 +258,7 @@ def divided_by_root_of_d_hidden(q, k, w_q, w_k, v):
 @exercise.misconception(
     "Your numbers are means over the hidden layer.",
     "Does v · … add its products up, or average them?",
-    why="mean(axis=-1) stands where sum(axis=-1) should.",
+    why="mean(axis=-1) is written for sum(axis=-1).",
 )
 def mean_over_hidden(q, k, w_q, w_k, v):
     mine, theirs = projected(q, k, w_q, w_k)

@@ -125,7 +125,7 @@ def softmax_over_queries(q, k, v):
 
 @exercise.misconception(
     "Your softmax runs along axis 1, which holds the keys only in a single matrix.",
-    "Which axis holds the keys when a batch stands in front?",
+    "Which axis holds the keys with a batch in front?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
 )
 def softmax_over_axis_one(q, k, v):
@@ -136,7 +136,7 @@ def softmax_over_axis_one(q, k, v):
 @exercise.misconception(
     "Your output is weightsᵀ v: row i is mixed with column i of the weights; "
     "where n and m differ, that stops.",
-    "Whose weights stand in row i of the table, and whose in column i?",
+    "Whose weights are in row i of the table, and whose in column i?",
     why="The ᵀ of QKᵀ is applied once more; with n = m nothing complains.",
 )
 def weights_transposed(q, k, v):
@@ -261,7 +261,7 @@ def keys_mixed(q, k, v):
     "Your weights are right for small scores and NaN for large ones.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
 )
 def exponentials_overflow(q, k, v):
     exponentials = np.exp(scaled_scores(q, k))
@@ -293,7 +293,7 @@ def query_scaled_in_place(q, k, v):
 
 
 @exercise.misconception(
-    "Your output loses what stands after the decimal point when v holds whole numbers.",
+    "Your output loses everything after the decimal point when v holds whole numbers.",
     "Which dtype has the array that you write the output into?",
     why="np.zeros(..., dtype=v.dtype) and np.zeros_like take over v's integers.",
 )

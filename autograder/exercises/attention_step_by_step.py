@@ -133,7 +133,7 @@ def first_three_steps(q1, k):
 @exercise.misconception(
     "Your weights are the softmax of the plain scores: the scaled ones are not used.",
     "Which result should the softmax start from?",
-    why="Two names of nearly the same meaning stand ready, and the older one is taken.",
+    why="Two names mean nearly the same, and the older one is taken.",
 )
 def softmax_of_unscaled(q1, k, v):
     scores, scaled, _ = first_three_steps(q1, k)
@@ -242,7 +242,7 @@ def summed_within_values(q1, k, v):
     "Your weights are right for small scores and NaN for large ones.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
 )
 def exponentials_overflow(q1, k, v):
     scores, scaled, _ = first_three_steps(q1, k)
@@ -252,7 +252,7 @@ def exponentials_overflow(q1, k, v):
 
 
 @exercise.misconception(
-    "Your weighted values lose what stands after the decimal point when v holds "
+    "Your weighted values lose everything after the decimal point when v holds "
     "whole numbers.",
     "Which dtype has the array that you write the weighted values into?",
     why="np.zeros_like(v) has the right shape and takes over v's integers.",

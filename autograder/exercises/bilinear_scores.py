@@ -118,7 +118,7 @@ def w_ignored(q, k, w):
 @exercise.misconception(
     "Your numbers use the diagonal of w only: part c of a query meets part c of a key.",
     "Which entry of w says how much part 0 of a query asks for part 1 of a key?",
-    why="One loop over one index stands where two belong, or * where @ belongs.",
+    why="One loop over one index is written for two, or * for @.",
 )
 def diagonal_of_w_only(q, k, w):
     return q @ (w * np.eye(*w.shape)) @ np.swapaxes(k, -1, -2)
@@ -135,7 +135,7 @@ def w_symmetrised(q, k, w):
 
 @exercise.misconception(
     "In your numbers w occurs twice: the queries and the keys both went through it.",
-    "How many matrices stand between q_i and k_j in the formula?",
+    "How many matrices are between q_i and k_j in the formula?",
     why="Mixed up with attention that projects queries and keys with a matrix each.",
 )
 def w_on_both_sides(q, k, w):
@@ -153,7 +153,7 @@ def divided_by_root_of_d_k(q, k, w):
 
 @exercise.misconception(
     "Your table has one row per key and one column per query.",
-    "Whose scores should stand in row i?",
+    "Whose scores belong in row i?",
     why="The product is started from the keys: k wᵀ qᵀ.",
 )
 def queries_and_keys_swapped(q, k, w):

@@ -45,7 +45,7 @@ def other_numbers_of_keys(student, rng):
 
 @exercise.case("With 3 positions before the first query, each row sees 3 keys more")
 def positions_before_the_first_query(student, rng):
-    # The last key stands behind the last query, so the offset is not m − n.
+    # The last key is behind the last query, so the offset is not m − n.
     rows = [[True] * 4 + [False] * 2, [True] * 5 + [False]]
     student.expect(student(2, 6, 3), np.array(rows))
     student.agrees(3, 5, offset=1)
@@ -219,7 +219,7 @@ def positions_before_blocked(n, m=None, offset=0):
 @exercise.misconception(
     "Your mask has a row for each key and a column for each query.",
     "Which of the two has the rows in scores of shape (n, m)?",
-    why="np.tri(m, n) and comparisons with the wrong side stood up are the same as "
+    why="np.tri(m, n) and comparisons with the wrong side as a column are right as "
     "long as the mask is square.",
 )
 def sizes_swapped(n, m=None, offset=0):

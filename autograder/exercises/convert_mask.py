@@ -136,7 +136,7 @@ def additive_turned_round(may_attend, to):
     "Your numbers to add are −10⁹ where a key is blocked.",
     "What does the docstring promise there, and is your number smaller than every "
     "score?",
-    why="-1e9 stands in The Annotated Transformer and wherever it was copied.",
+    why="-1e9 is in The Annotated Transformer and wherever it was copied.",
 )
 def additive_minus_a_billion(may_attend, to):
     if to == "additive":

@@ -109,7 +109,7 @@ def full_matrices_beside_right_biases(d_model, n_heads, bias):
 
 @exercise.misconception(
     "You count three matrices: there is nothing for w_o.",
-    "What happens to the heads' results once they stand side by side?",
+    "What happens to the heads' results once they are side by side?",
     why="Queries, keys and values are what every picture shows.",
 )
 def w_o_forgotten(d_model, n_heads, bias):
@@ -129,7 +129,7 @@ def one_head_only(d_model, n_heads, bias):
 
 @exercise.misconception(
     "Your w_o has d_k rows: as if the heads' results were averaged before it.",
-    "How many numbers does a token have when all heads' results stand side by side?",
+    "How many numbers does a token have when all heads' results are side by side?",
     why="Heads are taken for an ensemble whose results are averaged.",
 )
 def w_o_for_one_head(d_model, n_heads, bias):
@@ -217,7 +217,7 @@ def a_bias_is_one_number_for_each_head(d_model, n_heads, bias):
 @exercise.misconception(
     "Your heads are 64 numbers long, whatever d_model is.",
     "Which sizes in your formula come from the arguments?",
-    why="d_k = 64 stands in the paper, and its sizes come out right.",
+    why="d_k = 64 is the paper's, and its sizes come out right.",
 )
 def heads_of_length_64(d_model, n_heads, bias):
     size_of_a_head(d_model, n_heads)

@@ -250,7 +250,7 @@ def softmax_over_queries(x, memory, w_q, w_k, w_v):
 
 @exercise.misconception(
     "Your softmax runs along axis 1, which holds the keys only if there is no batch.",
-    "Which axis holds the keys whatever stands in front?",
+    "Which axis holds the keys, whatever axes come before it?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
 )
 def softmax_over_axis_one(x, memory, w_q, w_k, w_v):
@@ -262,7 +262,7 @@ def softmax_over_axis_one(x, memory, w_q, w_k, w_v):
     "Your .T turns all axes of the keys around: right for one sequence; with axes in "
     "front, your code stops.",
     "What is the shape of k.T if k has the shape (2, 7, 4)?",
-    why="q @ k.T is the formula as it stands, and for a matrix it is right.",
+    why="q @ k.T is the formula as written, and for a matrix it is right.",
 )
 def all_axes_turned(x, memory, w_q, w_k, w_v):
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
@@ -339,7 +339,7 @@ def scores_returned(x, memory, w_q, w_k, w_v):
     "Your weights are right for small scores and NaN for large ones.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
 )
 def exponentials_overflow(x, memory, w_q, w_k, w_v):
     exponentials = np.exp(scaled_scores(x @ w_q, memory @ w_k))
@@ -348,7 +348,7 @@ def exponentials_overflow(x, memory, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your output loses what stands after the decimal point when x holds whole numbers.",
+    "Your output loses everything after the decimal point when x holds whole numbers.",
     "Which dtype has the array that you write the output into?",
     why="np.zeros(..., dtype=x.dtype) takes over the integers of x.",
 )

@@ -67,7 +67,7 @@ def add_tiny_positions(x):
 
 
 def row_before(x):
-    """Put beside each row the one before it; the last stands before the first."""
+    """Append to each row the one before it; the last comes before the first."""
     return np.concatenate([x, np.roll(x, 1, axis=0)], axis=-1)
 
 
@@ -142,8 +142,8 @@ def largest(gap):
 
 @exercise.misconception(
     "Your code permutes x one way and the result of f the other way.",
-    "Row 0 of the permuted x was row permutation[0] before: which row of f(x) belongs "
-    "beside it?",
+    "Row 0 of the permuted x was row permutation[0] before: which row of f(x) is "
+    "compared with it?",
     why="np.argsort(permutation) is taken for 'bringing it back', on the wrong side.",
 )
 def inverse_on_one_side(f, x, permutation):

@@ -66,12 +66,12 @@ def row_without_keys(student, rng):
     may_attend = np.array([[True, False, True], [False, False, False]])
     shares = np.array([[0.5, 0, 0.5], [0, 0, 0]])
     student.expect(student(scores, may_attend), shares)
-    # e to the power of 1000 overflows if nothing is taken off in this row either.
+    # e to the power of 1000 overflows if nothing is subtracted in this row either.
     large = np.array([[1000.0, 2000.0, 1000.0], [1.0, 2.0, 3.0]])
     student.expect(student(large, may_attend), shares)
 
 
-@exercise.case("Blocked keys get no weight beside scores of any size")
+@exercise.case("Blocked keys get no weight next to scores of any size")
 def scores_of_any_size(student, rng):
     scores = [
         [9999.0, 1e4, 2e4],
@@ -148,7 +148,7 @@ def divided_again_afterwards(scores, may_attend):
 
 @exercise.misconception(
     "Your rows are all zeros where a blocked key has by far the largest score: it is "
-    "that score which you take off before exp.",
+    "that score which you subtract before exp.",
     "Among which keys should the largest score be looked for?",
     why="The maximum is taken of the scores as they came, before the mask.",
 )
@@ -162,8 +162,8 @@ def largest_of_all_keys(scores, may_attend):
     "Your weights are NaN where a blocked key's score is far above the others, since e "
     "to its power is ∞, and ∞ · 0 is no number; also where all keys are blocked.",
     "Which score has e to its power exactly 0, so that no mask is needed afterwards?",
-    why="The largest allowed score is taken off all scores, and the mask is multiplied "
-    "to the powers: a blocked score can still be far above it.",
+    why="The largest allowed score is subtracted from all scores, and the powers are "
+    "multiplied by the mask: a blocked score can still be far above it.",
 )
 def blocked_powers_overflow(scores, may_attend):
     largest = np.where(may_attend, scores, -np.inf).max(axis=-1, keepdims=True)
@@ -186,9 +186,9 @@ def blocked_powers_overflow_beside_keys(scores, may_attend):
 
 
 @exercise.misconception(
-    "Your weights are NaN in rows of large scores, but only beside a row in which all "
+    "Your weights are NaN in rows of large scores, but only if in another row all "
     "keys are blocked.",
-    "If the largest score of one row is −∞, from which rows do you take nothing off?",
+    "If the largest score of one row is −∞, in which rows do you subtract nothing?",
     why="`if np.isinf(largest).any(): largest = 0` mends the blocked row, and undoes "
     "the subtraction in every other row.",
 )
@@ -222,7 +222,7 @@ def mask_added(scores, may_attend):
 
 
 @exercise.misconception(
-    "Your blocked keys have the score −10⁹: beside scores below that they take all the "
+    "Your blocked keys have the score −10⁹: where all others are lower, they take all the "
     "weight, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
     why="masked_fill(mask == 0, -1e9) is in The Annotated Transformer and wherever it "
@@ -233,7 +233,7 @@ def filled_with_minus_a_billion(scores, may_attend):
 
 
 @exercise.misconception(
-    "Your blocked keys have the score −100: beside scores below that they take all the "
+    "Your blocked keys have the score −100: where all others are lower, they take all the "
     "weight, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
     why="Scores of a fresh model lie near 0, so −100 looks like plenty.",
@@ -244,7 +244,7 @@ def filled_with_minus_a_hundred(scores, may_attend):
 
 @exercise.misconception(
     "Your blocked keys have the smallest number of float32 as their score: it is large "
-    "beside −10³⁹, and a row in which all are blocked is shared out equally.",
+    "next to −10³⁹, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
     why="Hugging Face's transformers block scores with torch.finfo(torch.float32).min.",
 )
@@ -305,7 +305,7 @@ def softmax_over_queries(scores, may_attend):
     "Your weights are right for small scores; far above 0 they are NaN, and far below "
     "they are all 0.",
     "How large is e to the power of 10000 in floating point, and to that of −10000?",
-    why="exp(scores) * mask / sum is written down without taking a maximum off first.",
+    why="exp(scores) * mask / sum is written down without subtracting a maximum first.",
 )
 def exponentials_overflow(scores, may_attend):
     powers = np.exp(np.where(may_attend, scores, -np.inf))

@@ -154,7 +154,7 @@ def mean_of_the_heads(x):
 
 
 @exercise.misconception(
-    "Your heads stand below each other: n_heads · n rows of d numbers.",
+    "Your heads are below each other: n_heads · n rows of d numbers.",
     "Should joining the heads make more tokens, or longer tokens?",
     why="np.concatenate joins along the first axis if nobody says otherwise.",
 )
@@ -165,7 +165,7 @@ def heads_below_each_other(x):
 
 @exercise.misconception(
     "You take the first axis of x for the heads and join along it: with axes in "
-    "front, sequences stand side by side, not heads.",
+    "front, sequences are joined side by side, not heads.",
     "What does one step along the first axis of x give when there is a batch?",
     why="np.concatenate(x, axis=-1) is the paper's Concat by name, and right without "
     "leading axes.",
@@ -186,7 +186,7 @@ def batch_joined_to_one_sequence(x):
 
 @exercise.misconception(
     "Your code reads exactly four axes off x.",
-    "Which lines of yours need to know how many axes stand in front of the last three?",
+    "Which lines of yours need to know how many axes come before the last three?",
     why="`batch, n_heads, n, d = x.shape` opens nearly every published version.",
 )
 def four_axes_fixed(x):

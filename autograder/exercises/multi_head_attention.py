@@ -253,7 +253,7 @@ def no_scale(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
 @exercise.misconception(
     "Your heads attend to each other: for each token, your table of weights has a row "
     "and a column for each head. With n ≠ m that stops.",
-    "Which two axes does `@` multiply, and what stands on them before the swap?",
+    "Which two axes does `@` multiply, and what is on them before the swap?",
     why="The transpose after the reshape is left out, and with self-attention no "
     "product complains: harvardnlp/annotated-transformer, issue 17, asks for it.",
 )
@@ -292,7 +292,7 @@ def no_w_o(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
 @exercise.misconception(
     "Your weights are right, but the heads' results are joined by a reshape alone: "
     "rows of the output mix several tokens of one head.",
-    "Which axis has to stand next to the last one before a reshape joins the two?",
+    "Which axis has to be next to the last one before a reshape joins the two?",
     why="649453932/Chinese-Text-Classification-Pytorch, issue 10, and "
     "hackiey/QAnet-pytorch, issue 2: nothing shows as long as there is one head.",
 )
@@ -458,7 +458,7 @@ def blocked_scores_are_zero(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=N
     "Your blocked tokens get the score −10000, and where all others score less, they "
     "get the weight.",
     "Below which score is a token sure to get the weight 0, whatever the others are?",
-    why="−1e4 fits into float16, and stood as `masked_bias` in GPT-2's code.",
+    why="−1e4 fits into float16, and was `masked_bias` in the code of GPT-2.",
 )
 def blocked_scores_are_finite(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
@@ -478,7 +478,7 @@ def one_head_without_its_axis(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend
 
 
 @exercise.misconception(
-    "Your output loses what stands after the decimal point of each head's result when "
+    "Your output loses everything after the decimal point of each head's result when "
     "the values are whole numbers.",
     "Which dtype has the array that you write the heads' results into?",
     why="np.zeros_like(v) has the right shape and takes over v's integers.",

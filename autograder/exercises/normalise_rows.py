@@ -101,7 +101,7 @@ def divided_by_column_sums(x):
 @exercise.misconception(
     "Your single tables are right; in a batch your sums run over axis 1, and that is "
     "not where a row lies.",
-    "How can you name the last axis without knowing how many stand before it?",
+    "How can you name the last axis without knowing how many come before it?",
     why="axis=1 is the last axis of a table, and the second of a batch of tables.",
 )
 def sums_over_axis_one(x):

@@ -113,7 +113,7 @@ def queries_masked(lengths, m):
 @exercise.misconception(
     "Your mask has no axis for the queries: on scores (batch, n, m), sequence b's "
     "row is laid on query b of every sequence if batch equals n, and stops if not.",
-    "Which axis stands between the batch and the keys in the scores?",
+    "Which axis is between the batch and the keys in the scores?",
     why="(batch, m) is the shape in which most tokenizers hand out their masks.",
 )
 def query_axis_missing(lengths, m):

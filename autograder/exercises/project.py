@@ -155,7 +155,7 @@ def keys_made_with_w_q(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your queries and keys are right; where the values should be stand the tokens.",
+    "Your queries and keys are right, but the tokens are returned as values.",
     "Which of the parameters does no line of yours use?",
     why="What is mixed is said to be 'the words', as in attention without parameters.",
 )
@@ -164,8 +164,7 @@ def tokens_as_values(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your values are right; where the queries should be stand the keys, and the other "
-    "way round.",
+    "Your values are right, but queries and keys are exchanged.",
     "In which order does the docstring name the three results?",
     why="Dictionaries and caches name keys and values first, so keys are returned "
     "first.",
@@ -196,7 +195,7 @@ def negative_numbers_cut_off(x, w_q, w_k, w_v):
 
 @exercise.misconception(
     "Your tokens are brought to mean 0 and variance 1 before they are projected.",
-    "Which operations stand between a token and its query in the docstring?",
+    "Which operations lead from a token to its query in the docstring?",
     why="Blocks with a LayerNorm in front have that line directly above this one.",
 )
 def tokens_normalised_first(x, w_q, w_k, w_v):
@@ -217,7 +216,7 @@ def turned_for_one_sequence(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your numbers are right, but the tokens of all sequences stand in one long list.",
+    "Your numbers are right, but the tokens of all sequences are in one long list.",
     "How can you tell from your result where the second sequence begins?",
     why="x.reshape(-1, d_model) gives a table that any product takes; nothing asks "
     "for the axes back.",
@@ -237,7 +236,7 @@ def list_of_three(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your results lose what stands after the decimal point when x holds whole numbers.",
+    "Your results lose everything after the decimal point when x holds whole numbers.",
     "Which dtype has the array that you write the results into?",
     why="np.zeros(..., dtype=x.dtype) takes over the integers of x.",
 )

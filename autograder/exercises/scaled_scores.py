@@ -134,7 +134,7 @@ def floor_division(q, k):
 
 @exercise.misconception(
     "Your table has one row per key and one column per query.",
-    "Whose scores should stand in row i?",
+    "Whose scores belong in row i?",
     why="k qᵀ instead of q kᵀ: the roles are swapped.",
 )
 def queries_and_keys_swapped(q, k):
@@ -164,7 +164,7 @@ def cosine_similarity(q, k):
 @exercise.misconception(
     "Your numbers are weights: each of your rows sums to 1.",
     "Which step turns scores into weights, and is it part of this exercise?",
-    why="softmax(QKᵀ/√d_k) stands in one formula, so both steps are written at once.",
+    why="softmax(QKᵀ/√d_k) is one formula, so both steps are written at once.",
 )
 def softmax_applied(q, k):
     return softmax(scaled_scores(q, k), axis=-1)
@@ -202,7 +202,7 @@ def all_axes_reversed(q, k):
 
 @exercise.misconception(
     "Your transposition names exactly three axes, so it stops with two or four.",
-    "How do you name the last two axes, however many stand before them?",
+    "How do you name the last two axes, however many come before them?",
     why="k.transpose(0, 2, 1) is copied from code that always has one batch axis.",
 )
 def three_axes_only(q, k):
@@ -221,7 +221,7 @@ def query_scaled_in_place(q, k):
 
 
 @exercise.misconception(
-    "Your scores lose what stands after the decimal point when q is an array of "
+    "Your scores lose everything after the decimal point when q is an array of "
     "whole numbers.",
     "Which dtype has the array that you write the scores into?",
     why="np.zeros(..., dtype=q.dtype) and np.zeros_like(q) take over q's integers.",

@@ -82,7 +82,7 @@ def batch_of_sequences(student, rng):
     student.agrees(rng.normal(size=(2, 5, 12)), *parameters(rng))
 
 
-@exercise.case("Any number of axes may stand in front")
+@exercise.case("Any number of axes may come first")
 def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 7, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng, 7, 4, 6)
@@ -145,7 +145,7 @@ def products(q, k):
     "Your .T turns all axes of the keys around: right for one sequence; with axes in "
     "front, your code stops or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 5, 4)?",
-    why="q @ k.T is the formula as it stands, and for a matrix it is right.",
+    why="q @ k.T is the formula as written, and for a matrix it is right.",
 )
 def all_axes_turned(x, w_q, w_k, w_v):
     q, k, v = project(x, w_q, w_k, w_v)
@@ -167,7 +167,7 @@ def softmax_over_queries(x, w_q, w_k, w_v):
 
 @exercise.misconception(
     "Your softmax runs along axis 1, which holds the keys only if there is no batch.",
-    "Which axis holds the keys whatever stands in front?",
+    "Which axis holds the keys, whatever axes come before it?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
 )
 def softmax_over_axis_one(x, w_q, w_k, w_v):
@@ -180,7 +180,7 @@ def softmax_over_axis_one(x, w_q, w_k, w_v):
     "Your softmax runs along axis 0: with a batch, the sequences share a weight of 1 "
     "among them.",
     "Should the weights of one sequence depend on which others are in the batch?",
-    why="nn.Softmax(dim=0) stood in a library's attention (PetrochukM/PyTorch-NLP, "
+    why="nn.Softmax(dim=0) was in a library's attention (PetrochukM/PyTorch-NLP, "
     "issue 2).",
 )
 def softmax_over_axis_zero(x, w_q, w_k, w_v):
@@ -192,8 +192,8 @@ def softmax_over_axis_zero(x, w_q, w_k, w_v):
 @exercise.misconception(
     "Your exponentials are divided by their sums along axis 0, which counts sequences "
     "if there is a batch; and large scores give NaN.",
-    "Which axis holds the keys whatever stands in front, and what does `softmax` do "
-    "before it calls exp?",
+    "Which axis holds the keys, whatever axes come before it, and what does `softmax` "
+    "do before it calls exp?",
     why="exp(scores) / exp(scores).sum(axis=0) is the formula for one list of scores, "
     "written out for a table.",
 )
@@ -273,7 +273,7 @@ def keys_attend_to_queries(x, w_q, w_k, w_v):
 
 @exercise.misconception(
     "Your output is weightsᵀ v: token i gets values by how much it is attended to.",
-    "Whose weights stand in row i of the table, and whose in column i?",
+    "Whose weights are in row i of the table, and whose in column i?",
     why="The table is square, so that nothing complains about a transposition.",
 )
 def weights_transposed(x, w_q, w_k, w_v):
@@ -340,7 +340,7 @@ def scores_returned(x, w_q, w_k, w_v):
     "Your weights are right for small scores and NaN for large ones.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
 )
 def exponentials_overflow(x, w_q, w_k, w_v):
     q, k, v = project(x, w_q, w_k, w_v)
@@ -350,7 +350,7 @@ def exponentials_overflow(x, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your output loses what stands after the decimal point when x holds whole numbers.",
+    "Your output loses everything after the decimal point when x holds whole numbers.",
     "Which dtype has the array that you write the output into?",
     why="np.zeros(..., dtype=x.dtype) takes over the integers of x.",
 )

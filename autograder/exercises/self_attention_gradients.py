@@ -192,7 +192,7 @@ def right_derivatives(x, w_q, w_k, w_v, d_output):
     "Your derivatives by w_q and w_k are √d_k times too large, and so are their ways "
     "into d_x.",
     "How much does a score move when a dot product moves by 1?",
-    why="The division stands inside the forward formula and has no line of its own to "
+    why="The division is inside the forward formula and has no line of its own to "
     "go back through.",
 )
 def scale_forgotten(x, w_q, w_k, w_v, d_output):
@@ -255,8 +255,8 @@ def softmax_back_along_columns(x, w_q, w_k, w_v, d_output):
 
 
 @exercise.misconception(
-    "Your way back through the softmax is weights times d_weights, with nothing taken "
-    "off: what other weights lose is not counted.",
+    "Your way back through the softmax is weights times d_weights, with nothing "
+    "subtracted: what other weights lose is not counted.",
     "All weights of a row sum to 1: what must their changes sum to?",
     why="weights · d_weights is the part of p (δ − p) with the δ; the rest is lost.",
 )
@@ -268,7 +268,7 @@ def nothing_taken_off(x, w_q, w_k, w_v, d_output):
 
 
 @exercise.misconception(
-    "Your way back through the softmax takes off the plain sum of d_weights, not its "
+    "Your way back through the softmax subtracts the plain sum of d_weights, not its "
     "mean by the weights.",
     "In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?",
     why="One factor is lost in the row sum (huggingface/picotron, issue 37, is about "
@@ -282,7 +282,7 @@ def plain_sum_taken_off(x, w_q, w_k, w_v, d_output):
 
 
 @exercise.misconception(
-    "Your way back through the softmax takes off the same number in all rows: the sum "
+    "Your way back through the softmax subtracts the same number in all rows: the sum "
     "of weights times d_weights over the whole table.",
     "Does row 1 of the weights move when a score in row 0 does?",
     why="np.sum without an axis, where the formula for one row is written for a table.",
@@ -406,7 +406,7 @@ def returned_in_another_order(x, w_q, w_k, w_v, d_output):
 @exercise.misconception(
     "Your derivative by the keys sums over them, where it should sum over the queries "
     "that attend to each.",
-    "Key j meets all queries: do they stand in row j or in column j of the scores?",
+    "Key j meets all queries: are they in row j or in column j of the scores?",
     why="The .T is lost; with as many keys as queries nothing complains.",
 )
 def scores_not_transposed_for_the_keys(x, w_q, w_k, w_v, d_output):
@@ -419,7 +419,7 @@ def scores_not_transposed_for_the_keys(x, w_q, w_k, w_v, d_output):
 @exercise.misconception(
     "Your derivative by the values is weights times d_output, with the weights of the "
     "way forward.",
-    "Value j goes into all outputs: do its weights stand in row j or in column j?",
+    "Value j goes into all outputs: are its weights in row j or in column j?",
     why="The .T is lost; the table is square, so nothing complains.",
 )
 def weights_not_transposed(x, w_q, w_k, w_v, d_output):
@@ -431,7 +431,7 @@ def weights_not_transposed(x, w_q, w_k, w_v, d_output):
 
 @exercise.misconception(
     "Your derivatives by the parameters lie on their sides.",
-    "Which shape must a derivative by w_q have, so that it can be taken off w_q?",
+    "Which shape must a derivative by w_q have, so that it can be subtracted from w_q?",
     why="d_qᵀ x is the formula for parameters kept as (out, in), as nn.Linear does.",
 )
 def parameters_gradients_transposed(x, w_q, w_k, w_v, d_output):

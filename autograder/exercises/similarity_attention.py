@@ -181,7 +181,7 @@ def softmax_over_x(x, y):
 
 @exercise.misconception(
     "Your softmax runs along axis 1, which counts y's rows only in a single matrix.",
-    "Which axis counts the rows of y when a batch stands in front?",
+    "Which axis counts the rows of y with a batch in front?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
 )
 def softmax_over_axis_one(x, y):
@@ -201,7 +201,7 @@ def all_axes_reversed(x, y):
 @exercise.misconception(
     "Your y has its axes 0 and 1 swapped, which are rows and columns only in a single "
     "matrix.",
-    "Which axes hold the rows and the columns when a batch stands in front?",
+    "Which axes hold the rows and the columns with a batch in front?",
     why="np.swapaxes(y, 0, 1) is a transpose until a batch comes.",
 )
 def first_two_axes_swapped(x, y):
@@ -230,7 +230,7 @@ def softmax_missing(x, y):
     "Your numbers are right for small dot products and NaN for large ones.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
 )
 def exponentials_overflow(x, y):
     exponentials = np.exp(dot_products(x, y))
@@ -238,7 +238,7 @@ def exponentials_overflow(x, y):
 
 
 @exercise.misconception(
-    "Your numbers lose what stands after the decimal point when x holds whole numbers.",
+    "Your numbers lose everything after the decimal point when x holds whole numbers.",
     "Which dtype has the array that you write the result into?",
     why="np.zeros_like(x) has the right shape and takes over x's integers.",
 )

@@ -93,7 +93,7 @@ def whole_numbers(student, rng):
     student.agrees(x)
 
 
-@exercise.case("A score that stands alone gets the weight 1", visible=False)
+@exercise.case("A score on its own gets the weight 1", visible=False)
 def single_score(student, rng):
     student.expect(student(rng.normal(size=(5, 1))), np.ones((5, 1)))
 
@@ -104,8 +104,8 @@ def arguments_stay(student, rng):
 
 
 @exercise.misconception(
-    "Your rows of negative scores are 0 / 0: their largest distance from 0 is taken "
-    "off, not their largest score.",
+    "Your rows of negative scores are 0 / 0: what is subtracted is their "
+    "largest distance from 0, not their largest score.",
     "Which is the largest of the scores −10000 and −9999?",
     why="np.abs(x).max() looks like the safe bound against overflow, and underflows.",
 )
@@ -118,7 +118,7 @@ def largest_distance_from_zero(x, axis=-1):
     "Your numbers are right as long as exp(x) is: for large scores it becomes inf, and "
     "inf / inf is NaN.",
     "What may you do to all scores of a row without changing its weights?",
-    why="The formula is typed in as it stands in the book.",
+    why="The formula is typed in as it is in the book.",
 )
 def no_max_subtraction(x, axis=-1):
     exponentials = np.exp(x)
@@ -127,7 +127,7 @@ def no_max_subtraction(x, axis=-1):
 
 @exercise.misconception(
     "Your rows with small scores are 0 / 0: the largest score of the whole array is "
-    "taken off every row.",
+    "subtracted from every row.",
     "Whose largest score does a row need?",
     why="np.max(x) without an axis is enough for one row, and is copied from there.",
 )
@@ -160,7 +160,7 @@ def keepdims_missing_in_the_sum(x, axis=-1):
 
 @exercise.misconception(
     "Your sums have lost the axis they were taken over, so broadcasting lays them "
-    "along the wrong axis; no row has its own largest score taken off, either.",
+    "along the wrong axis; no row has its own largest score subtracted.",
     "Which shape must the sums have, so that there is one for each row?",
     why="np.exp(x) / np.exp(x).sum(axis=axis) has the axis, but not yet keepdims.",
 )
@@ -286,8 +286,8 @@ def eps_in_denominator(x, axis=-1):
 
 
 @exercise.misconception(
-    "Your largest score is taken off above the line only: your rows do not sum to 1.",
-    "If every exponential above the line shrinks, what must happen below it?",
+    "Your largest score is subtracted in the numerator only: rows do not sum to 1.",
+    "If every exponential in the numerator shrinks, what must the denominator do?",
     why="The safe exponential replaces only one of the two exp in the formula.",
 )
 def max_subtracted_above_only(x, axis=-1):
@@ -297,9 +297,9 @@ def max_subtracted_above_only(x, axis=-1):
 
 @exercise.misconception(
     "Your rows are right unless a score lies far above the mean of its row, which is "
-    "what you take off: there exp becomes inf.",
-    "Which number must you take off, so that no score is left far above 0?",
-    why="Taking off the mean is how data are usually centred.",
+    "what you subtract: there exp becomes inf.",
+    "Which number must you subtract, so that no score is left far above 0?",
+    why="Subtracting the mean is how data are usually centred.",
 )
 def mean_subtracted(x, axis=-1):
     exponentials = np.exp(x - x.mean(axis=axis, keepdims=True))
@@ -308,7 +308,7 @@ def mean_subtracted(x, axis=-1):
 
 @exercise.misconception(
     "Your numbers are NaN where a row lies far from the mean of the whole array, which "
-    "is what you take off.",
+    "is what you subtract.",
     "How far above or below that mean can all the scores of one row lie?",
     why="x - x.mean() is how data are usually centred.",
 )
@@ -340,7 +340,7 @@ def max_minus_score(x, axis=-1):
 @exercise.misconception(
     "Your numbers are the exponentials: they are not divided yet.",
     "What do your rows sum to?",
-    why="After the largest score is taken off they lie between 0 and 1 already.",
+    why="With the largest score subtracted they lie between 0 and 1 already.",
 )
 def exponentials_not_divided(x, axis=-1):
     return np.exp(x - x.max(axis=axis, keepdims=True))

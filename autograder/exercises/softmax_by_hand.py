@@ -90,7 +90,7 @@ def scores_divided_by_their_sum(x):
 
 @exercise.misconception(
     "Your numbers are the scores themselves, divided by the sum of the powers of e.",
-    "What does the formula have above the line, the score or something made from it?",
+    "What is the numerator of the formula, the score or something made from it?",
     why="The powers are computed for the total only, and the loop goes over x again.",
 )
 def scores_over_sum_of_powers(x):

@@ -155,7 +155,7 @@ def rule_for_equal_indices_everywhere(p):
 
 
 @exercise.misconception(
-    "Your numbers are 1 − p_i p_i on the diagonal: 1 stands where p_i should.",
+    "Your numbers are 1 − p_i p_i on the diagonal: 1 is where p_i should be.",
     "What does p_i (1 − p_i) give when the bracket is multiplied out?",
     why="The factor before the bracket reaches only one of its two terms.",
 )
@@ -173,7 +173,7 @@ def jacobian_of_log_softmax(p):
 
 
 @exercise.misconception(
-    "Your code takes the same number, the sum of all p_i², off each entry.",
+    "Your code subtracts the same number, the sum of all p_i², from each entry.",
     "Which shape has p @ p.T when p has one axis, and which did you need?",
     why="On an array with one axis .T does nothing, so p @ p.T is an inner product.",
 )

@@ -113,7 +113,7 @@ def reshape_without_transpose(x, n_heads):
 
 
 @exercise.misconception(
-    "Your parts are cut rightly, but the axis of heads stands behind the tokens.",
+    "Your parts are cut rightly, but the axis of heads comes after the tokens.",
     "Which of the two axes comes first in the shape that the docstring promises?",
     why="The reshape does the cutting, and the transpose looks like decoration.",
 )
@@ -156,7 +156,7 @@ def parts_overlap(x, n_heads):
 
 
 @exercise.misconception(
-    "Your heads stand in front of the batch.",
+    "Your heads come before the batch.",
     "What should one element along the first axis be: a sequence, or a head?",
     why="np.split and np.stack make a list of heads, whose axis comes first: "
     "permute(2, 0, 1, 3) in lsdefine/attention-is-all-you-need-keras, issue 36.",
@@ -188,7 +188,7 @@ def every_head_gets_everything(x, n_heads):
 
 @exercise.misconception(
     "Your code reads exactly three axes off x.",
-    "Which lines of yours need to know how many axes stand in front of the last two?",
+    "Which lines of yours need to know how many axes come before the last two?",
     why="`batch, n, d_model = x.shape` opens nearly every published version.",
 )
 def three_axes_fixed(x, n_heads):
@@ -211,7 +211,7 @@ def axes_counted_from_the_front(x, n_heads):
 
 @exercise.misconception(
     "You swap the first two axes of your parts: those are tokens and heads only if no "
-    "axis stands in front of x's tokens.",
+    "axis comes before x's tokens.",
     "From which end can you count so that axes in front make no difference?",
     why="swapaxes(0, 1) is right for the single sequence that is tried first.",
 )

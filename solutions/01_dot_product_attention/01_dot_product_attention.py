@@ -128,7 +128,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 # <details><summary>Hint 1</summary>
 #
 # Which largest score: one for the whole array, or one for each row that is turned into
-# weights? Think of a row around 0 beside a row around 10,000.
+# weights? Think of a row around 0 next to a row around 10,000.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -227,7 +227,7 @@ names = ["the", "red", "car"], ["la", "voiture", "rouge"]
 figures.who_looks_at_whom(alignment, *names, alt=alt)
 
 # %% [markdown]
-# Notice that *red* and *car* cross over: attention does not care where a word stands.
+# Notice that *red* and *car* cross over: attention does not care where a word is.
 #
 # What if two words belong together without being alike? *it* and *animal* share no
 # meaning, and no dot product of their meanings will join them. That is why queries and
@@ -421,7 +421,7 @@ print("queries shuffled: output is the same:", np.allclose(turned, output))
 print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
-# A table has no order: whoever looks something up does not care in which row it stands.
+# A table has no order: for a lookup it does not matter in which row something is.
 # And each query is answered by itself: other queries change nothing. Lesson 05 is
 # about bringing order back.
 
