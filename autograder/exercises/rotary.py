@@ -98,8 +98,8 @@ def lengths_stay(student, rng):
 
 def angles(positions, d_k, base):
     """Return the angle of each row's pairs."""
-    speeds = base ** (-np.arange(0, d_k, 2) / d_k)
-    return np.multiply.outer(np.asarray(positions), speeds)  # (n, d_k / 2)
+    frequencies = base ** (-np.arange(0, d_k, 2) / d_k)
+    return np.multiply.outer(np.asarray(positions), frequencies)  # (n, d_k / 2)
 
 
 def turned_pairs(x, turns):
@@ -172,8 +172,8 @@ def neighbours_with_angles_of_halves(x, positions, base=10000.0):
 def angle_by_column(x, positions, base=10000.0):
     refuse_odd(x)
     d_k = x.shape[-1]
-    speeds = base ** (-np.arange(d_k) / d_k)
-    turns = np.multiply.outer(np.asarray(positions), speeds)
+    frequencies = base ** (-np.arange(d_k) / d_k)
+    turns = np.multiply.outer(np.asarray(positions), frequencies)
     return x * np.cos(turns) + quarter_turns_of_pairs(x) * np.sin(turns)
 
 
@@ -349,6 +349,6 @@ def odd_size_accepted(x, positions, base=10000.0):
 def angles_in_float32(x, positions, base=10000.0):
     refuse_odd(x)
     d_k = x.shape[-1]
-    speeds = (base ** (-np.arange(0, d_k, 2) / d_k)).astype(np.float32)
+    frequencies = (base ** (-np.arange(0, d_k, 2) / d_k)).astype(np.float32)
     positions = np.asarray(positions).astype(np.float32)
-    return turned_pairs(x, positions[:, np.newaxis] * speeds)
+    return turned_pairs(x, positions[:, np.newaxis] * frequencies)

@@ -193,7 +193,7 @@ def negative_k_does_nothing(k, d_model, base=10000.0):
 @exercise.misconception(
     "Your matrix moves by one position, whatever k is.",
     "Where does your code read its argument k?",
-    why="The speeds ω_i are put into sine and cosine without the factor k.",
+    why="The frequencies ω_i are put into sine and cosine without the factor k.",
 )
 def always_one_position(k, d_model, base=10000.0):
     refuse_odd(d_model)

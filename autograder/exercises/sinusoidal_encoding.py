@@ -42,8 +42,8 @@ def small_example_by_hand(student, rng):
     student.expect(student(3, 4), expected)
 
 
-@exercise.case("Twelve columns hold six speeds, each with its sine and its cosine")
-def six_speeds(student, rng):
+@exercise.case("Twelve columns hold six frequencies, each with its sine and its cosine")
+def six_frequencies(student, rng):
     student.agrees(5, 12)
 
 
@@ -54,7 +54,7 @@ def equal_lengths(student, rng):
     student.expect(lengths, np.full(7, math.sqrt(6)), what=what)
 
 
-@exercise.case("With another base the speeds are that base's")
+@exercise.case("With another base the frequencies are that base's")
 def another_base(student, rng):
     student.agrees(5, 6, base=100.0)
 
@@ -87,8 +87,8 @@ def distances_only(student, rng):
     student.expect(products, products[0][distances], what="the table of dot products")
 
 
-def speeds(d_model, base):
-    """Return the speed at which each pair's angle grows."""
+def frequencies(d_model, base):
+    """Return each pair's frequency: how much its angle grows per position."""
     return base ** (-np.arange(0, d_model, 2) / d_model)
 
 
@@ -107,7 +107,7 @@ def waves(angles, d_model, first=np.sin, second=np.cos):
     "mind, but the paper's formula interleaves (tensor2tensor issues 391 and 1925).",
 )
 def sines_before_cosines(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), speeds(d_model, base))
+    angles = np.outer(np.arange(n), frequencies(d_model, base))
     return np.hstack([np.sin(angles), np.cos(angles[:, : d_model // 2])])
 
 
@@ -117,7 +117,7 @@ def sines_before_cosines(n, d_model, base=10000.0):
     why="Circles are drawn as (cos, sin), so the pair is written in that order.",
 )
 def cosine_first(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), speeds(d_model, base))
+    angles = np.outer(np.arange(n), frequencies(d_model, base))
     return waves(angles, d_model, np.cos, np.sin)
 
 
@@ -138,7 +138,7 @@ def stopping_at_odd_sizes(angles, d_model):
     "both then.",
 )
 def sines_first_untrimmed(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), speeds(d_model, base))
+    angles = np.outer(np.arange(n), frequencies(d_model, base))
     return np.hstack([np.sin(angles), np.cos(angles)])
 
 
@@ -149,7 +149,7 @@ def sines_first_untrimmed(n, d_model, base=10000.0):
     "SamLynnEvans/Transformer issue 25.",
 )
 def exponent_doubled(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), speeds(d_model, base) ** 2)
+    angles = np.outer(np.arange(n), frequencies(d_model, base) ** 2)
     return waves(angles, d_model)
 
 
@@ -162,7 +162,7 @@ def exponent_doubled(n, d_model, base=10000.0):
     "happen in the most natural first try.",
 )
 def exponent_doubled_and_odd_size_stops(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), speeds(d_model, base) ** 2)
+    angles = np.outer(np.arange(n), frequencies(d_model, base) ** 2)
     return stopping_at_odd_sizes(angles, d_model)
 
 
@@ -173,7 +173,7 @@ def exponent_doubled_and_odd_size_stops(n, d_model, base=10000.0):
     why="i counts the pairs, and the 2 of 2i is left out of the exponent.",
 )
 def exponent_halved(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), np.sqrt(speeds(d_model, base)))
+    angles = np.outer(np.arange(n), np.sqrt(frequencies(d_model, base)))
     return waves(angles, d_model)
 
 
@@ -186,18 +186,18 @@ def exponent_halved(n, d_model, base=10000.0):
     "odd size the last sine.",
 )
 def exponent_halved_and_odd_size_stops(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), np.sqrt(speeds(d_model, base)))
+    angles = np.outer(np.arange(n), np.sqrt(frequencies(d_model, base)))
     return stopping_at_odd_sizes(angles[:, : d_model // 2], d_model)
 
 
 @exercise.misconception(
-    "Each of your columns has a speed of its own: a cosine turns slower than the sine "
-    "beside it.",
+    "Each of your columns has a frequency of its own: a cosine turns slower than the "
+    "sine beside it.",
     "How many columns share one i?",
     why="The exponent is taken from the column's number, without first halving it: "
     "BrianPulfer/PapersReimplementations issue 9.",
 )
-def speed_by_column(n, d_model, base=10000.0):
+def frequency_by_column(n, d_model, base=10000.0):
     angles = np.outer(np.arange(n), base ** (-np.arange(d_model) / d_model))
     encoding = np.sin(angles)
     encoding[:, 1::2] = np.cos(angles[:, 1::2])
@@ -205,12 +205,12 @@ def speed_by_column(n, d_model, base=10000.0):
 
 
 @exercise.misconception(
-    "Each of your columns has a speed of its own, with twice the column's number in "
-    "the exponent.",
+    "Each of your columns has a frequency of its own, with twice the column's number "
+    "in the exponent.",
     "Which columns share one i, and what does the exponent hold for column 2?",
     why="arange(d_model) replaces i, and the formula's 2 stays in front of it.",
 )
-def speed_by_column_doubled(n, d_model, base=10000.0):
+def frequency_by_column_doubled(n, d_model, base=10000.0):
     angles = np.outer(np.arange(n), base ** (-2 * np.arange(d_model) / d_model))
     encoding = np.sin(angles)
     encoding[:, 1::2] = np.cos(angles[:, 1::2])
@@ -218,7 +218,7 @@ def speed_by_column_doubled(n, d_model, base=10000.0):
 
 
 @exercise.misconception(
-    "All your pairs turn at one speed, that of i = 0.",
+    "All your pairs turn at one frequency, that of i = 0.",
     "What does // do to a quotient between 0 and 1?",
     why="2 * i // d_model is 0 for every i; in Python 2 the plain / did the same.",
 )
@@ -229,8 +229,8 @@ def quotient_rounded(n, d_model, base=10000.0):
 
 
 @exercise.misconception(
-    "Your speeds are e to the power of whole numbers: the factor −log(base) / d_model "
-    "was halved and rounded down.",
+    "Your frequencies are e to the power of whole numbers: the factor −log(base) / "
+    "d_model was halved and rounded down.",
     "In which order does Python work through a / b // c, and what is left after //?",
     why="-log(base) / d_model // 2 is typed for a division by half of d_model.",
 )
@@ -247,7 +247,7 @@ def logarithm_rounded(n, d_model, base=10000.0):
     why="The minus of the exponent is lost between 1 / 10000^(2i/d) and its product.",
 )
 def power_multiplied(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), 1 / speeds(d_model, base))
+    angles = np.outer(np.arange(n), 1 / frequencies(d_model, base))
     return waves(angles, d_model)
 
 
@@ -257,7 +257,7 @@ def power_multiplied(n, d_model, base=10000.0):
     why="Positions are counted from 1 in some libraries, where 0 stands for padding.",
 )
 def counted_from_one(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(1, n + 1), speeds(d_model, base))
+    angles = np.outer(np.arange(1, n + 1), frequencies(d_model, base))
     return waves(angles, d_model)
 
 
@@ -267,7 +267,7 @@ def counted_from_one(n, d_model, base=10000.0):
     why="The paper's 10000 is copied as a constant.",
 )
 def base_ignored(n, d_model, base=10000.0):
-    return waves(np.outer(np.arange(n), speeds(d_model, 10000.0)), d_model)
+    return waves(np.outer(np.arange(n), frequencies(d_model, 10000.0)), d_model)
 
 
 @exercise.misconception(
@@ -290,7 +290,9 @@ def last_pair_reaches_base(n, d_model, base=10000.0):
     "issue 78 and many more.",
 )
 def odd_size_stops(n, d_model, base=10000.0):
-    return stopping_at_odd_sizes(np.outer(np.arange(n), speeds(d_model, base)), d_model)
+    return stopping_at_odd_sizes(
+        np.outer(np.arange(n), frequencies(d_model, base)), d_model
+    )
 
 
 @exercise.misconception(
@@ -300,7 +302,7 @@ def odd_size_stops(n, d_model, base=10000.0):
     why="arange(d_model // 2) counts whole pairs, and the last sine has none.",
 )
 def odd_size_stops_at_the_sines(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), speeds(d_model, base))
+    angles = np.outer(np.arange(n), frequencies(d_model, base))
     return stopping_at_odd_sizes(angles[:, : d_model // 2], d_model)
 
 
@@ -310,7 +312,7 @@ def odd_size_stops_at_the_sines(n, d_model, base=10000.0):
     why="A loop over d_model // 2 pairs leaves the last column of np.zeros as it was.",
 )
 def odd_column_left_empty(n, d_model, base=10000.0):
-    encoding = waves(np.outer(np.arange(n), speeds(d_model, base)), d_model)
+    encoding = waves(np.outer(np.arange(n), frequencies(d_model, base)), d_model)
     encoding[:, d_model // 2 * 2 :] = 0
     return encoding
 
@@ -321,7 +323,7 @@ def odd_column_left_empty(n, d_model, base=10000.0):
     why="Pairs are stacked and flattened, and d_model // 2 pairs are one column short.",
 )
 def odd_column_missing(n, d_model, base=10000.0):
-    encoding = waves(np.outer(np.arange(n), speeds(d_model, base)), d_model)
+    encoding = waves(np.outer(np.arange(n), frequencies(d_model, base)), d_model)
     return encoding[:, : d_model // 2 * 2]
 
 
@@ -333,6 +335,6 @@ def odd_column_missing(n, d_model, base=10000.0):
     "equal numbers (EleutherAI/gpt-neox pull request 1016).",
 )
 def angles_in_float32(n, d_model, base=10000.0):
-    powers = speeds(d_model, base).astype(np.float32)
+    powers = frequencies(d_model, base).astype(np.float32)
     angles = np.outer(np.arange(n, dtype=np.float32), powers)
     return waves(angles, d_model)

@@ -699,7 +699,7 @@ assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
 
 # %% [markdown]
 # With the sinusoids added, scores also hold terms such as word times position, which do
-# depend on where in the text one is: compare the same query and key.
+# depend on the positions themselves: compare the same query and key.
 
 # %%
 at = sinusoidal_encoding(1005, 32)

@@ -41,9 +41,9 @@ def loop_over_pairs(x, positions, base=10000.0):
 def complex_numbers(x, positions, base=10000.0):
     refuse_odd(x)
     d_k = x.shape[-1]
-    speeds = base ** -(np.arange(0, d_k, 2) / d_k)
+    frequencies = base ** -(np.arange(0, d_k, 2) / d_k)
     hands = x[..., 0::2] + 1j * x[..., 1::2]
-    hands = hands * np.exp(1j * np.outer(positions, speeds))
+    hands = hands * np.exp(1j * np.outer(positions, frequencies))
     turned = np.empty(x.shape)
     turned[..., 0::2], turned[..., 1::2] = hands.real, hands.imag
     return turned
@@ -202,8 +202,8 @@ def real_then_imaginary(x, positions, base=10000.0):
     refuse_odd(x)
     d_k = x.shape[-1]
     hands = x[..., 0::2] + 1j * x[..., 1::2]
-    speeds = base ** (-np.arange(0, d_k, 2) / d_k)
-    hands = hands * np.exp(1j * np.outer(positions, speeds))
+    frequencies = base ** (-np.arange(0, d_k, 2) / d_k)
+    hands = hands * np.exp(1j * np.outer(positions, frequencies))
     return np.concatenate([hands.real, hands.imag], axis=-1)
 
 
@@ -298,8 +298,8 @@ def loop_in_float32(x, positions, base=10000.0):
     turned = np.zeros(x.shape)
     for index in np.ndindex(x.shape[:-1]):
         for c in range(0, d_k, 2):
-            speed = np.float32(base ** (-c / d_k))
-            angle = np.float32(positions[index[-1]]) * speed
+            frequency = np.float32(base ** (-c / d_k))
+            angle = np.float32(positions[index[-1]]) * frequency
             sine, cosine = float(np.sin(angle)), float(np.cos(angle))
             a, b = x[*index, c], x[*index, c + 1]
             turned[*index, c] = a * cosine - b * sine

@@ -161,7 +161,7 @@ def multiplied_in_a_loop(k, d_model, base=10000.0):
 
 
 @answers.also("always_one_position")
-def speeds_for_angles(k, d_model, base=10000.0):
+def frequencies_for_angles(k, d_model, base=10000.0):
     return by_blocks(d_model, lambda i: turn(base ** (-2 * i / d_model)))
 
 

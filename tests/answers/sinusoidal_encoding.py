@@ -35,8 +35,8 @@ def exponentials_of_logarithms(n, d_model, base=10000.0):
 @answers.correct
 def one_angle_per_column(n, d_model, base=10000.0):
     columns = np.arange(d_model)
-    speeds = 1 / np.power(base, 2 * (columns // 2) / d_model)
-    angles = np.arange(n)[:, np.newaxis] * speeds[np.newaxis, :]
+    frequencies = 1 / np.power(base, 2 * (columns // 2) / d_model)
+    angles = np.arange(n)[:, np.newaxis] * frequencies[np.newaxis, :]
     angles[:, 0::2] = np.sin(angles[:, 0::2])
     angles[:, 1::2] = np.cos(angles[:, 1::2])
     return angles
@@ -154,7 +154,7 @@ def pair_number_alone(n, d_model, base=10000.0):
     return table(n, d_model, lambda t, i: t / base ** (i / d_model))
 
 
-@answers.also("speed_by_column")
+@answers.also("frequency_by_column")
 def loop_over_single_columns(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t in range(n):
@@ -164,7 +164,7 @@ def loop_over_single_columns(n, d_model, base=10000.0):
     return encoding
 
 
-@answers.also("speed_by_column_doubled")
+@answers.also("frequency_by_column_doubled")
 def column_number_as_i(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t, c in np.ndindex(n, d_model):
@@ -201,7 +201,7 @@ def constant_in_the_loop(n, d_model, base=10000.0):
 
 
 @answers.also("last_pair_reaches_base")
-def speeds_spaced_evenly(n, d_model, base=10000.0):
+def frequencies_spaced_evenly(n, d_model, base=10000.0):
     pairs = (d_model + 1) // 2
     if pairs == 1:
         return loops(n, d_model, base)
@@ -222,10 +222,10 @@ def as_in_the_tutorial(n, d_model, base=10000.0):
 @answers.also("odd_size_stops_at_the_sines")
 def whole_pairs_of_angles(n, d_model, base=10000.0):
     i = np.arange(d_model // 2)
-    speeds = np.exp(-math.log(base) * 2 * i / d_model)
+    frequencies = np.exp(-math.log(base) * 2 * i / d_model)
     pe = np.empty((n, d_model))
-    pe[:, 1::2] = np.cos(np.arange(n)[:, None] * speeds)
-    pe[:, 0::2] = np.sin(np.arange(n)[:, None] * speeds)
+    pe[:, 1::2] = np.cos(np.arange(n)[:, None] * frequencies)
+    pe[:, 0::2] = np.sin(np.arange(n)[:, None] * frequencies)
     return pe
 
 
@@ -252,8 +252,8 @@ def loops_in_float32(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t in range(n):
         for c in range(d_model):
-            speed = np.float32(base ** (-(c - c % 2) / d_model))
-            angle = np.float32(t) * speed
+            frequency = np.float32(base ** (-(c - c % 2) / d_model))
+            angle = np.float32(t) * frequency
             encoding[t, c] = np.cos(angle) if c % 2 else np.sin(angle)
     return encoding
 
