@@ -1,115 +1,21 @@
-"""Translating with a given model: greedily, or with several beams, in batches.
+"""Decoding: choosing the tokens of a sequence one after another.
 
-The same for one text and any function that scores is in ``course_lib.nn.searching``.
+First the functions of lesson 09, for one sequence and any function that scores what may
+come next; last, ``translate``, for a model and batches of sentences. Beam search stands
+here twice: as the solution of an exercise, which must do without helpers, and in
+``BeamHypotheses``, whose model is asked once a step for all sentences of a batch. A
+test holds the two equal.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from course_lib.nn.attention import attention
-
-
-class State(Protocol):
-    """What a translator remembers between two steps, one row per unfinished text."""
-
-    def select(self, rows: Tensor) -> Self:
-        """Give a state whose row i is row rows[i] of this one.
-
-        rows : (new batch), whole numbers in any order, as often as wanted. So beams are
-            copied, swapped and dropped. This state stays as it is.
-        """
-
-
-M = TypeVar("M")
-S = TypeVar("S", bound=State)
-
-
-class Translator(Protocol[M, S]):
-    """Reads a source and scores, for each place of a target, what may stand there.
-
-    Tokens are whole numbers 0 … vocab_size − 1. In a batch the shorter sequences are
-    filled up with ``padding``, behind their tokens; filling never plays a part.
-    """
-
-    training: bool
-
-    @property
-    def sizes(self) -> Any:
-        """The sizes that it was made from: a frozen dataclass of plain numbers."""
-
-    @property
-    def padding(self) -> int:
-        """The number that fills sequences up."""
-
-    @property
-    def longest(self) -> int | None:
-        """How many tokens a text may have at most; None for as many as one likes."""
-
-    def __call__(self, source: Tensor, target: Tensor) -> Tensor:
-        """Score all tokens at all places at once, as in training.
-
-        source : (batch, m), tokens
-        target : (batch, n), tokens as the decoder reads them: shifted right, with the
-            token that begins every text first
-
-        Returns logits (batch, n, vocab_size); row i depends on target tokens 0 … i.
-        """
-
-    def encode(self, source: Tensor) -> M:
-        """Read a source (batch, m): what of it a decoder needs."""
-
-    def start(self, memory: M) -> S:
-        """Give the state before the first token of the target."""
-
-    def step(self, tokens: Tensor, state: S) -> tuple[Tensor, S]:
-        """Read one more target token per text, and score what may come after it.
-
-        tokens : (batch), the newest tokens; at first the one that begins every text
-        state : of the tokens before; it stays as it is, and can be used again
-
-        Returns two things: logits (batch, vocab_size), equal to the last row of a call
-        with all tokens so far, and the state after the newest ones.
-        """
-
-    def attention(self, source: Tensor, target: Tensor) -> Tensor | None:
-        """Give the weights (batch, n, m) with which target tokens look at the source.
-
-        source, target : as for a call
-
-        Each row sums to 1. None if the model has no attention.
-        """
-
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """As in ``nn.Module``; likewise what follows."""
-
-    def train(self, mode: bool = True) -> Self: ...
-
-    def eval(self) -> Self: ...
-
-    def state_dict(self) -> dict[str, Any]: ...
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
-
-
-def real_tokens(tokens: Tensor, padding: int) -> Tensor:
-    """Say where a batch has tokens, as a mask for what looks at it.
-
-    tokens : (batch, m), filled up with padding
-    padding : the number that fills up
-
-    Returns booleans (batch, m), True at tokens.
-
-    >>> import torch
-    >>> real_tokens(torch.tensor([[5, 6], [7, 0]]), 0)
-    tensor([[ True,  True],
-            [ True, False]])
-    """
-    return tokens != padding
+from course_lib.nn.translator import Translator, evaluating
 
 
 def greedy_decode(
@@ -245,230 +151,202 @@ def cached_step(
     return output.squeeze(0), keys, values
 
 
-Beam = tuple[list[int], float]  # tokens without start; the sum of their logarithms
-
-
-class Search:
-    """The beams of one text. All rules are those of ``searching.beam_search``."""
-
-    def __init__(self, beam_size: int, end: int) -> None:
-        """Begin with one beam of no tokens.
-
-        beam_size : how many beams, alive or ended, are kept at most
-        end : the token that ends a text
-        """
-        self.beam_size = beam_size
-        self.end = end
-        self.live: list[Beam] = [([], 0.0)]
-        self.done: list[Beam] = []
-
-    def continue_by(
-        self, choices: Sequence[tuple[Sequence[float], Sequence[int]]]
-    ) -> list[int]:
-        """Continue each live beam by its best tokens, and keep the best of all.
-
-        choices : for each live beam logarithms of probabilities, and their tokens
-
-        Returns for each beam that lives now the number of the one that it came from.
-        """
-        longer = [
-            (total + log_p, row, token)
-            for row, ((_, total), (log_ps, tokens)) in enumerate(
-                zip(self.live, choices, strict=True)
-            )
-            for log_p, token in zip(log_ps, tokens, strict=True)
-        ]
-        longer.sort(key=lambda choice: -choice[0])
-        before, self.live, came_from = self.live, [], []
-        for total, row, token in longer[: self.beam_size - len(self.done)]:
-            text = [*before[row][0], token]
-            if token == self.end:
-                self.done.append((text, total))
-            else:
-                self.live.append((text, total))
-                came_from.append(row)
-        return came_from
-
-    def best(self, alpha: float) -> list[int]:
-        """Give the best text without end; alpha favours longer ones.
-
-        Source: Wu et al. (2016), Google's Neural Machine Translation System, section 7,
-        equation 14.
-        """
-
-        def merit(each: Beam) -> float:
-            text, total = each
-            return total / ((5 + len(text)) / 6) ** alpha
-
-        text, _ = max(self.done + self.live, key=merit)
-        return [token for token in text if token != self.end]
-
-
 def translate(
     model: Translator[Any, Any],
-    sources: Sequence[Sequence[int]],
-    start: int,
-    end: int,
+    source_ids: Sequence[Sequence[int]],
+    start_id: int,
+    end_id: int,
     *,
     beam_size: int = 1,
     alpha: float = 0.6,
     max_length: int = 100,
     batch_size: int = 64,
 ) -> list[list[int]]:
-    """Translate texts, each as if it were alone.
+    """Translate sentences, each as if it were alone.
 
     model : any translator; its mode and parameters stay as they are
-    sources : for each text its tokens, as the model reads them in training
-    start : the token that begins every target
-    end : the token that ends it
-    beam_size : how many beginnings are kept at most; 1 for greedy decoding
-    alpha : how much longer texts are favoured, if there are several
+    source_ids : for each sentence its token ids, as the model reads them in training
+    start_id : the token id with which every target begins
+    end_id : the token id that ends it
+    beam_size : how many hypotheses are kept at most; 1 for greedy decoding
+    alpha : of the length penalty in beam search
     max_length : how many tokens a target may have at most, without start and end; it is
         shorter if the model takes no more
-    batch_size : how many texts are translated at a time
+    batch_size : how many sentences are translated at a time
 
-    Returns for each text its translation's tokens without start and end, in the order
-    of the sources. A text without tokens has a translation without tokens. Raises
-    ``ValueError`` for a token that the model does not have, and for a text that is
-    longer than it takes.
+    Returns for each sentence its translation's token ids without start and end, in the
+    order of the sources. A sentence without tokens has a translation without tokens.
+    Raises ``ValueError`` for a token that the model does not have, and for a sentence
+    that is longer than it takes.
     """
-    order = [i for i, source in enumerate(sources) if source]
-    order.sort(key=lambda i: len(sources[i]))  # so that little is filled up
-    found: list[list[int]] = [[] for _ in sources]
+    order = [i for i, sentence in enumerate(source_ids) if sentence]
+    order.sort(key=lambda i: len(source_ids[i]))  # so that there is little padding
+    translations: list[list[int]] = [[] for _ in source_ids]
     for first in range(0, len(order), batch_size):
         batch = order[first : first + batch_size]
-        tokens = filled_up(model, [sources[i] for i in batch])
+        source = padded_sources(model, [source_ids[i] for i in batch])
         if beam_size == 1:
-            targets = greedy(model, tokens, start, end, max_length)
+            targets = batch_greedy_decode(model, source, start_id, end_id, max_length)
         else:
-            targets = beam(model, tokens, start, end, beam_size, max_length, alpha)
-        for i, target in zip(batch, targets, strict=True):
-            found[i] = target
-    return found
-
-
-def greedy(
-    model: Translator[Any, Any], source: Tensor, start: int, end: int, max_length: int
-) -> list[list[int]]:
-    """Take, again and again, the token with the highest score: for a whole batch.
-
-    source : (batch, m), filled up; what follows: as in ``searching.greedy_decode``
-
-    Returns for each row what ``greedy_decode`` returns for it alone.
-    """
-    texts: list[list[int]] = [[] for _ in source]
-    with evaluating(model):
-        state = model.start(model.encode(source))
-        tokens = torch.full_like(source[:, 0], start)  # (batch)
-        alive = list(range(len(texts)))
-        for _ in range(_most(model, max_length)):
-            logits, state = model.step(tokens, state)
-            tokens = logits.argmax(dim=-1)
-            rows = []
-            for row, token in enumerate(tokens.tolist()):
-                if token != end:
-                    texts[alive[row]].append(token)
-                    rows.append(row)
-            if not rows:
-                break
-            if len(rows) < len(alive):
-                alive = [alive[row] for row in rows]
-                kept = torch.tensor(rows, device=tokens.device)
-                tokens, state = tokens[kept], state.select(kept)
-    return texts
-
-
-def beam(
-    model: Translator[Any, Any],
-    source: Tensor,
-    start: int,
-    end: int,
-    beam_size: int,
-    max_length: int,
-    alpha: float = 0.6,
-) -> list[list[int]]:
-    """Keep several beginnings of each text, and choose the best at the end.
-
-    source : (batch, m), filled up; what follows: as in ``searching.beam_search``, but
-        the numbers come from the model in its dtype
-
-    Returns for each row what ``beam_search`` returns for it alone.
-    """
-    searches = [Search(beam_size, end) for _ in source]
-    with evaluating(model):
-        state = model.start(model.encode(source))
-        tokens = torch.full_like(source[:, 0], start)  # (beams of all texts)
-        for _ in range(_most(model, max_length)):
-            logits, state = model.step(tokens, state)
-            log_p = logits.log_softmax(dim=-1)
-            best = log_p.topk(min(beam_size, log_p.shape[-1]))  # (beams, beam_size)
-            choices = iter(
-                zip(best.values.tolist(), best.indices.tolist(), strict=True)
+            targets = batch_beam_search(
+                model, source, start_id, end_id, beam_size, max_length, alpha
             )
-            rows, first = [], 0
-            for search in searches:
-                count = len(search.live)
-                came_from = search.continue_by([next(choices) for _ in range(count)])
-                rows += [first + each for each in came_from]
-                first += count
-            if not rows:
-                break
-            newest = [text[-1] for search in searches for text, _ in search.live]
-            tokens = torch.tensor(newest, device=tokens.device)
-            state = state.select(torch.tensor(rows, device=tokens.device))
-    return [search.best(alpha) for search in searches]
+        for i, target in zip(batch, targets, strict=True):
+            translations[i] = target
+    return translations
 
 
-def filled_up(model: Translator[Any, Any], texts: Sequence[Sequence[int]]) -> Tensor:
-    """Give texts, each of at least one token, as a batch (batch, m) for the model.
+def padded_sources(
+    model: Translator[Any, Any], sequences: Sequence[Sequence[int]]
+) -> Tensor:
+    """Make a batch (batch, m) for the model from sequences of at least one token.
 
     Raises ``ValueError`` for tokens that the model does not have, and for padding.
     """
-    padding, vocab_size = model.padding, model.sizes.vocab_size
-    for text in texts:
-        for token in text:
-            if not 0 <= token < vocab_size or token == padding:
+    padding_id, vocab_size = model.padding_id, model.config.vocab_size
+    for sequence in sequences:
+        for token_id in sequence:
+            if not 0 <= token_id < vocab_size or token_id == padding_id:
                 raise ValueError(
-                    f"token {token} is no token of this model: they are 0 to "
-                    f"{vocab_size - 1}, without {padding}, which fills up"
+                    f"token id {token_id} is not one of this model's: they are 0 to "
+                    f"{vocab_size - 1}, without {padding_id}, which is padding"
                 )
-    longest = max(len(text) for text in texts)
-    rows = [[*text, *[padding] * (longest - len(text))] for text in texts]
+    longest = max(len(sequence) for sequence in sequences)
+    rows = [[*each, *[padding_id] * (longest - len(each))] for each in sequences]
     device = next(model.parameters()).device
     return torch.tensor(rows, device=device)
 
 
-@contextmanager
-def evaluating(model: Translator[Any, Any]) -> Iterator[None]:
-    """Drop nothing and record nothing for gradients; afterwards it is as before."""
-    before = model.training
-    model.eval()
-    try:
-        with torch.inference_mode():
-            yield
-    finally:
-        model.train(before)
+def batch_greedy_decode(
+    model: Translator[Any, Any],
+    source: Tensor,
+    start_id: int,
+    end_id: int,
+    max_length: int,
+) -> list[list[int]]:
+    """Decode a whole batch greedily.
+
+    source : (batch, m), padded token ids; what follows: as in ``greedy_decode``
+
+    Returns for each row what ``greedy_decode`` returns for it alone.
+    """
+    targets: list[list[int]] = [[] for _ in source]
+    with evaluating(model):
+        state = model.initial_state(model.encode(source))
+        token_ids = torch.full_like(source[:, 0], start_id)  # (batch)
+        unfinished = list(range(len(targets)))
+        for _ in range(_n_steps(model, max_length)):
+            logits, state = model.step(token_ids, state)
+            token_ids = logits.argmax(dim=-1)
+            rows = []
+            for row, token_id in enumerate(token_ids.tolist()):
+                if token_id != end_id:
+                    targets[unfinished[row]].append(token_id)
+                    rows.append(row)
+            if not rows:
+                break
+            if len(rows) < len(unfinished):
+                unfinished = [unfinished[row] for row in rows]
+                chosen = torch.tensor(rows, device=token_ids.device)
+                token_ids, state = token_ids[chosen], state.select(chosen)
+    return targets
 
 
-def _most(model: Translator[Any, Any], max_length: int) -> int:
-    return max_length if model.longest is None else min(max_length, model.longest)
+def batch_beam_search(
+    model: Translator[Any, Any],
+    source: Tensor,
+    start_id: int,
+    end_id: int,
+    beam_size: int,
+    max_length: int,
+    alpha: float = 0.6,
+) -> list[list[int]]:
+    """Decode a whole batch by beam search.
+
+    source : (batch, m), padded token ids; what follows: as in ``beam_search``, but the
+        log-probabilities come from the model in its dtype
+
+    Returns for each row what ``beam_search`` returns for it alone.
+    """
+    beams = [BeamHypotheses(beam_size, end_id) for _ in source]
+    with evaluating(model):
+        state = model.initial_state(model.encode(source))
+        token_ids = torch.full_like(source[:, 0], start_id)  # (hypotheses of all rows)
+        for _ in range(_n_steps(model, max_length)):
+            logits, state = model.step(token_ids, state)
+            log_p = logits.log_softmax(dim=-1)
+            best = log_p.topk(min(beam_size, log_p.shape[-1]))  # (…, beam_size)
+            choices = list(
+                zip(best.values.tolist(), best.indices.tolist(), strict=True)
+            )
+            rows, first = [], 0
+            for beam in beams:
+                end = first + len(beam.unfinished)
+                rows += [first + each for each in beam.advance(choices[first:end])]
+                first = end
+            if not rows:
+                break
+            newest = [tokens[-1] for beam in beams for tokens, _ in beam.unfinished]
+            token_ids = torch.tensor(newest, device=token_ids.device)
+            state = state.select(torch.tensor(rows, device=token_ids.device))
+    return [beam.best(alpha) for beam in beams]
 
 
-# MERGED course_lib.nn.translator: What every translator of the course can do, whatever it is made of.
-#
-#   Training, decoding and measuring are written against this and know no model. The models
-#   are in ``course_lib.nn.transformer`` and ``course_lib.nn.seq2seq``.
-#
-# MERGED course_lib.nn.searching: Choosing the tokens of a text one after another: greedily, or with several beams.
-#
-#   The functions know no model: it is an argument that scores what may come next. Whole
-#   batches of sentences with a given model are translated in ``course_lib.nn.decoding``.
-#
-# MERGED course_lib.nn.caching: One more token without computing the earlier ones again: keys and values are kept.
-#
-#   The fast version, with all layers and heads, is in ``course_lib.nn.transformer``.
-#
-# MERGED course_lib.nn.beams: What a beam search remembers of one text: the beginnings that are still in play.
-#
-#   The search itself, for a batch and a model, is ``course_lib.nn.decoding.beam``.
-#
+class BeamHypotheses:
+    """The hypotheses of one sentence in beam search; the rules of ``beam_search``.
+
+    unfinished, finished : hypotheses without start, each with the sum of its
+        log-probabilities
+    """
+
+    def __init__(self, beam_size: int, end_id: int) -> None:
+        """Begin with one hypothesis without tokens.
+
+        beam_size : how many hypotheses, unfinished or finished, are kept at most
+        end_id : the token id that ends a hypothesis
+        """
+        self.beam_size = beam_size
+        self.end_id = end_id
+        self.unfinished: list[tuple[list[int], float]] = [([], 0.0)]
+        self.finished: list[tuple[list[int], float]] = []
+
+    def advance(
+        self, choices: Sequence[tuple[Sequence[float], Sequence[int]]]
+    ) -> list[int]:
+        """Continue each unfinished hypothesis by its best tokens; keep the best of all.
+
+        choices : for each unfinished hypothesis log-probabilities, and their token ids
+
+        Returns for each hypothesis that is unfinished now the index of its parent.
+        """
+        longer = [
+            (total + log_p, parent, token_id)
+            for parent, ((_, total), (log_ps, token_ids)) in enumerate(
+                zip(self.unfinished, choices, strict=True)
+            )
+            for log_p, token_id in zip(log_ps, token_ids, strict=True)
+        ]
+        longer.sort(key=lambda choice: -choice[0])
+        before, self.unfinished, parents = self.unfinished, [], []
+        for total, parent, token_id in longer[: self.beam_size - len(self.finished)]:
+            hypothesis = [*before[parent][0], token_id], total
+            if token_id == self.end_id:
+                self.finished.append(hypothesis)
+            else:
+                self.unfinished.append(hypothesis)
+                parents.append(parent)
+        return parents
+
+    def best(self, alpha: float) -> list[int]:
+        """Return the best hypothesis, divided by its length penalty, without end."""
+
+        def penalised(hypothesis: tuple[list[int], float]) -> float:
+            tokens, total = hypothesis
+            return total / ((5 + len(tokens)) / 6) ** alpha
+
+        tokens, _ = max(self.finished + self.unfinished, key=penalised)
+        return [token for token in tokens if token != self.end_id]
+
+
+def _n_steps(model: Translator[Any, Any], max_length: int) -> int:
+    return max_length if model.max_length is None else min(max_length, model.max_length)

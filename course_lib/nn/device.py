@@ -4,7 +4,7 @@ import torch
 
 
 def best_device(device: torch.device | str | None = None) -> torch.device:
-    """Give the device that is named, or else the GPU, or else the CPU.
+    """Return the device that is named, or else the GPU, or else the CPU.
 
     device : such as "cpu" or "cuda:1"; None to choose
 

@@ -1,11 +1,12 @@
-"""The Transformer's decoder layer as a module: for all tokens, or for the newest one.
+"""The Transformer's encoder and decoder layer as modules that can be trained.
 
-The same as a function is ``course_lib.nn.blocks.decoder_layer``, and one step of one
-head with its cache is ``course_lib.nn.caching``.
+The same as functions is in ``course_lib.nn.functional``; one step of one head with its
+cache is ``course_lib.nn.decoding.cached_step``. The whole model is in
+``course_lib.nn.transformer``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -14,14 +15,225 @@ from torch.nn import functional
 from course_lib.nn.attention import MultiHeadAttention
 from course_lib.nn.device import best_device
 
-Theirs = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
+Sublayer = Callable[[Tensor], Tensor]
+TorchLayer = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 
 
-def like_theirs(theirs: Theirs) -> dict[str, Any]:
-    """Give the arguments that make a layer of ours like theirs.
+class TransformerLayer(nn.Module):
+    """Sublayers one after another, each with a residual connection and a norm."""
+
+    n_sublayers: int
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        *,
+        dropout: float = 0.0,
+        norm_first: bool = False,
+        bias: bool = True,
+        eps: float = 1e-5,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        """Make a layer with random parameters.
+
+        d_model : length of a token's vector
+        n_heads : number of heads of each attention
+        d_ff : length between the two layers of the feed-forward network
+        dropout : of each sublayer's output, before it is added, while training
+        norm_first : True for x + sublayer(norm(x)), False for the paper's
+            norm(x + sublayer(x))
+        bias : whether projections and norms add a vector of parameters
+        eps : of the norms, added to the variance
+        device : the GPU if there is one, else the CPU, if None
+        """
+        super().__init__()
+        self.norm_first = norm_first
+        device = best_device(device)
+
+        def attention() -> MultiHeadAttention:
+            return MultiHeadAttention(
+                d_model, n_heads, bias=bias, device=device, dtype=dtype
+            )
+
+        def norm() -> nn.LayerNorm:
+            return nn.LayerNorm(d_model, eps, bias=bias, device=device, dtype=dtype)
+
+        self.self_attention = attention()
+        if self.n_sublayers == 3:
+            self.cross_attention = attention()
+        self.linear_1 = nn.Linear(d_model, d_ff, bias=bias, device=device, dtype=dtype)
+        self.linear_2 = nn.Linear(d_ff, d_model, bias=bias, device=device, dtype=dtype)
+        self.norms = nn.ModuleList(norm() for _ in range(self.n_sublayers))
+        self.dropout = nn.Dropout(dropout)
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Send each token's vector (..., n, d_model), alone, through two layers."""
+        return self.linear_2(torch.relu(self.linear_1(x)))
+
+    def apply_sublayers(self, x: Tensor, sublayers: Sequence[Sublayer]) -> Tensor:
+        """Send x (..., n, d_model) through sublayers, residual connections and norms.
+
+        The last sublayer is the feed-forward network, here as in the paper.
+        """
+        for sublayer, norm in zip(
+            [*sublayers, self.feed_forward], self.norms, strict=True
+        ):
+            if self.norm_first:
+                x = x + self.dropout(sublayer(norm(x)))
+            else:
+                x = norm(x + self.dropout(sublayer(x)))
+        return x
+
+    @classmethod
+    def from_torch(cls, theirs: TorchLayer) -> Self:
+        """Make a layer with copies of the parameters of PyTorch's.
+
+        It computes the same, on the same device, in the same dtype; only while training
+        it has fewer dropouts. Raises ``ValueError`` if theirs has another activation
+        than ReLU or is not batch_first.
+        """
+        ours = cls(**_options_from_torch(theirs))
+        ours.load_state_dict(_parameters_from_torch(theirs))
+        return ours.train(theirs.training)
+
+
+class EncoderLayer(TransformerLayer):
+    """Self-attention, then a feed-forward network.
+
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; the norm
+    first: Xiong et al. (2020), On Layer Normalization in the Transformer Architecture.
+    """
+
+    n_sublayers = 2
+
+    def forward(self, x: Tensor, may_attend: Tensor | None = None) -> Tensor:
+        """Return a tensor like x (..., n, d_model).
+
+        may_attend : booleans that fit (..., n, n), True where a token may attend; None
+            if all may attend to all
+        """
+        attention = self.self_attention
+
+        def attend(y: Tensor) -> Tensor:
+            return attention.attend(y, *attention.keys_and_values(y), may_attend)
+
+        return self.apply_sublayers(x, [attend])
+
+
+class KVCache(NamedTuple):
+    """Keys and values that a decoder layer keeps between steps."""
+
+    keys: Tensor  # (batch, n_heads, t, d_k), of the t target tokens before
+    values: Tensor  # likewise
+    memory_keys: Tensor  # (batch, n_heads, m, d_k), of the source; never change
+    memory_values: Tensor  # likewise
+
+
+class DecoderLayer(TransformerLayer):
+    """Self-attention, then cross-attention, then a feed-forward network.
+
+    Source: as for ``EncoderLayer``, and section 3.2.3.
+    """
+
+    n_sublayers = 3
+
+    def forward(
+        self,
+        y: Tensor,
+        memory: Tensor,
+        may_attend: Tensor | None = None,
+        memory_may_attend: Tensor | None = None,
+        *,
+        causal: bool = False,
+    ) -> Tensor:
+        """Return a tensor like y (..., n, d_model).
+
+        memory : (..., m, d_model), the encoder's output
+        may_attend : booleans that fit (..., n, n): where a target token may attend in
+            the target; None for everywhere
+        memory_may_attend : booleans that fit (..., n, m): where it may attend in the
+            memory; None for everywhere
+        causal : instead of may_attend: token i may attend to tokens 0 … i, which is
+            fast
+        """
+        self_attention, cross_attention = self.self_attention, self.cross_attention
+
+        def attend_to_target(x: Tensor) -> Tensor:
+            if causal:
+                return self_attention.attend_causally(x)
+            keys_and_values = self_attention.keys_and_values(x)
+            return self_attention.attend(x, *keys_and_values, may_attend)
+
+        def attend_to_memory(x: Tensor) -> Tensor:
+            keys_and_values = cross_attention.keys_and_values(memory)
+            return cross_attention.attend(x, *keys_and_values, memory_may_attend)
+
+        return self.apply_sublayers(y, [attend_to_target, attend_to_memory])
+
+    def forward_with_weights(
+        self, y: Tensor, memory: Tensor, memory_may_attend: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the result of ``forward`` with causal=True, and the cross-attention.
+
+        Returns a tensor like y, and the weights (..., n_heads, n, m) of the attention
+        to the memory.
+        """
+        weights = []
+
+        def attend_to_memory(x: Tensor) -> Tensor:
+            output, memory_weights = self.cross_attention(x, memory, memory_may_attend)
+            weights.append(memory_weights)
+            return output
+
+        y = self.apply_sublayers(
+            y, [self.self_attention.attend_causally, attend_to_memory]
+        )
+        return y, weights[0]
+
+    def initial_cache(self, memory: Tensor) -> KVCache:
+        """Compute keys and values of the memory (..., m, d_model) for all steps."""
+        keys, values = self.cross_attention.keys_and_values(memory)
+        none = keys[..., :0, :]
+        return KVCache(none, none, keys, values)
+
+    def step(
+        self, y: Tensor, cache: KVCache, memory_may_attend: Tensor | None = None
+    ) -> tuple[Tensor, KVCache]:
+        """Compute for the newest token what ``forward`` computes for all of them.
+
+        y : (..., 1, d_model), the newest token
+        cache : of the tokens before; it stays as it is
+        memory_may_attend : booleans that fit (..., 1, m)
+
+        Returns a tensor like y, and the cache with the newest token's key and value.
+        """
+
+        def attend_to_target(x: Tensor) -> Tensor:
+            nonlocal cache
+            key, value = self.self_attention.keys_and_values(x)
+            cache = cache._replace(
+                keys=torch.cat([cache.keys, key], dim=-2),
+                values=torch.cat([cache.values, value], dim=-2),
+            )
+            return self.self_attention.attend(x, cache.keys, cache.values)
+
+        def attend_to_memory(x: Tensor) -> Tensor:
+            return self.cross_attention.attend(
+                x, cache.memory_keys, cache.memory_values, memory_may_attend
+            )
+
+        y = self.apply_sublayers(y, [attend_to_target, attend_to_memory])
+        return y, cache
+
+
+def _options_from_torch(theirs: TorchLayer) -> dict[str, Any]:
+    """Return the arguments that make a layer of ours like PyTorch's.
 
     Raises ``ValueError`` for what ours does not have: another activation than ReLU;
-    vectors of a batch that are not batch first, which ours would read as another text.
+    vectors of a batch that are not batch first, which ours would mix up with tokens.
     """
     activation = theirs.activation
     if not (activation is functional.relu or isinstance(activation, nn.ReLU)):
@@ -43,243 +255,21 @@ def like_theirs(theirs: Theirs) -> dict[str, Any]:
     }
 
 
-def renamed(theirs: Theirs, attentions: Mapping[str, str]) -> dict[str, Tensor]:
-    """Give their parameters under the names of ours.
-
-    attentions : their names of the attentions, to ours
-    """
-    parts: dict[str, nn.Module] = {"wide": theirs.linear1, "narrow": theirs.linear2}
-    for their_name, our_name in attentions.items():
-        parts[our_name] = MultiHeadAttention.from_torch(getattr(theirs, their_name))
-    for number in range(len(attentions) + 1):  # one norm per part
-        parts[f"norms.{number}"] = getattr(theirs, f"norm{number + 1}")
+def _parameters_from_torch(theirs: TorchLayer) -> dict[str, Tensor]:
+    """Return the parameters of PyTorch's layer under the names of ours."""
+    attentions = {"self_attention": theirs.self_attn}
+    if isinstance(theirs, nn.TransformerDecoderLayer):
+        attentions["cross_attention"] = theirs.multihead_attn
+    modules: dict[str, nn.Module] = {
+        "linear_1": theirs.linear1,
+        "linear_2": theirs.linear2,
+    }
+    for name, attention in attentions.items():
+        modules[name] = MultiHeadAttention.from_torch(attention)
+    for i in range(len(attentions) + 1):  # one norm per sublayer
+        modules[f"norms.{i}"] = getattr(theirs, f"norm{i + 1}")
     return {
         f"{name}.{inner}": parameter
-        for name, part in parts.items()
-        for inner, parameter in part.state_dict().items()
+        for name, module in modules.items()
+        for inner, parameter in module.state_dict().items()
     }
-
-
-Part = Callable[[Tensor], Tensor]
-
-
-class Layer(nn.Module):
-    """Parts one after another, each added to what went in, each with a norm."""
-
-    n_parts: int
-
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        *,
-        dropout: float = 0.0,
-        norm_first: bool = False,
-        bias: bool = True,
-        eps: float = 1e-5,
-        device: torch.device | str | None = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        """Make a layer with random parameters.
-
-        d_model : length of a token's vector
-        n_heads : number of heads of each attention
-        d_ff : length between the two layers of the feed-forward part
-        dropout : of what each part gives, before it is added, while training
-        norm_first : True for x + part(norm(x)), False for the paper's norm(x + part(x))
-        bias : whether projections and norms add a vector of parameters
-        eps : of the norms, added to the variance
-        device : the GPU if there is one, else the CPU, if None
-        """
-        super().__init__()
-        self.norm_first = norm_first
-        place = best_device(device)
-
-        def attention() -> MultiHeadAttention:
-            return MultiHeadAttention(
-                d_model, n_heads, bias=bias, device=place, dtype=dtype
-            )
-
-        def norm() -> nn.LayerNorm:
-            return nn.LayerNorm(d_model, eps, bias=bias, device=place, dtype=dtype)
-
-        self.own_attention = attention()
-        if self.n_parts == 3:
-            self.memory_attention = attention()
-        self.wide = nn.Linear(d_model, d_ff, bias=bias, device=place, dtype=dtype)
-        self.narrow = nn.Linear(d_ff, d_model, bias=bias, device=place, dtype=dtype)
-        self.norms = nn.ModuleList(norm() for _ in range(self.n_parts))
-        self.dropout = nn.Dropout(dropout)
-
-    def feed_forward(self, x: Tensor) -> Tensor:
-        """Send each token's vector (..., n, d_model), alone, through two layers."""
-        return self.narrow(torch.relu(self.wide(x)))
-
-    def in_turn(self, x: Tensor, parts: Sequence[Part]) -> Tensor:
-        """Send x (..., n, d_model) through the parts, each with its sum and norm."""
-        for part, norm in zip(parts, self.norms, strict=True):
-            if self.norm_first:
-                x = x + self.dropout(part(norm(x)))
-            else:
-                x = norm(x + self.dropout(part(x)))
-        return x
-
-
-class EncoderLayer(Layer):
-    """All tokens look at each other, then each thinks for itself.
-
-    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; the norm
-    first: Xiong et al. (2020), On Layer Normalization in the Transformer Architecture.
-    """
-
-    n_parts = 2
-
-    def forward(self, x: Tensor, may_attend: Tensor | None = None) -> Tensor:
-        """Give a tensor like x (..., n, d_model).
-
-        may_attend : booleans that fit (..., n, n), True where a token may look; None if
-            all may look at all
-        """
-
-        def look_around(y: Tensor) -> Tensor:
-            part = self.own_attention
-            return part.attend(y, *part.keys_and_values(y), may_attend)
-
-        return self.in_turn(x, [look_around, self.feed_forward])
-
-    @classmethod
-    def from_torch(cls, theirs: nn.TransformerEncoderLayer) -> "EncoderLayer":
-        """Give a layer with copies of the parameters of PyTorch's.
-
-        It computes the same, on the same device, in the same dtype; only while training
-        it drops in fewer places. Raises ``ValueError`` if theirs has another activation
-        than ReLU or is not batch_first.
-        """
-        ours = cls(**like_theirs(theirs))
-        ours.load_state_dict(renamed(theirs, {"self_attn": "own_attention"}))
-        return ours.train(theirs.training)
-
-
-class LayerCache(NamedTuple):
-    """What a decoder layer keeps between steps: all are (batch, n_heads, …, d_k)."""
-
-    keys: Tensor  # (batch, n_heads, t, d_k), of the t target tokens before
-    values: Tensor  # likewise
-    memory_keys: Tensor  # (batch, n_heads, m, d_k), of the source; never change
-    memory_values: Tensor  # likewise
-
-
-class DecoderLayer(Layer):
-    """The target's tokens look at each other, then at the source, then think.
-
-    Source: as for ``EncoderLayer``, and section 3.2.3.
-    """
-
-    n_parts = 3
-
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        may_attend: Tensor | None = None,
-        memory_may_attend: Tensor | None = None,
-        *,
-        causal: bool = False,
-    ) -> Tensor:
-        """Give a tensor like y (..., n, d_model).
-
-        memory : (..., m, d_model), what the encoder made of the source
-        may_attend : booleans that fit (..., n, n): where a target token may look in the
-            target; None for everywhere
-        memory_may_attend : booleans that fit (..., n, m): where it may look in the
-            memory; None for everywhere
-        causal : instead of may_attend: token i may look at tokens 0 … i, which is fast
-        """
-        own, cross = self.own_attention, self.memory_attention
-
-        def look_at_target(x: Tensor) -> Tensor:
-            if causal:
-                return own.attend_causally(x)
-            return own.attend(x, *own.keys_and_values(x), may_attend)
-
-        def look_at_memory(x: Tensor) -> Tensor:
-            return cross.attend(x, *cross.keys_and_values(memory), memory_may_attend)
-
-        return self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
-
-    def with_weights(
-        self, y: Tensor, memory: Tensor, memory_may_attend: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Do as ``forward`` with causal=True, and say where the tokens looked.
-
-        Returns a tensor like y, and the weights (..., n_heads, n, m) of the attention
-        to the memory.
-        """
-        seen = []
-
-        def look_at_memory(x: Tensor) -> Tensor:
-            output, weights = self.memory_attention(x, memory, memory_may_attend)
-            seen.append(weights)
-            return output
-
-        def look_at_target(x: Tensor) -> Tensor:
-            return self.own_attention.attend_causally(x)
-
-        y = self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
-        return y, seen[0]
-
-    def start(self, memory: Tensor) -> LayerCache:
-        """Compute keys and values of the memory (..., m, d_model) for all steps."""
-        keys, values = self.memory_attention.keys_and_values(memory)
-        none = keys[..., :0, :]
-        return LayerCache(none, none, keys, values)
-
-    def step(
-        self, y: Tensor, cache: LayerCache, memory_may_attend: Tensor | None = None
-    ) -> tuple[Tensor, LayerCache]:
-        """Do for the newest token y (..., 1, d_model) what ``forward`` does for all.
-
-        cache : of the tokens before; it stays as it is
-        memory_may_attend : booleans that fit (..., 1, m)
-
-        Returns a tensor like y, and the cache with the newest token's key and value.
-        """
-        kept = [cache]
-
-        def look_at_target(x: Tensor) -> Tensor:
-            key, value = self.own_attention.keys_and_values(x)
-            keys = torch.cat([cache.keys, key], dim=-2)
-            values = torch.cat([cache.values, value], dim=-2)
-            kept.append(cache._replace(keys=keys, values=values))
-            return self.own_attention.attend(x, keys, values)
-
-        def look_at_memory(x: Tensor) -> Tensor:
-            found = cache.memory_keys, cache.memory_values
-            return self.memory_attention.attend(x, *found, memory_may_attend)
-
-        y = self.in_turn(y, [look_at_target, look_at_memory, self.feed_forward])
-        return y, kept[-1]
-
-    @classmethod
-    def from_torch(cls, theirs: nn.TransformerDecoderLayer) -> "DecoderLayer":
-        """Give a layer with copies of the parameters of PyTorch's.
-
-        As in ``EncoderLayer.from_torch``.
-        """
-        ours = cls(**like_theirs(theirs))
-        names = {"self_attn": "own_attention", "multihead_attn": "memory_attention"}
-        ours.load_state_dict(renamed(theirs, names))
-        return ours.train(theirs.training)
-
-
-# MERGED course_lib.nn.torch_layers: Reading PyTorch's Transformer layers: what they are like, and their parameters.
-#
-#   Ours are in ``course_lib.nn.transformer_layers``.
-#
-# MERGED course_lib.nn.transformer_layers: The Transformer's encoder layer as a module, and what all its layers have in common.
-#
-#   The same as functions is in ``course_lib.nn.blocks``. The decoder layer is in
-#   ``course_lib.nn.decoder_layer``; the whole model is in ``course_lib.nn.transformer``.
-#   How PyTorch's parameters get in here is in ``course_lib.nn.torch_layers``.
-#

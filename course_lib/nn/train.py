@@ -1,226 +1,315 @@
 """``python -m course_lib.nn.train``: train a translator, stop, go on, measure it.
 
-Under ``torchrun`` several processes train the same model on shares of each batch. What
-is learned is in ``course_lib.nn.training.tasks``, how in ``training``; ``scoring`` measures.
+Under ``torchrun`` several processes train the same model on shards of each batch. What
+the reader can mend is one sentence on stderr and exit code 1; Ctrl-C saves what there
+is, says how to go on and exits with 130. This is the command line alone: tasks, loop,
+checkpoints and scores are in ``course_lib.nn.training``.
 """
 
-import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+import typer
 from rich.console import Console
 
 from course_lib.corpora.download import DataFault
+from course_lib.corpora.pairs import Pair
 from course_lib.nn.device import best_device
 from course_lib.nn.training import checkpoints
-from course_lib.nn.training.batches import examples
-from course_lib.nn.training.checkpoints import COMMAND, CheckpointFault, Keeper
-from course_lib.nn.training.distributed import Team, stop_sign, team, under_torchrun
-from course_lib.nn.training.loop import Recipe, Training, initial, progress
+from course_lib.nn.training.batches import encode_pairs
+from course_lib.nn.training.checkpoints import (
+    COMMAND,
+    Checkpoint,
+    Checkpointer,
+    CheckpointError,
+)
+from course_lib.nn.training.distributed import (
+    ProcessGroup,
+    process_group,
+    stop_on_signal,
+    under_torchrun,
+)
+from course_lib.nn.training.loop import (
+    Trainer,
+    TrainingConfig,
+    progress,
+    seeded_model,
+)
 from course_lib.nn.training.tasks import SYSTEMS, TASKS
 
 FOLDER = Path("build/trained")
 STEPS = {"translation": 6000, "dates": 1500, "numbers": 1500, "copying": 3000}
-SAVE_EVERY = 30.0  # seconds
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 
-class Fault(RuntimeError):
+class TrainingError(RuntimeError):
     """The training cannot be done: one sentence, with what to do."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train as the command line says; gives the exit code.
+@dataclass(frozen=True)
+class Options:
+    """The options of the command line; None if one was left out."""
 
-    A fault that the reader can mend is one sentence on stderr and exit code 1; Ctrl-C
-    saves what there is, says how to go on and gives 130.
-    """
-    wishes = parser().parse_args(arguments)
+    task: str | None
+    system: str | None
+    seed: int | None
+    steps: int | None
+    batch_tokens: int | None
+    learning_rate: float | None
+    warmup_steps: int | None
+    smoothing: float | None
+    d_model: int | None
+    n_layers: int | None
+    dropout: float | None
+    device: str | None
+    threads: int | None
+    output: Path | None
+    resume: bool
+    save_every: float
+    no_score: bool
+
+    @property
+    def path(self) -> Path:
+        """Where the checkpoint is."""
+        task, system = self.task or "translation", self.system or "transformer"
+        return self.output or FOLDER / f"{task}-{system}-{self.seed or 0}.pt"
+
+    def config_options(self, system: str) -> dict[str, Any]:
+        """Return what the options say about the model's config."""
+        try:
+            return SYSTEMS[system].config_options(
+                self.d_model, self.n_layers, self.dropout
+            )
+        except ValueError as error:
+            raise TrainingError(f"{error}: leave --n-layers out.") from None
+
+
+# Options whose names on the command line are shorter than their fields.
+FLAGS = {"learning_rate": "--rate", "warmup_steps": "--warmup"}
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line. Returns the exit code."""
     try:
-        device = best_device(wishes.device)
-        with team(device) as (mine, place):
-            return run(wishes, mine, place)
-    except (DataFault, CheckpointFault, Fault) as fault:
-        print(fault, file=sys.stderr)
-        return 1
+        app(arguments, prog_name=COMMAND)
+    except SystemExit as ending:
+        return int(ending.code or 0)
+    return 0
+
+
+def _one_of(names: Collection[str]) -> Callable[[str | None], str | None]:
+    """Make a check for an option whose value is one of some names."""
+
+    def check(name: str | None) -> str | None:
+        if name is not None and name not in names:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
+        return name
+
+    return check
+
+
+def _choice(description: str, names: Collection[str]) -> Any:
+    return typer.Option(
+        callback=_one_of(names), help=f"{description}: {', '.join(names)}."
+    )
+
+
+@app.command()
+def train(
+    task: Annotated[str | None, _choice("What to learn", TASKS)] = None,
+    system: Annotated[str | None, _choice("What learns", SYSTEMS)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of parameters, batches and dropout; 0.")
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Optimizer steps; as many as the task needs."),
+    ] = None,
+    batch_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Target positions in a batch; 256.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option("--rate", help="The greatest learning rate.")
+    ] = None,
+    warmup_steps: Annotated[
+        int | None,
+        typer.Option("--warmup", min=1, help="Steps in which the rate grows."),
+    ] = None,
+    smoothing: Annotated[
+        float | None,
+        typer.Option(help="Share of a target spread over all tokens; 0.1."),
+    ] = None,
+    d_model: Annotated[
+        int | None, typer.Option(min=1, help="Length of a token's vector.")
+    ] = None,
+    n_layers: Annotated[
+        int | None, typer.Option(min=1, help="Layers of encoder and decoder.")
+    ] = None,
+    dropout: Annotated[float | None, typer.Option(help="While training.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Such as cpu or cuda; the GPU if there is one.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="On a CPU; 2, under torchrun 1.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The checkpoint; build/trained/TASK-SYSTEM-SEED.pt."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint.")
+    ] = False,
+    save_every: Annotated[
+        float, typer.Option(help="Seconds between two checkpoints.")
+    ] = 30.0,
+    no_score: Annotated[
+        bool, typer.Option("--no-score", help="Do not measure it when it is done.")
+    ] = False,
+) -> None:
+    """Train a translator, or go on with it, and measure it."""
+    options = Options(**locals())
+    try:
+        with process_group(best_device(device)) as (group, own_device):
+            code = run(options, group, own_device)
+    except (DataFault, CheckpointError, TrainingError) as error:
+        print(error, file=sys.stderr)
+        code = 1
     except KeyboardInterrupt:
         print(
             "Interrupted; what was saved before, if anything, is still there.",
             file=sys.stderr,
         )
-        return INTERRUPTED
+        code = INTERRUPTED
+    raise typer.Exit(code)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Give what reads the command line."""
-    made = argparse.ArgumentParser(prog=COMMAND, description="Train a translator.")
-    add = made.add_argument
-    add("--task", choices=TASKS, help="what to learn; translation")
-    add("--system", choices=SYSTEMS, help="what learns; transformer")
-    add("--seed", type=int, help="of parameters, batches and dropout; 0")
-    add("--steps", type=_positive, help="number of updates; as many as the task needs")
-    add("--batch-tokens", type=_positive, help="target places in a batch; 256")
-    add("--rate", type=float, help="the greatest learning rate")
-    add("--warmup", type=_positive, help="updates in which the rate grows")
-    add("--smoothing", type=float, help="share of a target spread over all tokens; 0.1")
-    add("--d-model", type=_positive, help="length of a token's vector")
-    add("--n-layers", type=_positive, help="layers of encoder and decoder")
-    add("--dropout", type=float, help="while training")
-    add("--device", help="such as cpu or cuda; the GPU if there is one")
-    add("--threads", type=_positive, help="on a CPU; 2, under torchrun 1")
-    add("--output", type=Path, help="the checkpoint; build/trained/TASK-SYSTEM-SEED.pt")
-    add("--resume", action="store_true", help="go on from the checkpoint")
-    add("--save-every", type=float, default=SAVE_EVERY, help="seconds; 30")
-    add("--no-score", action="store_true", help="do not measure it when it is done")
-    return made
-
-
-def run(wishes: argparse.Namespace, mine: Team, device: torch.device) -> int:
-    """Train, or go on, and measure; gives the exit code."""
-    path = wishes.output or FOLDER / (
-        f"{wishes.task or 'translation'}-{wishes.system or 'transformer'}-"
-        f"{wishes.seed or 0}.pt"
-    )
-    before = _before(path, wishes)
-    before["threads"] = wishes.threads or before.get("threads") or _threads()
+def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
+    """Train, or go on, and measure. Returns the exit code."""
+    path = options.path
+    start = _resumed(path, options) if options.resume else _new(path, options)
+    start["threads"] = options.threads or start.get("threads") or _threads()
     if device.type == "cpu":
-        torch.set_num_threads(before["threads"])
-    task = TASKS[before["task"]]
-    texts = task.texts()
-    subwords = task.subwords(texts)
-    if wishes.resume:
-        checkpoints.check_vocabulary(path, before, subwords)
-    system = SYSTEMS[before["system"]]
-    recipe = Recipe(**before["recipe"])
-    sizes = {"vocab_size": len(subwords)} | before["sizes"]
-    model = initial(lambda: system.make(sizes, device), recipe.seed)
-    training = Training(model, examples(texts.train, subwords), recipe, mine)
-    if wishes.resume:
-        training.load_state(before["training"])
-    keeper = Keeper(path, before, subwords, training, wishes.save_every)
-    code = _train(training, keeper, device)
-    if code == 0 and mine.leads and not wishes.no_score:
-        _score(keeper, texts.test, device)
+        torch.set_num_threads(start["threads"])
+    task = TASKS[start["task"]]
+    split = task.load_split()
+    tokenizer = task.learn_tokenizer(split)
+    if options.resume:
+        checkpoints.check_vocabulary(path, start, tokenizer)
+    system = SYSTEMS[start["system"]]
+    config = TrainingConfig(**start["training_config"])
+    model_options = {"vocab_size": len(tokenizer)} | start["config"]
+    model = seeded_model(lambda: system.make(model_options, device), config.seed)
+    trainer = Trainer(model, encode_pairs(split.train, tokenizer), config, group)
+    if options.resume:
+        trainer.load_state_dict(start["training"])
+    checkpointer = Checkpointer(path, start, tokenizer, trainer, options.save_every)
+    code = _train(checkpointer, device)
+    if code == 0 and group.is_main_process and not options.no_score:
+        _score(checkpointer, split.test)
     return code
 
 
-def _before(path: Path, wishes: argparse.Namespace) -> dict[str, Any]:
-    """Give what is to be trained and how, and where to begin."""
-    if wishes.resume:
-        found = checkpoints.load(path, _command(path, wishes))
-        _refuse_changes(found, wishes)
-        return found
+def _new(path: Path, options: Options) -> dict[str, Any]:
+    """Return what is to be trained and how; refuse to overwrite a checkpoint."""
     if path.exists():
-        raise Fault(
+        raise TrainingError(
             f"There is a checkpoint {path} already: go on with --resume, name another "
             "file with --output, or remove it."
         )
-    task, system = wishes.task or "translation", wishes.system or "transformer"
-    given = {name: getattr(wishes, name, None) for name in _names(Recipe)}
-    recipe = {"steps": STEPS[task]} | _said(given)
+    task, system = options.task or "translation", options.system or "transformer"
+    names = {field.name for field in fields(TrainingConfig)}
+    chosen = {
+        name: value
+        for name, value in asdict(options).items()
+        if name in names and value is not None
+    }
     return {
         "task": task,
         "system": system,
-        "sizes": _sizes(system, wishes),
-        "recipe": asdict(Recipe(**recipe)),
+        "config": options.config_options(system),
+        "training_config": asdict(TrainingConfig(**{"steps": STEPS[task]} | chosen)),
         "seconds": 0.0,
     }
 
 
-def _refuse_changes(found: dict[str, Any], wishes: argparse.Namespace) -> None:
-    """Raise ``Fault`` if a training is to go on as another than it was."""
-    kept = {"task": found["task"], "system": found["system"]}
-    kept |= found["recipe"] | found["sizes"]
-    wished = vars(wishes) | _sizes(found["system"], wishes)
-    for name, now in _said(wished).items():
-        if name in kept and kept[name] != now:
-            raise Fault(
-                f"--{name.replace('_', '-')} {now} cannot be resumed: the checkpoint's "
-                f"training has {kept[name]}. Leave the option out, or train anew with "
-                "another --output."
+def _resumed(path: Path, options: Options) -> Checkpoint:
+    """Load a checkpoint; refuse to go on with another training than it was."""
+    command = f"{COMMAND} --output {path}" if options.output else COMMAND
+    checkpoint = checkpoints.load(path, command)
+    constant = {"task": checkpoint["task"], "system": checkpoint["system"]}
+    constant |= checkpoint["training_config"] | checkpoint["config"]
+    asked = asdict(options) | options.config_options(checkpoint["system"])
+    for name, value in asked.items():
+        if value is not None and name in constant and constant[name] != value:
+            flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+            raise TrainingError(
+                f"{flag} {value} cannot be resumed: the checkpoint's training has "
+                f"{constant[name]}. Leave the option out, or train anew with another "
+                "--output."
             )
+    return checkpoint
 
 
-def _train(training: Training, keeper: Keeper, device: torch.device) -> int:
-    go_on = f"go on with `{COMMAND} --resume --output {keeper.path}`"
-    with stop_sign() as sign, progress(training) as show:
+def _train(checkpointer: Checkpointer, device: torch.device) -> int:
+    trainer, path = checkpointer.trainer, checkpointer.path
+    resume = f"{COMMAND} --resume --output {path}"
+    with stop_on_signal() as stop, progress(trainer) as show:
         try:
-            while training.step < training.recipe.steps:
-                asked = training.update(sign.asked)
+            while trainer.step < trainer.config.steps:
+                stopping = trainer.train_step(stop.requested)
                 show()
-                if asked:
+                if stopping:
                     break
-                keeper.save_now_and_then()
+                checkpointer.save_if_due()
         except torch.OutOfMemoryError:
-            keeper.save()
-            raise Fault(
+            checkpointer.save()
+            raise TrainingError(
                 f"{device} has too little memory for batches of "
-                f"{training.recipe.batch_tokens} tokens: {go_on} --device cpu`, or "
-                "train anew with a smaller --batch-tokens."
+                f"{trainer.config.batch_tokens} tokens: go on with `{resume} --device "
+                "cpu`, or train anew with a smaller --batch-tokens."
             ) from None
-    keeper.save()
-    if training.step < training.recipe.steps:
-        if training.team.leads:
-            said = f"Stopped after {training.step} of {training.recipe.steps} updates"
-            print(f"{said}; {go_on}.", file=sys.stderr)
-        return INTERRUPTED
-    if training.team.leads:
-        print(
-            f"{training.step} updates in {keeper.seconds:.0f} s, loss "
-            f"{sum(training.losses[-100:]) / len(training.losses[-100:]):.3f}: "
-            f"kept in {keeper.path}"
-        )
-    return 0
+    checkpointer.save()
+    finished = trainer.step >= trainer.config.steps
+    if trainer.process_group.is_main_process:
+        if finished:
+            last = trainer.losses[-100:]
+            print(
+                f"{trainer.step} steps in {checkpointer.seconds:.0f} s, loss "
+                f"{sum(last) / len(last):.3f}: saved in {path}"
+            )
+        else:
+            print(
+                f"Stopped after {trainer.step} of {trainer.config.steps} steps; go on "
+                f"with `{resume}`.",
+                file=sys.stderr,
+            )
+    return 0 if finished else INTERRUPTED
 
 
-def _score(keeper: Keeper, pairs: Sequence[Any], device: torch.device) -> None:
-    from course_lib.nn.training.scoring import score, table  # sacrebleu: half a second
+def _score(checkpointer: Checkpointer, pairs: Sequence[Pair]) -> None:
+    # Imported here because sacrebleu takes half a second.
+    from course_lib.nn.training.scoring import evaluate, results_table
 
-    model: Any = keeper.training.model
-    seconds = keeper.seconds
-    found = score(model, keeper.subwords, pairs)
-    Console().print(table(found))
-    kept = found | {"seconds": round(seconds, 1)}
-    text = json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
-    keeper.path.with_suffix(".json").write_text(text, encoding="utf-8")
-
-
-def _sizes(system: str, wishes: argparse.Namespace) -> dict[str, Any]:
-    try:
-        return SYSTEMS[system].sizes_of(wishes.d_model, wishes.n_layers, wishes.dropout)
-    except ValueError as error:
-        raise Fault(f"{error}: leave --n-layers out.") from None
-
-
-def _said(options: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the command line did not say."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _names(kind: type) -> list[str]:
-    return [field.name for field in fields(kind)]
-
-
-def _command(path: Path, wishes: argparse.Namespace) -> str:
-    return f"{COMMAND} --output {path}" if wishes.output else COMMAND
+    model: Any = checkpointer.trainer.model
+    seconds = checkpointer.seconds
+    results = evaluate(model, checkpointer.tokenizer, pairs)
+    Console().print(results_table(results))
+    results |= {"seconds": round(seconds, 1)}
+    text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+    checkpointer.path.with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 def _threads() -> int:
-    """Two at most, since the products are small; under torchrun, one each."""
+    """Choose two at most, since the products are small; under torchrun, one each."""
     return 1 if under_torchrun() else min(2, os.cpu_count() or 1)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not 1 or more")
-    return number
 
 
 if __name__ == "__main__":

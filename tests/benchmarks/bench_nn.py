@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from autograder.course import Course
 from course_lib.lessons.environment import one_thread
-from course_lib.nn.transformer import Transformer, TransformerSizes
+from course_lib.nn.transformer import Transformer, TransformerConfig
 from tests.benchmarks.figure import Figure, against
 from tests.benchmarks.torch_translator import TorchTranslator
 
@@ -49,7 +49,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
 
 
 def _of_training(dropout: float, batches: Sequence[Pair], turns: int) -> Figure:
-    sizes = TransformerSizes(VOCAB_SIZE, dropout=dropout)
+    config = TransformerConfig(VOCAB_SIZE, dropout=dropout)
 
     def steps(model: nn.Module) -> Callable[[], None]:
         optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
@@ -58,28 +58,28 @@ def _of_training(dropout: float, batches: Sequence[Pair], turns: int) -> Figure:
             for source, target in batches:
                 logits = model(source, target[:, :-1]).flatten(0, 1)
                 right = target[:, 1:].flatten()
-                cross_entropy(logits, right, ignore_index=sizes.padding).backward()
+                cross_entropy(logits, right, ignore_index=config.padding_id).backward()
                 optimizer.step()
                 optimizer.zero_grad()
 
         return run
 
-    runs = steps(Transformer(sizes, device="cpu")), steps(TorchTranslator(sizes))
+    runs = steps(Transformer(config, device="cpu")), steps(TorchTranslator(config))
     name = f"training step of {BATCH} pairs, dropout {dropout}"
     return _compared(name, runs, "nn.Transformer", turns, len(batches))
 
 
 def _of_a_sentence(turns: int) -> Figure:
-    sizes = TransformerSizes(VOCAB_SIZE)
+    config = TransformerConfig(VOCAB_SIZE)
     ours, theirs = (
-        Transformer(sizes, device="cpu").eval(),
-        TorchTranslator(sizes).eval(),
+        Transformer(config, device="cpu").eval(),
+        TorchTranslator(config).eval(),
     )
     source = torch.randint(START + 1, VOCAB_SIZE, (1, SENTENCE))
 
     @torch.inference_mode()
     def their_sentence() -> None:
-        is_padding = source == sizes.padding
+        is_padding = source == config.padding_id
         memory = theirs.inner.encoder(
             theirs.embed(source), src_key_padding_mask=is_padding
         )
@@ -94,14 +94,14 @@ def _of_a_sentence(turns: int) -> Figure:
 
 
 def _of_the_cache(n: int, turns: int) -> Figure:
-    model = Transformer(TransformerSizes(VOCAB_SIZE), device="cpu").eval()
+    model = Transformer(TransformerConfig(VOCAB_SIZE), device="cpu").eval()
     source = torch.randint(START + 1, VOCAB_SIZE, (1, SENTENCE))
 
     @torch.inference_mode()
     def without() -> None:
         memory, target = model.encode(source), torch.tensor([[START]])
         for _ in range(n):
-            newest = model.scores(model.decode(memory, target)[:, -1]).argmax(dim=-1)
+            newest = model.logits(model.decode(memory, target)[:, -1]).argmax(dim=-1)
             target = torch.cat([target, newest.unsqueeze(0)], dim=1)
 
     runs = _with_cache(model, source, n), without
@@ -138,7 +138,7 @@ def _milliseconds(module: Sequence[str]) -> float:
 def _with_cache(model: Transformer, source: Tensor, n: int) -> Callable[[], None]:
     @torch.inference_mode()
     def run() -> None:
-        state = model.start(model.encode(source))
+        state = model.initial_state(model.encode(source))
         tokens = torch.tensor([START])
         for _ in range(n):
             logits, state = model.step(tokens, state)

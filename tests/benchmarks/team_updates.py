@@ -10,9 +10,9 @@ from time import perf_counter
 import torch
 
 from course_lib.nn.training.batches import Example
-from course_lib.nn.training.distributed import Team, team
-from course_lib.nn.training.loop import Recipe, Training, initial
-from course_lib.nn.transformer import Transformer, TransformerSizes
+from course_lib.nn.training.distributed import ProcessGroup, process_group
+from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
+from course_lib.nn.transformer import Transformer, TransformerConfig
 
 VOCAB_SIZE, LENGTHS, N_EXAMPLES = 4000, (4, 15), 2000
 BEFORE, TIMED = 3, 30  # updates
@@ -20,22 +20,22 @@ BEFORE, TIMED = 3, 30  # updates
 
 def main(batch_tokens: int, updates: int = TIMED) -> None:
     torch.set_num_threads(1)
-    with team(torch.device("cpu")) as (mine, _):
-        spent = milliseconds(batch_tokens, mine, updates)
-        if mine.leads:
+    with process_group(torch.device("cpu")) as (group, _):
+        spent = milliseconds(batch_tokens, group, updates)
+        if group.is_main_process:
             print(f"{spent:.2f}")
 
 
-def milliseconds(batch_tokens: int, mine: Team, updates: int) -> float:
-    sizes = TransformerSizes(VOCAB_SIZE, dropout=0.0)
-    model = initial(lambda: Transformer(sizes, device="cpu"), 0)
-    recipe = Recipe(BEFORE + updates, batch_tokens)
-    training = Training(model, _examples(), recipe, mine)
+def milliseconds(batch_tokens: int, group: ProcessGroup, updates: int) -> float:
+    model_config = TransformerConfig(VOCAB_SIZE, dropout=0.0)
+    model = seeded_model(lambda: Transformer(model_config, device="cpu"), 0)
+    config = TrainingConfig(BEFORE + updates, batch_tokens)
+    trainer = Trainer(model, _examples(), config, group)
     for _ in range(BEFORE):
-        training.update()
+        trainer.train_step()
     start = perf_counter()
     for _ in range(updates):
-        training.update()
+        trainer.train_step()
     return (perf_counter() - start) * 1000 / updates
 
 

@@ -3,42 +3,42 @@
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from course_lib.nn.transformer import SinusoidalPositions, TransformerSizes
+from course_lib.nn.transformer import SinusoidalPositions, TransformerConfig
 
 
 class TorchTranslator(nn.Module):
     """``nn.Transformer`` with a tied table, as a translator that has no cache."""
 
-    def __init__(self, sizes: TransformerSizes) -> None:
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.sizes = sizes
-        self.table = nn.Embedding(sizes.vocab_size, sizes.d_model)
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.positions = SinusoidalPositions(
-            sizes.n_places, sizes.d_model, device="cpu"
+            config.n_positions, config.d_model, device="cpu"
         )
-        self.dropout = nn.Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         layer = {
-            "d_model": sizes.d_model,
-            "nhead": sizes.n_heads,
-            "dim_feedforward": sizes.d_ff,
-            "dropout": sizes.dropout,
+            "d_model": config.d_model,
+            "nhead": config.n_heads,
+            "dim_feedforward": config.d_ff,
+            "dropout": config.dropout,
             "batch_first": True,
-            "norm_first": sizes.norm_first,
+            "norm_first": config.norm_first,
         }
         # As nn.Transformer makes it, without the warning that norm_first rules out a
         # shortcut of evaluation.
         encoder = nn.TransformerEncoder(
             nn.TransformerEncoderLayer(**layer),
-            sizes.n_layers,
-            nn.LayerNorm(sizes.d_model),
+            config.n_layers,
+            nn.LayerNorm(config.d_model),
             enable_nested_tensor=False,
         )
         self.inner = nn.Transformer(
-            **layer, num_decoder_layers=sizes.n_layers, custom_encoder=encoder
+            **layer, num_decoder_layers=config.n_layers, custom_encoder=encoder
         )
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        is_padding = source == self.sizes.padding
+        is_padding = source == self.config.padding_id
         memory = self.inner.encoder(self.embed(source), src_key_padding_mask=is_padding)
         return self.decode(memory, is_padding, target)
 
@@ -51,8 +51,8 @@ class TorchTranslator(nn.Module):
             memory_key_padding_mask=is_padding,
             tgt_is_causal=True,
         )
-        return linear(y, self.table.weight)
+        return linear(y, self.embedding.weight)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        x = self.table(tokens) * self.sizes.d_model**0.5
+        x = self.embedding(tokens) * self.config.d_model**0.5
         return self.dropout(self.positions(x))

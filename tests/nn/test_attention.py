@@ -28,8 +28,8 @@ WHERE = [
 
 def normal(*shape, device="cpu", dtype=torch.float64, seed=0):
     """Draw standard normal numbers, the same on every device."""
-    drawn = np.random.default_rng(seed).normal(size=shape)
-    return torch.tensor(drawn).to(device, dtype)
+    values = np.random.default_rng(seed).normal(size=shape)
+    return torch.tensor(values).to(device, dtype)
 
 
 def close(mine, theirs):
@@ -55,7 +55,7 @@ def some_mask(device="cpu"):
 
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
 @pytest.mark.parametrize("masked", [False, True])
-def test_output_is_that_of_pytorch(device, dtype, masked):
+def test_attention_matches_sdpa(device, dtype, masked):
     q, k, v = inputs(device, dtype)
     may_attend = some_mask(device) if masked else None
     output, weights = attention(q, k, v, may_attend)
@@ -69,7 +69,7 @@ def test_output_is_that_of_pytorch(device, dtype, masked):
 
 
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
-def test_input_may_lie_in_memory_in_any_order(device, dtype):
+def test_attention_takes_any_memory_layout(device, dtype):
     q, k, v = inputs(device, dtype)
     turned = [part.transpose(-1, -2).contiguous().transpose(-1, -2) for part in (q, k)]
     assert not any(part.is_contiguous() for part in turned)
@@ -78,7 +78,7 @@ def test_input_may_lie_in_memory_in_any_order(device, dtype):
     close(attention(*turned, every_other)[0], expected)
 
 
-def test_a_blocked_row_has_gradients_of_zero_and_leaves_the_others_alone():
+def test_blocked_row_has_zero_gradients():
     q, k, v = (part.requires_grad_() for part in inputs("cpu", torch.float64))
     may_attend = some_mask()
     attention(q, k, v, may_attend)[0].square().sum().backward()
@@ -109,7 +109,7 @@ def test_mask_that_is_not_boolean_is_refused(dtype):
         module.attend(x, *module.keys_and_values(x), mask)
 
 
-def test_dropout_drops_weights_and_keeps_their_mean():
+def test_dropout_keeps_the_mean_of_weights():
     torch.manual_seed(0)
     q, k, v = torch.zeros(1, 4), torch.zeros(1000, 4), torch.ones(1000, 1)
     outputs = torch.stack([attention(q, k, v, dropout=0.5)[0] for _ in range(20)])
@@ -130,7 +130,7 @@ def theirs_and_ours(device, dtype, **options):
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("masked", [False, True])
-def test_module_is_that_of_pytorch(device, dtype, bias, masked):
+def test_module_matches_pytorch(device, dtype, bias, masked):
     theirs, ours = theirs_and_ours(device, dtype, bias=bias)
     x = normal(2, 5, 12, device=device, dtype=dtype)
     memory = normal(2, 7, 12, device=device, dtype=dtype, seed=1)
@@ -147,38 +147,38 @@ def test_module_is_that_of_pytorch(device, dtype, bias, masked):
 
 
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
-def test_module_reads_memories_of_another_length(device, dtype):
+def test_module_takes_memories_of_another_width(device, dtype):
     theirs, ours = theirs_and_ours(device, dtype, kdim=8, vdim=8)
     x = normal(2, 5, 12, device=device, dtype=dtype)
     memory = normal(2, 7, 8, device=device, dtype=dtype, seed=1)
     close(ours(x, memory)[0], theirs(x, memory, memory)[0])
 
 
-def test_module_is_the_numpy_reference():
+def test_module_matches_the_numpy_reference():
     theirs, ours = theirs_and_ours("cpu", torch.float64, bias=False)
     x = normal(2, 5, 12)
-    kept = load_torch_parameters(theirs.state_dict())
+    parameters = load_torch_parameters(theirs.state_dict())
     output, weights = multi_head_attention(
-        x.numpy(), x.numpy(), **kept, n_heads=3, may_attend=causal_mask(5)
+        x.numpy(), x.numpy(), **parameters, n_heads=3, may_attend=causal_mask(5)
     )
     mine = ours(x, may_attend=torch.tensor(causal_mask(5)))
     close(mine[0].detach(), torch.tensor(output))
     close(mine[1].detach(), torch.tensor(weights))
 
 
-def test_module_takes_any_leading_axes_and_any_layout():
+def test_module_takes_any_leading_axes_and_layout():
     ours = theirs_and_ours("cpu", torch.float64)[1]
     x = normal(2, 4, 5, 12)
     output, weights = ours(x)
     assert weights.shape == (2, 4, 3, 5, 5)
-    for place in np.ndindex(2, 4):
-        close(output[place], ours(x[place])[0])
+    for index in np.ndindex(2, 4):
+        close(output[index], ours(x[index])[0])
     turned = x.transpose(-1, -2).contiguous().transpose(-1, -2)
     assert not turned.is_contiguous()
     close(ours(turned)[0], output)
 
 
-def test_a_copy_is_a_copy():
+def test_from_torch_copies_parameters():
     theirs, ours = theirs_and_ours("cpu", torch.float64)
     x = normal(5, 12)
     before = ours(x)[0].detach().clone()
@@ -195,11 +195,11 @@ def test_a_copy_is_a_copy():
         ({"kdim": 8, "vdim": 9}, "kdim=8 and vdim=9 differ"),
     ],
 )
-def test_what_ours_does_not_have_is_refused(options, words):
+def test_from_torch_refuses_what_ours_does_not_have(options, words):
     with pytest.raises(ValueError, match=words):
         MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, **options))
 
 
-def test_heads_that_do_not_divide_are_refused():
+def test_n_heads_must_divide_d_model():
     with pytest.raises(ValueError, match="d_model=10 is not divisible by n_heads=3"):
         MultiHeadAttention(10, 3)

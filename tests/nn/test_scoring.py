@@ -8,9 +8,15 @@ import torch
 
 from course_lib.corpora.pairs import Pair
 from course_lib.lessons.environment import one_thread
-from course_lib.nn.training.loop import initial
-from course_lib.nn.training.scoring import N_SHOWN, by_length, measure, score, table
-from course_lib.nn.training.subwords import UNKNOWN, learn_subwords
+from course_lib.nn.training.loop import seeded_model
+from course_lib.nn.training.scoring import (
+    N_SAMPLES,
+    by_length,
+    evaluate,
+    measure,
+    results_table,
+)
+from course_lib.nn.training.subwords import UNKNOWN_ID, train_tokenizer
 from course_lib.nn.training.tasks import SYSTEMS, TASKS, copies
 
 PAIRS = [
@@ -20,59 +26,59 @@ PAIRS = [
 ]
 
 
-def test_perfect_translations_are_a_hundred():
-    found = measure(PAIRS, [pair.target for pair in PAIRS])
-    assert (found["bleu"], found["chrf"], found["exact"]) == (100, 100, 1)
+def test_perfect_translations_score_100():
+    results = measure(PAIRS, [pair.target for pair in PAIRS])
+    assert (results["bleu"], results["chrf"], results["exact"]) == (100, 100, 1)
 
 
-def test_the_scores_are_those_of_sacrebleu():
-    written = ["der Akku ist leer", "die Tür ist zu", "Akku schwach"]
-    found = measure(PAIRS, written)
+def test_scores_match_sacrebleu():
+    hypotheses = ["der Akku ist leer", "die Tür ist zu", "Akku schwach"]
+    results = measure(PAIRS, hypotheses)
     references = [[pair.target for pair in PAIRS]]
-    expected = sacrebleu.corpus_bleu(written, references).score
-    assert found["bleu"] == pytest.approx(expected, abs=0.01)
-    assert found["exact"] == pytest.approx(1 / 3, abs=1e-3)
+    expected = sacrebleu.corpus_bleu(hypotheses, references).score
+    assert results["bleu"] == pytest.approx(expected, abs=0.01)
+    assert results["exact"] == pytest.approx(1 / 3, abs=1e-3)
 
 
-def test_lengths_are_those_of_the_source_and_hold_all_pairs():
+def test_lengths_are_of_the_source_and_cover_all_pairs():
     rows = by_length(PAIRS, [pair.target for pair in PAIRS])
     assert [(row["from"], row["n"]) for row in rows] == [(1, 1), (4, 2)]
 
 
-def test_the_first_are_shown_unselected():
+def test_samples_are_the_first_translations():
     pairs = [Pair(f"word {i}", f"Wort {i}") for i in range(30)]
-    found = measure(pairs, [f"x {i}" for i in range(30)])
-    assert [each["source"] for each in found["shown"]] == [
-        f"word {i}" for i in range(N_SHOWN)
+    results = measure(pairs, [f"x {i}" for i in range(30)])
+    assert [each["source"] for each in results["shown"]] == [
+        f"word {i}" for i in range(N_SAMPLES)
     ]
 
 
-def test_nothing_to_measure_is_refused():
+def test_measure_refuses_no_pairs():
     with pytest.raises(ValueError, match="no pairs"):
         measure([], [])
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_a_model_is_measured_as_plain_data(system):
+def test_evaluate_returns_plain_data(system):
     pairs = copies(6, seed=0)
-    subwords = learn_subwords([pair.source for pair in pairs], 0)
-    sizes = {"vocab_size": len(subwords)} | SYSTEMS[system].sizes_of(8)
+    tokenizer = train_tokenizer([pair.source for pair in pairs], 0)
+    options = {"vocab_size": len(tokenizer)} | SYSTEMS[system].config_options(8)
     with one_thread():
         made = SYSTEMS[system]
-        model = initial(lambda: made.make(sizes, torch.device("cpu")), 0)
-        found = score(model, subwords, pairs)
-    assert json.loads(json.dumps(found)) == found
-    assert table(found).row_count == 1 + len(found["by_length"])
+        model = seeded_model(lambda: made.make(options, torch.device("cpu")), 0)
+        results = evaluate(model, tokenizer, pairs)
+    assert json.loads(json.dumps(results)) == results
+    assert results_table(results).row_count == 1 + len(results["by_length"])
 
 
 @pytest.mark.parametrize("name", ["dates", "copying"])
-def test_made_texts_are_split_and_all_of_them_can_be_read(name):
-    texts = TASKS[name].texts()
-    subwords = TASKS[name].subwords(texts)
-    assert len({pair.source for part in vars(texts).values() for pair in part}) == (
-        len(texts.train) + len(texts.validation) + len(texts.test)
+def test_made_pairs_are_split_and_can_be_decoded(name):
+    split = TASKS[name].load_split()
+    tokenizer = TASKS[name].learn_tokenizer(split)
+    assert len({pair.source for part in vars(split).values() for pair in part}) == (
+        len(split.train) + len(split.validation) + len(split.test)
     )
-    for pair in texts.test[:100]:
+    for pair in split.test[:100]:
         for text in pair:
-            assert UNKNOWN not in subwords.encode(text)
-            assert subwords.decode(subwords.encode(text)) == text
+            assert UNKNOWN_ID not in tokenizer.encode(text)
+            assert tokenizer.decode(tokenizer.encode(text)) == text

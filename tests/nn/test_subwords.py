@@ -1,81 +1,84 @@
-"""Word pieces of two languages: there and back, unknown characters, fingerprints."""
+"""Subwords of two languages: there and back, unknown characters, fingerprints."""
 
 import json
 
 import pytest
 
 from course_lib.nn.training.subwords import (
-    END,
-    PADDING,
+    END_ID,
+    PADDING_ID,
     REPLACEMENT,
-    START,
-    UNKNOWN,
-    Subwords,
-    learn_subwords,
+    START_ID,
+    UNKNOWN_ID,
+    SubwordTokenizer,
+    train_tokenizer,
 )
 
 TEXTS = ["the battery is low", "the battery is full", "der Akku ist leer"]
 
 
 @pytest.fixture(scope="module")
-def subwords():
-    return learn_subwords(TEXTS, 60)
+def tokenizer():
+    return train_tokenizer(TEXTS, 60)
 
 
-def test_a_text_comes_back_as_it_was(subwords):
+def test_decode_undoes_encode(tokenizer):
     for text in [*TEXTS, "der battery full", "e"]:
-        assert subwords.decode(subwords.encode(text)) == text
+        assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
-def test_there_are_as_many_tokens_as_asked_for():
-    few, many = learn_subwords(TEXTS, 44), learn_subwords(TEXTS, 47)
+def test_vocab_size_is_the_number_of_tokens():
+    few, many = train_tokenizer(TEXTS, 44), train_tokenizer(TEXTS, 47)
     assert (len(few), len(many)) == (44, 47)
-    assert few.tokens == many.tokens[:44]
+    assert few.vocabulary == many.vocabulary[:44]
 
 
-def test_frequent_words_are_one_token(subwords):
-    assert len(subwords.encode("battery")) == 1
+def test_frequent_words_are_one_token(tokenizer):
+    assert len(tokenizer.encode("battery")) == 1
 
 
-def test_without_room_tokens_are_characters():
-    letters = learn_subwords(TEXTS, 0)
+def test_vocab_size_0_gives_characters():
+    letters = train_tokenizer(TEXTS, 0)
     assert len(letters.encode("battery low")) == len("batterylow")
     assert letters.merges == ()
 
 
-def test_an_unknown_character_is_one_unknown_token_and_shows(subwords):
-    numbers = subwords.encode("low 電 battery")
-    assert numbers.count(UNKNOWN) == 1
-    assert subwords.decode(numbers).replace(" ", "") == f"low{REPLACEMENT}battery"
+def test_unknown_character_becomes_one_unknown_token(tokenizer):
+    token_ids = tokenizer.encode("low 電 battery")
+    assert token_ids.count(UNKNOWN_ID) == 1
+    assert tokenizer.decode(token_ids).replace(" ", "") == f"low{REPLACEMENT}battery"
 
 
-def test_a_character_seen_only_within_words_may_end_one(subwords):
-    assert UNKNOWN not in subwords.encode("ha")
+def test_character_from_within_words_may_end_one(tokenizer):
+    assert UNKNOWN_ID not in tokenizer.encode("ha")
 
 
-def test_special_tokens_leave_nothing_and_are_never_read(subwords):
-    assert subwords.decode([START, *subwords.encode("low"), END, PADDING]) == "low"
-    learned = learn_subwords(["<end> <end> <end>"] * 3, 100)
-    assert END not in learned.encode("<end>")
+def test_special_tokens_are_neither_decoded_nor_encoded(tokenizer):
+    assert (
+        tokenizer.decode([START_ID, *tokenizer.encode("low"), END_ID, PADDING_ID])
+        == "low"
+    )
+    learned = train_tokenizer(["<end> <end> <end>"] * 3, 100)
+    assert END_ID not in learned.encode("<end>")
     assert learned.decode(learned.encode("<end>")) == "<end>"
 
 
-def test_an_empty_text_is_no_tokens(subwords):
-    assert subwords.encode("  ") == []
-    assert subwords.decode([]) == ""
+def test_empty_text_has_no_tokens(tokenizer):
+    assert tokenizer.encode("  ") == []
+    assert tokenizer.decode([]) == ""
 
 
-def test_a_number_that_no_token_has_is_refused(subwords):
+def test_decode_refuses_ids_beyond_the_vocabulary(tokenizer):
     with pytest.raises(IndexError):
-        subwords.decode([len(subwords)])
+        tokenizer.decode([len(tokenizer)])
 
 
-def test_plain_data_makes_the_same_vocabulary(subwords):
-    again = Subwords.from_data(json.loads(json.dumps(subwords.as_data())))
-    assert again == subwords
-    assert again.fingerprint == subwords.fingerprint
+def test_plain_data_restores_the_tokenizer(tokenizer):
+    restored = SubwordTokenizer.from_data(json.loads(json.dumps(tokenizer.as_data())))
+    assert restored == tokenizer
+    assert restored.fingerprint == tokenizer.fingerprint
 
 
-def test_fingerprints_differ_where_vocabularies_do(subwords):
-    assert learn_subwords(TEXTS, 45).fingerprint != subwords.fingerprint
-    assert learn_subwords([*TEXTS, "z"], 60).fingerprint != subwords.fingerprint
+def test_fingerprint_differs_between_vocabularies(tokenizer):
+    assert train_tokenizer(TEXTS, 45).fingerprint != tokenizer.fingerprint
+    assert train_tokenizer([*TEXTS, "z"], 60).fingerprint != tokenizer.fingerprint

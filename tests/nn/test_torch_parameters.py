@@ -10,7 +10,7 @@ SIZES = {"dropout": 0.0, "batch_first": True, "dtype": torch.float64}
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_the_functions_compute_what_pytorchs_layers_do(norm_first):
+def test_functions_match_pytorch_layers(norm_first):
     torch.manual_seed(0)
     x, memory = torch.randn(2, 5, 12).double(), torch.randn(2, 7, 12).double()
     encoder = nn.TransformerEncoderLayer(12, 3, 20, norm_first=norm_first, **SIZES)
@@ -23,7 +23,7 @@ def test_the_functions_compute_what_pytorchs_layers_do(norm_first):
     torch.testing.assert_close(ours, decoder(x, memory).detach())
 
 
-def test_an_attention_that_adds_something_is_refused():
+def test_attention_with_biases_is_refused():
     layer = nn.TransformerEncoderLayer(12, 3, 20, **SIZES)
     nn.init.ones_(layer.self_attn.out_proj.bias)
     with pytest.raises(ValueError, match="adds parameters"):

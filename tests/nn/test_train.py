@@ -12,10 +12,10 @@ import torch
 from course_lib.lessons.environment import one_thread
 from course_lib.nn.train import main
 from course_lib.nn.training import checkpoints
-from course_lib.nn.training import loop as training
+from course_lib.nn.training.loop import Trainer
 
-# A model that is small enough for a test; two epochs, so that the place in the data
-# matters.
+# A model that is small enough for a test; two epochs, so that the position in the
+# data matters.
 SMALL = [
     *("--task", "copying", "--d-model", "8", "--n-layers", "1", "--device", "cpu"),
     *("--batch-tokens", "4000", "--threads", "1", "--no-score"),
@@ -31,14 +31,14 @@ def alone():
 
 
 def trained(path, *options, steps=STEPS):
-    """Train in this process; gives what is in the checkpoint."""
+    """Train in this process. Returns what is in the checkpoint."""
     assert main([*SMALL, "--steps", str(steps), "--output", str(path), *options]) == 0
     return checkpoints.load(path)["training"]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A training without a break."""
+    """Train without a break."""
     with one_thread():
         return trained(tmp_path_factory.mktemp("whole") / "model.pt")
 
@@ -70,7 +70,7 @@ def same(one, two):
         assert torch.equal(parameter, two["parameters"][name]), name
 
 
-def test_a_killed_training_goes_on_bit_for_bit(tmp_path, whole):
+def test_resume_after_a_kill_is_exact_bit_for_bit(tmp_path, whole):
     path = tmp_path / "model.pt"
     process = command(path)
     wait_for(path)
@@ -87,12 +87,13 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     process = command(path)
     wait_for(path)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, messages = process.communicate(timeout=60)
     assert process.returncode == 130
     assert (
-        f"go on with `python -m course_lib.nn.train --resume --output {path}`" in said
+        f"go on with `python -m course_lib.nn.train --resume --output {path}`"
+        in messages
     )
-    assert "Traceback" not in said
+    assert "Traceback" not in messages
     assert 0 < checkpoints.load(path)["training"]["step"] < STEPS
 
 
@@ -116,9 +117,9 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
     torch.testing.assert_close(losses[0], losses[1], rtol=1e-4, atol=0)
 
 
-def test_without_data_it_is_one_sentence(tmp_path):
-    """In a process of its own: this one may remember the pairs of another folder."""
-    found = subprocess.run(
+def test_missing_data_is_one_sentence(tmp_path):
+    """Run in a new process: this one may have cached the pairs of another folder."""
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "course_lib.nn.train", "--steps", "1"),
             *("--no-score", "--output", str(tmp_path / "model.pt")),
@@ -128,12 +129,12 @@ def test_without_data_it_is_one_sentence(tmp_path):
         text=True,
         timeout=300,
     )
-    assert found.returncode == 1
-    assert "run `make data`" in found.stderr
-    assert found.stderr.count("\n") == 1
+    assert process.returncode == 1
+    assert "run `make data`" in process.stderr
+    assert process.stderr.count("\n") == 1
 
 
-def test_what_is_there_is_not_overwritten(tmp_path, capsys):
+def test_existing_checkpoint_is_not_overwritten(tmp_path, capsys):
     path = tmp_path / "model.pt"
     path.write_text("mine")
     assert main([*SMALL, "--output", str(path)]) == 1
@@ -141,14 +142,14 @@ def test_what_is_there_is_not_overwritten(tmp_path, capsys):
     assert path.read_text() == "mine"
 
 
-def test_nothing_to_resume_says_what_makes_it(tmp_path, capsys):
+def test_resume_without_checkpoint_names_the_command(tmp_path, capsys):
     path = tmp_path / "model.pt"
     assert main(["--resume", "--output", str(path)]) == 1
-    said = capsys.readouterr().err
-    assert f"make it with `python -m course_lib.nn.train --output {path}`" in said
+    messages = capsys.readouterr().err
+    assert f"make it with `python -m course_lib.nn.train --output {path}`" in messages
 
 
-def test_a_training_cannot_go_on_as_another(tmp_path, capsys):
+def test_resume_refuses_changed_options(tmp_path, capsys):
     path = tmp_path / "model.pt"
     trained(path, steps=2)
     for option, value in (("--task", "dates"), ("--steps", "9"), ("--d-model", "16")):
@@ -156,17 +157,15 @@ def test_a_training_cannot_go_on_as_another(tmp_path, capsys):
         assert f"{option} {value} cannot be resumed" in capsys.readouterr().err
 
 
-def test_too_little_memory_is_a_sentence_and_loses_nothing(
-    tmp_path, monkeypatch, capsys
-):
-    path, update = tmp_path / "model.pt", training.Training.update
+def test_out_of_memory_saves_and_is_one_sentence(tmp_path, monkeypatch, capsys):
+    path, train_step = tmp_path / "model.pt", Trainer.train_step
 
     def fails(self, stop=False):
         if self.step == 3:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return update(self, stop)
+        return train_step(self, stop)
 
-    monkeypatch.setattr(training.Training, "update", fails)
+    monkeypatch.setattr(Trainer, "train_step", fails)
     assert main([*SMALL, "--steps", "5", "--output", str(path)]) == 1
     assert "too little memory for batches of 4000 tokens" in capsys.readouterr().err
     assert checkpoints.load(path)["training"]["step"] == 3

@@ -7,22 +7,22 @@ import torch
 
 from course_lib.lessons.environment import one_thread
 from course_lib.nn.losses import cross_entropy, label_smoothing
-from course_lib.nn.training.batches import examples
+from course_lib.nn.training.batches import encode_pairs
 from course_lib.nn.training.loop import (
-    Recipe,
-    Training,
-    draw,
-    initial,
-    rate_at,
+    Trainer,
+    TrainingConfig,
+    learning_rate_at,
+    seed_torch,
+    seeded_model,
     total_loss,
 )
-from course_lib.nn.training.subwords import PADDING, learn_subwords
+from course_lib.nn.training.subwords import PADDING_ID, train_tokenizer
 from course_lib.nn.training.tasks import SYSTEMS, copies
 
 CPU = torch.device("cpu")
 PAIRS = copies(60, seed=0)
-SUBWORDS = learn_subwords([pair.source for pair in PAIRS], 0)
-EXAMPLES = examples(PAIRS, SUBWORDS)
+TOKENIZER = train_tokenizer([pair.source for pair in PAIRS], 0)
+EXAMPLES = encode_pairs(PAIRS, TOKENIZER)
 
 
 @pytest.fixture(autouse=True)
@@ -32,96 +32,100 @@ def alone():
         yield
 
 
-def training(system="transformer", steps=8, seed=0, **options):
-    sizes = {"vocab_size": len(SUBWORDS)} | SYSTEMS[system].sizes_of(16, dropout=0.1)
-    recipe = Recipe(steps, batch_tokens=60, warmup=4, seed=seed, **options)
-    model = initial(lambda: SYSTEMS[system].make(sizes, CPU), seed)
-    return Training(model, EXAMPLES, recipe)
+def make_trainer(system="transformer", steps=8, seed=0, **options):
+    config_options = {"vocab_size": len(TOKENIZER)} | SYSTEMS[system].config_options(
+        16, dropout=0.1
+    )
+    config = TrainingConfig(
+        steps, batch_tokens=60, warmup_steps=4, seed=seed, **options
+    )
+    model = seeded_model(lambda: SYSTEMS[system].make(config_options, CPU), seed)
+    return Trainer(model, EXAMPLES, config)
 
 
 def parameters(model):
     return torch.cat([each.detach().flatten() for each in model.parameters()])
 
 
-def test_the_loss_is_that_of_lesson_nine():
+def test_total_loss_matches_lesson_09():
     torch.manual_seed(0)
     logits, target = torch.randn(2, 3, 7), torch.tensor([[4, 5, 0], [6, 4, 5]])
-    count = (target != PADDING).sum()
+    count = (target != PADDING_ID).sum()
     plain = total_loss(logits, target, 0.0) / count
-    torch.testing.assert_close(plain, cross_entropy(logits, target, PADDING))
+    torch.testing.assert_close(plain, cross_entropy(logits, target, PADDING_ID))
     even = label_smoothing(target, 7, 0.1)
-    by_hand = -(even * logits.log_softmax(-1)).sum(-1)[target != PADDING].sum()
+    by_hand = -(even * logits.log_softmax(-1)).sum(-1)[target != PADDING_ID].sum()
     torch.testing.assert_close(total_loss(logits, target, 0.1), by_hand)
 
 
-def test_the_rate_rises_to_its_top_and_falls_to_almost_nothing():
-    recipe = Recipe(steps=100, rate=2.0, warmup=10)
-    rates = [rate_at(step, recipe) for step in range(100)]
-    assert rates.index(max(rates)) in (9, 10)
-    assert max(rates) == 2.0
-    assert rates[:10] == sorted(rates[:10])
-    assert rates[10:] == sorted(rates[10:], reverse=True)
-    assert 0 < rates[-1] < 0.03
+def test_learning_rate_rises_then_falls_to_almost_0():
+    config = TrainingConfig(steps=100, learning_rate=2.0, warmup_steps=10)
+    learning_rates = [learning_rate_at(step, config) for step in range(100)]
+    assert learning_rates.index(max(learning_rates)) in (9, 10)
+    assert max(learning_rates) == 2.0
+    assert learning_rates[:10] == sorted(learning_rates[:10])
+    assert learning_rates[10:] == sorted(learning_rates[10:], reverse=True)
+    assert 0 < learning_rates[-1] < 0.03
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_system_learns(system):
-    made = training(system, steps=30, rate=1e-2)
-    while made.step < 30:
-        made.update()
-    assert made.losses[0] == pytest.approx(math.log(len(SUBWORDS)), rel=0.15)
-    assert sum(made.losses[-5:]) / 5 < made.losses[0] - 0.3
+    trainer = make_trainer(system, steps=30, learning_rate=1e-2)
+    while trainer.step < 30:
+        trainer.train_step()
+    assert trainer.losses[0] == pytest.approx(math.log(len(TOKENIZER)), rel=0.15)
+    assert sum(trainer.losses[-5:]) / 5 < trainer.losses[0] - 0.3
 
 
-def test_the_same_seed_gives_the_same_parameters_another_seed_others():
+def test_parameters_follow_from_the_seed():
     ends = []
     for seed in (3, 3, 4):
-        made = training(seed=seed)
-        while made.step < 8:
-            made.update()
-        ends.append(parameters(made.model))
+        trainer = make_trainer(seed=seed)
+        while trainer.step < 8:
+            trainer.train_step()
+        ends.append(parameters(trainer.model))
     assert torch.equal(ends[0], ends[1])
     assert not torch.equal(ends[0], ends[2])
 
 
-def test_what_was_drawn_outside_changes_nothing():
-    one, two = training(), training()
-    one.update()
+def test_other_random_numbers_change_nothing():
+    one, two = make_trainer(), make_trainer()
+    one.train_step()
     torch.rand(17)
-    two.update()
+    two.train_step()
     assert torch.equal(parameters(one.model), parameters(two.model))
 
 
-def test_a_model_is_made_without_touching_other_random_numbers():
+def test_seeded_model_restores_the_random_state():
     torch.manual_seed(0)
     before = torch.get_rng_state()
-    training()
+    make_trainer()
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_purposes_of_one_seed_are_drawn_apart():
-    drawn = []
+def test_purposes_of_a_seed_draw_differently():
+    numbers = []
     with torch.random.fork_rng():
         for which in ((0,), (0, 1), (1, 0), (0, 0, 0)):
-            draw(*which)
-            drawn.append(float(torch.rand(1)))
-    assert len(set(drawn)) == 4
+            seed_torch(*which)
+            numbers.append(float(torch.rand(1)))
+    assert len(set(numbers)) == 4
 
 
-def test_a_training_goes_on_from_its_state_bit_for_bit():
-    whole, first, second = training(), training(), training()
+def test_load_state_dict_resumes_bit_for_bit():
+    whole, first, second = make_trainer(), make_trainer(), make_trainer()
     while whole.step < 8:
-        whole.update()
+        whole.train_step()
     while first.step < 5:
-        first.update()
-    second.load_state(first.state())
+        first.train_step()
+    second.load_state_dict(first.state_dict())
     while second.step < 8:
-        second.update()
+        second.train_step()
     assert second.losses == whole.losses
     assert torch.equal(parameters(second.model), parameters(whole.model))
 
 
-def test_nothing_to_train_on_is_refused():
-    model = training().model
+def test_trainer_refuses_no_examples():
+    model = make_trainer().model
     with pytest.raises(ValueError, match="no examples"):
-        Training(model, [], Recipe(3))
+        Trainer(model, [], TrainingConfig(3))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.nn import functional as blocks
+from course_lib.nn import functional
 from course_lib.nn.layers import DecoderLayer, EncoderLayer
 from tests.nn.test_attention import WHERE, close, normal, some_mask
 
@@ -23,9 +23,9 @@ def theirs_and_ours(kind, device="cpu", dtype=torch.float64, **options):
 
 
 def padding(*lengths, device="cpu"):
-    """True where tokens are: (batch, 1, the greatest length)."""
-    places = torch.arange(max(lengths))
-    return (places < torch.tensor(lengths)[:, None]).unsqueeze(1).to(device)
+    """Return a mask (batch, 1, the greatest length), True at tokens."""
+    positions = torch.arange(max(lengths))
+    return (positions < torch.tensor(lengths)[:, None]).unsqueeze(1).to(device)
 
 
 def causal(n, device="cpu"):
@@ -35,40 +35,40 @@ def causal(n, device="cpu"):
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
-def test_encoder_layer_is_that_of_pytorch(device, dtype, norm_first, bias):
+def test_encoder_layer_matches_pytorch(device, dtype, norm_first, bias):
     theirs, ours = theirs_and_ours(
         EncoderLayer, device, dtype, norm_first=norm_first, bias=bias
     )
     x = normal(2, 7, D_MODEL, device=device, dtype=dtype)
-    seen = padding(7, 4, device=device)
+    memory_mask = padding(7, 4, device=device)
     # With gradients, so that theirs does not take its shortcut through nested tensors.
     close(ours(x), theirs(x))
-    expected = theirs(x, src_key_padding_mask=~seen.squeeze(1))
-    close(ours(x, seen), expected)
+    expected = theirs(x, src_key_padding_mask=~memory_mask.squeeze(1))
+    close(ours(x, memory_mask), expected)
     close(ours(x, causal(7, device)), theirs(x, src_mask=~causal(7, device)))
-    assert not torch.allclose(ours(x, seen), ours(x))
+    assert not torch.allclose(ours(x, memory_mask), ours(x))
 
 
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
-def test_decoder_layer_is_that_of_pytorch(device, dtype, norm_first, bias):
+def test_decoder_layer_matches_pytorch(device, dtype, norm_first, bias):
     theirs, ours = theirs_and_ours(
         DecoderLayer, device, dtype, norm_first=norm_first, bias=bias
     )
     y = normal(2, 5, D_MODEL, device=device, dtype=dtype)
     memory = normal(2, 7, D_MODEL, device=device, dtype=dtype, seed=1)
-    seen, back = padding(7, 4, device=device), causal(5, device)
+    memory_mask, back = padding(7, 4, device=device), causal(5, device)
     close(ours(y, memory), theirs(y, memory))
-    expected = theirs(y, memory, ~back, memory_key_padding_mask=~seen.squeeze(1))
-    close(ours(y, memory, back, seen), expected)
-    close(ours(y, memory, None, seen, causal=True), expected)
-    close(ours.with_weights(y, memory, seen)[0], expected)
+    expected = theirs(y, memory, ~back, memory_key_padding_mask=~memory_mask.squeeze(1))
+    close(ours(y, memory, back, memory_mask), expected)
+    close(ours(y, memory, None, memory_mask, causal=True), expected)
+    close(ours.forward_with_weights(y, memory, memory_mask)[0], expected)
 
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_gradients_are_those_of_pytorch(kind, norm_first):
+def test_gradients_match_pytorch(kind, norm_first):
     both = theirs_and_ours(kind, norm_first=norm_first)
     grads = []
     for layer in both:
@@ -77,13 +77,13 @@ def test_gradients_are_those_of_pytorch(kind, norm_first):
         for each in inputs:
             each.requires_grad_()
         layer(*inputs).square().sum().backward()
-        linear = layer.linear1 if layer is both[0] else layer.wide
+        linear = layer.linear1 if layer is both[0] else layer.linear_1
         grads.append([each.grad for each in inputs] + [linear.weight.grad])
     for theirs, ours in zip(*grads, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
 
 
-def test_epsilon_device_mode_and_dropout_are_taken_over():
+def test_from_torch_copies_epsilon_mode_and_dropout():
     theirs, ours = theirs_and_ours(EncoderLayer, layer_norm_eps=0.5, dropout=0.25)
     x = normal(2, 5, D_MODEL)
     close(ours(x), theirs(x))
@@ -92,7 +92,7 @@ def test_epsilon_device_mode_and_dropout_are_taken_over():
     assert EncoderLayer.from_torch(theirs.train()).training
 
 
-def test_a_copy_is_a_copy():
+def test_from_torch_copies_parameters():
     theirs, ours = theirs_and_ours(DecoderLayer)
     before = {name: each.clone() for name, each in ours.state_dict().items()}
     for parameter in theirs.parameters():
@@ -104,7 +104,7 @@ def test_a_copy_is_a_copy():
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
 @pytest.mark.parametrize("activation", ["gelu", torch.tanh, nn.GELU()])
-def test_another_activation_is_refused(kind, activation):
+def test_from_torch_refuses_other_activations(kind, activation):
     theirs = THEIRS[kind](12, 3, 10, batch_first=True, activation=activation)
     with pytest.raises(
         ValueError, match=r"activation='(gelu|tanh|GELU)': .* have relu"
@@ -112,81 +112,81 @@ def test_another_activation_is_refused(kind, activation):
         kind.from_torch(theirs)
 
 
-def test_relu_may_be_a_module():
+def test_from_torch_takes_relu_as_a_module():
     theirs, ours = theirs_and_ours(EncoderLayer, activation=nn.ReLU())
     x = normal(2, 5, D_MODEL)
     close(ours(x), theirs(x))
 
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
-def test_a_layer_that_is_not_batch_first_is_refused(kind):
+def test_from_torch_refuses_layers_not_batch_first(kind):
     with pytest.raises(ValueError, match=r"batch_first=False: .* n, d_model"):
         kind.from_torch(THEIRS[kind](12, 3, 10))
 
 
 def functional_parameters(layer):
-    """Give a layer's parameters as the course's functions take them."""
-    found = {"w_1": layer.wide.weight.T, "b_1": layer.wide.bias}
-    found |= {"w_2": layer.narrow.weight.T, "b_2": layer.narrow.bias}
+    """Return a layer's parameters by the names of the course's functions."""
+    output = {"w_1": layer.linear_1.weight.T, "b_1": layer.linear_1.bias}
+    output |= {"w_2": layer.linear_2.weight.T, "b_2": layer.linear_2.bias}
     for number, norm in enumerate(layer.norms, start=1):
-        found |= {f"gain_{number}": norm.weight, f"bias_{number}": norm.bias}
-    attentions = {"w": layer.own_attention}
+        output |= {f"gain_{number}": norm.weight, f"bias_{number}": norm.bias}
+    attentions = {"w": layer.self_attention}
     if isinstance(layer, DecoderLayer):
-        attentions["cross"] = layer.memory_attention
+        attentions["cross"] = layer.cross_attention
     for prefix, part in attentions.items():
         for letter, name in zip("qkvo", part._modules, strict=True):
             getattr(part, name).bias.data.zero_()  # the functions have none here
-            found[f"{prefix}_{letter}"] = getattr(part, name).weight.T
-    return found
+            output[f"{prefix}_{letter}"] = getattr(part, name).weight.T
+    return output
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_layers_are_the_functions_of_the_course(norm_first):
+def test_layers_match_the_functions_of_the_course(norm_first):
     x, memory = normal(2, 5, D_MODEL), normal(2, 7, D_MODEL, seed=1)
-    seen, own = padding(7, 4), padding(5, 2)
+    memory_mask, own = padding(7, 4), padding(5, 2)
     ours = theirs_and_ours(EncoderLayer, norm_first=norm_first)[1]
-    given = functional_parameters(ours)
-    expected = blocks.encoder_layer(
-        x, given, n_heads=N_HEADS, may_attend=own, norm_first=norm_first
+    parameters = functional_parameters(ours)
+    expected = functional.encoder_layer(
+        x, parameters, n_heads=N_HEADS, may_attend=own, norm_first=norm_first
     )
     close(ours(x, own), expected)
     ours = theirs_and_ours(DecoderLayer, norm_first=norm_first)[1]
-    given = functional_parameters(ours)
-    expected = blocks.decoder_layer(
+    parameters = functional_parameters(ours)
+    expected = functional.decoder_layer(
         x,
         memory,
-        given,
+        parameters,
         n_heads=N_HEADS,
         may_attend=causal(5),
-        memory_may_attend=seen,
+        memory_may_attend=memory_mask,
         norm_first=norm_first,
     )
-    close(ours(x, memory, None, seen, causal=True), expected)
+    close(ours(x, memory, None, memory_mask, causal=True), expected)
 
 
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
-def test_a_look_without_weights_is_one_with_weights(device, dtype):
-    part = theirs_and_ours(EncoderLayer, device, dtype)[1].own_attention
+def test_attend_matches_forward_with_weights(device, dtype):
+    part = theirs_and_ours(EncoderLayer, device, dtype)[1].self_attention
     x = normal(2, 5, D_MODEL, device=device, dtype=dtype)
     memory = normal(2, 7, D_MODEL, device=device, dtype=dtype, seed=1)
     may_attend = some_mask(device).squeeze(1)
     assert not may_attend[1, 2].any()
-    found = part.attend(x, *part.keys_and_values(memory), may_attend)
-    close(found, part(x, memory, may_attend)[0])
-    found = part.attend(x, *part.keys_and_values(x), causal=True)
-    close(found, part(x, x, causal(5, device))[0])
+    output = part.attend(x, *part.keys_and_values(memory), may_attend)
+    close(output, part(x, memory, may_attend)[0])
+    output = part.attend(x, *part.keys_and_values(x), causal=True)
+    close(output, part(x, x, causal(5, device))[0])
 
 
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
-def test_who_may_look_nowhere_finds_zeros_and_has_gradients_of_zero(device, dtype):
-    part = theirs_and_ours(EncoderLayer, device, dtype)[1].own_attention
+def test_attend_to_nothing_gives_zeros_and_zero_gradients(device, dtype):
+    part = theirs_and_ours(EncoderLayer, device, dtype)[1].self_attention
     x = normal(2, 5, D_MODEL, device=device, dtype=dtype).requires_grad_()
     memory = normal(2, 7, D_MODEL, device=device, dtype=dtype, seed=1).requires_grad_()
     nowhere = torch.ones(2, 5, 7, dtype=torch.bool, device=device)
     nowhere[1] = False
-    found = part.attend(x, *part.keys_and_values(memory), nowhere)
-    close(found[1], part.output.bias.expand(5, -1))
-    found.square().sum().backward()
+    output = part.attend(x, *part.keys_and_values(memory), nowhere)
+    close(output[1], part.output.bias.expand(5, -1))
+    output.square().sum().backward()
     for each in (x.grad, memory.grad):
         assert torch.isfinite(each).all()
         assert (each[1] == 0).all()
@@ -194,18 +194,18 @@ def test_who_may_look_nowhere_finds_zeros_and_has_gradients_of_zero(device, dtyp
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_steps_with_a_cache_are_one_look_at_all(norm_first):
+def test_steps_with_a_cache_match_forward(norm_first):
     layer = theirs_and_ours(DecoderLayer, norm_first=norm_first)[1]
-    y, memory, seen = normal(2, 5, 12), normal(2, 7, 12, seed=1), padding(7, 4)
-    cache, rows = layer.start(memory), []
+    y, memory, memory_mask = normal(2, 5, 12), normal(2, 7, 12, seed=1), padding(7, 4)
+    cache, rows = layer.initial_cache(memory), []
     for row in y.split(1, dim=1):
-        found, cache = layer.step(row, cache, seen)
-        rows.append(found)
-    close(torch.cat(rows, dim=1), layer(y, memory, None, seen, causal=True))
+        output, cache = layer.step(row, cache, memory_mask)
+        rows.append(output)
+    close(torch.cat(rows, dim=1), layer(y, memory, None, memory_mask, causal=True))
     assert cache.keys.shape == (2, N_HEADS, 5, D_MODEL // N_HEADS)
 
 
-def test_parts_drop_while_training_only():
+def test_dropout_acts_in_training_only():
     torch.manual_seed(0)
     layer = EncoderLayer(12, 3, 10, dropout=0.5, device="cpu")
     x = torch.ones(1, 5, 12)

@@ -1,7 +1,8 @@
 """Sentences of a like length together, so that little of a batch is padding.
 
 Which pairs are in which batch follows from the seed and the epoch alone: a training
-that was stopped finds its place again, and several processes agree without talking.
+that was stopped goes on with the right batch, and several processes agree without
+exchanging messages.
 """
 
 from collections.abc import Sequence
@@ -12,111 +13,121 @@ import torch
 from torch import Tensor
 
 from course_lib.corpora.pairs import Pair
-from course_lib.nn.training.subwords import END, PADDING, START, Subwords
+from course_lib.nn.training.subwords import (
+    END_ID,
+    PADDING_ID,
+    START_ID,
+    SubwordTokenizer,
+)
 
 
 @dataclass(frozen=True)
 class Example:
-    """One pair in numbers.
+    """One pair in token ids.
 
-    source : the source's tokens, and the end
-    target : the target's tokens, and the end
+    source : the source's token ids, and the end
+    target : the target's token ids, and the end
     """
 
     source: list[int]
     target: list[int]
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Some pairs side by side, filled up with padding.
-
-    source : (batch, m), tokens and the end
-    shifted : (batch, n), the start and the tokens: what the decoder reads
-    target : (batch, n), the tokens and the end: what it is to write
-    """
-
-    source: Tensor
-    shifted: Tensor
-    target: Tensor
-
-    def to(self, device: torch.device) -> "Batch":
-        """Give the same batch on a device."""
-        moved = (each.to(device) for each in (self.source, self.shifted, self.target))
-        return Batch(*moved)
-
-
-def examples(pairs: Sequence[Pair], subwords: Subwords) -> list[Example]:
-    """Turn pairs of texts into numbers."""
+def encode_pairs(pairs: Sequence[Pair], tokenizer: SubwordTokenizer) -> list[Example]:
+    """Turn pairs of texts into token ids."""
     return [
-        Example([*subwords.encode(source), END], [*subwords.encode(target), END])
+        Example(
+            [*tokenizer.encode(source), END_ID], [*tokenizer.encode(target), END_ID]
+        )
         for source, target in pairs
     ]
 
 
-def plan(
+def batches_by_length(
     examples: Sequence[Example], batch_tokens: int, seed: int, epoch: int
 ) -> list[list[int]]:
     """Choose which examples make which batch of an epoch.
 
     examples : all of them; each is in one batch
-    batch_tokens : number of target places in a batch at most, padding included; a
+    batch_tokens : number of target positions in a batch at most, padding included; a
         longer example is a batch of its own
-    seed, epoch : the same two give the same plan
+    seed, epoch : the same two give the same batches
 
-    Returns, for each batch, the places of its examples. All epochs have as many
-    batches, since the lengths in order are the same.
+    Returns, for each batch, the indices of its examples. All epochs have as many
+    batches, since the sorted lengths are the same.
     """
     rng = np.random.default_rng((seed, epoch))
     source = np.array([len(each.source) for each in examples])
     target = np.array([len(each.target) for each in examples])
-    # Those of equal lengths come in a new order each epoch.
+    # Examples of equal lengths come in a new order each epoch.
     order = np.lexsort((rng.permutation(len(examples)), source, target))
     batches: list[list[int]] = []
-    widest = 0
-    for place in order.tolist():
-        widest = max(widest, int(target[place]))
-        if not batches or (len(batches[-1]) + 1) * widest > batch_tokens:
+    longest = 0
+    for index in order.tolist():
+        longest = max(longest, int(target[index]))
+        if not batches or (len(batches[-1]) + 1) * longest > batch_tokens:
             batches.append([])
-            widest = int(target[place])
-        batches[-1].append(place)
-    return [batches[place] for place in rng.permutation(len(batches)).tolist()]
+            longest = int(target[index])
+        batches[-1].append(index)
+    return [batches[index] for index in rng.permutation(len(batches)).tolist()]
 
 
-def share(batch: Sequence[int], rank: int, n_processes: int) -> list[int]:
-    """Give the part of a batch that one of several processes works on.
+def shard(batch: Sequence[int], rank: int, world_size: int) -> list[int]:
+    """Return the part of a batch that one of several processes works on.
 
-    Returns each n-th place, so that all parts have lengths alike; the parts together
-    are the batch. It is empty if the batch has fewer examples than there are processes.
+    Takes each world_size-th example, so that all shards have lengths alike; together
+    they are the batch. A shard is empty if there are fewer examples than processes.
 
-    >>> share([3, 1, 4, 1, 5], 0, 2), share([3, 1, 4, 1, 5], 1, 2)
+    >>> shard([3, 1, 4, 1, 5], 0, 2), shard([3, 1, 4, 1, 5], 1, 2)
     ([3, 4, 5], [1, 1])
     """
-    return list(batch[rank::n_processes])
+    return list(batch[rank::world_size])
 
 
-def collate(examples: Sequence[Example]) -> Batch:
-    """Put examples side by side.
+@dataclass(frozen=True)
+class PaddedBatch:
+    """Some pairs side by side, padded.
 
-    No examples give a batch of one row in which nothing but padding is to be written:
-    it can go through a model, and its loss is 0.
+    source : (batch, m), token ids and the end
+    decoder_input : (batch, n), the start and the target's token ids
+    target : (batch, n), the target's token ids and the end
     """
-    sources = [each.source for each in examples] or [[END]]
-    targets = [each.target for each in examples] or [[PADDING]]
-    return Batch(
-        fill_up(sources),
-        fill_up([[START, *each[:-1]] for each in targets]),
-        fill_up(targets),
+
+    source: Tensor
+    decoder_input: Tensor
+    target: Tensor
+
+    def to(self, device: torch.device) -> "PaddedBatch":
+        """Return the same batch on a device."""
+        return PaddedBatch(
+            self.source.to(device),
+            self.decoder_input.to(device),
+            self.target.to(device),
+        )
+
+
+def collate(examples: Sequence[Example]) -> PaddedBatch:
+    """Make a batch of examples.
+
+    No examples give a batch of one row whose target is all padding: it can go through a
+    model, and its loss is 0.
+    """
+    sources = [each.source for each in examples] or [[END_ID]]
+    targets = [each.target for each in examples] or [[PADDING_ID]]
+    return PaddedBatch(
+        pad(sources),
+        pad([[START_ID, *each[:-1]] for each in targets]),
+        pad(targets),
     )
 
 
-def fill_up(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Make a tensor (batch, longest) of rows of tokens, with padding behind them.
+def pad(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Make a tensor (batch, longest) of rows of token ids, with padding behind them.
 
-    >>> fill_up([[5, 6], [7]])
+    >>> pad([[5, 6], [7]])
     tensor([[5, 6],
             [7, 0]])
     """
     longest = max((len(row) for row in rows), default=0)
-    filled = [[*row, *[PADDING] * (longest - len(row))] for row in rows]
-    return torch.tensor(filled, dtype=torch.long).reshape(len(rows), longest)
+    padded = [[*row, *[PADDING_ID] * (longest - len(row))] for row in rows]
+    return torch.tensor(padded, dtype=torch.long).reshape(len(rows), longest)

@@ -1,7 +1,7 @@
 """How good translations are: BLEU and chrF, also by length, and a few to be read.
 
 The measures are sacrebleu's, so that they can be compared with what others report.
-Results are plain data. How a model translates is in ``course_lib.nn.decoding``.
+Results are plain data. A model translates with ``course_lib.nn.decoding``.
 """
 
 import random
@@ -13,140 +13,144 @@ import sacrebleu
 from rich.table import Table
 
 from course_lib.corpora.pairs import Pair
-from course_lib.nn.decoding import Translator, translate
-from course_lib.nn.training.subwords import END, START, Subwords
+from course_lib.nn.decoding import translate
+from course_lib.nn.training.subwords import END_ID, START_ID, SubwordTokenizer
+from course_lib.nn.translator import Translator
 
 N_SCORED = 1000  # of the test pairs
-N_SHOWN = 20
-BEAM = 4
+N_SAMPLES = 20  # translations that are kept in the results
+BEAM_SIZE = 4
 # Words of a source, from and to, in which translations are measured apart.
 LENGTHS = ((1, 2), (3, 3), (4, 5), (6, 8), (9, 14))
 
 
-def score(
-    model: Translator[Any, Any], subwords: Subwords, pairs: Sequence[Pair]
+def evaluate(
+    model: Translator[Any, Any], tokenizer: SubwordTokenizer, pairs: Sequence[Pair]
 ) -> dict[str, Any]:
     """Translate 1,000 of the pairs and measure the result, greedily and with a beam.
 
-    Returns plain data: what ``measure`` gives for the beam, under "greedy" BLEU and
+    Returns plain data: the result of ``measure`` for the beam, under "greedy" BLEU and
     chrF without one, and under "scoring_seconds" how long that took.
     """
     start = time.perf_counter()
-    chosen = drawn(pairs)
-    sources = [pair.source for pair in chosen]
-    greedy = measure(chosen, translations(model, subwords, sources))
-    found = measure(chosen, translations(model, subwords, sources, BEAM))
-    return found | {
-        "beam_size": BEAM,
+    sample = sample_pairs(pairs)
+    sources = [pair.source for pair in sample]
+    greedy = measure(sample, translate_texts(model, tokenizer, sources))
+    beam = measure(sample, translate_texts(model, tokenizer, sources, BEAM_SIZE))
+    return beam | {
+        "beam_size": BEAM_SIZE,
         "greedy": {name: greedy[name] for name in ("bleu", "chrf", "exact")},
         "scoring_seconds": round(time.perf_counter() - start, 1),
     }
 
 
-def drawn(pairs: Sequence[Pair]) -> list[Pair]:
+def sample_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """Draw 1,000 of the pairs, or all if there are fewer: the same ones each time.
 
-    They come in the order of the drawing; test pairs may stand in that of the alphabet.
+    They come in random order, since test pairs may be in alphabetical order.
     """
     return random.Random(0).sample(list(pairs), min(N_SCORED, len(pairs)))
 
 
-def translations(
+def translate_texts(
     model: Translator[Any, Any],
-    subwords: Subwords,
+    tokenizer: SubwordTokenizer,
     sources: Sequence[str],
     beam_size: int = 1,
 ) -> list[str]:
     """Translate texts to texts, in the same order."""
-    numbers = [[*subwords.encode(source), END] for source in sources]
-    written = translate(model, numbers, START, END, beam_size=beam_size)
-    return [subwords.decode(each) for each in written]
+    source_ids = [[*tokenizer.encode(source), END_ID] for source in sources]
+    target_ids = translate(model, source_ids, START_ID, END_ID, beam_size=beam_size)
+    return [tokenizer.decode(each) for each in target_ids]
 
 
-def measure(pairs: Sequence[Pair], written: Sequence[str]) -> dict[str, Any]:
-    """Compare translations with what people wrote.
+def measure(pairs: Sequence[Pair], hypotheses: Sequence[str]) -> dict[str, Any]:
+    """Compare translations with those that people made.
 
     pairs : sources and the right targets
-    written : one translation per pair, in the same order
+    hypotheses : one translation per pair, in the same order
 
-    Returns "bleu" and "chrf", 0 to 100, of all texts together; "exact", the share that
-    is right to the letter; "by_length", both by the number of words of the source;
-    "shown", the first 20, not chosen. Raises ``ValueError`` if there are no pairs.
+    Returns a dictionary with these keys:
+    - "n": number of pairs
+    - "bleu" and "chrf": 0 to 100, of all texts together
+    - "exact": the share that is right to the letter
+    - "by_length": BLEU and chrF by the number of words of the source
+    - "shown": the first 20 translations, not chosen
+
+    Raises ``ValueError`` if there are no pairs.
     Source: Papineni et al. (2002), BLEU; Popović (2015), chrF; Post (2018), A Call for
     Clarity in Reporting BLEU Scores.
     """
     if not pairs:
         raise ValueError("there are no pairs to measure")
-    rows = list(zip(pairs, written, strict=True))
+    rows = list(zip(pairs, hypotheses, strict=True))
     references = [pair.target for pair in pairs]
-    same = sum(pair.target == each for pair, each in rows)
+    n_exact = sum(pair.target == hypothesis for pair, hypothesis in rows)
     return {
         "n": len(rows),
-        "bleu": bleu(written, references),
-        "chrf": chrf(written, references),
-        "exact": round(same / len(rows), 3),
-        "by_length": by_length(pairs, written),
+        "bleu": bleu(hypotheses, references),
+        "chrf": chrf(hypotheses, references),
+        "exact": round(n_exact / len(rows), 3),
+        "by_length": by_length(pairs, hypotheses),
         "shown": [
-            {"source": pair.source, "target": pair.target, "translation": each}
-            for pair, each in rows[:N_SHOWN]
+            {"source": pair.source, "target": pair.target, "translation": hypothesis}
+            for pair, hypothesis in rows[:N_SAMPLES]
         ],
     }
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Give BLEU of a whole set of texts, 0 to 100, to two places.
+    """Compute BLEU of a whole set of texts, 0 to 100, rounded to two decimals.
 
     >>> bleu(["der Akku ist fast leer"], ["der Akku ist fast leer"])
     100.0
     """
-    found = sacrebleu.corpus_bleu(list(hypotheses), [list(references)])
-    return round(found.score, 2)
+    return round(sacrebleu.corpus_bleu(list(hypotheses), [list(references)]).score, 2)
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Give chrF of a whole set of texts, 0 to 100, to two places.
+    """Compute chrF of a whole set of texts, 0 to 100, rounded to two decimals.
 
     >>> chrf(["Batterie-Status"], ["Batteriestatus"]) > 50
     True
     """
-    found = sacrebleu.corpus_chrf(list(hypotheses), [list(references)])
-    return round(found.score, 2)
+    return round(sacrebleu.corpus_chrf(list(hypotheses), [list(references)]).score, 2)
 
 
 def by_length(
     pairs: Sequence[Pair], hypotheses: Sequence[str]
 ) -> list[dict[str, float]]:
-    """Give BLEU and chrF by the number of words of the source.
+    """Compute BLEU and chrF by the number of words of the source.
 
-    Returns, for each range that is there, "from" and "to" (words), "n" (pairs), "bleu"
+    Returns, for each range that occurs, "from" and "to" (words), "n" (pairs), "bleu"
     and "chrf".
     """
-    found = []
+    results = []
     for first, last in LENGTHS:
         chosen = [
-            (written, pair.target)
-            for pair, written in zip(pairs, hypotheses, strict=True)
+            (hypothesis, pair.target)
+            for pair, hypothesis in zip(pairs, hypotheses, strict=True)
             if first <= len(pair.source.split()) <= last
         ]
         if chosen:
             texts = [one for one, _ in chosen], [two for _, two in chosen]
             measures = {"bleu": bleu(*texts), "chrf": chrf(*texts)}
-            found.append({"from": first, "to": last, "n": len(chosen)} | measures)
-    return found
+            results.append({"from": first, "to": last, "n": len(chosen)} | measures)
+    return results
 
 
-def table(found: dict[str, Any]) -> Table:
-    """Show what ``score`` found: one line for all, one for each range of lengths."""
-    made = Table("words", "pairs", "BLEU", "chrF", "exact")
-    made.add_row(
+def results_table(results: dict[str, Any]) -> Table:
+    """Make a table of what ``evaluate`` returns: one row for all, one per length."""
+    table = Table("words", "pairs", "BLEU", "chrF", "exact")
+    table.add_row(
         "all",
-        str(found["n"]),
-        f"{found['bleu']:.1f}",
-        f"{found['chrf']:.1f}",
-        f"{found['exact']:.1%}",
+        str(results["n"]),
+        f"{results['bleu']:.1f}",
+        f"{results['chrf']:.1f}",
+        f"{results['exact']:.1%}",
     )
-    for row in found["by_length"]:
+    for row in results["by_length"]:
         words = f"{row['from']}–{row['to']}" if row["from"] < row["to"] else row["to"]
         measures = f"{row['bleu']:.1f}", f"{row['chrf']:.1f}"
-        made.add_row(str(words), str(row["n"]), *measures, "")
-    return made
+        table.add_row(str(words), str(row["n"]), *measures, "")
+    return table

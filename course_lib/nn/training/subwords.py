@@ -1,44 +1,44 @@
-"""Word pieces of two languages, as the numbers that a model reads and writes.
+"""Subwords of two languages, as the token ids that a model reads and writes.
 
-One vocabulary serves for both languages, so that a name is the same tokens on both
-sides. The pieces are those of ``course_lib.bpe``, learned by ``course_lib.fast_bpe``.
+One vocabulary serves both languages, so that a name is the same tokens on both sides.
+The subwords are those of ``course_lib.bpe``, learned by ``course_lib.fast_bpe``.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from course_lib.bpe import END_OF_WORD, decode, word_counts
-from course_lib.fast_bpe import Pair, train_bpe_fast, word_encoder
+from course_lib.fast_bpe import train_bpe_fast, word_encoder
 
-PADDING, START, END, UNKNOWN = range(4)
-SPECIAL = ("<padding>", "<start>", "<end>", "<unknown>")
-# What is written where a character was not in the training texts.
+PADDING_ID, START_ID, END_ID, UNKNOWN_ID = range(4)
+SPECIAL_TOKENS = ("<padding>", "<start>", "<end>", "<unknown>")
+# What is decoded where a character was not in the training texts.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True)
-class Subwords:
-    """Turns texts into numbers and back.
+class SubwordTokenizer:
+    """Turns texts into token ids and back.
 
     symbols : the single characters, at a word's end and elsewhere; no merge made them
     merges : the learned pairs, in the order in which they were learned
     """
 
     symbols: tuple[str, ...]
-    merges: tuple[Pair, ...]
+    merges: tuple[tuple[str, str], ...]
 
     @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """The token of each number: the special ones, the symbols, what merges make."""
-        made = (left + right for left, right in self.merges)
-        return (*SPECIAL, *dict.fromkeys([*self.symbols, *made]))
+    def vocabulary(self) -> tuple[str, ...]:
+        """The token of each id: the special ones, the symbols, what merges make."""
+        merged = (left + right for left, right in self.merges)
+        return (*SPECIAL_TOKENS, *dict.fromkeys([*self.symbols, *merged]))
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return len(self.vocabulary)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -46,71 +46,73 @@ class Subwords:
         text = json.dumps(self.as_data(), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def pieces(self, text: str) -> list[str]:
-        """Give the tokens of a text, those that have no number included."""
-        return self._encoder(text)
+    def tokenize(self, text: str) -> list[str]:
+        """Split a text into tokens, those that have no token id included."""
+        return self._split_into_tokens(text)
 
     def encode(self, text: str) -> list[int]:
-        """Give the numbers of a text's tokens, without start and end.
+        """Return the ids of a text's tokens, without start and end.
 
-        A character that no training text had is the number ``UNKNOWN``; a text without
+        A character that no training text had becomes ``UNKNOWN_ID``; a text without
         words gives an empty list.
         """
-        return [self._numbers.get(token, UNKNOWN) for token in self._encoder(text)]
+        ids = self._token_ids
+        return [ids.get(token, UNKNOWN_ID) for token in self._split_into_tokens(text)]
 
-    def decode(self, numbers: Iterable[int]) -> str:
-        """Give the text of tokens; padding, start and end leave nothing in it.
+    def decode(self, token_ids: Iterable[int]) -> str:
+        """Return the text of token ids, without padding, start and end.
 
-        ``UNKNOWN`` becomes the replacement character. Raises ``IndexError`` for a
-        number that no token has.
+        ``UNKNOWN_ID`` becomes the replacement character. Raises ``IndexError`` for an
+        id that no token has.
         """
-        found = []
-        for number in numbers:
-            if number == UNKNOWN:
-                found.append(REPLACEMENT)
-            elif number >= len(SPECIAL):
-                found.append(self.tokens[number])
-        return decode(found)
+        tokens = []
+        for token_id in token_ids:
+            if token_id == UNKNOWN_ID:
+                tokens.append(REPLACEMENT)
+            elif token_id >= len(SPECIAL_TOKENS):
+                tokens.append(self.vocabulary[token_id])
+        return decode(tokens)
 
     def as_data(self) -> dict[str, Any]:
-        """Give what makes this vocabulary, as lists of text."""
+        """Return what makes this tokenizer, as lists of text."""
         return {
             "symbols": list(self.symbols),
             "merges": [list(pair) for pair in self.merges],
         }
 
     @classmethod
-    def from_data(cls, data: dict[str, Any]) -> "Subwords":
-        """Make a vocabulary of what ``as_data`` gave."""
+    def from_data(cls, data: dict[str, Any]) -> "SubwordTokenizer":
+        """Make a tokenizer from the result of ``as_data``."""
         merges = tuple((left, right) for left, right in data["merges"])
         return cls(tuple(data["symbols"]), merges)
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        special = len(SPECIAL)  # no text is ever read as one of these
-        return {token: n for n, token in enumerate(self.tokens[special:], special)}
+    def _token_ids(self) -> dict[str, int]:
+        first = len(SPECIAL_TOKENS)  # no text is ever read as one of these
+        return {token: i for i, token in enumerate(self.vocabulary[first:], first)}
 
     @cached_property
-    def _encoder(self) -> Any:
+    def _split_into_tokens(self) -> Callable[[str], list[str]]:
         return word_encoder(self.merges)
 
 
-def learn_subwords(texts: Sequence[str], vocab_size: int) -> Subwords:
-    """Learn word pieces from the texts of all languages together.
+def train_tokenizer(texts: Sequence[str], vocab_size: int) -> SubwordTokenizer:
+    """Learn subwords from the texts of all languages together.
 
     texts : what is to be read and written, in training
     vocab_size : number of tokens at most, the special ones included
 
-    Returns the vocabulary; it is smaller if no pair is left that occurs twice. With a
-    vocab_size of 0 the tokens are single characters.
+    Returns the tokenizer; its vocabulary is smaller if no pair is left that occurs
+    twice. With a vocab_size of 0 the tokens are single characters.
 
-    >>> learn_subwords(["to eat", "zu essen"], 0).decode([])
+    >>> train_tokenizer(["to eat", "zu essen"], 0).decode([])
     ''
     """
     words = word_counts(" ".join(texts))
     characters = {symbol.removesuffix(END_OF_WORD) for word in words for symbol in word}
-    # Both forms of each: one seen within words only may end a word of tomorrow.
+    # Both forms of each: a character that never ended a word in training may end one
+    # that is translated later.
     symbols = sorted(characters | {each + END_OF_WORD for each in characters})
-    room = max(vocab_size - len(SPECIAL) - len(symbols), 0)
-    merges = train_bpe_fast(words, room)
-    return Subwords(tuple(symbols), tuple(merges))
+    n_merges = max(vocab_size - len(SPECIAL_TOKENS) - len(symbols), 0)
+    merges = train_bpe_fast(words, n_merges)
+    return SubwordTokenizer(tuple(symbols), tuple(merges))

@@ -1,11 +1,11 @@
-"""What a translator can be trained on, each with its texts, sizes and vocabulary.
+"""What a translator can be trained on, and which translators there are.
 
 The real pairs need ``make data``; dates, numbers and copies are made when asked for.
 """
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any
 
@@ -15,9 +15,9 @@ from torch import nn
 from course_lib.corpora.generated import dates, number_words
 from course_lib.corpora.pairs import Pair, Split
 from course_lib.corpora.translations import translation_pairs
-from course_lib.nn.recurrent import RecurrentSizes, RecurrentTranslator
-from course_lib.nn.training.subwords import Subwords, learn_subwords
-from course_lib.nn.transformer import Transformer, TransformerSizes
+from course_lib.nn.recurrent import RecurrentConfig, RecurrentTranslator
+from course_lib.nn.training.subwords import SubwordTokenizer, train_tokenizer
+from course_lib.nn.transformer import Transformer, TransformerConfig
 
 
 @dataclass(frozen=True)
@@ -25,62 +25,63 @@ class System:
     """One kind of translator.
 
     name : as on the command line
-    sizes : makes its sizes, a frozen dataclass
-    model : makes the translator with random parameters, of sizes and a device
-    own : the sizes that make it this system
-    widths : the sizes that are one number in the simplest case, d_model
+    config_class : of its config, a frozen dataclass
+    model_class : makes the translator with random parameters, of a config and a device
+    own_options : those of the config that make it this system
+    widths : the options that are one number in the simplest case, d_model
     """
 
     name: str
-    sizes: Callable[..., Any]
-    model: Callable[..., nn.Module]
-    own: Mapping[str, Any]
+    config_class: Callable[..., Any]
+    model_class: Callable[..., nn.Module]
+    own_options: Mapping[str, Any]
     widths: tuple[str, ...]
 
-    def make(self, sizes: Mapping[str, Any], device: torch.device) -> nn.Module:
+    def make(self, options: Mapping[str, Any], device: torch.device) -> nn.Module:
         """Make a translator with random parameters.
 
-        sizes : what ``as_data`` gives; what is left out is as usual
+        options : of its config, such as ``dataclasses.asdict`` gives them; those that
+            are left out have their defaults
         """
-        return self.model(self.sizes(**{**self.own, **sizes}), device=device)
+        config = self.config_class(**{**self.own_options, **options})
+        return self.model_class(config, device=device)
 
-    def sizes_of(
+    def config_options(
         self,
         d_model: int | None = None,
         n_layers: int | None = None,
         dropout: float | None = None,
     ) -> dict[str, Any]:
-        """Give the sizes by name that are to be unlike the usual ones.
+        """Return the options of a config, by name, that differ from their defaults.
 
-        A Transformer's feed-forward parts are four times as wide as d_model. Raises
+        A Transformer's feed-forward networks are four times as wide as d_model. Raises
         ``ValueError`` for layers of a system that has no number of layers.
         """
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if d_model is not None:
-            found |= dict.fromkeys(self.widths, d_model)
+            options |= dict.fromkeys(self.widths, d_model)
         if self.name == "transformer":
-            found |= {} if d_model is None else {"d_ff": 4 * d_model}
-            found |= {} if n_layers is None else {"n_layers": n_layers}
+            options |= {} if d_model is None else {"d_ff": 4 * d_model}
+            options |= {} if n_layers is None else {"n_layers": n_layers}
         elif n_layers is not None:
             raise ValueError(f"n_layers={n_layers}: {self.name} always has one layer")
-        return found | ({} if dropout is None else {"dropout": dropout})
-
-
-def as_data(model: Any) -> dict[str, Any]:
-    """Give the sizes of a translator as plain data, from which ``make`` makes it."""
-    return asdict(model.sizes)
+        return options | ({} if dropout is None else {"dropout": dropout})
 
 
 def _recurrent(name: str, attention: str) -> System:
-    own = {"attention": attention}
-    widths = ("d_embedding", "d_hidden")
-    return System(name, RecurrentSizes, RecurrentTranslator, own, widths)
+    return System(
+        name,
+        RecurrentConfig,
+        RecurrentTranslator,
+        {"attention": attention},
+        ("d_embedding", "d_hidden"),
+    )
 
 
 SYSTEMS = {
     system.name: system
     for system in (
-        System("transformer", TransformerSizes, Transformer, {}, ("d_model",)),
+        System("transformer", TransformerConfig, Transformer, {}, ("d_model",)),
         _recurrent("additive", "additive"),
         _recurrent("multiplicative", "multiplicative"),
         _recurrent("fixed", "none"),
@@ -88,31 +89,31 @@ SYSTEMS = {
 }
 
 N_TRAIN, N_HELD_OUT = 10_000, 1_000  # of the tasks whose pairs are made
-SHORTEST, LONGEST = 4, 20  # letters of a copy
+MIN_LETTERS, MAX_LETTERS = 4, 20  # of a copy
 
 
 @dataclass(frozen=True)
-class Task:
+class Seq2SeqTask:
     """One thing to learn.
 
     name : as on the command line
-    texts : gives the pairs, the same ones each time
+    load_split : returns the pairs, the same ones each time
     vocab_size : number of tokens at most; 0 for single characters
     """
 
     name: str
-    texts: Callable[[], Split]
+    load_split: Callable[[], Split]
     vocab_size: int
 
-    def subwords(self, texts: Split) -> Subwords:
-        """Learn the vocabulary from what is learned from, both languages together."""
-        return learn_subwords(
-            [text for pair in texts.train for text in pair], self.vocab_size
+    def learn_tokenizer(self, split: Split) -> SubwordTokenizer:
+        """Learn subwords from the training pairs, both languages together."""
+        return train_tokenizer(
+            [text for pair in split.train for text in pair], self.vocab_size
         )
 
 
 def copies(n: int, seed: int) -> list[Pair]:
-    """Draw random words of 4 to 20 letters, each to be written again.
+    """Draw random words of 4 to 20 letters, each to be copied.
 
     Returns n pairs of different words, of each length as many. The same seed gives the
     same pairs; a greater n gives the same ones and more.
@@ -123,28 +124,26 @@ def copies(n: int, seed: int) -> list[Pair]:
     rng = random.Random(seed)
     words: dict[str, None] = {}  # a set that keeps the order
     while len(words) < n:
-        length = SHORTEST + len(words) % (LONGEST - SHORTEST + 1)
+        length = MIN_LETTERS + len(words) % (MAX_LETTERS - MIN_LETTERS + 1)
         words["".join(rng.choices(ascii_lowercase, k=length))] = None
     return [Pair(word, word) for word in words]
 
 
-def _made(draw: Callable[[int, int], list[Pair]]) -> Callable[[], Split]:
-    def texts() -> Split:
+def _split_of(draw: Callable[[int, int], list[Pair]]) -> Callable[[], Split]:
+    def load_split() -> Split:
         pairs = draw(N_TRAIN + 2 * N_HELD_OUT, 0)
         held_out = pairs[N_TRAIN:]
         return Split(pairs[:N_TRAIN], held_out[:N_HELD_OUT], held_out[N_HELD_OUT:])
 
-    return texts
+    return load_split
 
 
 TASKS = {
     task.name: task
     for task in (
-        Task("translation", translation_pairs, vocab_size=4000),
-        Task("dates", _made(dates), vocab_size=0),
-        Task("numbers", _made(number_words), vocab_size=0),
-        Task("copying", _made(copies), vocab_size=0),
+        Seq2SeqTask("translation", translation_pairs, vocab_size=4000),
+        Seq2SeqTask("dates", _split_of(dates), vocab_size=0),
+        Seq2SeqTask("numbers", _split_of(number_words), vocab_size=0),
+        Seq2SeqTask("copying", _split_of(copies), vocab_size=0),
     )
 }
-
-# MERGED course_lib.nn.systems: Which translators there are, and how one is made again from plain data.
