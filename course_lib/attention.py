@@ -1,7 +1,7 @@
-"""Dot-product attention, from one score to a whole layer without parameters.
+"""Softmax, scores and dot-product attention: a whole layer, but without parameters.
 
-Rows are tokens. Other ways of scoring are in ``course_lib.scores``; nothing here
-learns, masks or splits into heads.
+Rows are tokens. The two scores at the end get their parameters as arguments. Masks are
+in ``course_lib.masks``, several heads in ``course_lib.heads``.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def softmax_jacobian(p: np.ndarray) -> np.ndarray:
-    """Say how each softmax weight moves when each score moves.
+    """Return how each softmax weight moves when each score moves.
 
     p : (..., n), the weights that a softmax over the last axis returned
 
@@ -66,7 +66,7 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 def attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mix the values, for each query, by how well its key matches.
+    """Mix the values, for each query, by how well their keys match it.
 
     q : (..., n, d_k), one query per row
     k : (..., m, d_k), one key per row
@@ -92,7 +92,7 @@ def attention(
 def attention_step_by_step(
     q1: np.ndarray, k: np.ndarray, v: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Walk one query through attention and keep what each step gives.
+    """Walk one query through attention and return the result of each step.
 
     q1 : (d_k,), one query
     k : (m, d_k), one key per row
@@ -126,8 +126,8 @@ def attention_step_by_step(
 def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Rewrite each row of x as a mix of the rows of y that resemble it.
 
-    x : (..., n, d), one token per row: the tokens that look
-    y : (..., m, d), one token per row: the tokens that are looked at
+    x : (..., n, d), one token per row: the tokens that attend
+    y : (..., m, d), one token per row: the tokens that are attended to
 
     Returns (..., n, d): row i is the mean of the rows of y, weighted by the softmax
     over y's rows of their dot products with row i of x. Nothing is learned, and
@@ -185,10 +185,3 @@ def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     array([[24., 12.]])
     """
     return q @ w @ np.swapaxes(k, -1, -2)  # (..., n, m)
-
-
-# MERGED course_lib.softmax: Softmax and its derivative. No attention here: see ``course_lib.attention``.
-# MERGED course_lib.scores: Ways of scoring a query against a key that have parameters of their own.
-#
-#   The score without parameters is ``course_lib.attention.scaled_scores``.
-#

@@ -1,7 +1,6 @@
-"""Several looks at once: heads that are split off, look, and are put together again.
+"""Multi-head attention: split into heads, attend in each of them, merge.
 
-One look is in ``course_lib.attention``; what a query may not look at is made in
-``course_lib.masks``. The same as a module of PyTorch is in ``course_lib.nn``.
+The same as a module of PyTorch is in ``course_lib.nn``.
 """
 
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     n_heads : number of heads; each gets d_model / n_heads neighbouring numbers
 
     Returns (..., n_heads, n, d_model / n_heads): row i of head h holds the h-th part of
-    token i's numbers. x stays as it is, and may lie in memory in any order. Raises
+    token i. x stays as it is, and may lie in memory in any order. Raises
     ``ValueError`` if n_heads does not divide d_model.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
@@ -45,8 +44,8 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
 
     x : (..., n_heads, n, d), one token per row of each head
 
-    Returns (..., n, n_heads · d): row i holds token i's numbers, those of the first
-    head first. x stays as it is, and may lie in memory in any order.
+    Returns (..., n, n_heads · d): row i holds token i, the part of the first head
+    first. x stays as it is, and may lie in memory in any order.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2 ("Concat").
 
     >>> merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]]))
@@ -68,10 +67,10 @@ def multi_head_attention(
     n_heads: int,
     may_attend: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Let each token look at the memory with several heads, and join what they find.
+    """Let each token attend to the memory with several heads, and join their results.
 
-    x : (..., n, d_model), the tokens that look, one per row
-    memory : (..., m, d_memory), the tokens that are looked at; x itself for
+    x : (..., n, d_model), the tokens that attend, one per row
+    memory : (..., m, d_memory), the tokens that are attended to; x itself for
         self-attention
     w_q : (d_model, n_heads · d_k), parameters; head h has the h-th d_k columns
     w_k : (d_memory, n_heads · d_k), parameters, likewise
@@ -79,13 +78,14 @@ def multi_head_attention(
     w_o : (n_heads · d_v, d_out), parameters that join the heads
     n_heads : number of heads
     may_attend : (..., n, m), or (n, m) for all sequences alike; True where token i may
-        look at token j of the memory, with any head; at least one True in each row;
-        None if all may look at all
+        attend to token j of the memory, with any head; at least one True in each row;
+        None if all may attend to all
 
-    Returns two arrays. Row i of the output (..., n, d_out) joins what all heads found
-    for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much head
-    h looks at each token of the memory; blocked tokens have weight 0. Whole numbers are
-    allowed, the results hold floats, and the arguments stay as they are.
+    Returns two arrays. Row i of the output (..., n, d_out) joins the results of all
+    heads for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much
+    it attends to each token of the memory in head h; blocked tokens have weight 0.
+    Whole numbers are allowed, the results hold floats, and the arguments stay as they
+    are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> x, same = np.array([[2.0, 0.0], [0.0, 4.0]]), np.eye(2)
@@ -148,13 +148,13 @@ def load_torch_parameters(
     array([[2.]], dtype=float32)
     """
     arrays = {name: part.detach().cpu().numpy() for name, part in state_dict.items()}
-    found = {}
+    parameters = {}
     stacked = arrays["in_proj_weight"]
     for name, weight in zip("qkv", np.split(stacked, 3), strict=True):
-        found[f"w_{name}"] = weight.T.copy()
-    found["w_o"] = arrays["out_proj.weight"].T.copy()
+        parameters[f"w_{name}"] = weight.T.copy()
+    parameters["w_o"] = arrays["out_proj.weight"].T.copy()
     if "in_proj_bias" in arrays:
         for name, bias in zip("qkv", np.split(arrays["in_proj_bias"], 3), strict=True):
-            found[f"b_{name}"] = bias.copy()
-        found["b_o"] = arrays["out_proj.bias"].copy()
-    return found
+            parameters[f"b_{name}"] = bias.copy()
+        parameters["b_o"] = arrays["out_proj.bias"].copy()
+    return parameters

@@ -1,7 +1,6 @@
-"""A sequence that looks at itself, or at another one, through learned parameters.
+"""Self- and cross-attention with learned parameters, and the derivatives by hand.
 
-One look only: several at once are in ``course_lib.heads``, what a query may not look at
-is in ``course_lib.masks``, and the derivatives are in ``course_lib.gradients``.
+There is one head and no mask: see ``course_lib.heads`` and ``course_lib.masks``.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from course_lib.attention import attention
 def project(
     x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give each token its query, its key and its value.
+    """Compute the query, the key and the value of each token.
 
     x : (..., n, d_model), one token per row
     w_q : (d_model, d_k), parameters
@@ -37,7 +36,7 @@ def project(
 def self_attention(
     x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Let each token of a sequence look at all tokens of the same sequence.
+    """Let each token of a sequence attend to all tokens of the same sequence.
 
     x : (..., n, d_model), one token per row
     w_q : (d_model, d_k), parameters
@@ -45,8 +44,8 @@ def self_attention(
     w_v : (d_model, d_v), parameters
 
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
-    weighted for token i. Row i of the weights (..., n, n) says how much token i looks
-    at each token: the softmax of its scores, which are dot products divided by the
+    weighted for token i. Row i of the weights (..., n, n) says how much token i attends
+    to each token: the softmax of its scores, which are dot products divided by the
     square root of d_k. Whole numbers are allowed, the results hold floats, and the
     arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1 and 3.2.3.
@@ -69,18 +68,18 @@ def cross_attention(
     w_k: np.ndarray,
     w_v: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Let each token of one sequence look at all tokens of another one.
+    """Let each token of one sequence attend to all tokens of another one.
 
-    x : (..., n, d_model), the tokens that look, one per row
-    memory : (..., m, d_memory), the tokens that are looked at, one per row
+    x : (..., n, d_model), the tokens that attend, one per row
+    memory : (..., m, d_memory), the tokens that are attended to, one per row
     w_q : (d_model, d_k), parameters
     w_k : (d_memory, d_k), parameters
     w_v : (d_memory, d_v), parameters
 
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the memory's
     values, weighted for token i of x. Row i of the weights (..., n, m) says how much
-    token i of x looks at each token of the memory: the softmax of its scores, which are
-    dot products divided by the square root of d_k. Whole numbers are allowed, the
+    token i of x attends to each token of the memory: the softmax of its scores, which
+    are dot products divided by the square root of d_k. Whole numbers are allowed, the
     results hold floats, and the arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3 (the one
     called "encoder-decoder attention").
@@ -96,7 +95,7 @@ def cross_attention(
 def equivariance_gap(
     f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, permutation: list[int]
 ) -> float:
-    """Measure by how much a function of a sequence sees the order of its rows.
+    """Measure how much a function of a sequence depends on the order of its rows.
 
     f : takes an array like x and leaves it as it is, gives an array with as many rows
     x : (n, d), one token per row
@@ -104,7 +103,7 @@ def equivariance_gap(
         permutation[i] of x
 
     Returns a float: the largest absolute difference between f(permuted x) and the
-    permuted f(x). It is 0 if f treats all places alike. x stays as it is.
+    permuted f(x). It is 0 if f treats all positions alike. x stays as it is.
     Source: Lee et al. (2019), Set Transformer, section 2 and property 1.
 
     >>> equivariance_gap(lambda x: 2.0 * x, np.array([[1.0], [3.0]]), [1, 0])
@@ -134,7 +133,7 @@ def self_attention_gradients(
 
     Returns the derivatives of that loss by x (n, d_model), by w_q (d_model, d_k), by
     w_k (d_model, d_k) and by w_v (d_model, d_v), in this order. Row i of the first says
-    how the loss moves with token i, along all ways that lead from it to the loss. The
+    how the loss moves with token i, along all paths that lead from it to the loss. The
     arguments stay as they are.
     Source: the chain rule; equation 1 of Vaswani et al. (2017), Attention Is All You
     Need; the softmax's derivative as in Bishop (2006), equation 4.106.
@@ -157,6 +156,3 @@ def self_attention_gradients(
     d_q, d_k = d_products @ k, d_products.T @ q  # (n, d_k) each
     d_x = d_q @ w_q.T + d_k @ w_k.T + d_v @ w_v.T  # (n, d_model)
     return d_x, x.T @ d_q, x.T @ d_k, x.T @ d_v
-
-
-# MERGED course_lib.gradients: The derivatives of self-attention by hand, without a library that differentiates.
