@@ -222,8 +222,8 @@ def mask_added(scores, may_attend):
 
 
 @exercise.misconception(
-    "Your blocked keys have the score −10⁹: where all others are lower, they take all the "
-    "weight, and a row in which all are blocked is shared out equally.",
+    "Your blocked keys have the score −10⁹: where all others are lower, they take all "
+    "the weight, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
     why="masked_fill(mask == 0, -1e9) is in The Annotated Transformer and wherever it "
     "was copied.",
@@ -233,8 +233,8 @@ def filled_with_minus_a_billion(scores, may_attend):
 
 
 @exercise.misconception(
-    "Your blocked keys have the score −100: where all others are lower, they take all the "
-    "weight, and a row in which all are blocked is shared out equally.",
+    "Your blocked keys have the score −100: where all others are lower, they take all "
+    "the weight, and a row in which all are blocked is shared out equally.",
     "Is there a number that is smaller than every score?",
     why="Scores of a fresh model lie near 0, so −100 looks like plenty.",
 )
