@@ -24,7 +24,7 @@ from tests.submissions import LESSON
 AS_ROOT = ["--allow-root"] if os.geteuid() == 0 else []
 NOTEBOOK = f"{LESSON}.ipynb"
 
-pytestmark = [
+pytestmark = [pytest.mark.thorough, 
     pytest.mark.browser,
     pytest.mark.sandbox,
     pytest.mark.skipif(

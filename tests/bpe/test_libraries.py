@@ -25,6 +25,8 @@ from tests.bpe.peers import (
     word_tokenizer,
 )
 
+pytestmark = pytest.mark.thorough
+
 exact = settings(max_examples=300, deadline=None, derandomize=True)
 N_MERGES = 3000  # the benchmark compares 8,000
 NO_LIMIT = 10**6

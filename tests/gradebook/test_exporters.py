@@ -15,7 +15,7 @@ from nbgrader.utils import determine_grade
 
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.writing import Entry
+from autograder.gradebook.writing import GradebookEntry
 from tests.gradebook.fake_grader import asked
 from tests.gradebook.strangers import Page
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
@@ -96,7 +96,9 @@ def done(opened):
     """
     graded = nbgrader(opened, "autograde", LESSON)
     points = dict.fromkeys(EXERCISES, 2.0)
-    entries = [Entry(student, points) for student in STUDENTS if student != "fault"]
+    entries = [
+        GradebookEntry(student, points) for student in STUDENTS if student != "fault"
+    ]
     Gradebook(Course(opened)).enter(LESSON, entries)
     path = folder(opened, "autograded", "cora") / f"{LESSON}.ipynb"
     path.chmod(0o644)
@@ -161,6 +163,7 @@ def test_a_damaged_graded_notebook_is_one_sentence_and_the_others_go_on(done):
     assert "Feedback for <bdi>zoe" in page(root, "zoe")
 
 
+@pytest.mark.thorough
 def test_formgraders_buttons_take_the_same_way(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened, root)
@@ -177,6 +180,7 @@ def test_formgraders_buttons_take_the_same_way(opened, tmp_path):
     Page(page(root, "amara")).assert_inert()
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_no_student_is_refused_before_nbgrader_enters_it(
     opened, tmp_path
 ):

@@ -339,6 +339,7 @@ def graders(worker):
     return []
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_a_cluster_gives_the_same_verdicts_and_leaves_nothing(
     dask, two, other, expected, tmp_path, capfd
@@ -362,6 +363,7 @@ def test_a_cluster_gives_the_same_verdicts_and_leaves_nothing(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_a_worker_that_is_killed_costs_no_grade_and_its_sandboxes_end(
     dask, two, expected, tmp_path
@@ -388,6 +390,7 @@ def until_it_grades(worker):
     raise TimeoutError("nobody grades")
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_leaving_in_the_middle_ends_what_runs_on_the_workers(dask, two, tmp_path):
     extra = "import time; time.sleep(1.2); print({student!r})"
@@ -398,6 +401,7 @@ def test_leaving_in_the_middle_ends_what_runs_on_the_workers(dask, two, tmp_path
     assert psutil.wait_procs(family, timeout=15)[1] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_a_scheduler_that_ends_is_one_sentence_and_the_first_grades_stay(
     dask, two, tmp_path, capfd

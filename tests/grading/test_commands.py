@@ -20,7 +20,7 @@ from autograder.commands import grade as commands
 from autograder.commands import grade as run
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
-from autograder.gradebook import database as connection
+from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
 from autograder.grading import classroom
 from autograder.grading import workers as workers_module
@@ -381,7 +381,7 @@ def test_a_locked_gradebook_costs_no_verdict_and_the_next_call_enters_them(
     root, fake, call, monkeypatch
 ):
     hand_in(root, "amara", "ben")
-    monkeypatch.setattr(connection, "WAIT", 0.1)
+    monkeypatch.setattr(database, "MAX_WAIT", 0.1)
     gradebook = Gradebook(Course(root))
     with contextlib.closing(sqlite3.connect(gradebook.path)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -554,6 +554,7 @@ def slow_class(root, count):
         submission.write(root, f"student-{place}")
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
     hand_in(root, "amara")
@@ -599,6 +600,7 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     assert files(root) == {Path(RESULTS).name, Path(TIMES).name, "journal.db"}
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_killing_it_leaves_no_process(root):
     slow_class(root, 4)

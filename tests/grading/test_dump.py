@@ -20,7 +20,7 @@ from tests.grading.sessions import check, solution
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, LESSON
 
-pytestmark = [
+pytestmark = [pytest.mark.thorough, 
     pytest.mark.sandbox,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may read other memory"),
 ]

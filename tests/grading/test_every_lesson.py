@@ -9,7 +9,16 @@ from tests.submissions import COURSE
 pytestmark = pytest.mark.sandbox
 
 
-@pytest.fixture(scope="module", params=COURSE.lessons)
+QUICK = "01_dot_product_attention", "08_transformer"  # one of NumPy, one of PyTorch
+
+
+def lessons():
+    for lesson in COURSE.lessons:
+        marks = () if lesson in QUICK else pytest.mark.thorough
+        yield pytest.param(lesson, marks=marks)
+
+
+@pytest.fixture(scope="module", params=lessons())
 def engine(request):
     with Engine(COURSE, request.param, seed=SEED) as started:
         yield started

@@ -10,7 +10,7 @@ from tests.grading.engines import engine_of, strays
 from tests.grading.mangled import files
 from tests.submissions import COURSE, EXERCISES, LESSON
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.thorough, pytest.mark.sandbox]
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "150"))  # the benchmark asks for 10,000
 seen = {"graded": 0, "invalid": 0}

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from autograder.grading.reading import SubmittedCell, Unreadable, read_submissio
 from autograder.grading.rebuild import Rebuilt, rebuild
 from autograder.grading.release import load_release
 from tests.submissions import COURSE, LESSON, Submission
+
+pytestmark = pytest.mark.thorough
 
 RELEASE = load_release(COURSE, LESSON)
 TEXT = Submission().text()

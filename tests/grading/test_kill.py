@@ -21,7 +21,7 @@ from tests.benchmarks.sample import hand_in
 from tests.grading.clusters import DaskCluster
 from tests.submissions import COURSE, LESSON
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.thorough, pytest.mark.sandbox]
 
 KILLS = int(os.environ.get("KILLS", "2"))
 SEED = int(os.environ.get("KILL_SEED", time.time_ns()))

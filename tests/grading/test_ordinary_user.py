@@ -10,7 +10,7 @@ import pytest
 
 from tests.grading.ordinary import as_ordinary_user, why_not
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
+pytestmark = [pytest.mark.thorough, pytest.mark.sandbox, pytest.mark.alone]
 
 # Those that the sandbox has to withstand; all of them with ORDINARY=all.
 CORPORA = {

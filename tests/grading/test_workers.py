@@ -135,6 +135,7 @@ def test_an_interrupt_from_the_keyboard_is_not_for_the_workers(fake):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
     tmp_path, scratch

@@ -64,6 +64,7 @@ def test_there_are_more_cases_than_anybody_asked_for():
     assert set(CASES) > OUT_OF_ORDER
 
 
+@pytest.mark.thorough
 def test_cells_run_once_from_top_to_bottom_give_full_marks_unless_marked_otherwise():
     command = [sys.executable, "-m", "tests.honest.in_order"]
     ran = subprocess.run(

@@ -70,6 +70,7 @@ def same(one, two):
         assert torch.equal(parameter, two["parameters"][name]), name
 
 
+@pytest.mark.thorough
 def test_resume_after_a_kill_is_exact_bit_for_bit(tmp_path, whole):
     path = tmp_path / "model.pt"
     process = command(path)
@@ -97,6 +98,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     assert 0 < checkpoints.load(path)["training"]["step"] < STEPS
 
 
+@pytest.mark.thorough
 def test_two_processes_have_the_losses_of_one(tmp_path):
     options = [*SMALL, "--dropout", "0", "--steps", "8"]
     one, two = tmp_path / "one.pt", tmp_path / "two.pt"

@@ -553,6 +553,7 @@ def test_checking_a_lesson_is_quick():
     assert time.perf_counter() - start < 1.5 * len(HERE.lessons)
 
 
+@pytest.mark.thorough
 def test_one_word_of_a_docstring_is_found_in_both_notebooks(tmp_path):
     root = tmp_path / "copy"
     for name in ("autograder", "course_lib", "solutions"):

@@ -13,24 +13,26 @@ from autograder.course import Course
 from autograder.demo import sample_class as typed
 from autograder.demo.sample_class import (
     LESSON,
-    Student,
+    SampleStudent,
     make_folder,
-    mistaken,
     sample_class,
+    wrong_answer,
 )
 from autograder.grading.engine import Engine
 from autograder.messages.report import DATA_TYPE
 from tests.plain_nbgrader import steps
 from tests.plain_nbgrader.process import process
 
+pytestmark = pytest.mark.thorough
+
 COURSE = Course.here()
 CHECK = "check_"  # the graded cell of an exercise is called check_<exercise>
-ROSA = Student(  # a bit of everything; attention_step_by_step stays untouched
+ROSA = SampleStudent(  # a bit of everything; attention_step_by_step stays untouched
     "rosa",
     {
         "softmax": typed.SOFTMAX_WITH_WARNINGS,
-        "similarity_attention": mistaken("similarity_attention", "rows_of_x_mixed"),
-        "softmax_jacobian": mistaken("softmax_jacobian", "diagonal_only"),
+        "similarity_attention": wrong_answer("similarity_attention", "rows_of_x_mixed"),
+        "softmax_jacobian": wrong_answer("softmax_jacobian", "diagonal_only"),
         "scaled_scores": typed.SCORES_WITH_HELPER,
         "attention": typed.ATTENTION_WITH_HELPER,
         "bilinear_scores": typed.BILINEAR_THAT_STOPS,
