@@ -30,11 +30,13 @@ def judged(exercise, function, seed=1, visible_only=False):
     return judge_function(exercise, function, cases, seed)
 
 
-def parts(kind):
+def parts(kind, quick=10_000):
+    """Return the answers of a kind; all but the first ``quick`` ones are thorough."""
     return [
-        pytest.param(name, key, id=f"{name}-{key}")
+        pytest.param(name, key, id=f"{name}-{key}", marks=marks)
         for name in exercise_names()
-        for key in getattr(answers_to(name), kind)
+        for index, key in enumerate(getattr(answers_to(name), kind))
+        for marks in [pytest.mark.thorough if index >= quick else ()]
     ]
 
 
@@ -69,7 +71,7 @@ def test_every_misconception_has_a_question_and_a_reason(exercise):
         assert len(kept.why.split()) >= 4, kept.name
 
 
-def test_every_misconception_is_written_a_second_way(exercise):
+def test_every_misconception_has_another_spelling(exercise):
     spellings = set(answers_to(exercise.name).spellings)
     assert spellings == {kept.name for kept in exercise.misconceptions}
 
@@ -95,8 +97,8 @@ def test_right_answer_gets_full_marks(name, key):
         ]
 
 
-@pytest.mark.parametrize(("name", "key"), parts("spellings"))
-def test_mistake_written_another_way_is_named(name, key):
+@pytest.mark.parametrize(("name", "key"), parts("spellings", quick=3))
+def test_misconception_in_another_spelling_is_named(name, key):
     exercise, answer = load(name), answers_to(name).spellings[key]
     kept = next(m for m in exercise.misconceptions if m.name == key)
     assert answer.__code__.co_code != kept.function.__code__.co_code
@@ -106,7 +108,7 @@ def test_mistake_written_another_way_is_named(name, key):
         assert found.diagnosis == key
 
 
-@pytest.mark.parametrize(("name", "key"), parts("others"))
+@pytest.mark.parametrize(("name", "key"), parts("others", quick=2))
 def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
     exercise, answer = load(name), answers_to(name).others[key]
     for visible_only in (True, False):
@@ -115,17 +117,19 @@ def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
         assert found.diagnosis == ""
 
 
+@pytest.mark.thorough  # the matrix of all exercises, in one process
 def test_most_misconceptions_have_the_usual_form():
     rows = [row for e in exercises_of() for row in matrix(e).misconceptions]
     assert sum(row.usual_form for row in rows) >= 0.7 * len(rows)
 
 
+@pytest.mark.thorough  # the matrix of all exercises, in one process
 def test_most_misconceptions_are_named_from_the_visible_cases():
     rows = [row for e in exercises_of() for row in matrix(e).misconceptions]
     assert sum(row.diagnosed_visible for row in rows) >= 0.8 * len(rows)
 
 
-def test_misconceptions_differ_from_the_reference_on_usual_inputs_mostly(exercise):
+def test_most_misconceptions_differ_on_usual_inputs(exercise):
     inputs = exercise.usual_inputs(np.random.default_rng(0))
     right = local_runner(exercise.reference)(inputs, {}).value
     wrong = [local_runner(m.function)(inputs, {}) for m in exercise.misconceptions]
