@@ -33,7 +33,7 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     if student and student not in grades:
         raise CourseError(f"{student} is not in the gradebook: see `autograder grade`")
     left_out: list[str] = []
-    written = write_feedback(course, name, chosen, grades, tell=left_out.append)
+    written = write_feedback(course, name, chosen, grades, on_left_out=left_out.append)
     print(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
     for sentence in left_out:
         print(sentence, file=sys.stderr)
@@ -42,7 +42,7 @@ def feedback(course: Course, lesson: str, student: str) -> int:
 
 def report(course: Course, lesson: str, output: str) -> int:
     """Write the instructor's page; without a gradebook, with the engine's points."""
-    from autograder.dashboard.page import report as write_report
+    from autograder.dashboard.page import write_report
 
     name = course.find_lesson(lesson, built=True)
     grades, code = {}, 0
@@ -51,8 +51,8 @@ def report(course: Course, lesson: str, output: str) -> int:
     except CourseError as error:
         print(f"{error}; the report has the grader's points only", file=sys.stderr)
         code = 1
-    place = output_file(Path(output)) if output else None
-    print(f"Written: {write_report(course, name, place, grades=grades)}")
+    path = output_file(Path(output)) if output else None
+    print(f"Written: {write_report(course, name, path, grades=grades)}")
     return code
 
 
@@ -73,7 +73,7 @@ def export(
         Path(output) if output else None,
         missing=missing,
         results=results,
-        tell=left_out.append,
+        on_left_out=left_out.append,
     )
     for sentence in left_out:
         print(sentence, file=sys.stderr)

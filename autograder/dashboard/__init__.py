@@ -1,4 +1,4 @@
-"""The instructor's page on a class: what was scored, and which mistakes were made.
+"""The instructor's page on a class: what was scored, and which misconceptions it shows.
 
-``page.report`` writes it; grading is ``autograder.grading``'s work.
+``page.write_report`` writes it; grading is ``autograder.grading``'s work.
 """

@@ -1,6 +1,6 @@
-"""The class as the page counts it: all students, and who of them counts.
+"""The class as the page counts it: what is known of each student, and who counts.
 
-What is known of one student is in ``entry``.
+Points that a person has given, in the gradebook, count instead of the engine's.
 """
 
 import functools
@@ -8,21 +8,23 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from autograder.gradebook.grades import Grades
-from autograder.grading.result import ExerciseResult, Result
+from autograder.gradebook.grades import StudentGrades
+from autograder.grading.result import SubmissionResult
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One student.
+class StudentRow:
+    """One student: result, times and grades together.
 
-    times : seconds of the run that found the verdicts, by stage and case
+    times : seconds of the run that judged the submission, by stage and case
     grades : what the gradebook has of the student, if anything
     """
 
-    result: Result
+    result: SubmissionResult
     times: Mapping[str, float] = field(default_factory=dict)
-    grades: Grades | None = None
+    grades: StudentGrades | None = None
 
     @property
     def student(self) -> str:
@@ -36,9 +38,9 @@ class Entry:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person has given points, which count instead of the engine's."""
-        given = self.grades.exercises if self.grades else ()
-        return any(each.manual is not None or each.extra for each in given)
+        """Whether a person has given points."""
+        grades = self.grades.exercises if self.grades else ()
+        return any(grade.manual is not None or grade.extra for grade in grades)
 
     @property
     def penalty(self) -> float:
@@ -48,12 +50,12 @@ class Entry:
     @functools.cached_property
     def by_exercise(self) -> dict[str, float]:
         """Points that count, by exercise."""
-        found = {each.exercise: each.points for each in self.result.exercises}
+        points = {each.exercise: each.points for each in self.result.exercises}
         for grade in self.grades.exercises if self.grades else ():
             # The journal is newer than the gradebook: there, only a person's count.
-            auto = found.get(grade.exercise, 0.0)
-            found[grade.exercise] = replace(grade, auto=auto).points
-        return found
+            auto = points.get(grade.exercise, 0.0)
+            points[grade.exercise] = replace(grade, auto=auto).points
+        return points
 
     @functools.cached_property
     def points(self) -> float:
@@ -61,36 +63,28 @@ class Entry:
         return max(0.0, sum(self.by_exercise.values()) - self.penalty)
 
     @functools.cached_property
-    def judged(self) -> dict[str, ExerciseResult]:
-        """The engine's verdicts, by exercise."""
-        return {each.exercise: each for each in self.result.exercises}
-
-    @functools.cached_property
     def unwritten(self) -> frozenset[str]:
         """Exercises whose answer was left as the lesson gives it."""
         return frozenset(
-            name
-            for name, judged in self.judged.items()
-            if all(case.status == "missing" for case in judged.cases)
+            each.exercise
+            for each in self.result.exercises
+            if all(case.status == "missing" for case in each.cases)
         )
 
     @functools.cached_property
     def seconds(self) -> dict[str, float]:
         """Seconds that the cases of each exercise have taken, as far as is known."""
-        found: dict[str, float] = {}
-        for name, seconds in self.times.items():
+        seconds: dict[str, float] = {}
+        for name, spent in self.times.items():
             exercise, _, case = name.partition(".")
             if case:
-                found[exercise] = found.get(exercise, 0.0) + seconds
-        return found
-
-
-Key = TypeVar("Key", bound=Hashable)
+                seconds[exercise] = seconds.get(exercise, 0.0) + spent
+        return seconds
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the lesson asks for an exercise.
+class ExerciseCell:
+    """The cell in which the lesson asks for an exercise.
 
     number : of the cell in the notebook, from 1
     id : of the cell
@@ -105,84 +99,81 @@ class Roster:
     """The class.
 
     title : the lesson's heading
-    places : of the lesson's exercises, in its order
+    cells : of the lesson's exercises, in its order
     absent : students in the gradebook who have handed in nothing
     """
 
     lesson: str
     title: str
-    entries: tuple[Entry, ...]
-    places: Mapping[str, Place] = field(default_factory=dict)
+    rows: tuple[StudentRow, ...]
+    cells: Mapping[str, ExerciseCell] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
 
     @functools.cached_property
     def max_points(self) -> dict[str, float]:
         """Points that each exercise can earn, in the order of the lesson."""
-        known = {
+        max_points = {
             each.exercise: each.max_points
-            for entry in self.entries
-            for each in entry.result.exercises
+            for row in self.rows
+            for each in row.result.exercises
         }
-        lesson = [name for name in self.places if name in known]
-        return {name: known[name] for name in (*lesson, *known)}
+        in_lesson = [name for name in self.cells if name in max_points]
+        return {name: max_points[name] for name in (*in_lesson, *max_points)}
 
     @functools.cached_property
-    def readable(self) -> tuple[Entry, ...]:
+    def readable(self) -> tuple[StudentRow, ...]:
         """Those whose submission could be graded."""
-        return tuple(entry for entry in self.entries if entry.readable)
+        return tuple(row for row in self.rows if row.readable)
 
     @functools.cached_property
-    def counted(self) -> tuple[Entry, ...]:
+    def counted(self) -> tuple[StudentRow, ...]:
         """Those whose points say something: graded by the engine, or by a person."""
-        return tuple(each for each in self.entries if each.readable or each.by_hand)
+        return tuple(row for row in self.rows if row.readable or row.by_hand)
 
     def order(self, exercise: str) -> int:
-        """Give the exercise's place among all, to sort by."""
+        """Return the index of an exercise among all, to sort by."""
         return [*self.max_points, exercise].index(exercise)
 
 
-def roster(
+def make_roster(
     lesson: str,
     title: str,
-    results: Sequence[Result],
+    results: Sequence[SubmissionResult],
     times: Mapping[str, Mapping[str, float]],
-    grades: Mapping[str, Grades],
-    places: Mapping[str, Place],
+    grades: Mapping[str, StudentGrades],
+    cells: Mapping[str, ExerciseCell],
 ) -> Roster:
-    """Put together what is known of each student.
+    """Return the class, with what is known of each student.
 
     times, grades : by student; whoever is missing there has none
     """
-    entries = [
-        Entry(result, times.get(result.student, {}), grades.get(result.student))
+    rows = [
+        StudentRow(result, times.get(result.student, {}), grades.get(result.student))
         for result in results
     ]
-    here = {entry.student for entry in entries}
+    present = {row.student for row in rows}
     absent = [
-        name for name, own in grades.items() if not own.submitted and name not in here
+        student
+        for student, own in grades.items()
+        if not own.submitted and student not in present
     ]
-    return Roster(lesson, title, tuple(entries), places, tuple(sorted(absent)))
+    return Roster(lesson, title, tuple(rows), cells, tuple(sorted(absent)))
 
 
-def ranked(
+def rank_by_count(
     pairs: Iterable[tuple[Key, str]], order: Callable[[Key], Any]
 ) -> list[tuple[Key, tuple[str, ...]]]:
-    """Give who shares a key, the most frequent key first.
+    """Return each key with the students who share it, the most frequent key first.
 
     pairs : a key and a student; the same pair counts once
     order : of keys that are equally frequent
 
-    >>> ranked([("b", "amara"), ("a", "ben"), ("b", "ben"), ("b", "ben")], str)
+    >>> pairs = [("b", "amara"), ("a", "ben"), ("b", "ben"), ("b", "ben")]
+    >>> rank_by_count(pairs, str)
     [('b', ('amara', 'ben')), ('a', ('ben',))]
     """
-    found: dict[Key, dict[str, None]] = {}
+    students: dict[Key, dict[str, None]] = {}  # as a set that remembers the order
     for key, student in pairs:
-        found.setdefault(key, {})[student] = None
-    rows = [(key, tuple(students)) for key, students in found.items()]
-    return sorted(rows, key=lambda row: (-len(row[1]), order(row[0])))
-
-
-# MERGED autograder.dashboard.entry: One student of the class: result, times and grades together.
-#
-#   A person's points, in the gradebook, count in place of the engine's.
-#
+        students.setdefault(key, {})[student] = None
+    ranked = [(key, tuple(names)) for key, names in students.items()]
+    return sorted(ranked, key=lambda each: (-len(each[1]), order(each[0])))

@@ -2,21 +2,22 @@
 
 from dataclasses import dataclass
 
-from autograder.dashboard.class_results import Entry, Roster, ranked
+from autograder.dashboard.class_results import Roster, StudentRow, rank_by_count
 
-SLOWEST = 10
-PARTS = {"reading": "reading the file", "cells": "running the cells"}
+MAX_SLOWEST = 10
+STAGES = {"reading": "reading the file", "cells": "running the cells"}
 
 
 @dataclass(frozen=True)
-class Review:
-    """A library's function that answers of one exercise call.
+class LibraryCall:
+    """A library's function that answers to one exercise call.
 
+    function : its dotted name
     lines : the student and the line that calls it, "" if it is not known
     """
 
     exercise: str
-    what: str
+    function: str
     lines: tuple[tuple[str, str], ...]
 
 
@@ -29,7 +30,7 @@ class Notice:
 
 
 @dataclass(frozen=True)
-class Slow:
+class SlowSubmission:
     """A submission that took long.
 
     longest : the part that took longest, in words, and its seconds
@@ -41,55 +42,52 @@ class Slow:
     longest_seconds: float
 
 
-def reviews(roster: Roster) -> list[Review]:
+def library_calls(roster: Roster) -> list[LibraryCall]:
     """Rank the library calls, with the lines that they are in."""
     lines = {
-        (flag.exercise, flag.what, entry.student): flag.line
-        for entry in roster.entries
-        for flag in entry.result.flags
+        (flag.exercise, flag.what, row.student): flag.line
+        for row in roster.rows
+        for flag in row.result.flags
     }
-    found = (((exercise, what), who) for exercise, what, who in lines)
-    rows = ranked(found, lambda key: (roster.order(key[0]), key[1]))
+    pairs = (((exercise, function), who) for exercise, function, who in lines)
+    ranked = rank_by_count(pairs, lambda key: (roster.order(key[0]), key[1]))
     return [
-        Review(*key, tuple((student, lines[*key, student]) for student in who))
-        for key, who in rows
+        LibraryCall(*key, tuple((student, lines[*key, student]) for student in who))
+        for key, who in ranked
     ]
 
 
 def invalid(roster: Roster) -> list[Notice]:
     """Rank the reasons for which submissions could not be graded."""
-    found = (
-        (entry.result.reason or "no reason is known", entry.student)
-        for entry in roster.entries
-        if not entry.readable
+    pairs = (
+        (row.result.reason or "no reason is known", row.student)
+        for row in roster.rows
+        if not row.readable
     )
-    return [Notice(*row) for row in ranked(found, str)]
+    return [Notice(*ranked) for ranked in rank_by_count(pairs, str)]
 
 
 def repairs(roster: Roster) -> list[Notice]:
     """Rank what was put right in notebooks."""
-    found = (
-        (sentence, entry.student)
-        for entry in roster.entries
-        for sentence in entry.result.repairs
+    pairs = (
+        (sentence, row.student)
+        for row in roster.rows
+        for sentence in row.result.repairs
     )
-    return [Notice(*row) for row in ranked(found, str)]
+    return [Notice(*ranked) for ranked in rank_by_count(pairs, str)]
 
 
-def slowest(roster: Roster) -> list[Slow]:
-    """Give the submissions that took longest."""
-    timed = [entry for entry in roster.entries if "all" in entry.times]
-    timed.sort(key=lambda entry: (-entry.times["all"], entry.student))
-    return [_slow(entry) for entry in timed[:SLOWEST]]
+def slowest(roster: Roster) -> list[SlowSubmission]:
+    """Return the submissions that took longest."""
+    timed = [row for row in roster.rows if "all" in row.times]
+    timed.sort(key=lambda row: (-row.times["all"], row.student))
+    return [_slow_submission(row) for row in timed[:MAX_SLOWEST]]
 
 
-def _slow(entry: Entry) -> Slow:
-    parts = {name: spent for name, spent in entry.times.items() if name in PARTS}
-    parts |= entry.seconds
+def _slow_submission(row: StudentRow) -> SlowSubmission:
+    parts = {name: spent for name, spent in row.times.items() if name in STAGES}
+    parts |= row.seconds
     longest = max(parts, key=parts.__getitem__, default="")
-    return Slow(
-        entry.student,
-        entry.times["all"],
-        PARTS.get(longest, longest),
-        parts.get(longest, 0.0),
-    )
+    words = STAGES.get(longest, longest)
+    total = row.times["all"]
+    return SlowSubmission(row.student, total, words, parts.get(longest, 0.0))

@@ -1,7 +1,7 @@
 """The instructor's page: put together from what is counted, and written as one file.
 
-It has no script and loads nothing. Student ids, lines and reasons are strangers' text:
-the template escapes whatever it is given.
+It has no script and loads nothing. Student ids, lines and reasons are untrusted text:
+the template escapes them all.
 """
 
 import functools
@@ -14,41 +14,32 @@ import jinja2
 from markupsafe import Markup, escape
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.dashboard import (
-    charts,
-    mistakes,
-    notices,
-    scores,
-    wording,
-)
-from autograder.dashboard import (
-    wording as sentences,
-)
-from autograder.dashboard.class_results import Place, Roster, roster
-from autograder.gradebook.grades import Grades
+from autograder.dashboard import charts, misconceptions, notices, scores, wording
+from autograder.dashboard.class_results import ExerciseCell, Roster, make_roster
+from autograder.gradebook.grades import StudentGrades
 from autograder.grading.journal import Journal
-from autograder.grading.release import load_master
+from autograder.grading.release import load_release
 
 FOLDER = Path(__file__).parent
-FOLD = 100  # students; a longer table is folded
-OPEN = 30  # students; in a bigger class lists of names are folded
-MOST = 12  # mistakes, and claims, before the rarer ones are folded
-LINE = 160  # characters of a learner's line of code
+MAX_UNFOLDED_STUDENTS = 100  # a longer table is folded
+MAX_OPEN_STUDENTS = 30  # in a bigger class lists of names are folded
+MAX_UNFOLDED_ROWS = 12  # misconceptions, and claims, before the rarer ones are folded
+MAX_LINE = 160  # characters of a learner's line of code
 
 
-def report(
+def write_report(
     course: Course,
     lesson: str,
     output: Path | None = None,
     *,
-    grades: Mapping[str, Grades] | None = None,
+    grades: Mapping[str, StudentGrades] | None = None,
     written: str | None = None,
 ) -> Path:
-    """Write the page on a lesson's results and give its path.
+    """Write the page on a lesson's results and return its path.
 
-    output : the file; ``build/report/<lesson>.html`` if not given
+    output : the file; ``build/report/<lesson>.html`` by default
     grades : what the gradebook has, by student: a person's points count
-    written : when, in words; now if not given
+    written : when, in words; now by default
 
     Raises ``CourseError`` if nobody has been graded or the file cannot be written.
     """
@@ -59,48 +50,65 @@ def report(
             f"nobody has been graded for {lesson} yet: run `autograder grade "
             f"{lesson.partition('_')[0]}`"
         )
-    title, places = _lesson(course, lesson)
-    group = roster(lesson, title, results, times, grades or {}, places)
+    title, cells = _title_and_cells(course, lesson)
+    roster = make_roster(lesson, title, results, times, grades or {}, cells)
     if written is None:
         written = f"{datetime.now():%Y-%m-%d, %H:%M}"
     path = output or course.root / "build" / "report" / f"{lesson}.html"
     try:
-        write_atomically(path, page(group, written=written))
+        write_atomically(path, render_page(roster, written=written))
     except OSError as error:
         raise CourseError(
             f"the report could not be written to {path} ({error.strerror}): make room "
-            "or give another place; what stood there is as it was"
+            "or name another file with --output; an earlier report is as it was"
         ) from None
     return path
 
 
-def page(group: Roster, *, written: str = "") -> str:
-    """Give the page of a class as text."""
-    summary, columns = scores.summary(group), scores.histogram(group)
-    rows, known = scores.exercise_rows(group), mistakes.mistakes(group)
+def _title_and_cells(
+    course: Course, lesson: str
+) -> tuple[str, dict[str, ExerciseCell]]:
+    """Return a lesson's heading, and the cell of each of its exercises."""
+    cells = load_release(course, lesson).cells
+    first = cells[0].source.lstrip().split("\n")[0] if cells else ""
+    exercises = {
+        cell.exercise: ExerciseCell(number, cell.id)
+        for number, cell in enumerate(cells, 1)
+        if cell.role == "solution"
+    }
+    return first.removeprefix("# ").strip() or lesson, exercises
+
+
+def render_page(roster: Roster, *, written: str = "") -> str:
+    """Return the page of a class as text."""
+    summary, columns = scores.summary(roster), scores.histogram(roster)
+    rows, counts = (
+        scores.exercise_rows(roster),
+        misconceptions.count_misconceptions(roster),
+    )
     return _template().render(
-        roster=group,
+        roster=roster,
         written=written,
         summary=summary,
-        lead=sentences.lead(summary, known),
-        bars=charts.bars(columns, summary),
+        lead=wording.lead(summary, counts),
+        bars=charts.histogram_bars(columns, summary),
         scores_in_words=charts.histogram_in_words(columns, summary),
-        rows=rows,
+        exercise_rows=rows,
         kinds=charts.KINDS,
         exercises_in_words=charts.exercises_in_words(rows),
-        mistakes=known,
-        mistakes_in_words=sentences.mistakes_in_words(group, known),
-        failures=mistakes.failures(group),
-        blames=mistakes.blames(group),
-        endings=mistakes.endings(group),
-        reviews=notices.reviews(group),
-        invalid=notices.invalid(group),
-        repairs=notices.repairs(group),
-        repaired=sum(bool(entry.result.repairs) for entry in group.entries),
-        slowest=notices.slowest(group),
-        most=MOST,
-        fold=FOLD,
-        open=len(group.entries) <= OPEN,
+        misconceptions=counts,
+        misconceptions_in_words=wording.misconceptions_in_words(roster, counts),
+        failed_claims=misconceptions.failed_claims(roster),
+        blamed_exercises=misconceptions.blamed_exercises(roster),
+        stopped_answers=misconceptions.stopped_answers(roster),
+        library_calls=notices.library_calls(roster),
+        invalid=notices.invalid(roster),
+        repairs=notices.repairs(roster),
+        repaired=sum(bool(row.result.repairs) for row in roster.rows),
+        slowest=notices.slowest(roster),
+        max_rows=MAX_UNFOLDED_ROWS,
+        max_students=MAX_UNFOLDED_STUDENTS,
+        open=len(roster.rows) <= MAX_OPEN_STUDENTS,
     )
 
 
@@ -116,13 +124,15 @@ def _template() -> jinja2.Template:
     )
     environment.filters |= {
         "breakable": breakable,
-        "counted": wording.counted,
-        "cut": lambda line: line if len(line) <= LINE else line[: LINE - 1] + "…",
-        "number": wording.number,
-        "parts": charts.parts,
-        "remarks": sentences.remarks,
-        "seconds": wording.seconds,
-        "share": wording.share,
+        "counted": wording.format_count,
+        "cut": lambda line: (
+            line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
+        ),
+        "number": wording.format_number,
+        "parts": charts.bar_parts,
+        "remarks": wording.remarks,
+        "seconds": wording.format_seconds,
+        "share": wording.format_share,
     }
     return environment.get_template("dashboard.html.j2")
 
@@ -133,17 +143,5 @@ def breakable(name: str) -> Markup:
     >>> breakable("a_<b>.c")
     Markup('a_<wbr>&lt;b&gt;.<wbr>c')
     """
-    whole = str(escape(wording.legible(name)))
-    return Markup(re.sub("([_.])", r"\1<wbr>", whole))
-
-
-def _lesson(course: Course, lesson: str) -> tuple[str, dict[str, Place]]:
-    """Give a lesson's heading, and where its exercises are."""
-    cells = load_master(course, lesson).cells
-    first = cells[0].source.lstrip().split("\n")[0] if cells else ""
-    places = {
-        cell.exercise: Place(number, cell.id)
-        for number, cell in enumerate(cells, 1)
-        if cell.role == "solution"
-    }
-    return first.removeprefix("# ").strip() or lesson, places
+    escaped = str(escape(wording.legible(name)))
+    return Markup(re.sub("([_.])", r"\1<wbr>", escaped))

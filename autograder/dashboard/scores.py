@@ -1,6 +1,6 @@
 """Scores and times of a class, counted: all together, in columns, by exercise.
 
-Which mistakes were made is ``mistakes``' work, what is to be looked at ``notices``'.
+``misconceptions`` counts misconceptions, ``notices`` lists what needs a look.
 """
 
 import math
@@ -8,13 +8,13 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.dashboard.class_results import Entry, Roster
+from autograder.dashboard.class_results import Roster, StudentRow
 
 FULL = 1 - 1e-9  # of all points; sums of tenths are not exact
 
 
 @dataclass(frozen=True)
-class Summary:
+class ClassSummary:
     """The class in a few numbers.
 
     counted : whose points the median and the mean are of
@@ -33,7 +33,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Column:
+class HistogramColumn:
     """A column of the histogram: points in per cent of all points, rounded down."""
 
     first: int
@@ -48,7 +48,7 @@ class ExerciseRow:
     full, part, none, unwritten : students with all its points, with some, with none
         for what they wrote, and those who wrote nothing; together all who are counted
     mean_share : of the points, from 0 to 1
-    median, slow : seconds; nine tenths of the class took at most ``slow``
+    median, percentile_90 : seconds
     """
 
     exercise: str
@@ -59,7 +59,7 @@ class ExerciseRow:
     unwritten: int
     mean_share: float | None
     median: float | None
-    slow: float | None
+    percentile_90: float | None
 
     @property
     def counted(self) -> int:
@@ -67,25 +67,25 @@ class ExerciseRow:
         return self.full + self.part + self.none + self.unwritten
 
 
-def summary(roster: Roster) -> Summary:
+def summary(roster: Roster) -> ClassSummary:
     """Count the class."""
-    points = [entry.points for entry in roster.counted]
-    return Summary(
-        len(roster.entries),
-        len(points),
-        len(roster.entries) - len(roster.readable),
-        sum(bool(entry.result.flags) for entry in roster.entries),
-        sum(entry.by_hand for entry in roster.entries),
-        sum(entry.penalty > 0 for entry in roster.entries),
-        len(roster.absent),
-        float(sum(roster.max_points.values())),
-        statistics.median(points) if points else None,
-        statistics.fmean(points) if points else None,
+    points = [row.points for row in roster.counted]
+    return ClassSummary(
+        submissions=len(roster.rows),
+        counted=len(points),
+        invalid=len(roster.rows) - len(roster.readable),
+        review=sum(bool(row.result.flags) for row in roster.rows),
+        by_hand=sum(row.by_hand for row in roster.rows),
+        late=sum(row.penalty > 0 for row in roster.rows),
+        absent=len(roster.absent),
+        max_points=float(sum(roster.max_points.values())),
+        median=statistics.median(points) if points else None,
+        mean=statistics.fmean(points) if points else None,
     )
 
 
 def percent(points: float, max_points: float) -> int:
-    """Give points in whole per cent, rounded down: only all points are 100.
+    """Return points in whole per cent, rounded down: only all points are 100.
 
     >>> percent(59.9, 60), percent(60, 60), percent(63, 60), percent(0.3 - 0.2, 0.1)
     (99, 100, 100, 100)
@@ -95,50 +95,56 @@ def percent(points: float, max_points: float) -> int:
     return min(100, math.floor(100 * points / max_points + 1e-9))
 
 
-def histogram(roster: Roster) -> list[Column]:
+def histogram(roster: Roster) -> list[HistogramColumn]:
     """Count points in columns of ten per cent; full marks have one of their own."""
-    whole = sum(roster.max_points.values())
-    tens = [percent(entry.points, whole) // 10 for entry in roster.counted]
-    columns = [Column(10 * ten, 10 * ten + 9, tens.count(ten)) for ten in range(10)]
-    return [*columns, Column(100, 100, tens.count(10))]
+    max_points = sum(roster.max_points.values())
+    tens = [percent(row.points, max_points) // 10 for row in roster.counted]
+    columns = [
+        HistogramColumn(10 * ten, 10 * ten + 9, tens.count(ten)) for ten in range(10)
+    ]
+    return [*columns, HistogramColumn(100, 100, tens.count(10))]
 
 
 def exercise_rows(roster: Roster) -> list[ExerciseRow]:
     """Count each exercise."""
-    return [_row(roster.counted, *each) for each in roster.max_points.items()]
+    return [_exercise_row(roster.counted, *each) for each in roster.max_points.items()]
 
 
-def _row(entries: Sequence[Entry], exercise: str, whole: float) -> ExerciseRow:
-    ends = [_end(entry, exercise, whole) for entry in entries]
-    points = [entry.by_exercise.get(exercise, 0.0) for entry in entries]
-    timed = (entry.seconds for entry in entries)
+def _exercise_row(
+    students: Sequence[StudentRow], exercise: str, max_points: float
+) -> ExerciseRow:
+    kinds = [_kind(student, exercise, max_points) for student in students]
+    points = [student.by_exercise.get(exercise, 0.0) for student in students]
+    timed = (student.seconds for student in students)
     seconds = sorted(spent[exercise] for spent in timed if exercise in spent)
+    has_share = points and max_points
     return ExerciseRow(
         exercise,
-        whole,
-        ends.count("full"),
-        ends.count("part"),
-        ends.count("none"),
-        ends.count("unwritten"),
-        statistics.fmean(points) / whole if points and whole else None,
-        statistics.median(seconds) if seconds else None,
-        nine_tenths(seconds),
+        max_points,
+        full=kinds.count("full"),
+        part=kinds.count("part"),
+        none=kinds.count("none"),
+        unwritten=kinds.count("unwritten"),
+        mean_share=statistics.fmean(points) / max_points if has_share else None,
+        median=statistics.median(seconds) if seconds else None,
+        percentile_90=percentile_90(seconds),
     )
 
 
-def _end(entry: Entry, exercise: str, whole: float) -> str:
-    points = entry.by_exercise.get(exercise, 0.0)
-    if points >= whole * FULL:
+def _kind(student: StudentRow, exercise: str, max_points: float) -> str:
+    """Return the field of ``ExerciseRow`` in which a student is counted."""
+    points = student.by_exercise.get(exercise, 0.0)
+    if points >= max_points * FULL:
         return "full"
     if points > 0:
         return "part"
-    return "unwritten" if exercise in entry.unwritten else "none"
+    return "unwritten" if exercise in student.unwritten else "none"
 
 
-def nine_tenths(ordered: Sequence[float]) -> float | None:
-    """Give the smallest value that nine tenths of the values do not exceed.
+def percentile_90(ordered: Sequence[float]) -> float | None:
+    """Return the smallest value that nine tenths of the values do not exceed.
 
-    >>> nine_tenths(range(1, 11)), nine_tenths([5.0]), nine_tenths([])
+    >>> percentile_90(range(1, 11)), percentile_90([5.0]), percentile_90([])
     (9, 5.0, None)
     """
     if not ordered:

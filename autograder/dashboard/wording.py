@@ -1,4 +1,4 @@
-"""Numbers and a stranger's text as the page shows them."""
+"""Numbers, untrusted text and sentences as the page shows them."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from autograder.dashboard.class_results import Entry, Roster
-from autograder.dashboard.mistakes import Mistake
-from autograder.dashboard.scores import Summary
+from autograder.dashboard.class_results import Roster, StudentRow
+from autograder.dashboard.misconceptions import MisconceptionCount
+from autograder.dashboard.scores import ClassSummary
 
-CUT = 500  # characters of a stranger's text
+MAX_TEXT = 500  # characters of an untrusted text
 # Control characters, halves of characters, and marks that turn the reading direction
 # of all that follows: a name or a line of code could pass itself off as another.
 ILLEGIBLE = re.compile(
@@ -20,47 +20,48 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def legible(value: Any) -> Any:
-    """Give a text without what cannot be shown, cut where it is too long.
+    """Replace what cannot be shown in a text, and cut the text where it is too long.
 
     >>> legible("a\\x07b"), legible(5)
     ('a\N{REPLACEMENT CHARACTER}b', 5)
     """
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    if len(value) > CUT:
-        value = value[: CUT - 1] + "…"
+    if len(value) > MAX_TEXT:
+        value = value[: MAX_TEXT - 1] + "…"
     return ILLEGIBLE.sub("\N{REPLACEMENT CHARACTER}", value)
 
 
-def number(value: float) -> str:
-    """Give a number with at most two decimals.
+def format_number(value: float) -> str:
+    """Return a number with at most two decimals.
 
-    >>> number(5000), number(7.0), number(2.5), number(1 / 3)
-    ('5,000', '7', '2.5', '0.33')
+    >>> [format_number(value) for value in (5000, 7.0, 2.5, 1 / 3)]
+    ['5,000', '7', '2.5', '0.33']
     """
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Give a count with its noun.
+def format_count(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun.
 
-    >>> counted(1, "student"), counted(1200, "student")
+    >>> format_count(1, "student"), format_count(1200, "student")
     ('1 student', '1,200 students')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def share(part: float, whole: float) -> str:
-    """Give a share in per cent; only nothing is 0, and only all of it is 100.
+def format_share(part: float, total: float) -> str:
+    """Return a share in per cent; only nothing is 0, and only all of it is 100.
 
-    >>> [share(*pair).replace(THIN, " ") for pair in ((1, 3), (1, 999), (0, 5))]
+    >>> [format_share(*pair).replace(THIN, " ") for pair in ((1, 3), (1, 999), (0, 5))]
     ['33 %', 'under 1 %', '0 %']
-    >>> [share(*pair).replace(THIN, " ") for pair in ((998, 999), (5, 5), (0, 0))]
+    >>> pairs = (998, 999), (5, 5), (0, 0)
+    >>> [format_share(*pair).replace(THIN, " ") for pair in pairs]
     ['over 99 %', '100 %', '–']
     """
-    if not whole:
+    if not total:
         return "–"
-    exact = 100 * part / whole
+    exact = 100 * part / total
     if 0 < exact < 1:
         return f"under 1{THIN}%"
     if 99 < exact < 100 - 1e-7:
@@ -68,12 +69,13 @@ def share(part: float, whole: float) -> str:
     return f"{round(exact)}{THIN}%"
 
 
-def seconds(value: float | None) -> str:
-    """Give seconds with two digits that count.
+def format_seconds(value: float | None) -> str:
+    """Return seconds with two significant digits or more.
 
-    >>> [seconds(value).replace(THIN, " ") for value in (0.0123, 0.5, 12.34, 120.0)]
+    >>> values = 0.0123, 0.5, 12.34, 120.0
+    >>> [format_seconds(value).replace(THIN, " ") for value in values]
     ['0.01 s', '0.50 s', '12.3 s', '120 s']
-    >>> seconds(None)
+    >>> format_seconds(None)
     '–'
     """
     if value is None:
@@ -82,48 +84,52 @@ def seconds(value: float | None) -> str:
     return f"{value:.{digits}f}{THIN}s"
 
 
-def lead(summary: Summary, known: Sequence[Mistake]) -> str:
-    """Say in two sentences how the class stands."""
+def lead(summary: ClassSummary, counts: Sequence[MisconceptionCount]) -> str:
+    """Return two sentences on how the class stands.
+
+    counts : the misconceptions, the most frequent first
+    """
     if summary.median is None:
         if summary.submissions == 1:
             return "The only submission could not be graded: the reason is below."
-        many = counted(summary.submissions, "submission")
+        many = format_count(summary.submissions, "submission")
         return f"None of {many} could be graded: the reasons are below."
-    points = f"{number(summary.median)} of {number(summary.max_points)}"
+    points = f"{format_number(summary.median)} of {format_number(summary.max_points)}"
     who = "The one submission that counts has"
     if summary.counted > 1:
         who = "Half of the class has at least"
-    told = f"{who} {points} points."
-    if not known:
-        return f"{told} No answer shows a known mistake."
-    students = counted(len(known[0].students), "student")
-    alike = sum(len(each.students) == len(known[0].students) for each in known)
+    sentence = f"{who} {points} points."
+    if not counts:
+        return f"{sentence} No answer shows a known misconception."
+    students = format_count(len(counts[0].students), "student")
+    alike = sum(len(each.students) == len(counts[0].students) for each in counts)
     if alike > 1:
-        return f"{told} {alike} known mistakes are the most frequent: {students} each."
+        return (
+            f"{sentence} {alike} misconceptions are the most frequent: {students} each."
+        )
     return (
-        f"{told} The most frequent known mistake is {known[0].name} in "
-        f"{known[0].exercise}, made by {students}."
+        f"{sentence} The most frequent misconception is {counts[0].name} in "
+        f"{counts[0].exercise}, shown by {students}."
     )
 
 
-def mistakes_in_words(group: Roster, known: Sequence[Mistake]) -> str:
-    """Say how many students made how many known mistakes."""
-    who = {student for mistake in known for student in mistake.students}
-    made = counted(len(who), "student")
-    different = counted(len(known), "known mistake")
-    of = share(len(who), len(group.readable))
-    return f"{made}, {of} of those who could be graded, made {different}."
+def misconceptions_in_words(
+    roster: Roster, counts: Sequence[MisconceptionCount]
+) -> str:
+    """Return a sentence on how many students show how many misconceptions."""
+    who = {student for each in counts for student in each.students}
+    students = format_count(len(who), "student")
+    different = format_count(len(counts), "misconception")
+    share = format_share(len(who), len(roster.readable))
+    return f"{students}, {share} of those who could be graded, showed {different}."
 
 
-def remarks(entry: Entry) -> str:
-    """Say what is special about a student's points."""
-    told = {
-        "could not be graded": not entry.readable,
-        "for review": bool(entry.result.flags),
-        "graded by hand": entry.by_hand,
-        f"{number(entry.penalty)} taken off, late": entry.penalty > 0,
+def remarks(row: StudentRow) -> str:
+    """Return what is special about a student's points, separated by commas."""
+    holds = {
+        "could not be graded": not row.readable,
+        "for review": bool(row.result.flags),
+        "graded by hand": row.by_hand,
+        f"{format_number(row.penalty)} taken off, late": row.penalty > 0,
     }
-    return ", ".join(remark for remark, holds in told.items() if holds)
-
-
-# MERGED autograder.dashboard.sentences: The sentences of the page that depend on the numbers.
+    return ", ".join(remark for remark in holds if holds[remark])

@@ -1,6 +1,8 @@
 """The demo's course folder: the lesson, the configuration and the class's submissions.
 
-It is a course folder like any other, so each command works in it.
+It is a course folder like any other, so each command works in it. The students are
+invented. Their wrong answers are misconceptions of the exercises, so no wrong code is
+kept twice; what no misconception stands for is written out here.
 """
 
 import ast
@@ -17,9 +19,11 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.checking.exercise import Exercise
 from autograder.checking.registry import exercise_names, exercises_of, load
 from autograder.course import Course, CourseError
+
+LESSON = "01_dot_product_attention"
+IN_THE_LESSON = {"np"}  # names that the lesson's set-up cell defines
 
 # Right, and Python warns at every call; the first try also overflows.
 SOFTMAX_WITH_WARNINGS = """\
@@ -34,7 +38,7 @@ def softmax(x, axis=-1):
     return np.where(np.isfinite(first_try), first_try, safe)
 """
 
-# Right, with a helper function that stands in a cell of the learner's own.
+# Right, with a helper function in a cell of the learner's own.
 HELPER = '''\
 def all_dot_products(rows, other_rows):
     """My own helper: every row with every other row."""
@@ -50,7 +54,7 @@ def attention(q, k, v):
     return np.einsum("...ij,...jc->...ic", weights, v), weights
 """
 
-# Stops on every input, and does not even parse.
+# One stops on every input, the other does not even parse.
 BILINEAR_THAT_STOPS = """\
 def bilinear_scores(q, k, w):
     if q.shape != k.shape:
@@ -64,190 +68,153 @@ def additive_scores(q, k, w_q, w_k, v)
 
 COURSE_VERSION = "from course_lib.attention import attention"
 
-IN_THE_LESSON = {"np"}  # names that the lesson's set-up cell gives
 
-
-def right(name: str) -> str:
-    """Give the source of an exercise's reference."""
+def right_answer(name: str) -> str:
+    """Return the source of an exercise's reference."""
     return inspect.getsource(load(name).reference).rstrip("\n")
 
 
-def mistaken(name: str, misconception: str) -> str:
-    """Give the source of a misconception under the exercise's name.
+def wrong_answer(name: str, misconception: str) -> str:
+    """Return the source of a misconception under the exercise's name.
 
-    What the misconception calls in its own module comes along.
+    What the misconception calls in its own module comes before it.
     """
-    wrong = _misconception(load(name), misconception)
-    module = inspect.getsource(sys.modules[wrong.__module__])
-    own, imports = _definitions(module)
-    needed = _needed(own[misconception], {**own, **imports}) - {misconception}
+    bank = {each.name: each.function for each in load(name).misconceptions}
+    if misconception not in bank:
+        raise LookupError(
+            f"{name} has no misconception {misconception!r}, but {', '.join(bank)}"
+        )
+    module = inspect.getsource(sys.modules[bank[misconception].__module__])
+    functions, imports = _definitions(module)
+    needed = _dependencies(functions[misconception], {**functions, **imports})
+    needed -= {misconception}
     parts = [_lines(module, imports[each]) for each in sorted(needed & {*imports})]
-    parts += [_lines(module, own[each]) for each in sorted(needed & {*own})]
-    answer = _lines(module, own[misconception])
+    parts += [_lines(module, functions[each]) for each in sorted(needed & {*functions})]
+    answer = _lines(module, functions[misconception])
     return "\n\n\n".join([*parts, re.sub(r"^def \w+", f"def {name}", answer)])
 
 
-def _misconception(exercise: Exercise, name: str) -> object:
-    found = {kept.name: kept.function for kept in exercise.misconceptions}
-    if name not in found:
-        known = ", ".join(found)
-        raise LookupError(f"{exercise.name} has no misconception {name!r}, but {known}")
-    return found[name]
-
-
 def _definitions(module: str) -> tuple[dict[str, ast.stmt], dict[str, ast.stmt]]:
-    """Give a module's functions and imports by name, without what the lesson has."""
-    given = IN_THE_LESSON | {*exercise_names()}
-    own: dict[str, ast.stmt] = {}
+    """Return a module's functions and imports by name, without what the lesson has."""
+    in_lesson = IN_THE_LESSON | {*exercise_names()}
+    functions: dict[str, ast.stmt] = {}
     imports: dict[str, ast.stmt] = {}
     for statement in ast.parse(module).body:
         if isinstance(statement, ast.FunctionDef):
-            own[statement.name] = statement
+            functions[statement.name] = statement
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
-                if (bound := alias.asname or alias.name) not in given:
+                if (bound := alias.asname or alias.name) not in in_lesson:
                     imports[bound] = statement
-    return own, imports
+    return functions, imports
 
 
-def _needed(function: ast.stmt, known: dict[str, ast.stmt]) -> set[str]:
-    """Give the known names that a function looks up, and those that these look up."""
-    found: set[str] = set()
-    open_ends = [function]
-    while open_ends:
-        names = {n.id for n in ast.walk(open_ends.pop()) if isinstance(n, ast.Name)}
-        new = (names & {*known}) - found
-        found |= new
-        open_ends += [known[name] for name in new]
-    return found
+def _dependencies(function: ast.stmt, definitions: dict[str, ast.stmt]) -> set[str]:
+    """Return the defined names that a function uses, and those that these use."""
+    dependencies: set[str] = set()
+    unread = [function]
+    while unread:
+        names = {n.id for n in ast.walk(unread.pop()) if isinstance(n, ast.Name)}
+        new = (names & {*definitions}) - dependencies
+        dependencies |= new
+        unread += [definitions[name] for name in new]
+    return dependencies
 
 
 def _lines(module: str, statement: ast.stmt) -> str:
-    """Give a statement's lines, without decorators."""
+    """Return a statement's lines, without decorators."""
     return "\n".join(module.splitlines()[statement.lineno - 1 : statement.end_lineno])
 
 
-LESSON = "01_dot_product_attention"
-
-
 @dataclass(frozen=True)
-class Student:
+class SampleStudent:
     """One student and what the submission holds.
 
     name : an invented first name, the student's id
     answers : source text by exercise; an exercise without one stays untouched
     own_cells : by exercise, a new cell that the student put above the answer
-    saved : what the student's editor or network made of the file's text
+    as_saved : what the student's editor or network made of the file's text
     """
 
     name: str
     answers: dict[str, str]
     own_cells: dict[str, str] = field(default_factory=dict)
-    saved: Callable[[str], str] = str
+    as_saved: Callable[[str], str] = str
 
 
-def sample_class() -> list[Student]:
-    """Give the whole class, in the order of the names."""
+def sample_class() -> list[SampleStudent]:
+    """Return the whole class, in the order of the names."""
     return [
-        Student("amara", _right()),
-        _mistakes("bjarne", scaled_scores="no_scale"),
-        _mistakes(
+        SampleStudent("amara", _right_answers()),
+        _with_misconceptions("bjarne", scaled_scores="no_scale"),
+        _with_misconceptions(
             "chiyo",
             scaled_scores="divided_by_d_k",
             attention_step_by_step="softmax_of_unscaled",
         ),
-        _mistakes("dario", softmax="no_max_subtraction"),
-        _mistakes("elif", attention="softmax_over_queries"),
-        _mistakes(
+        _with_misconceptions("dario", softmax="no_max_subtraction"),
+        _with_misconceptions("elif", attention="softmax_over_queries"),
+        _with_misconceptions(
             "farid",
             similarity_attention="rows_of_x_mixed",
             softmax_jacobian="diagonal_only",
         ),
-        _mistakes(
+        _with_misconceptions(
             "gudrun",
-            scaled_scores="no_scale",  # like bjarne: a class's mistakes are ranked
+            scaled_scores="no_scale",  # like bjarne: misconceptions are ranked
             additive_scores="no_tanh",
             bilinear_scores="w_transposed",
         ),
         # All that calls this softmax is right by itself.
-        _mistakes("hamid", softmax="keepdims_missing_in_the_sum"),
-        Student("ines", _first_half()),
-        Student("jomo", {}),
-        Student(
+        _with_misconceptions("hamid", softmax="keepdims_missing_in_the_sum"),
+        SampleStudent("ines", _first_half()),
+        SampleStudent("jomo", {}),
+        SampleStudent(
             "kalea",
-            _right(
+            _right_answers(
                 bilinear_scores=BILINEAR_THAT_STOPS,
                 additive_scores=ADDITIVE_THAT_DOES_NOT_PARSE,
             ),
         ),
-        Student("lior", _right(softmax=SOFTMAX_WITH_WARNINGS)),
-        Student(
+        SampleStudent("lior", _right_answers(softmax=SOFTMAX_WITH_WARNINGS)),
+        SampleStudent(
             "mirela",
-            _right(
+            _right_answers(
                 scaled_scores=SCORES_WITH_HELPER,
                 attention=ATTENTION_WITH_HELPER,
             ),
             own_cells={"scaled_scores": HELPER},
         ),
-        Student("nuru", _right(), saved=_on_windows),
-        Student("orla", _right(attention=COURSE_VERSION)),
-        Student("pavel", _right(), saved=_cut_off),
+        SampleStudent("nuru", _right_answers(), as_saved=_on_windows),
+        SampleStudent("orla", _right_answers(attention=COURSE_VERSION)),
+        SampleStudent("pavel", _right_answers(), as_saved=_cut_off),
     ]
 
 
-def _mistakes(student: str, **misconceptions: str) -> Student:
-    """Give a student with these mistakes; all other answers are right."""
-    answers = {name: mistaken(name, wrong) for name, wrong in misconceptions.items()}
-    return Student(student, _right(**answers))
+def _with_misconceptions(student: str, **misconceptions: str) -> SampleStudent:
+    """Return a student with these misconceptions; all other answers are right."""
+    wrong = {name: wrong_answer(name, each) for name, each in misconceptions.items()}
+    return SampleStudent(student, _right_answers(**wrong))
 
 
-def _right(**others: str) -> dict[str, str]:
-    """Give right answers to all exercises, but for the others that are given."""
-    return {each.name: right(each.name) for each in exercises_of(LESSON)} | others
+def _right_answers(**others: str) -> dict[str, str]:
+    """Return right answers to all exercises, except where others are passed."""
+    right = {each.name: right_answer(each.name) for each in exercises_of(LESSON)}
+    return right | others
 
 
 def _first_half() -> dict[str, str]:
-    done = ("softmax", "similarity_attention", "softmax_jacobian", "scaled_scores")
-    return {name: right(name) for name in done}
+    written = ("softmax", "similarity_attention", "softmax_jacobian", "scaled_scores")
+    return {name: right_answer(name) for name in written}
 
 
 def _on_windows(text: str) -> str:
-    """Give a file its line ends, and the cells' own text inside it too."""
+    """Return a file with Windows's line ends, also in the cells' own text."""
     return text.replace("\\n", "\\r\\n").replace("\n", "\r\n")
 
 
 def _cut_off(text: str) -> str:
     return text[: 2 * len(text) // 3]
-
-
-def submit(folder: Path, lesson: str, learner: NotebookNode, student: Student) -> Path:
-    """Write a student's submission into a course folder and give its path.
-
-    learner : the learner's notebook, which stays as it is
-    """
-    text = student.saved(nbformat.writes(answered(learner, student)))
-    path = folder / "submitted" / student.name / lesson / f"{lesson}.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(text.encode())  # write_text would change the line ends
-    return path
-
-
-def answered(learner: NotebookNode, student: Student) -> NotebookNode:
-    """Give the learner's notebook with a student's answers and own cells in it."""
-    notebook = copy.deepcopy(learner)
-    answers, own_cells = dict(student.answers), dict(student.own_cells)
-    cells = []
-    for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if name in own_cells:
-            cells.append(new_code_cell(own_cells.pop(name), id=f"own-{name}"))
-        if name in answers:
-            cell.source = answers.pop(name)
-        cells.append(cell)
-    if left := [*answers, *own_cells]:
-        raise LookupError(f"the notebook has no exercise {', '.join(left)}")
-    notebook.cells = cells
-    return notebook
 
 
 # Whatever the course's own configuration says: its gradebook is not for the demo.
@@ -257,7 +224,9 @@ c.CourseDirectory.db_url = {url!r}
 """
 
 
-def make_folder(course: Course, folder: Path, students: Sequence[Student]) -> None:
+def make_folder(
+    course: Course, folder: Path, students: Sequence[SampleStudent]
+) -> None:
     """Make a course folder with the lesson and the students' submissions.
 
     folder : an earlier one is replaced
@@ -271,7 +240,7 @@ def make_folder(course: Course, folder: Path, students: Sequence[Student]) -> No
     try:
         if folder.exists():
             shutil.rmtree(folder)
-        _copy(course, folder)
+        _copy_lesson(course, folder)
     except OSError as error:
         raise CourseError(
             f"{error.filename or folder} cannot be written or replaced "
@@ -282,24 +251,44 @@ def make_folder(course: Course, folder: Path, students: Sequence[Student]) -> No
         submit(folder, LESSON, learner, student)
 
 
-def _copy(course: Course, folder: Path) -> None:
+def _copy_lesson(course: Course, folder: Path) -> None:
     paths = (course.source(LESSON), course.teacher(LESSON), course.learner(LESSON))
     for path in filter(Path.is_file, paths):
-        copy = folder / path.relative_to(course.root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, copy)
+        target = folder / path.relative_to(course.root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
     text = (course.root / "nbgrader_config.py").read_text(encoding="utf-8")
     own = OWN_GRADEBOOK.format(url=f"sqlite:///{folder / 'gradebook.db'}")
     (folder / "nbgrader_config.py").write_text(text + own, encoding="utf-8")
 
 
-# MERGED autograder.demo.typed: Answers of the sample class that no misconception stands for, as they were typed.
-# MERGED autograder.demo.answers: The source text of answers, right and mistaken, as a learner would have typed it.
-#
-#   Mistakes come from the exercises' own misconceptions, so no wrong code is kept twice.
-#
-# MERGED autograder.demo.students: The sample class: invented students of lesson 01, and what each of them wrote.
-# MERGED autograder.demo.submissions: Make students' submissions from the learner's notebook.
-#
-#   They go where nbgrader collects them: ``submitted/<student>/<lesson>/``.
-#
+def submit(
+    folder: Path, lesson: str, learner: NotebookNode, student: SampleStudent
+) -> Path:
+    """Write a student's submission to where nbgrader collects it; return its path.
+
+    learner : the learner's notebook, which stays as it is
+    """
+    text = student.as_saved(nbformat.writes(answered_notebook(learner, student)))
+    path = folder / "submitted" / student.name / lesson / f"{lesson}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode())  # write_text would change the line ends
+    return path
+
+
+def answered_notebook(learner: NotebookNode, student: SampleStudent) -> NotebookNode:
+    """Return the learner's notebook with a student's answers and own cells in it."""
+    notebook = copy.deepcopy(learner)
+    answers, own_cells = dict(student.answers), dict(student.own_cells)
+    cells = []
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if name in own_cells:
+            cells.append(new_code_cell(own_cells.pop(name), id=f"own-{name}"))
+        if name in answers:
+            cell.source = answers.pop(name)
+        cells.append(cell)
+    if unknown := [*answers, *own_cells]:
+        raise LookupError(f"the notebook has no exercise {', '.join(unknown)}")
+    notebook.cells = cells
+    return notebook

@@ -1,4 +1,4 @@
-"""What is made of the verdicts: nbgrader's gradebook, notebooks, pages, files.
+"""What is made of grades: nbgrader's gradebook, notebooks, feedback pages, exports.
 
 Grading itself is ``autograder.grading``'s work.
 """

@@ -1,8 +1,10 @@
 """A graded submission as the notebook that nbgrader's formgrader opens.
 
 The cells are the lesson's with the learner's answers in them; each check shows its
-verdicts. Nothing of what the learner wrote is active in it: prose stands as plain text,
-of outputs there are text and pictures. The grades themselves are the gradebook's.
+verdicts. Formgrader shows the notebook in the instructor's own session, so nothing that
+the learner wrote is active in it: prose becomes plain text, and of outputs only text
+and pictures are kept, since whatever ran in the sandbox may have forged them. The
+grades themselves are the gradebook's.
 """
 
 import base64
@@ -13,34 +15,133 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.checking.result import ExerciseResult
 from autograder.course import Course
-from autograder.gradebook.shown import still, verdicts_html, visible
-from autograder.grading.rebuild import Placed
-from autograder.grading.release import load_master
-from autograder.grading.result import ExerciseResult, Result
+from autograder.gradebook.safe_html import inert_html, verdicts_html, visible
+from autograder.grading.release import Cell, load_release
+from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
 
-LONGEST_TEXT = 10_000  # characters of one output
-LONGEST_PICTURE = 400_000  # characters of one picture, as text
-MOST_OUTPUTS = 20  # of one cell
+METADATA_KEY = "attention_course"  # of the notebook's metadata: holds the result
+MAX_PROSE = 20_000  # characters of a text cell: each may take seven
+MAX_TEXT = 10_000  # characters of one output
+MAX_PICTURE = 400_000  # characters of one picture, as text
+MAX_OUTPUTS = 20  # of one cell
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"  # how each picture begins; then width and height
-MOST_PIXELS = 25_000_000  # a small file may unfold to more than a browser can hold
+MAX_PIXELS = 25_000_000  # a small file may unfold to more than a browser can hold
 CUT = "\n… (the rest is not kept)\n"
 
 
-def outputs_of(shown: Sequence[Any]) -> list[dict[str, Any]]:
-    """Give the outputs of one cell; what is not of the expected form is left out.
+def autograded_notebook(
+    course: Course,
+    cells: Sequence[Cell],
+    result: SubmissionResult,
+    outputs: Mapping[int, list[Any]],
+) -> str:
+    """Return a graded notebook's text; raises ``CourseError`` if the lesson has none.
 
-    shown : what the sandbox has kept of them, see ``inside.shell``
+    cells : of the rebuilt submission; none if it could not be read
+    outputs : index of a code cell, among the code cells, to what it displayed
     """
-    if type(shown) is not list:
-        return []
-    found = (_output(each) for each in shown[:MOST_OUTPUTS] if type(each) is dict)
-    return [each for each in found if each]
+    lesson = _released(course, result.lesson)
+    verdicts = {each.exercise: each for each in result.exercises}
+    lines = [_unread(lesson, result.reason)] if result.status == "invalid" else []
+    index = 0
+    for cell in cells or lesson.rebuilt:
+        displayed = safe_outputs(outputs.get(index, [])) if cell.is_code else []
+        index += cell.is_code
+        lines.append(_line(lesson, cell, displayed, verdicts.get(cell.exercise)))
+    ours = f'"{METADATA_KEY}": {{"result": {result.as_json()}}}'
+    metadata = json.dumps(lesson.metadata)[:-1] + (", " if lesson.metadata else "")
+    text = (
+        '{"cells": [\n' + ",\n".join(lines) + f'\n],\n"metadata": {metadata}{ours}}},\n'
+        '"nbformat": 4,\n"nbformat_minor": 5}\n'
+    )
+    # A folder's name may hold what is no text; it is part of the result.
+    return text.encode("utf-8", "replace").decode()
+
+
+# --- the lesson as it was released ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _ReleasedNotebook:
+    """The lesson's cells by id, also as lines of JSON, and the file's metadata.
+
+    rebuilt : the cells as they are where nothing was handed in
+    """
+
+    cells: Mapping[str, dict[str, Any]]
+    lines: Mapping[str, str]
+    rebuilt: tuple[Cell, ...]
+    metadata: Mapping[str, Any]
+
+
+def _released(course: Course, lesson: str) -> _ReleasedNotebook:
+    """Load the released lesson, anew only if it is another file by now."""
+    try:
+        status = course.learner(lesson).stat()
+        return _read_released(course, lesson, status.st_mtime_ns, status.st_size)
+    except OSError:
+        load_release(course, lesson)  # raises what is wrong, in a sentence
+        raise
+
+
+@functools.lru_cache(maxsize=8)
+def _read_released(course: Course, lesson: str, *_: int) -> _ReleasedNotebook:
+    rebuilt = load_release(course, lesson).cells
+    notebook = json.loads(course.learner(lesson).read_text(encoding="utf-8"))
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    lines = {name: json.dumps(cells[name], ensure_ascii=False) for name in cells}
+    return _ReleasedNotebook(cells, lines, rebuilt, notebook.get("metadata", {}))
+
+
+# --- cells ------------------------------------------------------------------------
+
+
+def _line(
+    lesson: _ReleasedNotebook,
+    cell: Cell,
+    outputs: list[dict[str, Any]],
+    verdict: ExerciseResult | None,
+) -> str:
+    """Return a cell as a line of JSON."""
+    if cell.role == "own":
+        return json.dumps(_own_cell(cell, outputs), ensure_ascii=False)
+    changes: dict[str, Any] = {"outputs": outputs} if outputs else {}
+    if cell.role == "solution":
+        changes["source"] = cell.source
+    elif cell.role == "check":
+        changes["outputs"] = verdict_outputs(verdict)
+    if not changes:
+        return lesson.lines[cell.id]
+    return json.dumps(lesson.cells[cell.id] | changes, ensure_ascii=False)
+
+
+def _own_cell(cell: Cell, outputs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a cell of the learner's own."""
+    if not cell.is_code:
+        return _prose_cell(cell.id, inert_html(cell.source[:MAX_PROSE]))
+    code = {"cell_type": "code", "execution_count": None, "outputs": outputs}
+    return code | {"id": cell.id, "metadata": {}, "source": cell.source}
+
+
+def _prose_cell(name: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
+
+
+def _unread(lesson: _ReleasedNotebook, reason: str) -> str:
+    """Return the cell that says why there are no answers, as a line of JSON."""
+    name = next(f"unread-{n}" for n in range(1000) if f"unread-{n}" not in lesson.cells)
+    source = f"**This notebook could not be graded.**\n\n{inert_html(reason)}"
+    return json.dumps(_prose_cell(name, source), ensure_ascii=False)
+
+
+# --- outputs ----------------------------------------------------------------------
 
 
 def verdict_outputs(verdict: ExerciseResult | None) -> list[dict[str, Any]]:
-    """Give what a check shows, in the form it has under plain nbgrader.
+    """Return a check's outputs, in the form that they have under plain nbgrader.
 
     There the points are the value of the cell's last line: nbgrader takes a check
     without such a value for full marks.
@@ -59,12 +160,12 @@ def verdict_outputs(verdict: ExerciseResult | None) -> list[dict[str, Any]]:
         "text/html": verdicts_html(verdict),
         DATA_TYPE: _as_data(verdict),
     }
-    shown = {"output_type": "display_data", "data": data, "metadata": {}}
-    return [shown, value]
+    display = {"output_type": "display_data", "data": data, "metadata": {}}
+    return [display, value]
 
 
 def _as_data(verdict: ExerciseResult) -> dict[str, Any]:
-    """Give the verdicts as ``check`` leaves them for programs."""
+    """Return the verdicts as ``check`` leaves them for programs."""
     return {
         "exercise": verdict.exercise,
         "points": verdict.points,
@@ -75,149 +176,48 @@ def _as_data(verdict: ExerciseResult) -> dict[str, Any]:
     }
 
 
-def _output(shown: dict[str, Any]) -> dict[str, Any]:
-    if type(text := shown.get("text")) is str:
-        text = visible(text[:LONGEST_TEXT]) + (CUT if shown.get("cut") is True else "")
+def safe_outputs(recorded: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the outputs of one cell without what is not of the expected form.
+
+    recorded : as the sandbox has recorded them, see ``inside.shell``
+    """
+    if type(recorded) is not list:
+        return []
+    outputs = map(_safe_output, recorded[:MAX_OUTPUTS])
+    return [each for each in outputs if each]
+
+
+def _safe_output(recorded: Any) -> dict[str, Any]:
+    """Return an output with its harmless forms; an empty one if it has none."""
+    if type(recorded) is not dict:
+        return {}
+    if type(text := recorded.get("text")) is str:
+        text = visible(text[:MAX_TEXT]) + (CUT if recorded.get("cut") is True else "")
         # Both as stdout: nbgrader takes anything on stderr for a failure.
         return {"output_type": "stream", "name": "stdout", "text": text}
-    data = shown.get("data")
-    kept = dict(_forms(data)) if type(data) is dict else {}
-    found = {"output_type": "display_data", "data": kept, "metadata": {}}
-    return found if kept else {}
+    data = recorded.get("data")
+    forms = dict(_safe_forms(data)) if type(data) is dict else {}
+    display = {"output_type": "display_data", "data": forms, "metadata": {}}
+    return display if forms else {}
 
 
-def _forms(data: dict[Any, Any]) -> Iterator[tuple[str, str]]:
-    """Give the harmless forms of a displayed object."""
+def _safe_forms(data: dict[Any, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the harmless forms of a displayed object."""
     if type(text := data.get("text/plain")) is str:
-        yield "text/plain", visible(text[:LONGEST_TEXT])
-    if picture := _picture(data.get("image/png")):
+        yield "text/plain", visible(text[:MAX_TEXT])
+    if picture := _safe_picture(data.get("image/png")):
         yield "image/png", picture
 
 
-def _picture(text: Any) -> str:
-    """Give a picture as text, written anew; "" for what is none, or too large."""
-    if type(text) is not str or len(text) > LONGEST_PICTURE:
+def _safe_picture(text: Any) -> str:
+    """Return a picture as text, encoded anew; "" for what is none, or too large."""
+    if type(text) is not str or len(text) > MAX_PICTURE:
         return ""
     try:
         raw = base64.b64decode(text.replace("\n", ""), validate=True)
     except (binascii.Error, ValueError):
         return ""
     width, height = (int.from_bytes(raw[at : at + 4]) for at in (16, 20))
-    if not raw.startswith(PNG) or not 0 < width * height <= MOST_PIXELS:
+    if not raw.startswith(PNG) or not 0 < width * height <= MAX_PIXELS:
         return ""
     return base64.b64encode(raw).decode()
-
-
-OURS = "attention_course"  # under this name the result stands in the metadata
-LONGEST_PROSE = 20_000  # characters of a text cell: each sign may take seven
-
-
-def autograded_notebook(
-    course: Course,
-    cells: Sequence[Placed],
-    result: Result,
-    outputs: Mapping[int, list[Any]],
-) -> str:
-    """Give a graded notebook's text; raises ``CourseError`` if the lesson has none.
-
-    cells : of the rebuilt submission; none if it could not be read
-    outputs : place of a cell, among those of code, to what it showed
-    """
-    lesson = _released(course, result.lesson)
-    verdicts = {each.exercise: each for each in result.exercises}
-    lines = [_unread(lesson, result.reason)] if result.status == "invalid" else []
-    place = 0
-    for cell in cells or lesson.placed:
-        shown = outputs_of(outputs.get(place, [])) if cell.code else []
-        place += cell.code
-        lines.append(_line(lesson, cell, shown, verdicts.get(cell.exercise)))
-    ours = f'"{OURS}": {{"result": {result.as_json()}}}'
-    metadata = json.dumps(lesson.metadata)[:-1] + (", " if lesson.metadata else "")
-    text = (
-        '{"cells": [\n' + ",\n".join(lines) + f'\n],\n"metadata": {metadata}{ours}}},\n'
-        '"nbformat": 4,\n"nbformat_minor": 5}\n'
-    )
-    # A folder's name may hold what is no text; it stands in the result.
-    return text.encode("utf-8", "replace").decode()
-
-
-def _line(
-    lesson: "_Released",
-    cell: Placed,
-    shown: list[dict[str, Any]],
-    verdict: ExerciseResult | None,
-) -> str:
-    """Give a cell as a line of JSON."""
-    if cell.role == "own":
-        return json.dumps(_own(cell, shown), ensure_ascii=False)
-    changes: dict[str, Any] = {"outputs": shown} if shown else {}
-    if cell.role == "solution":
-        changes["source"] = cell.source
-    elif cell.role == "check":
-        changes["outputs"] = verdict_outputs(verdict)
-    if not changes:
-        return lesson.lines[cell.id]
-    return json.dumps(lesson.cells[cell.id] | changes, ensure_ascii=False)
-
-
-def _own(cell: Placed, shown: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give a cell of the learner's own."""
-    if not cell.code:
-        return _prose(cell.id, still(cell.source[:LONGEST_PROSE]))
-    code = {"cell_type": "code", "execution_count": None, "outputs": shown}
-    return code | {"id": cell.id, "metadata": {}, "source": cell.source}
-
-
-def _prose(name: str, source: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
-
-
-def _unread(lesson: "_Released", reason: str) -> str:
-    """Give the cell that says why there are no answers, as a line of JSON."""
-    name = next(f"unread-{n}" for n in range(1000) if f"unread-{n}" not in lesson.cells)
-    source = f"**This notebook could not be graded.**\n\n{still(reason)}"
-    return json.dumps(_prose(name, source), ensure_ascii=False)
-
-
-@dataclass(frozen=True)
-class _Released:
-    """The lesson's cells by id, also as lines of JSON, and what the file says besides.
-
-    placed : the cells as they are where nothing was handed in
-    """
-
-    cells: Mapping[str, dict[str, Any]]
-    lines: Mapping[str, str]
-    placed: tuple[Placed, ...]
-    metadata: Mapping[str, Any]
-
-
-def _released(course: Course, lesson: str) -> _Released:
-    """Give the released lesson, read again only if it is another file by now."""
-    path = course.learner(lesson)
-    try:
-        found = path.stat()
-        return _read_released(course, lesson, found.st_mtime_ns, found.st_size)
-    except OSError:
-        load_master(course, lesson)  # says it in a sentence
-        raise
-
-
-@functools.lru_cache(maxsize=8)
-def _read_released(course: Course, lesson: str, *_: int) -> _Released:
-    master = load_master(course, lesson)
-    notebook = json.loads(course.learner(lesson).read_text(encoding="utf-8"))
-    cells = {cell["id"]: cell for cell in notebook["cells"]}
-    lines = {name: json.dumps(cells[name], ensure_ascii=False) for name in cells}
-    placed = tuple(
-        Placed(cell.role, cell.id, cell.source, cell.exercise, cell.role != "prose")
-        for cell in master.cells
-    )
-    return _Released(cells, lines, placed, notebook.get("metadata", {}))
-
-
-# MERGED autograder.gradebook.outputs: A graded notebook's outputs: verdicts, and what the learner's cells showed.
-#
-#   The sandbox says what they showed, and whatever ran there may have forged it. Only text
-#   and pictures are kept: formgrader shows a notebook in the instructor's own session.
-#

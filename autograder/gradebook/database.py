@@ -1,7 +1,9 @@
-"""nbgrader's gradebook, filled and read in batches.
+"""nbgrader's gradebook, written and read in batches: the file, its tables, its faults.
 
-Formgrader, nbgrader's own commands and its exports go on working on the same file. What
-is written, and when, is in ``opening`` (lessons) and ``writing`` (grades).
+Formgrader, nbgrader's own commands and its exports go on working on the same file.
+nbgrader commits once per grade; what is done here to its tables directly is only right
+for the version that is checked. What is written, and when, is in ``opening`` (lessons)
+and ``writing`` (grades).
 """
 
 import math
@@ -18,22 +20,30 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.folders import parsed, stored
-from autograder.gradebook.grades import Grades, grades_of
+from autograder.gradebook.grades import StudentGrades, read_grades
+from autograder.gradebook.lateness import (
+    LatePenalties,
+    format_for_sqlite,
+    parse_timestamp,
+)
 from autograder.gradebook.opening import (
     enter_lesson,
-    find_opened,
+    find_opened_lesson,
     is_current,
-    not_opened,
+    not_opened_error,
     released_cells,
-    retired,
+    retired_exercises,
 )
-from autograder.gradebook.settings import Penalties, course_id, database_path
-from autograder.gradebook.writing import Batch, Entry, id_fault
+from autograder.gradebook.settings import course_id, database_path
+from autograder.gradebook.writing import (
+    GradebookBatch,
+    GradebookEntry,
+    student_id_fault,
+)
 from autograder.startup import skip_address_parser
 
-WAIT = 60.0  # seconds for another program that is writing
-VERSION = "e43177bfe90b"  # of the tables, as nbgrader 0.9.6 makes them
+MAX_WAIT = 60.0  # seconds for another program that is writing
+VERSION = "e43177bfe90b"  # of the tables that nbgrader 0.9.6 makes
 TABLES = frozenset(
     {
         *("alembic_version", "assignment", "base_cell", "comment", "course", "grade"),
@@ -41,9 +51,9 @@ TABLES = frozenset(
         *("submitted_assignment", "submitted_notebook", "task_cells"),
     }
 )
-NBGRADERS = frozenset({"assignment", "submitted_assignment"})  # in all its versions
-SAME = "; nothing in it was changed"
-FAULTS = {  # SQLite's name of an error, or the beginning of it, to what it means
+CORE_TABLES = frozenset({"assignment", "submitted_assignment"})  # in all its versions
+UNCHANGED = "; nothing in it was changed"
+FAULTS = {  # the beginning of SQLite's name of an error, to what it means
     "SQLITE_BUSY": "is in use: another program (formgrader, nbgrader, a second run) "
     "has kept it locked for {wait:g} s: wait until that is done, and call again",
     "SQLITE_READONLY": "may not be written: make the file and its folder writable, "
@@ -57,20 +67,20 @@ FAULTS = {  # SQLite's name of an error, or the beginning of it, to what it mean
 
 
 @contextmanager
-def connected(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+def connect(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
     """Open the database; raises ``CourseError`` if it is not nbgrader's.
 
     make : whether to make an empty file if there is none
     """
     uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
-    with _told(path):
-        # Nothing is begun that is not said to begin: see ``transaction``.
-        found = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None)
-        try:
-            _check(found, path)
-            yield found
-        finally:
-            found.close()
+    with _faults_as_course_errors(path):
+        # Without an isolation level only ``transaction`` begins a transaction.
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=MAX_WAIT, isolation_level=None
+        )
+        with closing(connection):
+            _check(connection, path)
+            yield connection
 
 
 @contextmanager
@@ -89,21 +99,21 @@ def transaction(
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Say whether there are no tables yet."""
+    """Return whether there are no tables yet."""
     return not _tables(connection)
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:
-    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return {name for (name,) in found}
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return {name for (name,) in rows}
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is not made by this nbgrader; an empty file is still to be made."""
+    """Refuse what is not made by this nbgrader; an empty file gets its tables later."""
     tables = _tables(connection)
     if not tables:
         return
-    if not tables >= NBGRADERS:
+    if not tables >= CORE_TABLES:
         raise CourseError(
             f"{path} is a database of something else than nbgrader: move it away, or "
             "bring the gradebook back from a backup"
@@ -121,20 +131,20 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _faults_as_course_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", None) or ""
-        for known, told in FAULTS.items():
-            if name == known or name.startswith(f"{known}_"):
-                what = told.format(wait=WAIT)
-                raise CourseError(f"{path} {what}{SAME}") from None
-        raise CourseError(f"{path} cannot be used ({error}){SAME}") from None
+        for start, meaning in FAULTS.items():
+            if name == start or name.startswith(f"{start}_"):
+                sentence = meaning.format(wait=MAX_WAIT)
+                raise CourseError(f"{path} {sentence}{UNCHANGED}") from None
+        raise CourseError(f"{path} cannot be used ({error}){UNCHANGED}") from None
 
 
-def nbgraders_tables() -> list[str]:
-    """Give the statements that make them; takes seconds, and touches nothing."""
+def table_statements() -> list[str]:
+    """Return the statements that make nbgrader's tables; takes seconds."""
     skip_address_parser()
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")  # SQLAlchemy's, to nbgrader's authors
@@ -153,24 +163,24 @@ def nbgraders_tables() -> list[str]:
 
 
 def _statements(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path)) as made:
-        ((version,),) = made.execute("SELECT version_num FROM alembic_version")
+    with closing(sqlite3.connect(path)) as connection:
+        ((version,),) = connection.execute("SELECT version_num FROM alembic_version")
         if version != VERSION:
             raise CourseError(
                 f"this nbgrader makes gradebooks of another version ({version}, not "
                 f"{VERSION}): install the one that requirements.lock names"
             )
-        rows = made.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-        mark = f"INSERT INTO alembic_version (version_num) VALUES ('{VERSION}')"
-        return [*(statement for (statement,) in rows), mark]
+        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        insert = f"INSERT INTO alembic_version (version_num) VALUES ('{VERSION}')"
+        return [*(statement for (statement,) in rows), insert]
 
 
 @contextmanager
 def _scripts_in_path() -> Iterator[None]:
     """Let nbgrader find the ``alembic`` of this Python; it calls it by name."""
     before = os.environ.get("PATH")
-    here = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join(filter(None, (here, before)))
+    scripts = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join(filter(None, (scripts, before)))
     try:
         yield
     finally:
@@ -187,86 +197,88 @@ class Gradebook:
     """
 
     def __init__(self, course: Course) -> None:
-        """Take the course; nothing is opened yet."""
+        """Keep the course; nothing is opened yet."""
         self.course = course
-        self._penalties = Penalties(course)
+        self._penalties = LatePenalties(course)
         self._ignored: dict[str, str] = {}
 
     @cached_property
     def path(self) -> Path:
-        """Where the file is, whether it exists or not."""
+        """The file's path, whether it exists or not."""
         return database_path(self.course)
 
     @property
     def notes(self) -> list[str]:
-        """What ``enter`` had to leave out so far, a sentence each."""
+        """What ``enter`` has left out so far, a sentence each."""
         return list(self._ignored.values())
 
     def open_lesson(self, lesson: str) -> list[str]:
-        """Enter a lesson, or what has changed in it; give sentences to print.
+        """Enter a lesson, or what has changed in it; return sentences to print.
 
         Takes seconds only where there is no gradebook yet.
         """
         cells = released_cells(self.course, lesson)
         tables: list[str] = []
         if self._is_made():
-            with connected(self.path) as connection:
+            with connect(self.path) as connection:
                 if is_current(connection, lesson, cells):
-                    return retired(connection, lesson, cells)
+                    return retired_exercises(connection, lesson, cells)
         else:
-            tables = nbgraders_tables()
+            tables = table_statements()
         name = course_id(self.course)
-        with connected(self.path, make=True) as connection, transaction(connection):
+        with connect(self.path, make=True) as connection, transaction(connection):
             if is_empty(connection):
                 for statement in tables:
                     connection.execute(statement)
             return enter_lesson(connection, lesson, name, cells)
 
-    def enter(self, lesson: str, entries: Sequence[Entry]) -> int:
-        """Write what differs, all of it or nothing; give how many students changed.
+    def enter(self, lesson: str, entries: Sequence[GradebookEntry]) -> int:
+        """Write what differs, all of it or nothing; return how many students changed.
 
         Raises ``ValueError`` for what is no student's id, or no points.
         """
-        _refuse_nonsense(entries)
+        _check_entries(entries)
         if not self._is_made():
-            raise not_opened(lesson)
+            raise not_opened_error(lesson)
         moments = [self._moment(lesson, entry) for entry in entries]
         students = [entry.student for entry in entries]
-        with connected(self.path) as connection:
-            if find_opened(connection, lesson).due:
+        with connect(self.path) as connection:
+            if find_opened_lesson(connection, lesson).due:
                 _ = self._penalties.plugin  # seconds, while others may still write
             with transaction(connection):
-                opened = find_opened(connection, lesson)
-                batch = Batch(connection, opened, students, self._penalties)
+                opened = find_opened_lesson(connection, lesson)
+                batch = GradebookBatch(connection, opened, students, self._penalties)
                 for entry, moment in zip(entries, moments, strict=True):
-                    batch.take(entry, moment)
+                    batch.add(entry, moment)
                 return batch.write()
 
     def grades(
         self, lesson: str, students: Sequence[str] | None = None
-    ) -> dict[str, Grades]:
-        """Give each student's grades, by id: all that the gradebook knows, or these."""
+    ) -> dict[str, StudentGrades]:
+        """Return grades by student: of all that the gradebook knows, or of these."""
         if not self._is_made():
-            raise not_opened(lesson)
+            raise not_opened_error(lesson)
         with (
-            connected(self.path) as connection,
+            connect(self.path) as connection,
             transaction(connection, write=False),
         ):
-            return grades_of(connection, find_opened(connection, lesson), students)
+            return read_grades(
+                connection, find_opened_lesson(connection, lesson), students
+            )
 
     def _is_made(self) -> bool:
         if not self.path.exists():
             return False
-        with connected(self.path) as connection:
+        with connect(self.path) as connection:
             return not is_empty(connection)
 
-    def _moment(self, lesson: str, entry: Entry) -> str | None:
-        """Give when something was handed in, if its timestamp says so."""
-        if not (entry.timestamp or "").strip():
+    def _moment(self, lesson: str, entry: GradebookEntry) -> str | None:
+        """Return when something was handed in, if its timestamp says so."""
+        timestamp = entry.timestamp or ""
+        if not timestamp.strip():
             return None
-        moment = parsed(entry.timestamp or "")
-        if moment:
-            return stored(moment)
+        if moment := parse_timestamp(timestamp):
+            return format_for_sqlite(moment)
         self._ignored[f"{lesson}/{entry.student}"] = (
             f"{entry.student}: timestamp.txt for {lesson} holds no date and time, and "
             "is ignored; whether it is late is not known"
@@ -274,20 +286,12 @@ class Gradebook:
         return None
 
 
-def _refuse_nonsense(entries: Sequence[Entry]) -> None:
+def _check_entries(entries: Sequence[GradebookEntry]) -> None:
     for entry in entries:
-        if fault := id_fault(entry.student):
+        if fault := student_id_fault(entry.student):
             raise ValueError(f"{entry.student!r}: {fault}")
         if not all(math.isfinite(points) for points in entry.points.values()):
             raise ValueError(f"{entry.student}: points that are no number")
     counts = Counter(entry.student for entry in entries)
     if twice := [student for student, count in counts.items() if count > 1]:
         raise ValueError(f"{twice[0]} has two entries in one batch")
-
-
-# MERGED autograder.gradebook.connection: nbgrader's database as a file: opened, checked, and each fault told in a sentence.
-#
-#   nbgrader's own reading and writing commits once per grade; what is done here to its
-#   tables directly is only right for the version that is checked.
-#
-# MERGED autograder.gradebook.tables: The tables of a new gradebook, as nbgrader makes them.

@@ -1,4 +1,7 @@
-"""One student's grades of one lesson, as they stand in the gradebook, as data."""
+"""The grades of a lesson as they are in the gradebook, and how a class's are read.
+
+A class is read out of nbgrader's database with one query for each table.
+"""
 
 import json
 import sqlite3
@@ -8,15 +11,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from autograder.gradebook.opening import Opened
+from autograder.gradebook.opening import OpenedLesson
+
+
+def points_that_count(
+    auto: float | None, manual: float | None, extra: float | None
+) -> float:
+    """Return what nbgrader counts: a person's points instead of the engine's.
+
+    Extra credit counts only where there are points.
+
+    >>> points_that_count(3.0, 5.0, 1.0), points_that_count(None, None, 1.0)
+    (6.0, 0.0)
+    """
+    points = auto if manual is None else manual
+    return 0.0 if points is None else float(points) + float(extra or 0.0)
 
 
 @dataclass(frozen=True)
 class Grade:
     """The grade of one exercise.
 
-    auto : what the engine gave; None if it has not been graded
-    manual : what a person gave in formgrader, which counts instead
+    auto : the engine's points; None if it has not been graded
+    manual : a person's points, entered in formgrader, which count instead
     extra : extra credit, which a person has added
     comment : what a person has written to the student
     """
@@ -35,12 +52,11 @@ class Grade:
         >>> Grade("softmax", 8.0, auto=3.0, manual=5.0, extra=1.0).points
         6.0
         """
-        given = self.auto if self.manual is None else self.manual
-        return 0.0 if given is None else float(given) + float(self.extra or 0.0)
+        return points_that_count(self.auto, self.manual, self.extra)
 
 
 @dataclass(frozen=True)
-class Grades:
+class StudentGrades:
     """All grades of a student for a lesson.
 
     student : the id, which is the name of the folder in ``submitted``
@@ -71,9 +87,8 @@ class Grades:
         return float(sum(each.max_points for each in self.exercises))
 
 
-Table = Literal["", "grade", "comment"]
-
-# In this order all is found by indexes: few students of many cost little.
+# In this order of the tables every row is found by an index: a few students of many
+# cost little.
 SUBMISSIONS = (
     "SELECT s.student_id, {} FROM json_each(:students) j "
     "CROSS JOIN submitted_assignment s "
@@ -91,109 +106,110 @@ PEOPLE = (
 )
 NAMED = "WHERE id IN (SELECT value FROM json_each(?)) "
 
+CellTable = Literal["", "grade", "comment"]
+
 
 def submission_rows(
     connection: sqlite3.Connection,
-    opened: Opened,
+    lesson: OpenedLesson,
     students: Sequence[str],
-    what: str,
-    each: Table = "",
+    columns: str,
+    table: CellTable = "",
 ) -> Iterator[tuple[Any, ...]]:
-    """Give rows of a student's id and what is wanted, in SQL.
+    """Return rows of a student's id and the columns.
 
-    what : columns of s (submitted_assignment), n (submitted_notebook), g (see each)
-    each : the table of which there is a row for each cell, if one is wanted
+    columns : in SQL, of s (submitted_assignment), n (submitted_notebook), g (``table``)
+    table : adds a row for each cell of the table
     """
-    wanted = SUBMISSIONS.format(what)
-    if each:
-        wanted += OF_EACH_CELL.format(each)
-    cells = opened.graded if each == "grade" else opened.commented
-    given = {
-        "assignment": opened.assignment,
-        "notebook": opened.notebook,
+    query = SUBMISSIONS.format(columns)
+    if table:
+        query += OF_EACH_CELL.format(table)
+    cells = lesson.graded if table == "grade" else lesson.commented
+    values = {
+        "assignment": lesson.assignment,
+        "notebook": lesson.notebook,
         "students": json.dumps(students),
         "cells": json.dumps([*cells.values()]),
     }
-    return connection.execute(wanted, given)
+    return connection.execute(query, values)
 
 
-def grades_of(
-    connection: sqlite3.Connection, opened: Opened, students: Sequence[str] | None
-) -> dict[str, Grades]:
-    """Give the grades of all students of the gradebook, or of some, by id.
+def read_grades(
+    connection: sqlite3.Connection,
+    lesson: OpenedLesson,
+    students: Sequence[str] | None,
+) -> dict[str, StudentGrades]:
+    """Return the grades of all students of the gradebook, or of some, by id.
 
-    Who has not handed in has empty ones.
+    Those of a student who has not handed in are empty.
     """
     people = _people(connection, students)
-    blank = _blank(connection, opened)
-    scores = _scores(connection, opened, [*people], blank)
-    what = "s.timestamp, coalesce(n.late_submission_penalty, 0.0)"
+    ungraded = _ungraded(connection, lesson)
+    graded = _graded(connection, lesson, [*people], ungraded)
+    columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0)"
     submissions = {
-        student: (_shown(moment), penalty)
+        student: (_format_timestamp(moment), penalty)
         for student, moment, penalty in submission_rows(
-            connection, opened, [*people], what
+            connection, lesson, [*people], columns
         )
     }
-    found = {}
+    grades = {}
     for student, names in people.items():
         timestamp, penalty = submissions.get(student, ("", 0.0))
-        exercises = tuple((blank | scores[student]).values())
+        exercises = tuple((ungraded | graded[student]).values())
         submitted = student in submissions
-        found[student] = Grades(
+        grades[student] = StudentGrades(
             student, exercises, penalty, submitted, timestamp, *names
         )
-    return found
+    return grades
 
 
 def _people(
     connection: sqlite3.Connection, students: Sequence[str] | None
 ) -> dict[str, list[str]]:
-    wanted = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"
-    given = () if students is None else (json.dumps(students),)
-    return {student: names for student, *names in connection.execute(wanted, given)}
+    query = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"
+    values = () if students is None else (json.dumps(students),)
+    return {student: names for student, *names in connection.execute(query, values)}
 
 
-def _blank(connection: sqlite3.Connection, opened: Opened) -> dict[str, Grade]:
-    """Give the exercises without grades: id of the graded cell to grade."""
-    wanted = (
+def _ungraded(connection: sqlite3.Connection, lesson: OpenedLesson) -> dict[str, Grade]:
+    """Return the exercises without grades: id of the graded cell to grade."""
+    query = (
         "SELECT id, max_score FROM grade_cells UNION ALL "
         "SELECT id, max_score FROM task_cells"
     )
-    most = dict(connection.execute(wanted).fetchall())
-    return {cell: Grade(name, most[cell]) for name, cell in opened.graded.items()}
+    max_points = dict(connection.execute(query).fetchall())
+    return {cell: Grade(name, max_points[cell]) for name, cell in lesson.graded.items()}
 
 
-def _scores(
+def _graded(
     connection: sqlite3.Connection,
-    opened: Opened,
+    lesson: OpenedLesson,
     students: Sequence[str],
-    blank: dict[str, Grade],
+    ungraded: dict[str, Grade],
 ) -> dict[str, dict[str, Grade]]:
-    """Give the grades that there are, by student and id of the graded cell."""
+    """Return the grades that exist, by student and id of the graded cell."""
     comments: dict[tuple[str, str], str] = {}
-    names = {cell: name for name, cell in opened.commented.items()}
-    what = "g.cell_id, g.manual_comment"
-    rows = submission_rows(connection, opened, students, what, "comment")
+    exercises = {cell: exercise for exercise, cell in lesson.commented.items()}
+    columns = "g.cell_id, g.manual_comment"
+    rows = submission_rows(connection, lesson, students, columns, "comment")
     for student, cell, comment in rows:
         if comment:
-            comments[student, names[cell]] = comment
-    found: dict[str, dict[str, Grade]] = defaultdict(dict)
-    what = "g.cell_id, g.auto_score, g.manual_score, g.extra_credit"
-    rows = submission_rows(connection, opened, students, what, "grade")
+            comments[student, exercises[cell]] = comment
+    grades: dict[str, dict[str, Grade]] = defaultdict(dict)
+    columns = "g.cell_id, g.auto_score, g.manual_score, g.extra_credit"
+    rows = submission_rows(connection, lesson, students, columns, "grade")
     for student, cell, auto, manual, extra in rows:
-        comment = comments.get((student, blank[cell].exercise), "")
-        found[student][cell] = replace(
-            blank[cell], auto=auto, manual=manual, extra=extra, comment=comment
+        comment = comments.get((student, ungraded[cell].exercise), "")
+        grades[student][cell] = replace(
+            ungraded[cell], auto=auto, manual=manual, extra=extra, comment=comment
         )
-    return found
+    return grades
 
 
-def _shown(moment: str | None) -> str:
-    """Give a moment as nbgrader's export writes it; what is none, as it stands."""
+def _format_timestamp(moment: str | None) -> str:
+    """Return a time as nbgrader's export writes it; what is none, as it is."""
     try:
         return str(datetime.fromisoformat(moment)) if moment else ""
     except ValueError:
         return str(moment)
-
-
-# MERGED autograder.gradebook.querying: Read a class out of nbgrader's database, with a query for each table.

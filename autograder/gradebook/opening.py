@@ -12,17 +12,21 @@ from typing import Any
 from uuid import uuid4
 
 from autograder.course import Course, CourseError
-from autograder.grading.release import CHECK, load_master
+from autograder.grading.release import CHECK, load_release
 
 GRADED = ("GradeCell", "TaskCell")  # nbgrader's types of cells that have a grade
 COMMENTED = ("SolutionCell", "TaskCell")  # and of those that have a comment
+CELL_TABLES = ("grade_cells", "solution_cells", "task_cells")
+NEW_ID = "lower(hex(randomblob(16)))"  # of the form of nbgrader's ids
+
+Rows = dict[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A lesson's ids in the gradebook.
+class OpenedLesson:
+    """A lesson that the gradebook has: the ids to which its grades belong.
 
-    due : when it is to be handed in at the latest, if that is said
+    due : when it is to be handed in at the latest, if there is such a time
     graded : exercise to the id of the cell whose grade is its own, in order
     commented : exercise to the id of the cell whose comment is its own
     """
@@ -34,47 +38,46 @@ class Opened:
     commented: Mapping[str, str]
 
 
-def find_opened(connection: sqlite3.Connection, lesson: str) -> Opened:
-    """Give a lesson's ids; raises ``CourseError`` if it is not in the gradebook."""
-    found = connection.execute(
+def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLesson:
+    """Return a lesson's ids; raises ``CourseError`` if the gradebook has it not."""
+    row = connection.execute(
         "SELECT a.id, n.id, a.duedate FROM assignment a "
         "JOIN notebook n ON n.assignment_id = a.id AND n.name = a.name "
         "WHERE a.name = ?",
         (lesson,),
     ).fetchone()
-    if not found:
-        raise not_opened(lesson)
-    assignment, notebook, due = found
+    if not row:
+        raise not_opened_error(lesson)
+    assignment, notebook, due = row
     cells = connection.execute(
         "SELECT name, id, type FROM base_cell WHERE notebook_id = ? ORDER BY rowid",
         (notebook,),
     ).fetchall()
-    return Opened(
+    return OpenedLesson(
         assignment,
         notebook,
         due,
-        {
+        graded={
             name.removeprefix(CHECK): cell
             for name, cell, kind in cells
             if kind in GRADED
         },
-        {name: cell for name, cell, kind in cells if kind in COMMENTED},
+        commented={name: cell for name, cell, kind in cells if kind in COMMENTED},
     )
 
 
-def not_opened(lesson: str) -> CourseError:
-    """Give the fault of a lesson that is not in the gradebook."""
+def not_opened_error(lesson: str) -> CourseError:
+    """Return the error for a lesson that is not in the gradebook."""
     return CourseError(
         f"{lesson} is not in the gradebook: run `autograder open {lesson}` to enter it"
     )
 
 
-Rows = dict[str, tuple[Any, ...]]
-
-
 @dataclass
-class Cells:
-    """What the gradebook keeps of a notebook's cells, by their names.
+class GradebookCells:
+    """What the gradebook stores of a notebook's cells, by their names.
+
+    As nbgrader's ``SaveCells`` stores it, and nothing else: tests compare the two.
 
     graded : the greatest score, and the cell's type
     solutions : nothing but the name
@@ -86,9 +89,9 @@ class Cells:
     solutions: Rows = field(default_factory=dict)
     sources: Rows = field(default_factory=dict)
 
-    def only(self, others: "Cells") -> "Cells":
-        """Give these cells without those that the others have not."""
-        return Cells(
+    def restricted_to(self, others: "GradebookCells") -> "GradebookCells":
+        """Return these cells without those that the others have not."""
+        return GradebookCells(
             self.kernelspec,
             *(
                 {name: row for name, row in ours.items() if name in theirs}
@@ -101,11 +104,11 @@ class Cells:
         )
 
 
-def released_cells(course: Course, lesson: str) -> Cells:
-    """Give what the lesson's released notebook has; raises ``CourseError``."""
-    load_master(course, lesson)  # says in a sentence what is wrong with it
+def released_cells(course: Course, lesson: str) -> GradebookCells:
+    """Return what the lesson's released notebook has; raises ``CourseError``."""
+    load_release(course, lesson)  # raises a sentence where something is wrong with it
     notebook = json.loads(course.learner(lesson).read_text(encoding="utf-8"))
-    cells = Cells(json.dumps(notebook["metadata"].get("kernelspec", {})))
+    cells = GradebookCells(json.dumps(notebook["metadata"].get("kernelspec", {})))
     for cell in notebook["cells"]:
         marks = cell["metadata"].get("nbgrader", {})
         graded, solution = marks.get("grade"), marks.get("solution")
@@ -121,15 +124,15 @@ def released_cells(course: Course, lesson: str) -> Cells:
     return cells
 
 
-def held_cells(connection: sqlite3.Connection, notebook: str) -> Cells:
-    """Give what the gradebook has of a notebook."""
+def stored_cells(connection: sqlite3.Connection, notebook: str) -> GradebookCells:
+    """Return what the gradebook has of a notebook."""
 
-    def rows(wanted: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        for name, *row in connection.execute(wanted, (notebook,)):
+    def rows(query: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        for name, *row in connection.execute(query, (notebook,)):
             yield name, tuple(row)
 
     ((kernelspec, _),) = rows("SELECT kernelspec FROM notebook WHERE id = ?")
-    return Cells(
+    return GradebookCells(
         kernelspec,
         dict(
             rows(
@@ -153,72 +156,75 @@ def held_cells(connection: sqlite3.Connection, notebook: str) -> Cells:
     )
 
 
-def notebook_id(connection: sqlite3.Connection, lesson: str) -> str:
-    """Give the id of a lesson's notebook, "" if the gradebook has not the lesson."""
-    wanted = (
-        "SELECT n.id FROM notebook n JOIN assignment a ON a.id = n.assignment_id "
-        "WHERE a.name = ? AND n.name = a.name"
-    )
-    row = connection.execute(wanted, (lesson,)).fetchone()
-    return row[0] if row else ""
-
-
-def is_handed_in(connection: sqlite3.Connection, notebook: str) -> bool:
-    """Say whether the gradebook has a submission of a notebook."""
-    wanted = "SELECT EXISTS (SELECT 1 FROM submitted_notebook WHERE notebook_id = ?)"
-    return bool(connection.execute(wanted, (notebook,)).fetchone()[0])
-
-
-NEW_ID = "lower(hex(randomblob(16)))"  # of the form of nbgrader's ids
-TABLES_OF_CELLS = ("grade_cells", "solution_cells", "task_cells")
-
-
-def is_current(connection: sqlite3.Connection, lesson: str, cells: Cells) -> bool:
-    """Say whether the gradebook has a lesson as it was released."""
-    notebook = notebook_id(connection, lesson)
+def is_current(
+    connection: sqlite3.Connection, lesson: str, cells: GradebookCells
+) -> bool:
+    """Return whether the gradebook has a lesson as it was released."""
+    notebook = _notebook_id(connection, lesson)
     if not notebook:
         return False
-    held = held_cells(connection, notebook)
-    return cells == (held.only(cells) if is_handed_in(connection, notebook) else held)
-
-
-def retired(connection: sqlite3.Connection, lesson: str, cells: Cells) -> list[str]:
-    """Say which exercises the gradebook has and the lesson no longer."""
-    held = held_cells(connection, notebook_id(connection, lesson))
-    gone = [
-        name.removeprefix(CHECK) for name in held.graded if name not in cells.graded
-    ]
-    if not gone:
-        return []
-    return [
-        f"no longer in {lesson}: {', '.join(gone)}; what was graded of it stays in the "
-        "gradebook, and counts"
-    ]
+    stored = stored_cells(connection, notebook)
+    if _is_handed_in(connection, notebook):
+        stored = stored.restricted_to(cells)
+    return cells == stored
 
 
 def enter_lesson(
-    connection: sqlite3.Connection, lesson: str, course_id: str, cells: Cells
+    connection: sqlite3.Connection, lesson: str, course_id: str, cells: GradebookCells
 ) -> list[str]:
-    """Enter a lesson, or what has changed in it; give what there is to say of it."""
+    """Enter a lesson, or what has changed in it; return sentences to print."""
     if course_id:
         connection.execute("INSERT OR IGNORE INTO course (id) VALUES (?)", (course_id,))
-    notebook = notebook_id(connection, lesson) or _added(connection, lesson, course_id)
-    before = held_cells(connection, notebook)
-    _write(connection, notebook, cells)
-    said = []
-    if is_handed_in(connection, notebook):
+    notebook = _notebook_id(connection, lesson)
+    notebook = notebook or _add_lesson(connection, lesson, course_id)
+    before = stored_cells(connection, notebook)
+    _write_cells(connection, notebook, cells)
+    sentences = []
+    if _is_handed_in(connection, notebook):
         _add_open_grades(connection, notebook)
         if new := [name for name in cells.graded if name not in before.graded]:
             names = ", ".join(name.removeprefix(CHECK) for name in new)
-            said.append(f"new in {lesson}: {names}; grade the class again")
+            sentences.append(f"new in {lesson}: {names}; grade the class again")
     else:
         _drop_others(connection, notebook, cells)
-    _sort(connection, notebook, cells)
-    return said + retired(connection, lesson, cells)
+    _sort_cells(connection, notebook, cells)
+    return sentences + retired_exercises(connection, lesson, cells)
 
 
-def _added(connection: sqlite3.Connection, lesson: str, course_id: str) -> str:
-    """Enter a lesson and its notebook without cells; give the notebook's id."""
+def retired_exercises(
+    connection: sqlite3.Connection, lesson: str, cells: GradebookCells
+) -> list[str]:
+    """Return a sentence on what the gradebook has and the lesson no longer, if any."""
+    stored = stored_cells(connection, _notebook_id(connection, lesson))
+    names = [
+        name.removeprefix(CHECK) for name in stored.graded if name not in cells.graded
+    ]
+    if not names:
+        return []
+    return [
+        f"no longer in {lesson}: {', '.join(names)}; what was graded of it stays in "
+        "the gradebook, and counts"
+    ]
+
+
+def _notebook_id(connection: sqlite3.Connection, lesson: str) -> str:
+    """Return the id of a lesson's notebook, "" if the gradebook has not the lesson."""
+    query = (
+        "SELECT n.id FROM notebook n JOIN assignment a ON a.id = n.assignment_id "
+        "WHERE a.name = ? AND n.name = a.name"
+    )
+    row = connection.execute(query, (lesson,)).fetchone()
+    return row[0] if row else ""
+
+
+def _is_handed_in(connection: sqlite3.Connection, notebook: str) -> bool:
+    """Return whether the gradebook has a submission of a notebook."""
+    query = "SELECT EXISTS (SELECT 1 FROM submitted_notebook WHERE notebook_id = ?)"
+    return bool(connection.execute(query, (notebook,)).fetchone()[0])
+
+
+def _add_lesson(connection: sqlite3.Connection, lesson: str, course_id: str) -> str:
+    """Enter a lesson and its notebook without cells; return the notebook's id."""
     connection.execute(
         "INSERT OR IGNORE INTO assignment (id, name, course_id) VALUES (?, ?, ?)",
         (uuid4().hex, lesson, course_id),
@@ -228,11 +234,13 @@ def _added(connection: sqlite3.Connection, lesson: str, course_id: str) -> str:
         "SELECT ?, name, id FROM assignment WHERE name = ?",
         (uuid4().hex, lesson),
     )
-    return notebook_id(connection, lesson)
+    return _notebook_id(connection, lesson)
 
 
-def _write(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
-    """Write the cells; those of names that are there keep their ids."""
+def _write_cells(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
+    """Write the cells; those whose names are there keep their ids."""
     connection.execute(
         "UPDATE notebook SET kernelspec = ? WHERE id = ?", (cells.kernelspec, notebook)
     )
@@ -261,18 +269,18 @@ def _write(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
 def _base_cell(
     connection: sqlite3.Connection, notebook: str, name: str, kind: str
 ) -> str:
-    """Give the id of a cell, which is added if there is none."""
+    """Return the id of a cell, which is added if it is new."""
     connection.execute(
         "INSERT OR IGNORE INTO base_cell (id, name, notebook_id, type) "
         f"VALUES ({NEW_ID}, ?, ?, ?)",
         (name, notebook, kind),
     )
-    wanted = "SELECT id FROM base_cell WHERE name = ? AND notebook_id = ? AND type = ?"
-    return connection.execute(wanted, (name, notebook, kind)).fetchone()[0]
+    query = "SELECT id FROM base_cell WHERE name = ? AND notebook_id = ? AND type = ?"
+    return connection.execute(query, (name, notebook, kind)).fetchone()[0]
 
 
 def _add_open_grades(connection: sqlite3.Connection, notebook: str) -> None:
-    """Give each submission a grade and a comment, still to come, of each new cell."""
+    """Add an empty grade and comment of each new cell to each submission."""
     for table, column, value, kind in (
         ("grade", "needs_manual_grade", "1", "GradeCell"),
         ("comment", "auto_comment", "NULL", "SolutionCell"),
@@ -286,7 +294,9 @@ def _add_open_grades(connection: sqlite3.Connection, notebook: str) -> None:
         )
 
 
-def _drop_others(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
+def _drop_others(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
     """Remove the cells that are gone, as nbgrader does while nobody has handed in."""
     for kind, rows in (
         ("GradeCell", cells.graded),
@@ -298,7 +308,7 @@ def _drop_others(connection: sqlite3.Connection, notebook: str, cells: Cells) ->
             "AND name NOT IN (SELECT value FROM json_each(?))",
             (notebook, kind, json.dumps([*rows])),
         ).fetchall()
-        for table in ("base_cell", *TABLES_OF_CELLS):
+        for table in ("base_cell", *CELL_TABLES):
             connection.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
     connection.execute(
         "DELETE FROM source_cell WHERE notebook_id = ? "
@@ -307,7 +317,9 @@ def _drop_others(connection: sqlite3.Connection, notebook: str, cells: Cells) ->
     )
 
 
-def _sort(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
+def _sort_cells(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
     """Put the cells in the order of the lesson, then those that it no longer has.
 
     Whoever reads the gradebook has no other order than that of the rows.
@@ -316,21 +328,13 @@ def _sort(connection: sqlite3.Connection, notebook: str, cells: Cells) -> None:
         "SELECT id, name, type FROM base_cell WHERE notebook_id = ? ORDER BY rowid",
         (notebook,),
     ).fetchall()
-    order = [("GradeCell", name) for name in cells.graded]
-    order += [("SolutionCell", name) for name in cells.solutions]
-    known = {place: number for number, place in enumerate(order)}
-    places = {row[0]: known.get((row[2], row[1]), len(known)) for row in rows}
-    for cell in sorted(places, key=lambda cell: places[cell]):
+    in_lesson = [("GradeCell", name) for name in cells.graded]
+    in_lesson += [("SolutionCell", name) for name in cells.solutions]
+    order = {cell: index for index, cell in enumerate(in_lesson)}
+    indices = {cell: order.get((kind, name), len(order)) for cell, name, kind in rows}
+    for cell in sorted(indices, key=lambda cell: indices[cell]):
         connection.execute(
             "UPDATE base_cell SET rowid = (SELECT max(rowid) + 1 FROM base_cell) "
             "WHERE id = ?",
             (cell,),
         )
-
-
-# MERGED autograder.gradebook.opened: A lesson that the gradebook has: where its grades belong.
-# MERGED autograder.gradebook.lesson_cells: A lesson's cells, as it was released and as the gradebook has them.
-#
-#   What nbgrader's ``SaveCells`` keeps of a notebook, and nothing else: tests hold the two
-#   together. What is done with a difference is ``opening``'s work.
-#

@@ -1,7 +1,9 @@
-"""Grade for nbgrader: ``nbgrader autograde`` and formgrader's button ask here.
+"""Grade for nbgrader: ``nbgrader autograde`` and formgrader's button call this service.
 
-What is started once stays warm, so that a second click costs no start. nbgrader itself
-writes the autograded notebook; its gradebook is written here.
+``GradeRecords`` writes what grading gives to where people look: autograded notebooks
+and the gradebook. ``autograder grade`` uses it too. ``Service`` grades one submission
+at a time; what it starts stays warm, so that a second click costs no start. There
+nbgrader itself writes the autograded notebook.
 """
 
 import atexit
@@ -12,19 +14,27 @@ from time import monotonic
 from autograder.course import Course, CourseError
 from autograder.gradebook.autograded import autograded_notebook
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.folders import graded_path, write_autograded
-from autograder.gradebook.writing import Entry, entry_of, id_fault
+from autograder.gradebook.folders import autograded_path, write_autograded
+from autograder.gradebook.writing import (
+    GradebookEntry,
+    gradebook_entry,
+    student_id_fault,
+)
 from autograder.grading import classroom
 from autograder.grading.identity import course_seed, course_version
 from autograder.grading.journal import Journal
-from autograder.grading.verdicts import Graded, Verdicts
+from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import Settings, Workers
 
 BETWEEN_BATCHES = 5.0  # seconds
+MAX_IDLE = 600.0  # seconds after which a warm worker ends without a request
 
 
-class Records:
+class GradeRecords:
     """The records of one lesson.
+
+    The gradebook is written in batches; what a killed run has left out, the next one
+    adds, since only differences are written.
 
     fault : why the last batch is not in the gradebook, "" if it is
     """
@@ -32,40 +42,31 @@ class Records:
     def __init__(
         self, course: Course, lesson: str, journal: Journal, gradebook: Gradebook | None
     ) -> None:
-        """Take the gradebook, if it is to be written; the lesson is open there."""
+        """Keep what to write to.
+
+        gradebook : with the lesson open in it; None if it is not to be written
+        """
         self.course = course
         self.lesson = lesson
         self.journal = journal
         self.gradebook = gradebook
         self.fault = ""
-        self._batch: list[Entry] = []
+        self._batch: list[GradebookEntry] = []
         self._written = monotonic()
 
-    def keep(self, graded: Graded) -> None:
-        """Write a submission's autograded notebook, and its grades with a batch."""
+    def add(self, graded: GradedSubmission) -> None:
+        """Write a submission's autograded notebook now, its grades with a batch."""
         if graded.fault:
             return
         student = graded.submission.student
         timestamp = graded.submission.timestamp
-        if graded.fresh or not graded_path(self.course, self.lesson, student).is_file():
+        path = autograded_path(self.course, self.lesson, student)
+        if graded.is_new or not path.is_file():
             text = self.autograded(graded)
             write_autograded(self.course, self.lesson, student, text, timestamp)
-        self._batch.append(entry_of(graded.result, timestamp))
+        self._batch.append(gradebook_entry(graded.result, timestamp))
         if monotonic() - self._written > BETWEEN_BATCHES:
             self.flush()
-
-    def enter(self, graded: Graded) -> None:
-        """Write a submission's grades now; raises ``CourseError`` if that fails."""
-        if self.gradebook:
-            entry = entry_of(graded.result, graded.submission.timestamp)
-            self.gradebook.enter(self.lesson, [entry])
-
-    def autograded(self, graded: Graded) -> str:
-        """Give the text of a submission's autograded notebook."""
-        judged = graded.judged or self.journal.verdicts(graded.kept.key)
-        outputs = judged.outputs if judged else {}
-        placed = graded.submission.placed
-        return autograded_notebook(self.course, placed, graded.result, outputs)
 
     def flush(self) -> None:
         """Write the batch; one that could not be written goes with the next."""
@@ -77,17 +78,18 @@ class Records:
                 self.fault = str(error)
         self._written = monotonic()
 
+    def enter(self, graded: GradedSubmission) -> None:
+        """Write a submission's grades now; raises ``CourseError`` if that fails."""
+        if self.gradebook:
+            entry = gradebook_entry(graded.result, graded.submission.timestamp)
+            self.gradebook.enter(self.lesson, [entry])
 
-IDLE = 600.0  # seconds after which a warm worker ends that nobody has asked
-_services: dict[Path, "Service"] = {}
-
-
-def service(root: Path) -> "Service":
-    """Give the service of a course folder; this process keeps one for each."""
-    if root not in _services:
-        _services[root] = Service(Course(root))
-        atexit.register(_services[root].close)
-    return _services[root]
+    def autograded(self, graded: GradedSubmission) -> str:
+        """Return the text of a submission's autograded notebook."""
+        code_result = graded.code_result or self.journal.verdicts(graded.entry.key)
+        outputs = code_result.outputs if code_result else {}
+        cells = graded.submission.cells
+        return autograded_notebook(self.course, cells, graded.result, outputs)
 
 
 class Service:
@@ -97,23 +99,22 @@ class Service:
         """Start nothing yet."""
         self.course = course
         self._version = ""
-        self._asked: set[tuple[str, str]] = set()
+        self._requested: set[tuple[str, str]] = set()
         self._workers: Workers | None = None
 
     def autograded(self, lesson: str, student: str, expected: Sequence[str]) -> str:
-        """Grade a submission, enter its points, give its autograded notebook's text.
+        """Grade a submission, enter its points, return its autograded notebook's text.
 
-        expected : students that are going to be asked for: judged with this one, side
-            by side
+        expected : students who will be requested too: judged side by side with this one
 
         Raises ``CourseError`` if it cannot be graded here, or not be entered.
         """
-        if fault := id_fault(student):
+        if fault := student_id_fault(student):
             raise CourseError(f"{student!r} is not graded: {fault}")
         with Journal(self.course) as journal:
             gradebook = Gradebook(self.course)
             gradebook.open_lesson(lesson)
-            records = Records(self.course, lesson, journal, gradebook)
+            records = GradeRecords(self.course, lesson, journal, gradebook)
             graded = self._graded(lesson, journal, student, expected)
             if graded.fault:
                 raise CourseError(f"the grader itself failed: {graded.fault}")
@@ -128,21 +129,21 @@ class Service:
 
     def _graded(
         self, lesson: str, journal: Journal, student: str, expected: Sequence[str]
-    ) -> Graded:
+    ) -> GradedSubmission:
         jobs = min(classroom.default_jobs(), max(1, len(expected)))
-        settings = Settings(lesson, course_seed(self.course), jobs, idle=IDLE)
+        settings = Settings(lesson, course_seed(self.course), jobs, idle=MAX_IDLE)
         verdicts = Verdicts(self.course, settings, journal)
-        workers = self._warm(settings)
+        workers = self._warm_workers(settings)
         others = [
             each
             for each in expected
             if each != student
-            and (lesson, each) not in self._asked
-            and not id_fault(each)
+            and (lesson, each) not in self._requested
+            and not student_id_fault(each)
         ]
-        self._asked |= {(lesson, each) for each in [student, *others]}
+        self._requested |= {(lesson, each) for each in [student, *others]}
         try:
-            found = {
+            by_student = {
                 graded.submission.student: graded
                 for graded in verdicts.each([student, *others], workers.each)
                 if graded.submission.student == student
@@ -150,10 +151,10 @@ class Service:
         except BaseException:  # what was under way would answer the next call
             self.close()
             raise
-        return found[student]
+        return by_student[student]
 
-    def _warm(self, settings: Settings) -> Workers:
-        """Give workers that know the lesson as it is now."""
+    def _warm_workers(self, settings: Settings) -> Workers:
+        """Return workers that know the lesson as it is now."""
         version = course_version(self.course, settings.lesson)
         if self._workers is None or self._version != version:
             self.close()
@@ -162,8 +163,12 @@ class Service:
         return self._workers
 
 
-# MERGED autograder.gradebook.records: Write what came of a class to where people look: autograded notebooks, gradebook.
-#
-#   The gradebook is written in batches; whatever a killed run has left out, the next one
-#   adds, since only differences are written.
-#
+_services: dict[Path, Service] = {}
+
+
+def service(root: Path) -> Service:
+    """Return the service of a course folder; this process has one for each."""
+    if root not in _services:
+        _services[root] = Service(Course(root))
+        atexit.register(_services[root].close)
+    return _services[root]

@@ -3,38 +3,42 @@
 from dataclasses import replace
 
 from autograder.checking.registry import exercises_of
-from autograder.dashboard.class_results import Place, Roster, roster
-from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
+from autograder.dashboard.class_results import ExerciseCell, Roster, make_roster
+from autograder.grading.result import SubmissionResult
 
 LESSON = "01_dot_product_attention"
-PLACES = {"softmax": Place(18, "softmax"), "attention": Place(49, "attention")}
+CELLS = {
+    "softmax": ExerciseCell(18, "softmax"),
+    "attention": ExerciseCell(49, "attention"),
+}
 CLAIMS = {"small": "It holds for 2", "large": "It holds for 10000"}
 EACH = {"softmax": 2.0, "attention": 3.0}  # points of a case
 
 
 def answer(exercise, small="ok", large="ok", **about) -> ExerciseResult:
-    """Give the result of an exercise with two cases, from the statuses of both."""
+    """Return the result of an exercise with two cases, from the statuses of both."""
     each, ends = EACH[exercise], {"small": small, "large": large}
     cases = tuple(
-        CaseResult(case, CLAIMS[case], end, each if end == "ok" else 0.0, each, True)
+        CaseVerdict(case, CLAIMS[case], end, each if end == "ok" else 0.0, each, True)
         for case, end in ends.items()
     )
     points = sum(case.points for case in cases)
     return ExerciseResult(exercise, points, 2 * each, cases, **about)
 
 
-def graded(student, *answers, **about) -> Result:
-    return Result(student, LESSON, "graded", answers, **about)
+def graded(student, *answers, **about) -> SubmissionResult:
+    return SubmissionResult(student, LESSON, "graded", answers, **about)
 
 
-def invalid(student, reason) -> Result:
+def invalid(student, reason) -> SubmissionResult:
     ends = ("invalid", "invalid")
-    answers = tuple(answer(exercise, *ends) for exercise in PLACES)
-    return Result(student, LESSON, "invalid", answers, reason)
+    answers = tuple(answer(exercise, *ends) for exercise in CELLS)
+    return SubmissionResult(student, LESSON, "invalid", answers, reason)
 
 
-def six() -> list[Result]:
-    """Give six students with 10, 8, 2, 7 and 4 points of 10, and a broken file."""
+def six() -> list[SubmissionResult]:
+    """Return six students with 10, 8, 2, 7 and 4 points of 10, and a broken file."""
     overflows = answer("softmax", large="wrong", diagnosis="no_max_subtraction")
     calls = (Flag("attention", "torch.nn.MultiheadAttention", "mha = nn.Multihead()"),)
     return [
@@ -59,34 +63,34 @@ TIMES = {
 }
 
 
-def of(results, times=None, grades=None) -> Roster:
-    """Put a class together."""
-    group = (results, times or {}, grades or {})
-    return roster(LESSON, "Dot-product attention", *group, PLACES)
+def roster(results, times=None, grades=None) -> Roster:
+    """Return a class with these results."""
+    parts = (results, times or {}, grades or {})
+    return make_roster(LESSON, "Dot-product attention", *parts, CELLS)
 
 
-def many(count) -> list[Result]:
-    """Give a class in which each exercise is answered rightly, wrongly or not at all.
+def many(count) -> list[SubmissionResult]:
+    """Return a class in which each exercise is answered rightly, wrongly or not at all.
 
     Everybody has a library call and a repair, so that no list of the page is short.
     """
-    kinds = [_whole_lesson(place) for place in range(97)]
+    kinds = [_whole_lesson(number) for number in range(97)]
     return [
-        replace(kinds[place % 97], student=f"student-{place:05d}")
-        for place in range(count)
+        replace(kinds[number % 97], student=f"student-{number:05d}")
+        for number in range(count)
     ]
 
 
-def _whole_lesson(place) -> Result:
+def _whole_lesson(seed) -> SubmissionResult:
     answers = []
-    for number, exercise in enumerate(exercises_of(LESSON)):
-        bank = [mistake.name for mistake in exercise.misconceptions]
-        end = ("ok", "wrong", "missing", "ok", "error")[(place + number) % 5]
+    for index, exercise in enumerate(exercises_of(LESSON)):
+        bank = [each.name for each in exercise.misconceptions]
+        end = ("ok", "wrong", "missing", "ok", "error")[(seed + index) % 5]
         cases = tuple(
-            CaseResult(case.name, case.claim, end, 0.0, case.points, case.visible)
+            CaseVerdict(case.name, case.claim, end, 0.0, case.points, case.visible)
             for case in exercise.cases
         )
-        named = bank[place * 7 % len(bank)] if end == "wrong" else ""
+        named = bank[seed * 7 % len(bank)] if end == "wrong" else ""
         points = exercise.points if end == "ok" else 0.0
         answers.append(
             ExerciseResult(exercise.name, points, exercise.points, cases, named)

@@ -9,12 +9,17 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder.checking.registry import load
+from autograder.checking.result import Flag
 from autograder.course import Course, CourseError
 from autograder.dashboard import page as page_module
 from autograder.dashboard.class_results import Roster
-from autograder.dashboard.page import FOLD, MOST, page, report
-from autograder.gradebook.grades import Grade, Grades
-from autograder.grading.result import Flag
+from autograder.dashboard.page import (
+    MAX_UNFOLDED_ROWS,
+    MAX_UNFOLDED_STUDENTS,
+    render_page,
+    write_report,
+)
+from autograder.gradebook.grades import Grade, StudentGrades
 from tests.dashboard.classes import (
     LESSON,
     TIMES,
@@ -22,7 +27,7 @@ from tests.dashboard.classes import (
     graded,
     invalid,
     many,
-    of,
+    roster,
     six,
 )
 
@@ -71,9 +76,9 @@ class Outline(HTMLParser):
 
 
 def hostile_class(text):
-    """Give a class that says a text wherever a stranger can say something."""
+    """Return a class that says a text wherever somebody untrusted can say something."""
     flag = Flag("softmax", text, text)
-    return of(
+    return roster(
         [
             graded(text, answer("softmax", "wrong", flags=(flag,)), repairs=(text,)),
             graded(f"b{text}", answer("softmax", "timeout", diagnosis=text)),
@@ -81,7 +86,7 @@ def hostile_class(text):
             invalid(f"d{text}", text),
         ],
         {text: {"all": 1.0, f"{text}.small": 1.0}},
-        {f"e{text}": Grades(f"e{text}", (), submitted=False)},
+        {f"e{text}": StudentGrades(f"e{text}", (), submitted=False)},
     )
 
 
@@ -97,7 +102,7 @@ def course(tmp_path):
 
 @pytest.fixture
 def journal(monkeypatch):
-    """Give the results that stand in a journal, to be filled."""
+    """Return the results that stand in a journal, to be filled."""
     results = []
 
     class Journal:
@@ -123,15 +128,15 @@ def journal(monkeypatch):
 # --- what it says ----------------------------------------------------------------
 
 
-def test_the_page_says_what_was_counted():
-    text = Outline(page(of(six(), TIMES), written="today")).text
-    finding = {each.name: each.finding for each in load("softmax").misconceptions}
-    for told in (
+def test_page_shows_what_was_counted():
+    text = Outline(render_page(roster(six(), TIMES), written="today")).text
+    diagnoses = {each.name: each.diagnosis for each in load("softmax").misconceptions}
+    for words in (
         "Dot-product attention",
         "written today",
         "Half of the class has at least 7 of 10 points.",
-        "no_max_subtraction in softmax, made by 2 students",
-        finding["no_max_subtraction"],
+        "no_max_subtraction in softmax, shown by 2 students",
+        diagnoses["no_max_subtraction"],
         "2 students · 40",
         "softmax, cell 18",
         "did not come to an end in time",
@@ -139,20 +144,22 @@ def test_the_page_says_what_was_counted():
         "The file is empty",
         "Identical solutions are graded once: they share verdicts and times.",
     ):
-        assert told in text, told
+        assert words in text, words
 
 
-def test_points_given_by_hand_are_said_to_be_so():
+def test_page_marks_points_given_by_hand():
     grades = {
-        "eva": Grades("eva", (Grade("attention", 6.0, manual=5.0),), late_penalty=1.0),
-        "zoe": Grades("zoe", (), submitted=False),
+        "eva": StudentGrades(
+            "eva", (Grade("attention", 6.0, manual=5.0),), late_penalty=1.0
+        ),
+        "zoe": StudentGrades("zoe", (), submitted=False),
     }
-    text = Outline(page(of(six(), TIMES, grades))).text
+    text = Outline(render_page(roster(six(), TIMES, grades))).text
     assert "1 submission was graded by hand" in text
     assert "graded by hand, 1 taken off, late" in text
     assert "Handed in nothing 1" in text
     assert "With a late penalty1" in text
-    plain = Outline(page(of(six(), TIMES))).text
+    plain = Outline(render_page(roster(six(), TIMES))).text
     assert "was graded by hand" not in plain
     assert "late penalty" not in plain
 
@@ -160,18 +167,20 @@ def test_points_given_by_hand_are_said_to_be_so():
 @pytest.mark.parametrize(
     "group",
     [
-        of([graded("amara", answer("softmax"))]),
-        of([invalid("amara", "The file is empty")]),
-        of([graded("amara")]),
-        of([graded(name, answer("softmax", "missing", "missing")) for name in "ab"]),
-        of(six(), TIMES),
-        Roster(LESSON, "Title", tuple(of(six()).entries)),  # places are not known
+        roster([graded("amara", answer("softmax"))]),
+        roster([invalid("amara", "The file is empty")]),
+        roster([graded("amara")]),
+        roster(
+            [graded(name, answer("softmax", "missing", "missing")) for name in "ab"]
+        ),
+        roster(six(), TIMES),
+        Roster(LESSON, "Title", tuple(roster(six()).rows)),  # cells are not known
         hostile_class("quiet"),
     ],
-    ids=["one", "one broken", "grader failed", "nobody tried", "six", "placeless", "q"],
+    ids=["one", "one broken", "grader failed", "nobody tried", "six", "no cells", "q"],
 )
-def test_every_class_gives_a_whole_page(group):
-    outline = Outline(page(group))
+def test_page_is_well_formed_for_every_class(group):
+    outline = Outline(render_page(group))
     assert outline.faults == outline.open == []
     ids = [about["id"] for _, about in outline.tags if "id" in about]
     assert len({*ids}) == len(ids)
@@ -182,8 +191,8 @@ def test_every_class_gives_a_whole_page(group):
         assert labelled["aria-labelledby"] in ids
 
 
-def test_headings_stand_in_order_and_tables_have_captions_and_scopes():
-    outline = Outline(page(of(many(40))))
+def test_page_has_ordered_headings_captions_and_scopes():
+    outline = Outline(render_page(roster(many(40))))
     levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -194,8 +203,8 @@ def test_headings_stand_in_order_and_tables_have_captions_and_scopes():
     assert all(head.get("scope") in ("col", "row") for head in outline.all("th"))
 
 
-def test_every_picture_says_in_words_what_it_shows():
-    outline = Outline(page(of(six(), TIMES)))
+def test_every_picture_has_a_label_in_words():
+    outline = Outline(render_page(roster(six(), TIMES)))
     labels = [about["aria-label"] for _, about in outline.tags if _is_picture(about)]
     assert len(labels) == 3
     assert "the median is 7 of 10 points" in labels[0]
@@ -208,19 +217,22 @@ def _is_picture(about):
     return about.get("role") == "img"
 
 
-def test_long_lists_are_folded_and_nothing_is_left_out():
-    for count, folded in ((FOLD, False), (FOLD + 1, True)):
-        text = Outline(page(of(many(count)))).text
+def test_long_lists_are_folded_and_complete():
+    for count, folded in (
+        (MAX_UNFOLDED_STUDENTS, False),
+        (MAX_UNFOLDED_STUDENTS + 1, True),
+    ):
+        text = Outline(render_page(roster(many(count)))).text
         assert (f"{count} students, by name" in text) == folded
         assert f"student-{count - 1:05d}" in text
-    outline = Outline(page(of(many(300))))
-    assert re.search(r"\d+ rarer mistakes", outline.text)
+    outline = Outline(render_page(roster(many(300))))
+    assert re.search(r"\d+ rarer misconceptions", outline.text)
     (second,) = [each for each in outline.all("ol") if "start" in each]
-    assert second["start"] == str(MOST + 1)
+    assert second["start"] == str(MAX_UNFOLDED_ROWS + 1)
 
 
-def test_a_page_on_five_thousand_students_is_below_five_megabytes():
-    text = page(of(many(5000)))
+def test_page_on_5000_students_is_below_5_megabytes():
+    text = render_page(roster(many(5000)))
     assert len(text.encode()) < 5e6
     assert text.count("student-04999") >= 3  # in the table, a call and a repair
 
@@ -228,8 +240,8 @@ def test_a_page_on_five_thousand_students_is_below_five_megabytes():
 # --- what it may not hold --------------------------------------------------------
 
 
-def test_the_page_has_no_script_and_may_load_nothing():
-    outline = Outline(page(of(six(), TIMES)))
+def test_page_has_no_script_and_may_load_nothing():
+    outline = Outline(render_page(roster(six(), TIMES)))
     names = {tag for tag, _ in outline.tags}
     assert not names & {"script", "link", "iframe", "object", "embed", "form", "base"}
     policies = [
@@ -241,45 +253,47 @@ def test_the_page_has_no_script_and_may_load_nothing():
     assert "default-src 'none'; style-src 'unsafe-inline'" in policy
     for _, about in outline.tags:
         assert not [name for name in about if name.startswith("on") or name == "src"]
-    assert not re.search(r"url\(|@import", page(of(six())))
+    assert not re.search(r"url\(|@import", render_page(roster(six())))
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_strangers_text_stays_text(text):
-    """The same tags, whatever a student's folder, line or file says."""
-    harmless, hostile = (Outline(page(hostile_class(t))) for t in ("quiet", text))
+def test_untrusted_text_stays_text(text):
+    """Compare the tags with those of a harmless class."""
+    harmless, hostile = (
+        Outline(render_page(hostile_class(t))) for t in ("quiet", text)
+    )
     assert hostile.faults == []
     assert _shape(hostile) == _shape(harmless)
 
 
 def _shape(outline):
-    """Give tags and their attributes' names; a long name may break between parts."""
+    """Return tags and their attributes' names; a long name may break between parts."""
     return [(tag, sorted(about)) for tag, about in outline.tags if tag != "wbr"]
 
 
-def test_a_strangers_text_is_written_whole_and_cannot_turn_the_line_round():
-    text = page(hostile_class("a\x00\x1b\udcff\u202e\u2067b<i>"))
+def test_untrusted_text_cannot_turn_the_reading_direction():
+    text = render_page(hostile_class("a\x00\x1b\udcff\u202e\u2067b<i>"))
     assert "a" + 5 * "\N{REPLACEMENT CHARACTER}" + "b&lt;i&gt;" in text
     assert not re.search("[\0\x1b\u202e\u2067\ud800-\udfff]", text)
     text.encode("utf-8")
-    assert "x" * 501 not in page(hostile_class("x" * 5000))
+    assert "x" * 501 not in render_page(hostile_class("x" * 5000))
 
 
 # --- colours ---------------------------------------------------------------------
 
 
 def _colours():
-    """Give the style's colours by name, light and dark."""
+    """Return the style's colours by name, light and dark."""
     style = (page_module.FOLDER / "dashboard.css").read_text()
-    found = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
     light, dark = (
-        dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in found
+        dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in blocks
     )
     return {"light": light, "dark": light | dark}
 
 
 def _luminance(colour):
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in parts
@@ -293,7 +307,7 @@ def _contrast(one, other):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_and_bars_stand_out_from_what_is_behind_them(scheme):
+def test_text_and_bars_contrast_with_their_background(scheme):
     colours = _colours()[scheme]
     assert _contrast("#ffffff", "#000000") == pytest.approx(21)
     for behind in ("page", "panel"):
@@ -308,34 +322,34 @@ def test_text_and_bars_stand_out_from_what_is_behind_them(scheme):
 # --- how it is written -----------------------------------------------------------
 
 
-def test_the_report_is_written_where_reports_are(course, journal):
+def test_write_report_writes_to_build_or_to_the_output(course, journal):
     journal.extend(six())
-    path = report(course, LESSON, written="today")
+    path = write_report(course, LESSON, written="today")
     assert path == course.root / "build" / "report" / f"{LESSON}.html"
     first = path.read_bytes()
     text = Outline(first.decode()).text
     assert "Dot-product attention" in text
     assert "softmax, cell 18" in text
-    assert report(course, LESSON, written="today").read_bytes() == first
-    grades = {"eva": Grades("eva", (Grade("attention", 6.0, manual=5.0),))}
+    assert write_report(course, LESSON, written="today").read_bytes() == first
+    grades = {"eva": StudentGrades("eva", (Grade("attention", 6.0, manual=5.0),))}
     elsewhere = course.root / "new" / "report.html"
-    assert report(course, LESSON, elsewhere, grades=grades) == elsewhere
+    assert write_report(course, LESSON, elsewhere, grades=grades) == elsewhere
     assert re.search(r"written \d{4}-\d\d-\d\d, \d\d:\d\d", elsewhere.read_text())
     assert "graded by hand" in elsewhere.read_text()
 
 
-def test_a_class_that_nobody_has_graded_is_one_sentence(course, journal):
+def test_write_report_of_an_ungraded_class_is_refused(course, journal):
     with pytest.raises(CourseError) as refused:
-        report(course, LESSON)
+        write_report(course, LESSON)
     assert str(refused.value) == (
         f"nobody has been graded for {LESSON} yet: run `autograder grade 01`"
     )
     assert not (course.root / "build").exists()
 
 
-def test_a_full_disk_leaves_the_old_report(course, journal, monkeypatch):
+def test_full_disk_leaves_the_old_report(course, journal, monkeypatch):
     journal.extend(six())
-    path = report(course, LESSON, written="before")
+    path = write_report(course, LESSON, written="before")
     before = path.read_bytes()
 
     def full(*_):
@@ -343,15 +357,15 @@ def test_a_full_disk_leaves_the_old_report(course, journal, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(CourseError, match="No space left on device"):
-        report(course, LESSON, written="after")
+        write_report(course, LESSON, written="after")
     assert path.read_bytes() == before
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_a_place_that_takes_no_file_is_one_sentence(course, journal):
+def test_unwritable_output_is_one_sentence(course, journal):
     journal.extend(six())
     (course.root / "file").write_text("")
-    for place in ("file/report.html", "notebooks"):
+    for name in ("file/report.html", "notebooks"):
         with pytest.raises(CourseError, match="could not be written") as refused:
-            report(course, LESSON, course.root / place)
+            write_report(course, LESSON, course.root / name)
         assert "\n" not in str(refused.value)

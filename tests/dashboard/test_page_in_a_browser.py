@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from autograder.dashboard.page import page
+from autograder.dashboard.page import render_page
 from tests.browser import page_of
-from tests.dashboard.classes import TIMES, answer, graded, invalid, many, of, six
+from tests.dashboard.classes import TIMES, answer, graded, invalid, many, roster, six
 
 pytestmark = pytest.mark.browser
 
@@ -31,34 +31,34 @@ def browser():
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Open the page on a class; what it asks for and says is kept."""
-    said, asked = [], []
+    """Open the page on a class; its requests and messages are recorded."""
+    messages, requests = [], []
     listeners = {
-        "console": lambda message: said.append(message.text),
-        "pageerror": lambda error: said.append(str(error)),
-        "dialog": lambda dialog: (said.append(dialog.message), dialog.dismiss()),
-        "request": lambda request: asked.append(request.url),
+        "console": lambda message: messages.append(message.text),
+        "pageerror": lambda error: messages.append(str(error)),
+        "dialog": lambda dialog: (messages.append(dialog.message), dialog.dismiss()),
+        "request": lambda request: requests.append(request.url),
     }
     for event, listener in listeners.items():
         browser.on(event, listener)
 
-    def opened(group, width=1400):
+    def open_page(group, width=1400):
         path = tmp_path / "report.html"
-        path.write_text(page(group), encoding="utf-8")
+        path.write_text(render_page(group), encoding="utf-8")
         browser.set_viewport_size({"width": width, "height": 900})
         browser.goto(path.as_uri())
         return browser
 
-    yield opened
-    assert said == []
-    assert {*asked} <= {(tmp_path / "report.html").as_uri()}
+    yield open_page
+    assert messages == []
+    assert {*requests} <= {(tmp_path / "report.html").as_uri()}
     browser.emulate_media(media="screen", color_scheme="light")
     for event, listener in listeners.items():
         browser.remove_listener(event, listener)
 
 
 def hostile():
-    return of(
+    return roster(
         [
             *six(),
             graded(ATTACK, answer("softmax", "wrong"), repairs=(ATTACK,)),
@@ -69,7 +69,7 @@ def hostile():
     )
 
 
-def test_nothing_runs_and_nothing_is_asked_for(show):
+def test_untrusted_text_runs_nothing_and_requests_nothing(show):
     opened = show(hostile())
     assert opened.title() == "Dot-product attention: the class's results"
     assert opened.locator("script, img").count() == 0
@@ -77,20 +77,22 @@ def test_nothing_runs_and_nothing_is_asked_for(show):
 
 
 @pytest.mark.parametrize("width", [400, 1400])
-@pytest.mark.parametrize("make", [hostile, lambda: of(many(150))], ids=["few", "many"])
-def test_the_page_is_as_wide_as_the_window(show, width, make):
+@pytest.mark.parametrize(
+    "make", [hostile, lambda: roster(many(150))], ids=["few", "many"]
+)
+def test_page_fits_the_width_of_the_window(show, width, make):
     opened = show(make(), width)
     opened.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert opened.evaluate("document.documentElement.scrollWidth") == width
     assert opened.evaluate(TOO_WIDE) == []
 
 
-def test_the_keyboard_reaches_everything_from_top_to_bottom(show):
-    opened = show(of(many(40)), 1000)
-    shown = "a, summary, [tabindex='0']"
-    wanted = opened.locator(shown).filter(visible=True).count()
+def test_keyboard_reaches_everything_from_top_to_bottom(show):
+    opened = show(roster(many(40)), 1000)
+    focusable = "a, summary, [tabindex='0']"
+    count = opened.locator(focusable).filter(visible=True).count()
     reached = []
-    for _ in range(wanted):
+    for _ in range(count):
         opened.keyboard.press("Tab")
         reached.append(opened.evaluate(FOCUSED))
     assert reached[0]["text"] == "Skip to the numbers"
@@ -104,8 +106,8 @@ def test_the_keyboard_reaches_everything_from_top_to_bottom(show):
     assert len(summaries) > 20
 
 
-def test_the_skip_link_and_a_folded_list_work_by_keyboard(show):
-    opened = show(of(many(40)))
+def test_skip_link_and_folded_list_work_by_keyboard(show):
+    opened = show(roster(many(40)))
     opened.keyboard.press("Tab")
     assert opened.locator(".skip").bounding_box()["y"] >= 0
     opened.keyboard.press("Enter")
@@ -117,16 +119,16 @@ def test_the_skip_link_and_a_folded_list_work_by_keyboard(show):
     assert table.is_visible()
 
 
-def test_the_dark_page_is_dark(show):
-    opened = show(of(six()))
+def test_dark_page_is_dark(show):
+    opened = show(roster(six()))
     behind = "getComputedStyle(document.body).backgroundColor"
     assert opened.evaluate(behind) == "rgb(255, 255, 255)"
     opened.emulate_media(color_scheme="dark")
     assert opened.evaluate(behind) == "rgb(20, 23, 27)"
 
 
-def test_on_paper_all_is_unfolded_light_and_nothing_is_cut(show):
-    opened = show(of(many(120)), 688)  # the width of A4 between its margins
+def test_print_is_unfolded_light_and_not_cut(show):
+    opened = show(roster(many(120)), 688)  # the width of A4 between its margins
     last = opened.locator("bdi", has_text="student-00119").last
     assert not last.is_visible()
     opened.emulate_media(media="print", color_scheme="dark")
@@ -137,10 +139,10 @@ def test_on_paper_all_is_unfolded_light_and_nothing_is_cut(show):
     assert opened.evaluate("document.documentElement.scrollWidth") == 688
 
 
-def test_the_columns_are_as_high_as_their_numbers_say(show):
+def test_columns_are_as_high_as_their_counts(show):
     results = [graded(name, answer("softmax")) for name in "abcd"]
     results += [graded("e", answer("softmax", "wrong"))]
-    opened = show(of(results))
+    opened = show(roster(results))
     columns = opened.locator(".column").all()
     low, high = (column.bounding_box()["height"] for column in columns)
     assert low == pytest.approx(high / 4, abs=1)

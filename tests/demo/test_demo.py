@@ -19,33 +19,40 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from autograder.check import make_runner_here
+from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import exercises_of, load
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.commands.app import run as run_command
 from autograder.course import Course, CourseError
 from autograder.demo import run as grading
 from autograder.demo import sample_class as typed
-from autograder.demo.findings import Finding, findings, in_words, print_class, rows_of
+from autograder.demo.diagnoses import (
+    AnswerDiagnosis,
+    diagnoses_of,
+    in_words,
+    print_class,
+    rows_of,
+)
 from autograder.demo.run import grade_class
 from autograder.demo.sample_class import (
     LESSON,
-    Student,
-    answered,
+    SampleStudent,
+    answered_notebook,
     make_folder,
-    mistaken,
     sample_class,
     submit,
+    wrong_answer,
 )
 from autograder.gradebook.settings import database_path
-from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
+from autograder.grading.result import SubmissionResult
 from autograder.grading.sandbox import NoSandbox
 
 COURSE = Course.here()
 CLASS = {student.name: student for student in sample_class()}
 LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
 EXERCISES = {exercise.name for exercise in exercises_of(LESSON)}
-MISTAKES = {
+MISCONCEPTIONS = {
     "bjarne": {"scaled_scores": "no_scale"},
     "chiyo": {
         "scaled_scores": "divided_by_d_k",
@@ -132,11 +139,11 @@ def test_right_answers_get_full_marks_and_no_diagnosis(graded, student):
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("student", sorted(MISTAKES))
+@pytest.mark.parametrize("student", sorted(MISCONCEPTIONS))
 def test_each_mistake_costs_points_and_is_named(graded, student):
     rows = graded.of(student)
     named = {n: r["diagnosis"] for n, r in rows.items() if r["points"] < load(n).points}
-    assert named == MISTAKES[student]
+    assert named == MISCONCEPTIONS[student]
 
 
 @pytest.mark.sandbox
@@ -199,8 +206,8 @@ def test_grades_have_every_student_the_same_totals_and_the_mistakes(graded):
         given = graded.of(row["student"]).values()
         assert float(row[f"{LESSON} points"]) == sum(r["points"] for r in given)
         assert float(row[f"{LESSON} max"]) == sum(r["max_points"] for r in given)
-        named = {*row[f"{LESSON} mistakes"].split(", ")} - {""}
-        assert named == {*MISTAKES.get(row["student"], {}).values()}
+        named = {*row[f"{LESSON} misconceptions"].split(", ")} - {""}
+        assert named == {*MISCONCEPTIONS.get(row["student"], {}).values()}
 
 
 @pytest.mark.sandbox
@@ -231,7 +238,7 @@ def test_gradebook_agrees_with_what_was_found(graded):
 @pytest.mark.sandbox
 def test_feedback_pages_show_the_diagnosis(graded):
     for student in CLASS:
-        for name, misconception in MISTAKES.get(student, {}).items():
+        for name, misconception in MISCONCEPTIONS.get(student, {}).items():
             assert finding_of(name, misconception) in graded.page(student)
     assert "not written yet" in graded.page("jomo")
     assert "all 8 claims hold" in graded.page("amara")
@@ -242,7 +249,7 @@ def test_feedback_pages_show_the_diagnosis(graded):
 def test_dashboard_names_the_mistakes_and_what_is_to_be_looked_at(graded):
     text = (graded.folder / "dashboard.html").read_text(encoding="utf-8")
     page = re.sub(r"<[^>]*>", "", text)
-    for wrong in MISTAKES.values():
+    for wrong in MISCONCEPTIONS.values():
         for name, misconception in wrong.items():
             assert misconception in page and finding_of(name, misconception) in page
     assert re.search(r"most frequent .* no_scale in .* 2 students", page)
@@ -252,7 +259,7 @@ def test_dashboard_names_the_mistakes_and_what_is_to_be_looked_at(graded):
 def finding_of(exercise, misconception):
     """Give the beginning of a misconception's finding as it stands in a page."""
     bank = {kept.name: kept for kept in load(exercise).misconceptions}
-    finding = html.escape(bank[misconception].finding.split("`")[0])
+    finding = html.escape(bank[misconception].diagnosis.split("`")[0])
     assert len(finding) > 20
     return finding
 
@@ -280,7 +287,7 @@ def test_table_names_every_mistake_and_fits_80_columns(graded):
 
 def test_rows_of_the_table_leave_out_what_is_right():
     def found(name, points, words):
-        return Finding("amara", name, points, 7.0, words)
+        return AnswerDiagnosis("amara", name, points, 7.0, words)
 
     assert rows_of([found("a", 7.0, None), found("b", 7.0, None)]) == [
         ("14/14", "all", "14/14", "right")
@@ -299,13 +306,13 @@ def test_rows_of_the_table_leave_out_what_is_right():
 
 def test_table_shows_words_in_brackets_as_they_are():
     out = StringIO()
-    finding = Finding("amara", "softmax", 0.0, 8.0, "broken file: [b]")
+    finding = AnswerDiagnosis("amara", "softmax", 0.0, 8.0, "broken file: [b]")
     print_class(Console(file=out, width=80), "The class", [finding])
     assert "broken file: [b]" in out.getvalue()
 
 
 def judged(*statuses, **parts):
-    cases = [CaseResult(f"case_{s}", "A claim", s, 0.0, 1.0, True) for s in statuses]
+    cases = [CaseVerdict(f"case_{s}", "A claim", s, 0.0, 1.0, True) for s in statuses]
     return ExerciseResult("attention", 0.0, len(cases), tuple(cases), **parts)
 
 
@@ -317,7 +324,7 @@ FLAG = Flag("attention", "torch.softmax", "return torch.softmax(x)")
     ("exercise", "words"),
     [
         (judged("ok"), ""),
-        (judged("ok", "wrong"), "no known mistake"),
+        (judged("ok", "wrong"), "no known misconception"),
         (judged("wrong", diagnosis="in_place"), "in_place"),
         (judged("ok", blamed=("a", "b")), "a and b are to blame"),
         (judged("ok", "wrong", blamed=("a",)), "a is to blame in part"),
@@ -339,20 +346,20 @@ def test_words_say_what_was_found(exercise, words):
 def test_all_exercises_of_a_broken_file_have_its_reason():
     exercises = judged("invalid"), judged("invalid")
     reason = f"{LESSON}.ipynb is empty."
-    result = Result("amara", LESSON, "invalid", exercises, reason)
-    assert {f.diagnosis for f in findings(result)} == {"broken file: is empty"}
+    result = SubmissionResult("amara", LESSON, "invalid", exercises, reason)
+    assert {f.diagnosis for f in diagnoses_of(result)} == {"broken file: is empty"}
 
 
-@pytest.mark.parametrize("student", sorted(MISTAKES))
+@pytest.mark.parametrize("student", sorted(MISCONCEPTIONS))
 def test_mistakes_of_the_class_are_named_without_nbgrader_too(student):
     names = {"np": np}
     found = {}
     for name in (e.name for e in in_lesson_order()):
         exec(CLASS[student].answers[name], names)
-        judgement = judge(load(name), make_runner_here(names[name]))
-        if judgement.points < load(name).points:
-            found[name] = getattr(judgement.misconception, "name", None)
-    assert found == MISTAKES[student]
+        result = judge(load(name), local_runner_factory(names[name]))
+        if result.points < load(name).points:
+            found[name] = result.diagnosis or None
+    assert found == MISCONCEPTIONS[student]
 
 
 def in_lesson_order():
@@ -362,30 +369,30 @@ def in_lesson_order():
 
 def test_class_has_each_kind_of_submission():
     assert len(CLASS) >= 14
-    assert len({w for wrong in MISTAKES.values() for w in wrong.values()}) >= 8
+    assert len({w for wrong in MISCONCEPTIONS.values() for w in wrong.values()}) >= 8
     assert 0 < len(CLASS["ines"].answers) < len(EXERCISES)
     assert CLASS["jomo"].answers == {}
     assert CLASS["mirela"].own_cells == {"scaled_scores": typed.HELPER}
 
 
 def test_mistaken_answer_brings_along_what_it_calls():
-    source = mistaken("softmax_jacobian", "diagonal_only")
+    source = wrong_answer("softmax_jacobian", "diagonal_only")
     names = {"np": np}
     exec(source, names)
     p = np.array([0.5, 0.3, 0.2])
     expected = np.diag([0.25, 0.21, 0.16])
     np.testing.assert_allclose(names["softmax_jacobian"](p), expected)
-    assert "import math" in mistaken("bilinear_scores", "divided_by_root_of_d_k")
+    assert "import math" in wrong_answer("bilinear_scores", "divided_by_root_of_d_k")
 
 
 def test_mistake_that_no_exercise_has_is_refused():
     with pytest.raises(LookupError, match="scaled_scores has no misconception 'none'"):
-        mistaken("scaled_scores", "none")
+        wrong_answer("scaled_scores", "none")
 
 
 def test_submission_keeps_the_learners_notebook_and_adds_own_cells(tmp_path):
     before = nbformat.writes(LEARNER)
-    notebook = answered(LEARNER, CLASS["mirela"])
+    notebook = answered_notebook(LEARNER, CLASS["mirela"])
     place = [cell.id for cell in notebook.cells].index("scaled_scores")
     assert notebook.cells[place - 1].source == typed.HELPER
     assert "nbgrader" not in notebook.cells[place - 1].metadata
@@ -395,7 +402,7 @@ def test_submission_keeps_the_learners_notebook_and_adds_own_cells(tmp_path):
 
 def test_answer_to_an_exercise_that_the_notebook_lacks_is_refused():
     with pytest.raises(LookupError, match="no exercise softmin"):
-        answered(LEARNER, Student("rosa", {"softmin": "pass"}))
+        answered_notebook(LEARNER, SampleStudent("rosa", {"softmin": "pass"}))
 
 
 def empty_course(root, *lessons):

@@ -3,11 +3,12 @@
 Also graded submissions that hold it in every place that a submission fills.
 """
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
-from autograder.grading.rebuild import Placed
-from autograder.grading.release import load_master
-from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
+from autograder.grading.release import Cell, load_release
+from autograder.grading.result import SubmissionResult
 from tests.submissions import COURSE, LESSON
 
 LINES = (
@@ -45,28 +46,27 @@ HARMLESS = "Harmless words."
 def graded(text=TEXT, sentence=SENTENCE):
     """Give cells, result and outputs of a submission that holds a text everywhere."""
     cells = []
-    for cell in load_master(COURSE, LESSON).cells:
-        code = cell.role != "prose"
+    for cell in load_release(COURSE, LESSON).cells:
         source = text if cell.role == "solution" else cell.source
-        cells.append(Placed(cell.role, cell.id, source, cell.exercise, code))
+        cells.append(replace(cell, source=source))
         if cell.role == "solution":
-            cells.append(Placed("own", f"note-{cell.id}", text, code=False))
-            cells.append(Placed("own", f"code-{cell.id}", text))
-    places = range(sum(cell.code for cell in cells))
+            cells.append(Cell("own", text, id=f"note-{cell.id}", is_code=False))
+            cells.append(Cell("own", text, id=f"code-{cell.id}"))
+    places = range(sum(cell.is_code for cell in cells))
     return cells, result(sentence), dict.fromkeys(places, shown(text))
 
 
 def result(sentence=SENTENCE, student="amara"):
-    names = load_master(COURSE, LESSON).exercises
+    names = load_release(COURSE, LESSON).exercises
     verdicts = tuple(verdict(name, sentence) for name in names)
     told = {"repairs": (sentence,), "troubles": (sentence,)}
-    return Result(student, LESSON, "graded", verdicts, **told)
+    return SubmissionResult(student, LESSON, "graded", verdicts, **told)
 
 
 def verdict(name, sentence):
     cases = (
-        CaseResult("one", "It holds", "ok", 2.0, 2.0, True),
-        CaseResult("two", sentence, "wrong", 0.0, 1.0, False, sentence),
+        CaseVerdict("one", "It holds", "ok", 2.0, 2.0, True),
+        CaseVerdict("two", sentence, "wrong", 0.0, 1.0, False, sentence),
     )
     report = [f"{name}: {sentence}", f"  {sentence}", "  ✓ It holds", "  ✗ Other"]
     report += [f"      {sentence}", f"→ {sentence}", sentence]

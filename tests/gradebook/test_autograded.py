@@ -16,18 +16,19 @@ from nbconvert.exporters import HTMLExporter
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
+from autograder.checking.result import ExerciseResult
 from autograder.course import Course, CourseError
-from autograder.gradebook import autograded as outputs_module
+from autograder.gradebook import autograded
 from autograder.gradebook.autograded import (
-    LONGEST_TEXT,
-    OURS,
+    MAX_TEXT,
+    METADATA_KEY,
     autograded_notebook,
-    outputs_of,
+    safe_outputs,
 )
-from autograder.gradebook.folders import clear, write_autograded
-from autograder.gradebook.shown import still, verdicts_html
-from autograder.grading.rebuild import Placed
-from autograder.grading.result import ExerciseResult, Result
+from autograder.gradebook.folders import clear_folder, write_autograded
+from autograder.gradebook.safe_html import inert_html, verdicts_html
+from autograder.grading.release import Cell
+from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
 from autograder.system import find_browser
 from tests.browser import page_of
@@ -109,8 +110,8 @@ def test_own_cells_stand_in_their_places_without_metadata(hostile):
 
 
 def test_the_result_stands_in_the_metadata(hostile):
-    kept = hostile.metadata[OURS]["result"]
-    assert Result.from_json(json.dumps(kept)) == strangers.result()
+    kept = hostile.metadata[METADATA_KEY]["result"]
+    assert SubmissionResult.from_json(json.dumps(kept)) == strangers.result()
 
 
 def test_the_same_submission_gives_the_same_bytes():
@@ -152,7 +153,7 @@ def test_an_exercise_without_a_verdict_has_no_points():
 
 
 def test_a_file_that_was_not_read_is_the_lesson_with_the_reason_above():
-    result = Result("pavel", LESSON, "invalid", (), REASON + TEXT)
+    result = SubmissionResult("pavel", LESSON, "invalid", (), REASON + TEXT)
     found = notebook_of((), result, {})
     first, *others = found.cells
     page = Page(rendered(nbformat.v4.new_notebook(cells=[first])))
@@ -163,21 +164,23 @@ def test_a_file_that_was_not_read_is_the_lesson_with_the_reason_above():
 
 def test_a_reason_above_takes_no_id_of_the_lessons():
     course_ids = {cell.id for cell in LEARNER.cells}
-    found = notebook_of((), Result("pavel", LESSON, "invalid", (), REASON), {})
+    found = notebook_of(
+        (), SubmissionResult("pavel", LESSON, "invalid", (), REASON), {}
+    )
     assert found.cells[0].id not in course_ids
 
 
 def test_a_folder_whose_name_is_no_text_is_written_all_the_same():
     cells, result, outputs = graded(HARMLESS, HARMLESS)
     found = notebook_of(cells, replace(result, student="am\udcffra"), outputs)
-    assert found.metadata[OURS]["result"]["student"] == "am?ra"
+    assert found.metadata[METADATA_KEY]["result"]["student"] == "am?ra"
 
 
 def test_a_lesson_that_was_built_anew_is_read_again(course):
     place = course.learner(LESSON)
     place.parent.mkdir(parents=True)
     shutil.copy(COURSE.learner(LESSON), place)
-    result = Result("pavel", LESSON, "invalid", (), REASON)
+    result = SubmissionResult("pavel", LESSON, "invalid", (), REASON)
     assert "built anew" not in autograded_notebook(course, (), result, {})
     changed = json.loads(place.read_text(encoding="utf-8"))
     changed["cells"][0]["source"] = "# built anew"
@@ -251,7 +254,7 @@ def few(notebook):
 
 
 def test_prose_of_the_learners_is_text_that_neither_markdown_nor_mathjax_changes():
-    source = still(TEXT)
+    source = inert_html(TEXT)
     assert "\n" not in source
     page = Page(rendered(nbformat.v4.new_notebook(cells=[markdown(source)])))
     told = next(data for data, around in page.texts if "alert(1)" in data)
@@ -266,7 +269,7 @@ def markdown(source):
 
 
 def test_long_prose_is_cut():
-    cells = [Placed("own", "note", "$" * 100_000, code=False)]
+    cells = [Cell("own", "$" * 100_000, id="note", is_code=False)]
     found = notebook_of(cells, strangers.result(HARMLESS), {})
     assert 100_000 < len(found.cells[0].source) < 150_000
 
@@ -283,7 +286,7 @@ def test_an_output_of_the_learners_is_text_or_a_picture(hostile):
 
 
 def test_text_on_stderr_is_no_failure_and_colours_are_gone():
-    found = outputs_of(
+    found = safe_outputs(
         [{"name": "stderr", "text": "\x1b[31mred\x1b[0m\r\nb\x08\u202e"}]
     )
     (output,) = found
@@ -292,16 +295,16 @@ def test_text_on_stderr_is_no_failure_and_colours_are_gone():
 
 
 def test_a_cut_text_says_so_and_a_longer_one_is_cut():
-    (cut,) = outputs_of([{"name": "stdout", "text": "x", "cut": True}])
+    (cut,) = safe_outputs([{"name": "stdout", "text": "x", "cut": True}])
     assert cut["text"] == "x\n… (the rest is not kept)\n"
-    (long,) = outputs_of([{"name": "stdout", "text": "x" * 20_000}])
-    assert len(long["text"]) == LONGEST_TEXT
+    (long,) = safe_outputs([{"name": "stdout", "text": "x" * 20_000}])
+    assert len(long["text"]) == MAX_TEXT
 
 
 def test_a_picture_is_kept_and_what_is_none_is_not():
     small = png(3, 2)
     lines = "\n".join([small[:20], small[20:], ""])
-    (kept,) = outputs_of([{"data": {"image/png": lines}}])
+    (kept,) = safe_outputs([{"data": {"image/png": lines}}])
     assert kept["data"] == {"image/png": small}
     for bad in (
         png(50_000, 50_000),
@@ -310,22 +313,22 @@ def test_a_picture_is_kept_and_what_is_none_is_not():
         small[:-3] + '"><',
         small[:12],
         base64.b64encode(b"<svg onload=alert(1)>").decode(),
-        small + "A" * outputs_module.LONGEST_PICTURE,
+        small + "A" * autograded.MAX_PICTURE,
         "é",
         3,
         None,
     ):
-        assert outputs_of([{"data": {"image/png": bad}}]) == []
+        assert safe_outputs([{"data": {"image/png": bad}}]) == []
 
 
 @pytest.mark.parametrize("bad", [None, 3, "text", {"a": 1}, [None, 3, [], {}, "x"]])
 def test_what_is_no_output_is_left_out(bad):
-    assert outputs_of(bad) == []
+    assert safe_outputs(bad) == []
 
 
 def test_a_cell_has_no_more_outputs_than_a_page_holds():
     shown = [{"name": "stdout", "text": "x"}] * 100
-    assert len(outputs_of(shown)) == outputs_module.MOST_OUTPUTS
+    assert len(safe_outputs(shown)) == autograded.MAX_OUTPUTS
 
 
 def test_a_report_that_does_not_fit_its_cases_loses_no_reason():
@@ -390,10 +393,10 @@ def test_a_link_under_a_name_that_is_kept_is_removed(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "timestamp.txt").symlink_to(tmp_path / "solution")
-    clear(folder, keep={"timestamp.txt"})
+    clear_folder(folder, keep={"timestamp.txt"})
     assert [*folder.iterdir()] == []
     assert (tmp_path / "solution").exists()
-    clear(tmp_path / "absent", keep=())
+    clear_folder(tmp_path / "absent", keep=())
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,9 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder.course import Course, CourseError
 from autograder.gradebook import database
-from autograder.gradebook import database as connection
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.writing import Entry
-from autograder.grading.release import CHECK, load_master
+from autograder.gradebook.writing import GradebookEntry
+from autograder.grading.release import CHECK, load_release
 from tests.submissions import COURSE, LESSON
 
 CELLS = (
@@ -40,7 +39,7 @@ CELLS = (
     "SELECT version_num FROM alembic_version",
     "SELECT sql FROM sqlite_master ORDER BY name",
 )
-EXERCISES = load_master(COURSE, LESSON).exercises
+EXERCISES = load_release(COURSE, LESSON).exercises
 FULL = dict.fromkeys(EXERCISES, 7.0)
 LATE = "2026-03-02 12:00:00 UTC"
 FOLDERS = {"source_directory": "solutions", "release_directory": "notebooks"}
@@ -162,7 +161,7 @@ def test_a_lesson_is_entered_as_nbgrader_enters_it(original, tmp_path, monkeypat
 def test_entering_a_lesson_again_is_nothing_new_and_needs_no_nbgrader(
     root, gradebook, monkeypatch
 ):
-    monkeypatch.setattr(database, "nbgraders_tables", None)
+    monkeypatch.setattr(database, "table_statements", None)
     before = (root / "gradebook.db").read_bytes()
     assert gradebook.open_lesson(LESSON) == []
     assert (root / "gradebook.db").read_bytes() == before
@@ -171,12 +170,12 @@ def test_entering_a_lesson_again_is_nothing_new_and_needs_no_nbgrader(
 def test_an_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
     made = rows(root, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     made = [statement for (statement,) in made]  # making them takes seconds
-    made.append(f"INSERT INTO alembic_version VALUES ('{connection.VERSION}')")
-    monkeypatch.setattr(database, "nbgraders_tables", lambda: made)
+    made.append(f"INSERT INTO alembic_version VALUES ('{database.VERSION}')")
+    monkeypatch.setattr(database, "table_statements", lambda: made)
     gradebook.path.write_bytes(b"")
     assert "is not in the gradebook" in refused(gradebook.grades, LESSON)
     gradebook.open_lesson(LESSON)
-    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     assert gradebook.grades(LESSON)["amara"].points == 7.0 * len(EXERCISES)
 
 
@@ -197,10 +196,12 @@ def test_a_changed_lesson_without_submissions_is_entered_as_it_now_is(root, grad
 
 
 def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
-    gradebook.enter(LESSON, [Entry("amara", FULL, untouched=frozenset({"softmax"}))])
+    gradebook.enter(
+        LESSON, [GradebookEntry("amara", FULL, unwritten=frozenset({"softmax"}))]
+    )
     before = {
         table: rows(root, f"SELECT id FROM {table}")
-        for table in connection.TABLES - {"alembic_version"}
+        for table in database.TABLES - {"alembic_version"}
     }
     change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
     told = gradebook.open_lesson(LESSON)
@@ -223,7 +224,12 @@ def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
     assert grade(book, "pairwise_sums").needs_manual_grade
     assert comment(book, "pairwise_sums").comment is None
     points = {name: 1.0 for name in [*EXERCISES[1:], "pairwise_sums"]}
-    assert gradebook.enter(LESSON, [Entry("amara", points), Entry("ben", points)]) == 2
+    assert (
+        gradebook.enter(
+            LESSON, [GradebookEntry("amara", points), GradebookEntry("ben", points)]
+        )
+        == 2
+    )
     assert grade(book, "softmax").auto_score == 7.0
     assert comment(book, "softmax").auto_comment == "No response."
     assert grade(book, "softmax", "ben").auto_score is None
@@ -232,7 +238,7 @@ def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
 
 
 def test_nbgrader_goes_on_working_on_a_lesson_with_submissions(root, gradebook, book):
-    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     change(root, "UPDATE grade SET manual_score = 3.0")
     held = [rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")]
     release(root)
@@ -256,7 +262,7 @@ def test_what_is_entered_is_what_nbgrader_itself_would_have_made(root, gradebook
         found = grade(book, name, "nbgraders")
         found.auto_score, found.needs_manual_grade = 7.0, False
         book.db.commit()
-    gradebook.enter(LESSON, [Entry("ours", FULL, timestamp=LATE)])
+    gradebook.enter(LESSON, [GradebookEntry("ours", FULL, timestamp=LATE)])
     for query in (
         "SELECT assignment_id, timestamp, extension FROM submitted_assignment "
         "WHERE student_id = ?",
@@ -279,11 +285,11 @@ def test_what_is_entered_is_what_nbgrader_itself_would_have_made(root, gradebook
 
 
 def test_nbgrader_reads_points_comments_and_what_is_for_review(gradebook, book):
-    entry = Entry(
+    entry = GradebookEntry(
         "amara",
         FULL | {"softmax": 2.5},
         review=frozenset({"attention"}),
-        untouched=frozenset({"softmax", "scaled_scores"}),
+        unwritten=frozenset({"softmax", "scaled_scores"}),
         remarks={"attention": "For review", "scaled_scores": "Not read"},
     )
     assert gradebook.enter(LESSON, [entry]) == 1
@@ -300,7 +306,10 @@ def test_nbgrader_reads_points_comments_and_what_is_for_review(gradebook, book):
 
 
 def test_formgrader_sees_the_class(root, gradebook):
-    gradebook.enter(LESSON, [Entry("amara", FULL), Entry("ben", FULL, timestamp=LATE)])
+    gradebook.enter(
+        LESSON,
+        [GradebookEntry("amara", FULL), GradebookEntry("ben", FULL, timestamp=LATE)],
+    )
     api = NbGraderAPI(CourseDirectory(root=str(root), **FOLDERS))
     seen = {one["student"]: one for one in api.get_submissions(LESSON)}
     assert [*seen] == ["amara", "ben"]
@@ -311,7 +320,7 @@ def test_formgrader_sees_the_class(root, gradebook):
 
 
 def test_what_people_have_entered_survives_another_grading(root, gradebook, book):
-    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     change(root, "UPDATE grade SET manual_score = 4, extra_credit = 1")
     change(root, "UPDATE comment SET manual_comment = 'Well done'")
     change(root, "UPDATE submitted_notebook SET flagged = 1")
@@ -319,8 +328,11 @@ def test_what_people_have_entered_survives_another_grading(root, gradebook, book
     hours = "1970-01-01 05:00:00.000000"
     change(root, "UPDATE submitted_assignment SET extension = ?", hours)
     less = dict.fromkeys(EXERCISES, 1.0)
-    untouched = frozenset(EXERCISES)
-    assert gradebook.enter(LESSON, [Entry("amara", less, untouched=untouched)]) == 1
+    unwritten = frozenset(EXERCISES)
+    assert (
+        gradebook.enter(LESSON, [GradebookEntry("amara", less, unwritten=unwritten)])
+        == 1
+    )
     found = grade(book, "softmax")
     assert (found.auto_score, found.manual_score, found.extra_credit) == (1, 4, 1)
     assert found.needs_manual_grade  # as nbgrader asks again where the points change
@@ -341,21 +353,26 @@ def test_what_nbgrader_has_made_for_a_submission_is_filled(gradebook, book):
     book.add_student("amara")
     book.add_submission(LESSON, "amara")
     assert grade(book, "softmax").needs_manual_grade
-    assert gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)]) == 1
+    assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)]) == 1
     assert not book.find_submission(LESSON, "amara").needs_manual_grade
     amara = gradebook.grades(LESSON)["amara"]
     assert (amara.points, amara.timestamp) == (56.0, "2026-03-02 12:00:00")
 
 
 def test_only_differences_are_written(root, gradebook):
-    two = [Entry("amara", FULL, timestamp=LATE), Entry("ben", FULL)]
+    two = [GradebookEntry("amara", FULL, timestamp=LATE), GradebookEntry("ben", FULL)]
     assert gradebook.enter(LESSON, two) == 2
     before = (root / "gradebook.db").read_bytes()
     assert gradebook.enter(LESSON, two) == 0
     assert gradebook.enter(LESSON, []) == 0
     assert (root / "gradebook.db").read_bytes() == before
     later = "2026-03-03 12:00:00 UTC"
-    assert gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=later), two[1]]) == 1
+    assert (
+        gradebook.enter(
+            LESSON, [GradebookEntry("amara", FULL, timestamp=later), two[1]]
+        )
+        == 1
+    )
     assert gradebook.grades(LESSON)["amara"].timestamp == "2026-03-03 12:00:00"
 
 
@@ -363,16 +380,20 @@ def test_a_grader_who_has_settled_it_is_asked_again_only_over_something_new(
     root, gradebook, book
 ):
     review = frozenset({"softmax"})
-    flagged = Entry("amara", FULL, review, remarks={"softmax": "calls torch.softmax"})
+    flagged = GradebookEntry(
+        "amara", FULL, review, remarks={"softmax": "calls torch.softmax"}
+    )
     gradebook.enter(LESSON, [flagged])
     assert grade(book, "softmax").needs_manual_grade
     change(root, "UPDATE grade SET needs_manual_grade = 0")
     assert gradebook.enter(LESSON, [flagged]) == 0
     assert not grade(book, "softmax").needs_manual_grade
-    other = Entry("amara", FULL, review, remarks={"softmax": "calls scipy's softmax"})
+    other = GradebookEntry(
+        "amara", FULL, review, remarks={"softmax": "calls scipy's softmax"}
+    )
     gradebook.enter(LESSON, [other])
     assert grade(book, "softmax").needs_manual_grade
-    gradebook.enter(LESSON, [Entry("amara", FULL | {"softmax": 1.0})])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL | {"softmax": 1.0})])
     assert not grade(book, "softmax").needs_manual_grade
 
 
@@ -381,7 +402,7 @@ def test_everybody_in_the_gradebook_has_grades_also_without_a_submission(
 ):
     for name in ("zoe", "Ben", "éva"):
         book.add_student(name, last_name=name.upper())
-    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     found = gradebook.grades(LESSON)
     assert [*found] == ["Ben", "amara", "zoe", "éva"]
     assert found["zoe"].last_name == "ZOE"
@@ -394,9 +415,9 @@ def test_everybody_in_the_gradebook_has_grades_also_without_a_submission(
 
 def test_an_entry_that_no_gradebook_can_hold_is_a_mistake_of_the_caller(gradebook):
     for entries in (
-        [Entry("a<b", FULL)],
-        [Entry("amara", {"softmax": float("nan")})],
-        [Entry("amara", FULL), Entry("amara", FULL)],
+        [GradebookEntry("a<b", FULL)],
+        [GradebookEntry("amara", {"softmax": float("nan")})],
+        [GradebookEntry("amara", FULL), GradebookEntry("amara", FULL)],
     ):
         with pytest.raises(ValueError):
             gradebook.enter(LESSON, entries)
@@ -424,8 +445,8 @@ def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
     configure(root, "c.LateSubmissionPlugin.penalty_method = 'zero'")
     book.update_or_create_assignment(LESSON, duedate=DUE)
     times = {"early": "2026-02-27 23:00:00 UTC", "late": LATE, "longer": LATE}
-    both = [Entry(name, FULL, timestamp=when) for name, when in times.items()]
-    gradebook.enter(LESSON, [*both, Entry("unknown", FULL)])
+    both = [GradebookEntry(name, FULL, timestamp=when) for name, when in times.items()]
+    gradebook.enter(LESSON, [*both, GradebookEntry("unknown", FULL)])
     book.grant_extension(LESSON, "longer", days=2)
     assert gradebook.enter(LESSON, both) == 1
     penalties = {
@@ -437,7 +458,7 @@ def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
         "UPDATE grade SET manual_score = 2, extra_credit = 1 WHERE id = ?",
         grade(book, "softmax", "late").id,
     )
-    better = [Entry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
+    better = [GradebookEntry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
     assert gradebook.enter(LESSON, better) == 1
     assert gradebook.grades(LESSON)["late"].late_penalty == 53.0
     for name, one in gradebook.grades(LESSON).items():
@@ -459,7 +480,7 @@ def test_a_penalty_of_a_plugin_is_between_nothing_and_the_score(
     )
     configure(root, f"c.AssignLatePenalties.plugin_class = '{name}.Late'")
     book.update_or_create_assignment(LESSON, duedate=DUE)
-    gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)])
     assert gradebook.grades(LESSON)["amara"].late_penalty == taken
 
 
@@ -467,23 +488,28 @@ def test_a_plugin_that_fails_is_one_sentence_and_nothing_is_written(
     root, gradebook, book
 ):
     configure(root, "c.AssignLatePenalties.plugin_class = 'no_such_module.Late'")
-    gradebook.enter(LESSON, [Entry("ben", FULL, timestamp=LATE)])  # nobody is late yet
+    gradebook.enter(
+        LESSON, [GradebookEntry("ben", FULL, timestamp=LATE)]
+    )  # nobody is late yet
     book.update_or_create_assignment(LESSON, duedate=DUE)
-    late = [Entry("amara", FULL, timestamp=LATE)]
+    late = [GradebookEntry("amara", FULL, timestamp=LATE)]
     assert "plugin for late submissions" in refused(gradebook.enter, LESSON, late)
     assert [*gradebook.grades(LESSON)] == ["ben"]
 
 
 def test_without_a_due_date_or_a_configured_penalty_nobody_is_late(gradebook, book):
-    gradebook.enter(LESSON, [Entry("amara", FULL, timestamp=LATE)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)])
     book.update_or_create_assignment(LESSON, duedate=DUE)
-    gradebook.enter(LESSON, [Entry("ben", FULL, timestamp=LATE)])
+    gradebook.enter(LESSON, [GradebookEntry("ben", FULL, timestamp=LATE)])
     assert {one.late_penalty for one in gradebook.grades(LESSON).values()} == {0.0}
 
 
 def test_a_timestamp_that_is_none_is_told_and_stops_nobody(gradebook):
-    wrong = Entry("amara", FULL, timestamp="<script>soon")
-    assert gradebook.enter(LESSON, [wrong, Entry("ben", FULL, timestamp=" \n")]) == 2
+    wrong = GradebookEntry("amara", FULL, timestamp="<script>soon")
+    assert (
+        gradebook.enter(LESSON, [wrong, GradebookEntry("ben", FULL, timestamp=" \n")])
+        == 2
+    )
     assert gradebook.enter(LESSON, [wrong]) == 0
     (note,) = gradebook.notes
     assert note.startswith("amara: timestamp.txt")
@@ -499,7 +525,7 @@ def test_the_gradebook_is_where_the_configuration_says(root, gradebook, tmp_path
     (root / "kept").mkdir()
     assert Gradebook(Course(root)).path == root / "kept" / "it.db"
     shutil.move(root / "gradebook.db", root / "kept" / "it.db")
-    assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+    assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL)]) == 1
     other = tmp_path / "elsewhere.db"
     configure(root, f"c.CourseDirectory.db_url = 'sqlite:///{other}'")
     assert Gradebook(Course(root)).path == other
@@ -524,7 +550,7 @@ def test_a_users_own_configuration_counts_and_the_courses_more(
 def test_another_sort_of_database_is_refused(root, url):
     configure(root, f"c.CourseDirectory.db_url = '{url}'")
     told = refused(Gradebook(Course(root)).grades, LESSON)
-    assert "only a file of SQLite's can be filled" in told
+    assert "it must be an SQLite file" in told
 
 
 @pytest.mark.parametrize(
@@ -544,37 +570,39 @@ def test_a_configuration_that_stops_is_one_sentence(root, line, what):
 
 
 def test_without_a_gradebook_or_the_lesson_one_is_told_to_open_it(root, gradebook):
-    told = refused(gradebook.enter, "00_start_here", [Entry("amara", {})])
+    told = refused(gradebook.enter, "00_start_here", [GradebookEntry("amara", {})])
     assert told == (
         "00_start_here is not in the gradebook: run `autograder open 00_start_here` to "
         "enter it"
     )
     (root / "gradebook.db").unlink()
-    assert "autograder open" in refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+    assert "autograder open" in refused(
+        gradebook.enter, LESSON, [GradebookEntry("amara", FULL)]
+    )
     assert "autograder open" in refused(gradebook.grades, LESSON)
     assert not (root / "gradebook.db").exists()
 
 
 def test_an_exercise_that_the_gradebook_has_not_is_told(gradebook):
-    entry = Entry("amara", FULL | {"pairwise_sums": 1.0})
-    told = refused(gradebook.enter, LESSON, [Entry("ben", FULL), entry])
+    entry = GradebookEntry("amara", FULL | {"pairwise_sums": 1.0})
+    told = refused(gradebook.enter, LESSON, [GradebookEntry("ben", FULL), entry])
     assert "does not have the exercise pairwise_sums" in told
     assert gradebook.grades(LESSON) == {}
 
 
 def test_a_gradebook_that_is_in_use_is_waited_for(root, gradebook, monkeypatch):
-    monkeypatch.setattr(connection, "WAIT", 0.1)
-    with connection.connected(gradebook.path) as opened:
+    monkeypatch.setattr(database, "MAX_WAIT", 0.1)
+    with database.connect(gradebook.path) as opened:
         assert opened.execute("PRAGMA busy_timeout").fetchone() == (100,)
     with closing(sqlite3.connect(root / "gradebook.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+        told = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
         assert "has kept it locked for 0.1 s" in told
         assert gradebook.grades(LESSON) == {}  # reading goes on
         other.execute("ROLLBACK")
         other.execute("BEGIN EXCLUSIVE")
         assert "locked" in refused(gradebook.grades, LESSON)
-    assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+    assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL)]) == 1
 
 
 def test_what_is_in_use_for_a_moment_is_no_fault(root, gradebook):
@@ -585,7 +613,7 @@ def test_what_is_in_use_for_a_moment_is_no_fault(root, gradebook):
         other.execute("INSERT INTO student (id) VALUES ('ben')")
         done = threading.Timer(0.3, other.execute, ("COMMIT",))
         done.start()
-        assert gradebook.enter(LESSON, [Entry("amara", FULL)]) == 1
+        assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL)]) == 1
         done.join()
     assert [*gradebook.grades(LESSON)] == ["amara", "ben"]
 
@@ -608,7 +636,7 @@ def limited(monkeypatch):
 
 
 def a_class(size):
-    return [Entry(f"student-{place}", FULL) for place in range(size)]
+    return [GradebookEntry(f"student-{place}", FULL) for place in range(size)]
 
 
 @pytest.mark.parametrize(
@@ -621,7 +649,7 @@ def a_class(size):
 def test_a_full_disk_and_a_read_only_file_change_nothing(
     root, gradebook, limited, monkeypatch, statement, what
 ):
-    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     before = (root / "gradebook.db").read_bytes()
     limited(statement)
     assert what in refused(gradebook.enter, LESSON, a_class(300))
@@ -637,7 +665,7 @@ def test_a_full_disk_and_a_read_only_file_change_nothing(
 def test_a_folder_that_may_not_be_written_is_one_sentence(root, gradebook):
     root.chmod(0o500)
     try:
-        told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+        told = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
     finally:
         root.chmod(0o755)
     assert "gradebook.db" in told
@@ -650,7 +678,7 @@ def test_a_file_that_is_no_gradebook_is_left_as_it_is(root, gradebook):
     text = b"grades, by hand" * 1000
     for content, what in ((text, "is no database"), (damaged, "is damaged")):
         path.write_bytes(content)
-        assert what in refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+        assert what in refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
         assert what in refused(gradebook.open_lesson, LESSON)
         assert path.read_bytes() == content
     path.unlink()
@@ -680,7 +708,7 @@ def test_a_gradebook_of_another_version_is_refused_with_the_way_out(
     root, gradebook, statement
 ):
     change(root, statement)
-    told = refused(gradebook.enter, LESSON, [Entry("amara", FULL)])
+    told = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
     assert "another version of nbgrader" in told
     assert "`nbgrader db upgrade`" in told
 
@@ -690,26 +718,26 @@ import os, signal, sqlite3, sys
 from pathlib import Path
 from autograder.course import Course
 from autograder.gradebook import writing
-from autograder.gradebook.database import Entry, Gradebook
+from autograder.gradebook.database import GradebookEntry, Gradebook
 
 def spilling(*given, connect=sqlite3.connect, **options):
     opened = connect(*given, **options)
     opened.execute("PRAGMA cache_size = 2")  # most is in the file before the end
     return opened
 
-def dying(batch, write=writing.Batch.write):
+def dying(batch, write=writing.GradebookBatch.write):
     write(batch)
     os.kill(os.getpid(), signal.SIGKILL)
 
 sqlite3.connect = spilling
-writing.Batch.write = dying
-entries = [Entry(f"student-{n}", {"softmax": 1.0}) for n in range(300)]
+writing.GradebookBatch.write = dying
+entries = [GradebookEntry(f"student-{n}", {"softmax": 1.0}) for n in range(300)]
 Gradebook(Course(Path(sys.argv[1]))).enter(sys.argv[2], entries)
 """
 
 
 def test_killed_in_the_middle_nothing_is_half_written(root, gradebook):
-    gradebook.enter(LESSON, [Entry("amara", FULL)])
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     command = [sys.executable, "-c", KILLED, str(root), LESSON]
     ended = subprocess.run(command, cwd=COURSE.root, capture_output=True, text=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr

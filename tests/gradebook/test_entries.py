@@ -2,33 +2,34 @@
 
 import pytest
 
-from autograder.gradebook.folders import parsed, stored
-from autograder.gradebook.writing import entry_of, id_fault
-from autograder.grading.result import CaseResult, ExerciseResult, Flag, Result
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
+from autograder.gradebook.lateness import format_for_sqlite, parse_timestamp
+from autograder.gradebook.writing import gradebook_entry, student_id_fault
+from autograder.grading.result import SubmissionResult
 
 
 def exercise(name, *statuses, points=0.0, flags=()):
-    cases = tuple(CaseResult("case", "claim", s, 0.0, 1.0, True) for s in statuses)
+    cases = tuple(CaseVerdict("case", "claim", s, 0.0, 1.0, True) for s in statuses)
     return ExerciseResult(name, points, 8.0, cases, flags=flags)
 
 
 def result(*exercises, status="graded", reason=""):
-    return Result("amara", "01", status, exercises, reason)
+    return SubmissionResult("amara", "01", status, exercises, reason)
 
 
 def test_points_are_pythons_numbers_by_exercise():
-    entry = entry_of(result(exercise("softmax", "ok", points=3)), None)
+    entry = gradebook_entry(result(exercise("softmax", "ok", points=3)), None)
     assert (entry.student, entry.points) == ("amara", {"softmax": 3.0})
     assert type(entry.points["softmax"]) is float
     assert entry.comment("softmax") is None
 
 
 def test_only_a_stub_that_was_left_gets_nbgraders_comment():
-    entry = entry_of(
+    entry = gradebook_entry(
         result(exercise("one", "missing", "missing"), exercise("two", "missing", "ok")),
         None,
     )
-    assert entry.untouched == {"one"}
+    assert entry.unwritten == {"one"}
     assert (entry.comment("one"), entry.comment("two")) == ("No response.", None)
 
 
@@ -37,13 +38,13 @@ def test_a_library_call_is_for_review_and_its_comment_names_it_once():
         Flag("softmax", "torch.softmax", "torch.softmax(x)"),
         Flag("softmax", "torch.softmax", "again"),
     )
-    entry = entry_of(result(exercise("softmax", "ok", flags=flags)), None)
+    entry = gradebook_entry(result(exercise("softmax", "ok", flags=flags)), None)
     assert entry.review == {"softmax"}
     assert entry.comment("softmax") == "For review: the answer calls torch.softmax"
 
 
 def test_a_file_that_could_not_be_read_says_so_in_every_comment():
-    entry = entry_of(
+    entry = gradebook_entry(
         result(exercise("one", "invalid"), status="invalid", reason="It is empty."),
         None,
     )
@@ -67,7 +68,7 @@ def test_a_strangers_words_in_a_comment_are_no_page(reason):
     from nbconvert.filters import markdown2html
 
     given = result(exercise("one", "invalid"), status="invalid", reason=reason)
-    page = markdown2html(entry_of(given, None).comment("one"))
+    page = markdown2html(gradebook_entry(given, None).comment("one"))
     assert page.startswith("<p>")
     assert page.strip().removeprefix("<p>").removesuffix("</p>").count("<") == 0
     assert "$" not in page
@@ -75,14 +76,14 @@ def test_a_strangers_words_in_a_comment_are_no_page(reason):
 
 def test_a_long_reason_is_cut():
     given = result(exercise("one", "invalid"), status="invalid", reason="x" * 9999)
-    assert len(entry_of(given, None).comment("one")) == 1000
+    assert len(gradebook_entry(given, None).comment("one")) == 1000
 
 
 @pytest.mark.parametrize(
     "student", ["amara", "o.neil_2", "a@b.org", "Éva Ö", "李", "a" * 128, "1"]
 )
 def test_ordinary_names_are_ids(student):
-    assert id_fault(student) == ""
+    assert student_id_fault(student) == ""
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_ordinary_names_are_ids(student):
     ],
 )
 def test_a_name_that_a_page_or_a_terminal_would_misread_is_no_id(student, what):
-    fault = id_fault(student)
+    fault = student_id_fault(student)
     assert what in fault
     assert fault.endswith("rename it")
     assert fault.isprintable()
@@ -122,7 +123,7 @@ def test_a_name_that_a_page_or_a_terminal_would_misread_is_no_id(student, what):
 def test_a_timestamp_is_read_as_nbgrader_reads_it(text):
     from nbgrader.utils import parse_utc
 
-    assert parsed(f" {text}\n") == parse_utc(text) is not None
+    assert parse_timestamp(f" {text}\n") == parse_utc(text) is not None
 
 
 @pytest.mark.parametrize(
@@ -140,16 +141,19 @@ def test_a_timestamp_is_read_as_nbgrader_reads_it(text):
     ],
 )
 def test_what_is_no_moment_is_none(text):
-    assert parsed(text) is None
+    assert parse_timestamp(text) is None
 
 
 @pytest.mark.parametrize("zone", ["/etc/passwd", ":/etc/passwd", "a/../../passwd"])
 def test_a_time_zone_opens_no_file(zone, monkeypatch):
     monkeypatch.setattr("dateutil.tz.gettz", None)
-    assert stored(parsed(f"2015-02-02 15:58:23 {zone}")).startswith(
+    assert format_for_sqlite(parse_timestamp(f"2015-02-02 15:58:23 {zone}")).startswith(
         "2015-02-02 15:58:23"
     )
 
 
 def test_a_moment_is_stored_as_sqlalchemy_stores_it():
-    assert stored(parsed("0999-02-02 15:58:23 UTC")) == "0999-02-02 15:58:23.000000"
+    assert (
+        format_for_sqlite(parse_timestamp("0999-02-02 15:58:23 UTC"))
+        == "0999-02-02 15:58:23.000000"
+    )

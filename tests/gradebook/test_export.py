@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checking.result import ExerciseResult
 from autograder.course import Course, CourseError
 from autograder.gradebook import export as export_module
 from autograder.gradebook.export import export
-from autograder.gradebook.grades import Grade, Grades
-from autograder.gradebook.sheets import number, sheet, words
-from autograder.grading.result import ExerciseResult, Result
+from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.gradebook.sheets import export_file, format_number, safe_text
+from autograder.grading.result import SubmissionResult
 
 FIRST, SECOND = "01_first", "02_second"
 EXERCISES = (("softmax", 2.0), ("scores", 3.5))
@@ -35,11 +36,11 @@ def grades(student, *points, hand=None, extra=None, **more):
     name, most = EXERCISES[1]
     if hand is not None or extra is not None:
         exercises[1] = Grade(name, most, auto=auto[1], manual=hand, extra=extra)
-    return Grades(student, tuple(exercises), **more)
+    return StudentGrades(student, tuple(exercises), **more)
 
 
 def absent(student, **more):
-    return Grades(student, (), submitted=False, **more)
+    return StudentGrades(student, (), submitted=False, **more)
 
 
 def a_class(*students):
@@ -73,7 +74,7 @@ def awkward_class():
 
 def test_the_table_for_people_has_exactly_these_bytes():
     assert (
-        sheet("csv", awkward_class()).text.encode()
+        export_file("csv", awkward_class()).text.encode()
         == (
             "\ufeff"
             "student,last_name,first_name,email,"
@@ -92,7 +93,7 @@ def test_the_table_for_people_has_exactly_these_bytes():
 
 def test_the_file_for_canvas_has_exactly_these_bytes():
     assert (
-        sheet("canvas", awkward_class()).text.encode()
+        export_file("canvas", awkward_class()).text.encode()
         == (
             "Student,ID,SIS User ID,SIS Login ID,Section,01_first,02_second\n"
             "    Points Possible,,,,,5.5,5.5\n"
@@ -107,7 +108,7 @@ def test_the_file_for_canvas_has_exactly_these_bytes():
 
 def test_the_file_for_moodle_has_exactly_these_bytes():
     assert (
-        sheet("moodle", awkward_class()).text.encode()
+        export_file("moodle", awkward_class()).text.encode()
         == (
             "Username,First name,Last name,01_first,02_second\n"
             'asa,Åsa,"Müller, von",4.25,-\n'
@@ -121,25 +122,25 @@ def test_the_file_for_moodle_has_exactly_these_bytes():
 
 @pytest.mark.parametrize("kind", ["csv", "canvas", "moodle"])
 def test_every_row_has_as_many_cells_as_the_header(kind):
-    rows = list(csv.reader(sheet(kind, awkward_class()).text.splitlines()))
+    rows = list(csv.reader(export_file(kind, awkward_class()).text.splitlines()))
     assert len(rows) >= 6
     assert {len(row) for row in rows} == {len(rows[0])}
 
 
 def test_what_was_not_handed_in_is_a_zero_only_if_the_instructor_says_so():
     book = {FIRST: a_class(grades("bo"), absent("nil"), grades("zoe", 1.0, 1.0))}
-    canvas = sheet("canvas", book, "zero").text.splitlines()
+    canvas = export_file("canvas", book, "zero").text.splitlines()
     assert canvas[2:] == ["bo,,,bo,,", "nil,,,nil,,0", "zoe,,,zoe,,2"]
-    moodle = sheet("moodle", book, "zero").text.splitlines()
+    moodle = export_file("moodle", book, "zero").text.splitlines()
     assert moodle[1:] == ["bo,,,-", "nil,,,0", "zoe,,,2"]
-    people = sheet("csv", book, "zero").text.splitlines()
+    people = export_file("csv", book, "zero").text.splitlines()
     assert people[1:3] == ["bo,,,,,,,5.5,0,,", "nil,,,,0,0,0,5.5,,,"]
 
 
 def test_a_student_whom_only_one_lesson_knows_has_a_row_all_the_same():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0)), SECOND: a_class()}
-    assert sheet("moodle", book).text.splitlines()[1] == "zoe,,,2,-"
-    assert sheet("csv", book).text.splitlines()[1] == "zoe,,,,1,1,2,5.5,0,,,,0,,,"
+    assert export_file("moodle", book).text.splitlines()[1] == "zoe,,,2,-"
+    assert export_file("csv", book).text.splitlines()[1] == "zoe,,,,1,1,2,5.5,0,,,,0,,,"
 
 
 @pytest.mark.parametrize(
@@ -157,13 +158,13 @@ def test_a_student_whom_only_one_lesson_knows_has_a_row_all_the_same():
     ],
 )
 def test_a_number_has_a_point_and_neither_exponent_nor_dust(value, text):
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def test_a_grade_that_is_no_number_is_refused_by_the_students_name():
     book = {FIRST: a_class(grades("zoe", float("inf"), 0.0))}
     with pytest.raises(CourseError, match=r"zoe's grade for 01_first is no number"):
-        sheet("csv", book)
+        export_file("csv", book)
 
 
 @pytest.mark.parametrize(
@@ -184,14 +185,14 @@ def test_a_grade_that_is_no_number_is_refused_by_the_students_name():
     ],
 )
 def test_no_strangers_text_is_a_formula_or_a_second_line(text, line):
-    assert words(text) == line
+    assert safe_text(text) == line
 
 
 @pytest.mark.parametrize("bad", ["=cmd|' /C calc'!A1", "@a", "+4", "a;b", "a\nb"])
 @pytest.mark.parametrize("kind", ["canvas", "moodle"])
 def test_an_id_that_cannot_stand_as_it_is_is_left_out_and_named(kind, bad):
     book = {FIRST: a_class(grades(bad, 2.0, 2.0), grades("zoe", 1.0, 1.0))}
-    made = sheet(kind, book)
+    made = export_file(kind, book)
     assert len(made.left_out) == 1
     assert made.left_out[0].startswith(f"{bad!r} is left out")
     assert "\n" not in made.left_out[0]
@@ -201,13 +202,13 @@ def test_an_id_that_cannot_stand_as_it_is_is_left_out_and_named(kind, bad):
 
 def test_a_user_id_of_the_system_that_cannot_stand_as_it_is_leaves_its_student_out():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0, lms_user_id="=1"))}
-    made = sheet("canvas", book)
+    made = export_file("canvas", book)
     assert "'zoe' is left out: the id '=1'" in made.left_out[0]
     assert made.text.count("\n") == 2
 
 
 def test_an_unsafe_id_is_defused_in_the_table_for_people():
-    made = sheet("csv", {FIRST: a_class(grades("=1+1", 1.0, 1.0))})
+    made = export_file("csv", {FIRST: a_class(grades("=1+1", 1.0, 1.0))})
     assert made.left_out == ()
     assert made.text.splitlines()[1].startswith("'=1+1,")
 
@@ -217,7 +218,9 @@ def test_only_digits_are_canvass_own_number_for_it_reads_12b_as_12():
         grades(name, 1.0, 1.0, lms_user_id=lms)
         for name, lms in (("ann", "12"), ("bob", "12b"), ("cem", "١٢"))
     ]
-    rows = list(csv.reader(sheet("canvas", {FIRST: a_class(*people)}).text.split("\n")))
+    rows = list(
+        csv.reader(export_file("canvas", {FIRST: a_class(*people)}).text.split("\n"))
+    )
     assert [row[1:4] for row in rows[2:5]] == [
         ["12", "", "ann"],
         ["", "12b", "bob"],
@@ -227,44 +230,44 @@ def test_only_digits_are_canvass_own_number_for_it_reads_12b_as_12():
 
 def test_no_name_makes_a_students_row_the_row_of_points_possible():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0, last_name="Points Possible"))}
-    assert sheet("canvas", book).text.splitlines()[2] == ",,,zoe,,2"
+    assert export_file("canvas", book).text.splitlines()[2] == ",,,zoe,,2"
 
 
 def test_moodle_gets_a_column_to_find_students_by_only_if_all_have_a_value():
     ann = {"email": "ann@example.org", "lms_user_id": "7"}
     bob = {"email": "bob@example.org", "lms_user_id": "8"}
     book = {FIRST: a_class(grades("a", 1.0, 1.0, **ann), grades("b", 0.0, 1.0, **bob))}
-    assert sheet("moodle", book).text.splitlines() == [
+    assert export_file("moodle", book).text.splitlines() == [
         "Username,First name,Last name,ID number,Email address,01_first",
         "a,,,7,ann@example.org,2",
         "b,,,8,bob@example.org,1",
     ]
     for value in ({"email": ""}, {"lms_user_id": "0"}):
         book[FIRST]["b"] = grades("b", 0.0, 1.0, **(bob | value))
-        header = sheet("moodle", book).text.splitlines()[0]
+        header = export_file("moodle", book).text.splitlines()[0]
         assert ("Email address" in header) == ("email" not in value)
         assert ("ID number" in header) == ("lms_user_id" not in value)
 
 
 def test_moodle_would_give_the_grade_of_0_to_the_student_above():
     book = {FIRST: a_class(grades("0", 1.0, 1.0), grades("zoe", 1.0, 1.0))}
-    made = sheet("moodle", book)
+    made = export_file("moodle", book)
     assert made.text.splitlines()[1:] == ["zoe,,,2"]
     assert made.left_out[0].startswith("'0' is left out")
-    assert sheet("canvas", book).left_out == ()
+    assert export_file("canvas", book).left_out == ()
 
 
-def test_the_known_mistakes_stand_in_a_column_of_their_own():
+def test_csv_has_a_column_of_misconceptions():
     book = {FIRST: a_class(grades("zoe", 0.0, 0.0), absent("nil"))}
     exercises = tuple(
         ExerciseResult(name, 0.0, 1.0, (), diagnosis=diagnosis)
         for name, diagnosis in (("a", "no_scale"), ("b", ""), ("c", "off_by_one"))
     )
-    results = {FIRST: [Result("zoe", FIRST, "graded", exercises)]}
+    results = {FIRST: [SubmissionResult("zoe", FIRST, "graded", exercises)]}
     header, nil, zoe = csv.reader(
-        sheet("csv", book, "empty", results).text.split("\n")[:3]
+        export_file("csv", book, "empty", results).text.split("\n")[:3]
     )
-    assert header[-1] == "01_first mistakes"
+    assert header[-1] == "01_first misconceptions"
     assert (nil[-1], zoe[-1]) == ("", "no_scale, off_by_one")
 
 
@@ -296,7 +299,7 @@ def book(monkeypatch):
             return book[lesson]
 
     monkeypatch.setattr(export_module, "Gradebook", Fake)
-    monkeypatch.setattr(export_module, "lessons_of", lambda _: sorted(book))
+    monkeypatch.setattr(export_module, "opened_lessons", lambda _: sorted(book))
     return book
 
 
@@ -307,7 +310,7 @@ def test_all_lessons_go_into_one_file_and_twice_gives_the_same_bytes(
     path = export(course, [], kind)
     assert path == course.root / f"build/export/{kind}.csv"
     first = path.read_bytes()
-    assert first == sheet(kind, book).text.encode()
+    assert first == export_file(kind, book).text.encode()
     assert export(course, [], kind).read_bytes() == first
 
 
@@ -488,7 +491,7 @@ def test_a_plugin_writes_the_bytes_of_the_command(
     path = tmp_path / "out.csv"
     plugin = getattr(plugins, f"{kind.title()}ExportPlugin")(to=str(path))
     plugin.export(gradebook)
-    assert path.read_bytes().decode() == sheet(kind, entered_class()).text
+    assert path.read_bytes().decode() == export_file(kind, entered_class()).text
     same = export(Course(with_gradebook), [], kind, tmp_path / "same.csv")
     assert same.read_bytes() == path.read_bytes()
 
@@ -497,7 +500,7 @@ def test_nbgraders_command_takes_a_plugin_and_writes_where_it_is_told(with_grade
     done = nbgrader_export(with_gradebook, "MoodleExportPlugin", "--to=out.csv")
     assert done.returncode == 0, done.stderr
     text = (with_gradebook / "out.csv").read_bytes().decode()
-    assert text == sheet("moodle", entered_class()).text
+    assert text == export_file("moodle", entered_class()).text
 
 
 def test_nbgraders_command_takes_the_assignments_and_students_named(with_gradebook):

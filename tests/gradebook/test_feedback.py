@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.autograded import OURS, autograded_notebook
+from autograder.gradebook.autograded import METADATA_KEY, autograded_notebook
 from autograder.gradebook.feedback import feedback_page, write_feedback
 from autograder.gradebook.folders import AUTOGRADED, write_autograded
-from autograder.gradebook.grades import Grade, Grades
-from autograder.grading.result import Result
+from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.grading.result import SubmissionResult
 from autograder.system import find_browser
 from tests.browser import page_of as opened
 from tests.gradebook import strangers
@@ -32,7 +32,7 @@ def grades_of(student="amara", change=None, **others):
     kept = tuple(
         replace(each, **(change or {}).get(each.exercise, {})) for each in blank
     )
-    return Grades(student, kept, **others)
+    return StudentGrades(student, kept, **others)
 
 
 def notebook(text=HARMLESS, sentence=HARMLESS, **changes):
@@ -147,7 +147,7 @@ def test_what_was_put_right_and_what_did_not_run_is_told():
 
 
 def test_a_file_that_was_not_read_gives_the_reason_and_what_to_do():
-    result = Result("pavel", LESSON, "invalid", (), REASON)
+    result = SubmissionResult("pavel", LESSON, "invalid", (), REASON)
     graded_file = json.loads(autograded_notebook(COURSE, (), result, {}))
     nothing = {name: {"auto": 0.0} for name in EXERCISES}
     by_hand = {"auto": 0.0, "manual": 1.0, "comment": COMMENT}
@@ -195,7 +195,7 @@ def test_unseen_signs_are_spelled_out():
 
 
 def test_a_page_of_an_invalid_file_full_of_attacks_does_nothing():
-    result = Result(SENTENCE, LESSON, "invalid", (), SENTENCE)
+    result = SubmissionResult(SENTENCE, LESSON, "invalid", (), SENTENCE)
     graded_file = json.loads(autograded_notebook(COURSE, (), result, {}))
     Page(feedback_page(graded_file, grades_of(SENTENCE))).assert_inert()
 
@@ -279,11 +279,13 @@ def damage(how):
     if how == "cells":
         data["cells"] = [3]
     elif how == "result":
-        data["metadata"][OURS]["result"]["exercises"] = [{"cases": 3}]
+        data["metadata"][METADATA_KEY]["result"]["exercises"] = [{"cases": 3}]
     elif how == "ours":
-        del data["metadata"][OURS]
+        del data["metadata"][METADATA_KEY]
     elif how == "points":
-        data["metadata"][OURS]["result"]["exercises"][0]["cases"][1]["points"] = "x"
+        data["metadata"][METADATA_KEY]["result"]["exercises"][0]["cases"][1][
+            "points"
+        ] = "x"
     broken = {
         "cut": text[:200],
         "empty": "",

@@ -1,0 +1,132 @@
+"""What grading says about each answer, in the few words that a table has room for.
+
+The whole explanation is on the feedback pages.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.checking.result import ExerciseResult
+from autograder.grading.result import SubmissionResult
+
+BROKEN_FILE = "broken file: {}"
+STOPPED = {  # statuses of a call without a result
+    "timeout": "takes too long",
+    "memory": "needs too much memory",
+    "output": "returns too much",
+    "crashed": "ends the whole process",
+}
+MAX_WIDTH = 100  # columns of the terminal
+
+
+@dataclass(frozen=True)
+class AnswerDiagnosis:
+    """What one student got for one exercise.
+
+    diagnosis : a misconception's name, or words on what happened; None if all is right
+    """
+
+    student: str
+    exercise: str
+    points: float
+    max_points: float
+    diagnosis: str | None
+
+
+def diagnoses_of(result: SubmissionResult) -> Iterator[AnswerDiagnosis]:
+    """Yield what grading says about each answer of a submission."""
+    reason = ""
+    if result.status == "invalid":
+        # Without the file's name, which is the same for everybody.
+        words = result.reason.removeprefix(f"{result.lesson}.ipynb ")
+        reason = BROKEN_FILE.format(words.rstrip("."))
+    for each in result.exercises:
+        diagnosis = reason or in_words(each) or None
+        points = each.points, each.max_points
+        yield AnswerDiagnosis(result.student, each.exercise, *points, diagnosis)
+
+
+def in_words(exercise: ExerciseResult) -> str:
+    """Return what grading says about one exercise; "" if the answer is right."""
+    calls = dict.fromkeys(f"calls {flag.what}" for flag in exercise.flags)
+    review = [f"for review: it {' and '.join(calls)}"] if calls else []
+    return "; ".join(filter(None, [_failure(exercise), *review]))
+
+
+def _failure(exercise: ExerciseResult) -> str:
+    """Return the misconception's name, or what happened if it has none."""
+    statuses = {case.status for case in exercise.cases} - {"ok"}
+    if exercise.diagnosis:
+        return exercise.diagnosis
+    if exercise.blamed:
+        verb = "is" if len(exercise.blamed) == 1 else "are"
+        part = " in part" if statuses else ""
+        return f"{' and '.join(exercise.blamed)} {verb} to blame{part}"
+    if not statuses:
+        return ""
+    if statuses == {"missing"}:
+        return "not written yet"
+    if exercise.flags and statuses == {"error"}:  # the call was refused
+        return ""
+    stopped = re.search(r"stopped with \w+", exercise.report)
+    if "error" in statuses and stopped:
+        return stopped[0]
+    in_order = (case.status for case in exercise.cases if case.status in STOPPED)
+    return next((STOPPED[status] for status in in_order), "no known misconception")
+
+
+def print_class(
+    console: Console, title: str, diagnoses: Sequence[AnswerDiagnosis]
+) -> None:
+    """Print the class as a table, a line per student and answer that is not right."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("student", no_wrap=True)
+    table.add_column("total", justify="right", no_wrap=True)
+    table.add_column("exercise", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("what was diagnosed", overflow="fold")
+    for student, group in groupby(diagnoses, key=lambda each: each.student):
+        for index, row in enumerate(rows_of([*group])):
+            table.add_row("" if index else student, *map(escape, row))
+    console.print(table, width=min(console.width, MAX_WIDTH))
+
+
+def rows_of(diagnoses: Sequence[AnswerDiagnosis]) -> list[tuple[str, str, str, str]]:
+    """Return a student's rows: total, exercise, points and diagnosis.
+
+    Exercises next to each other with the same diagnosis share a row; right ones have
+    none, unless all are right.
+    """
+    total = _points(diagnoses)
+    rows = []
+    for words, group in groupby(diagnoses, key=lambda each: each.diagnosis):
+        same = [*group]
+        if words is not None:
+            rows.append((_names(same, len(diagnoses)), _points(same), words))
+    if not rows:
+        rows = [("all", total, "right")]
+    return [("" if index else total, *row) for index, row in enumerate(rows)]
+
+
+def _names(diagnoses: Sequence[AnswerDiagnosis], n_exercises: int) -> str:
+    if len(diagnoses) == 1:
+        return diagnoses[0].exercise
+    return "all" if len(diagnoses) == n_exercises else f"{len(diagnoses)} exercises"
+
+
+def _points(diagnoses: Sequence[AnswerDiagnosis]) -> str:
+    points = sum(each.points for each in diagnoses)
+    return f"{points:g}/{sum(each.max_points for each in diagnoses):g}"

@@ -1,0 +1,128 @@
+"""Verdicts and untrusted text as HTML that does nothing: no script, link or formula.
+
+It is shown in graded notebooks, by formgrader and JupyterLab among their own scripts,
+and on feedback pages. The layout is that of ``messages.report``; here the verdicts are
+data from the journal, and every word in them may be a learner's.
+"""
+
+import re
+from collections.abc import Sequence
+
+from autograder.checking.result import CaseVerdict, ExerciseResult
+from autograder.messages.report import Claim, region
+
+# What moves a cursor, clears a terminal, or sets the title of a window.
+ANSI = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
+)
+# Controls, what turns the direction of the text around it, what UTF-8 does not hold.
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+# How the lines of a report begin.
+HOLDS, FAILS, WHY, CLOSING = "  ✓ ", "  ✗ ", "      ", "→ "
+
+
+def visible(text: str) -> str:
+    r"""Return untrusted text without colours, its invisible characters spelled out.
+
+    >>> visible("\x1b[31mred\x1b[0m \u202eabc")
+    'red ⟨U+202E⟩abc'
+    """
+    plain = ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return INVISIBLE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", plain)
+
+
+def inert_html(text: str) -> str:
+    """Return HTML for text that nothing changes: no Markdown, MathJax or browser.
+
+    It is one line of letters and character references, for a Markdown cell.
+    """
+    characters = "".join(
+        each if each.isalnum() or each == " " else f"&#{ord(each)};"
+        for each in visible(text)
+    )
+    return f'<pre style="white-space:pre-wrap">{characters}</pre>'
+
+
+def format_points(points: float) -> str:
+    """Return points with their noun.
+
+    >>> format_points(1.0), format_points(2.5)
+    ('1 point', '2.5 points')
+    """
+    return f"{points:g} point{'' if points == 1 else 's'}"
+
+
+def format_points_of(points: float, max_points: float) -> str:
+    """Return points of how many.
+
+    >>> format_points_of(0.0, 1.0)
+    '0 of 1 point'
+    """
+    return f"{points:g} of {format_points(max_points)}"
+
+
+def verdicts_html(exercise: ExerciseResult) -> str:
+    """Return an exercise's verdicts as a short stretch of HTML."""
+    first, *lines = visible(exercise.report).split("\n")
+    reasons = _reasons(exercise, lines)
+    page = region(
+        exercise.exercise,
+        first or f"{exercise.exercise} could not be graded",
+        _opening(lines),
+        [
+            Claim(case.status == "ok", _claim(case), why)
+            for case, why in zip(exercise.cases, reasons, strict=False)
+        ],
+        [line.removeprefix(CLOSING) for line in lines if line.startswith(CLOSING)],
+        [_flag(visible(flag.what), visible(flag.line)) for flag in exercise.flags],
+    )
+    # MathJax takes what is between two of these for a formula, and a formula may hold a
+    # link; in elements of their own they mark nothing. Our tags have neither.
+    return page.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")
+
+
+def _opening(lines: Sequence[str]) -> list[str]:
+    """Return what a report says once, for all claims."""
+    starts = HOLDS, FAILS, WHY
+    return [
+        line.strip()
+        for line in lines
+        if line.startswith("  ") and not line.startswith(starts)
+    ]
+
+
+def _reasons(exercise: ExerciseResult, lines: Sequence[str]) -> list[str]:
+    """Return why each claim does not hold, as the report explains it: in full once.
+
+    The list is empty where the report has no claims: for an answer that is not written.
+    """
+    reasons: list[str] = []
+    for line in lines:
+        if line.startswith((HOLDS, FAILS)):
+            reasons.append("")
+        elif line.startswith(WHY) and reasons:
+            reasons[-1] = line.strip()
+    if reasons and len(reasons) != len(exercise.cases):
+        return [visible(case.why) for case in exercise.cases]
+    return reasons
+
+
+def _claim(case: CaseVerdict) -> str:
+    """Return a claim with its points.
+
+    >>> _claim(CaseVerdict("it_holds", "It holds", "ok", 1.0, 1.0, True))
+    'It holds (1 point)'
+    >>> _claim(CaseVerdict("it_holds", "It holds", "wrong", 0.0, 2.0, True))
+    'It holds (0 of 2 points)'
+    """
+    points = format_points(case.points)
+    if case.points != case.max_points:
+        points = format_points_of(case.points, case.max_points)
+    return f"{visible(case.claim)} ({points})"
+
+
+def _flag(function: str, line: str) -> str:
+    where = f" in `{line}`" if line else ""
+    return f"For review by a person: the answer calls `{function}`{where}"
