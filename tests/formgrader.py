@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from nbformat.v4 import new_output, new_raw_cell
 
-from autograder.demo.sample_class import mistaken
+from autograder.demo.sample_class import wrong_answer
 from tests.browser import SCREENSHOTS
 from tests.submissions import LEARNER, LESSON, Submission
 
@@ -68,7 +68,7 @@ def hand_in_class(folder: Path) -> None:
 def no_scale(note: str = "") -> Submission:
     """Give a submission with one well known mistake, and a note that makes it new."""
     found = Submission()
-    code = mistaken("scaled_scores", "no_scale")
+    code = wrong_answer("scaled_scores", "no_scale")
     found.answer("scaled_scores", f"{code}\n# {note}")
     return found
 

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.checking.registry import exercises_of
 from autograder.course import Course
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 
 LESSON = "01_dot_product_attention"
 COURSE = Course.here()
@@ -35,7 +35,7 @@ class Submission:
         self.raw: bytes | None = None
         self.absent = False
         for name in EXERCISES:
-            self.answer(name, right(name))
+            self.answer(name, right_answer(name))
 
     def cell(self, name: str) -> NotebookNode:
         """Give the cell of an id: ``softmax``, ``check-softmax``, ``attention-4``."""

@@ -1,6 +1,6 @@
 """``autograder grade``: grade a class, tell how it goes, stop cleanly.
 
-What is graded, and where that is kept, is in ``verdicts`` and ``gradebook.records``.
+What is graded, and where that is kept, is in ``verdicts`` and ``gradebook.service``.
 """
 
 import time
@@ -63,7 +63,7 @@ def judge(course: Course, path: Path, lesson: str, isolated: bool) -> int:
     with Engine(course, name, isolated=isolated) as engine:
         result, times = engine.grade(path.absolute(), path.parent.name)
     print(told(result))
-    print(f"GradedSubmission in {times.get('all', 0.0):.2f} s.")
+    print(f"Graded in {times.get('all', 0.0):.2f} s.")
     return 0
 
 
@@ -233,7 +233,7 @@ class _Run:
         if graded.fault:
             self.faults[graded.submission.student] = graded.fault
             self.words.print(escape(graded.fault))
-        self.records.keep(graded)
+        self.records.add(graded)
         result = graded.result
         self.count += 1
         self.fresh += graded.is_new

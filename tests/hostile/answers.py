@@ -1,6 +1,6 @@
 """Answers for hostile cases: one without a right number, and changed right ones."""
 
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 
 # Plausible numbers, never the same twice, and a changed argument: no case holds.
 GUESS = """\
@@ -13,7 +13,7 @@ GUESSED = {"softmax": "wrong"}
 
 def renamed(name: str) -> str:
     """Give the right answer under the name ``correct_`` and the exercise's."""
-    return right(name).replace(f"def {name}(", f"def correct_{name}(", 1)
+    return right_answer(name).replace(f"def {name}(", f"def correct_{name}(", 1)
 
 
 def twisted(name: str, twist: str, above: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 from tests.submissions import Submission
 
 NAME = "bilinear_scores"  # nothing else in the lesson uses it
@@ -31,7 +31,7 @@ def beside(submission: Submission, attack: str, *, name: str = NAME, **known: An
     known : names that the attack finds bound, such as paths outside
     """
     start = bound(**known) + attack
-    submission.answer(name, start + "\n\n" + right(name) + GUARD.format(name=name))
+    submission.answer(name, start + "\n\n" + right_answer(name) + GUARD.format(name=name))
 
 
 def inside(submission: Submission, statement: str, *, name: str = NAME, **known: Any):
@@ -44,7 +44,7 @@ def inside(submission: Submission, statement: str, *, name: str = NAME, **known:
         name,
         f"""\
 {bound(**known)}
-{right(name)}
+{right_answer(name)}
 
 
 def meanwhile(answer):

@@ -9,8 +9,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from autograder.demo.sample_class import right
-from autograder.grading.reading import MOST_BYTES, MOST_CELLS
+from autograder.demo.sample_class import right_answer
+from autograder.grading.reading import MAX_BYTES, MAX_CELLS
 from tests.hostile import hostile
 from tests.hostile.world import OTHER
 from tests.submissions import COURSE, EXERCISES
@@ -143,7 +143,7 @@ def ten_million_values(submission, world):
 
 @hostile(FAMILY, invalid="cells, more than the")
 def one_cell_too_many(submission, world):
-    submission.notebook.cells += [{}] * MOST_CELLS
+    submission.notebook.cells += [{}] * MAX_CELLS
 
 
 @hostile(FAMILY, invalid="MiB of code in one cell")
@@ -161,7 +161,7 @@ def five_cells_of_a_megabyte_of_code_each(submission, world):
 def one_byte_too_many(submission, world):
     path = place(submission, world)
     path.write_bytes(b"{")
-    os.truncate(path, MOST_BYTES + 1)
+    os.truncate(path, MAX_BYTES + 1)
 
 
 @hostile(FAMILY, invalid="more than the")
@@ -183,7 +183,7 @@ def pdf_file(submission, world):
 
 @hostile(FAMILY, invalid="is no notebook")
 def python_script(submission, world):
-    submission.raw = "\n".join(right(name) for name in EXERCISES).encode()
+    submission.raw = "\n".join(right_answer(name) for name in EXERCISES).encode()
 
 
 @hostile(FAMILY, invalid="two versions of itself")

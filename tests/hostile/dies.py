@@ -1,6 +1,6 @@
 """Submissions whose process ends, or whose exceptions are broken."""
 
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
 
@@ -35,12 +35,12 @@ def ends_the_process_in_the_first_cell(submission, world):
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
 def ends_the_process_before_its_answer_is_defined(submission, world):
-    submission.answer(NAME, f"{EXIT}\n\n\n{right(NAME)}")
+    submission.answer(NAME, f"{EXIT}\n\n\n{right_answer(NAME)}")
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
 def ends_the_process_after_its_answer_is_defined(submission, world):
-    submission.answer(NAME, f"{right(NAME)}\n\n\n{EXIT}")
+    submission.answer(NAME, f"{right_answer(NAME)}\n\n\n{EXIT}")
 
 
 @hostile(FAMILY, lost={SOFTMAX: "crashed"}, seconds=15)
@@ -96,17 +96,17 @@ def leaves_python_with_quit(submission, world):
 
 @hostile(FAMILY, lost=ERROR, seconds=5)
 def leaves_python_before_its_answer_is_defined(submission, world):
-    submission.answer(NAME, f"raise SystemExit\n\n\n{right(NAME)}")
+    submission.answer(NAME, f"raise SystemExit\n\n\n{right_answer(NAME)}")
 
 
 @hostile(FAMILY, lost=ERROR, seconds=5)
 def stops_before_its_answer_is_defined(submission, world):
-    submission.answer(NAME, f"1 / 0\n\n\n{right(NAME)}")
+    submission.answer(NAME, f"1 / 0\n\n\n{right_answer(NAME)}")
 
 
 @hostile(FAMILY, lost=ERROR, seconds=5)
 def answers_with_a_cell_that_is_not_python(submission, world):
-    submission.answer(NAME, right(NAME).replace("->", ">-"))
+    submission.answer(NAME, right_answer(NAME).replace("->", ">-"))
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)

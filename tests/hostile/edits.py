@@ -3,7 +3,7 @@
 import copy
 import json
 
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 from tests.hostile import hostile
 from tests.hostile.answers import GUESS, GUESSED
 from tests.submissions import EXERCISES, LEARNER
@@ -164,7 +164,7 @@ def guess_is_followed_by_a_right_answer_with_its_marks(submission, world):
 
 @hostile(FAMILY)
 def answer_is_split_in_two(submission, world):
-    source = right("softmax")
+    source = right_answer("softmax")
     named = "def powers(shifted):\n    return np.exp(shifted)"
     submission.answer("softmax", named)
     second = source.replace("np.exp(shifted)", "powers(shifted)")
@@ -379,4 +379,4 @@ def exercise_is_added_with_points_of_its_own(submission, world):
 def demonstration_answers_in_place_of_the_learner(submission, world):
     # Above the guess: what the exercise's own cell defines is the answer.
     guess(submission)
-    submission.cell("looking-something-up-7").source = right("softmax")
+    submission.cell("looking-something-up-7").source = right_answer("softmax")

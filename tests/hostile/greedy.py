@@ -1,6 +1,6 @@
 """Submissions that use up time, memory, files, processes, and the grader itself."""
 
-from autograder.demo.sample_class import right
+from autograder.demo.sample_class import right_answer
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
 from tests.hostile.forged import SAYS
@@ -139,7 +139,7 @@ def awaits_what_never_comes_in_an_own_cell(submission, world):
 
 @hostile(FAMILY, lost=TIMEOUT, seconds=20)
 def loops_without_end_before_its_answer_is_defined(submission, world):
-    submission.answer(NAME, f"{ENDLESS}\n\n\n{right(NAME)}")
+    submission.answer(NAME, f"{ENDLESS}\n\n\n{right_answer(NAME)}")
 
 
 @hostile(FAMILY, lost=MEMORY, seconds=10)
