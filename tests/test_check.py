@@ -73,13 +73,13 @@ def of_type(outputs, kind):
 
 
 def error(outputs):
-    (found,) = of_type(outputs, "error")
-    return found
+    (output,) = of_type(outputs, "error")
+    return output
 
 
 def plain(outputs):
-    (found,) = of_type(outputs, "display_data")
-    return found.data["text/plain"]
+    (output,) = of_type(outputs, "display_data")
+    return output.data["text/plain"]
 
 
 def stderr(cells):
@@ -91,7 +91,7 @@ def stderr(cells):
 
 @pytest.fixture(scope="module")
 def notebook():
-    """Give the outputs of a learner's session, by name of the cell."""
+    """Return the outputs of a learner's session, by name of the cell."""
     cells = {
         "head": HEAD,
         "stub": "def scaled_scores(q, k):\n    raise NotImplementedError()",
@@ -121,19 +121,19 @@ def notebook():
     return dict(zip(cells, outputs, strict=True))
 
 
-def test_a_failed_check_shows_the_report_and_a_traceback_of_one_line(notebook):
+def test_failed_check_shows_report_and_a_traceback_of_one_line(notebook):
     outputs = notebook["wrong checked"]
-    (shown,) = of_type(outputs, "display_data")
-    assert set(shown.data) == {"text/plain", "text/html", DATA_TYPE}
-    assert shown.data["text/plain"].startswith(ONE_HOLDS + "\n  ✗")
-    assert "divided by d_k" in shown.data["text/plain"].splitlines()[-2]
-    assert shown.data[DATA_TYPE]["diagnosis"] == "divided_by_d_k"
-    said = ONE_HOLDS
-    assert (error(outputs).ename, error(outputs).evalue) == ("CheckFailed", said)
-    assert error(outputs).traceback == [f"CheckFailed: {said}"]
+    (output,) = of_type(outputs, "display_data")
+    assert set(output.data) == {"text/plain", "text/html", DATA_TYPE}
+    assert output.data["text/plain"].startswith(ONE_HOLDS + "\n  ✗")
+    assert "divided by d_k" in output.data["text/plain"].splitlines()[-2]
+    assert output.data[DATA_TYPE]["diagnosis"] == "divided_by_d_k"
+    expected = ("CheckFailed", ONE_HOLDS)
+    assert (error(outputs).ename, error(outputs).evalue) == expected
+    assert error(outputs).traceback == [f"CheckFailed: {ONE_HOLDS}"]
 
 
-def test_a_passed_check_shows_ticks_and_gives_nothing(notebook):
+def test_passed_check_shows_ticks_and_returns_none(notebook):
     outputs = notebook["right checked"]
     assert [output.output_type for output in outputs] == ["display_data"]
     lines = plain(outputs).splitlines()
@@ -141,18 +141,18 @@ def test_a_passed_check_shows_ticks_and_gives_nothing(notebook):
     assert all(line.startswith("  ✓ ") for line in lines[1:])
 
 
-def test_a_stub_stops_with_what_to_do(notebook):
+def test_check_of_a_stub_explains_what_to_do(notebook):
     outputs = notebook["stub checked"]
     assert "in place of the line `raise NotImplementedError`" in plain(outputs)
     assert error(outputs).traceback == ["CheckFailed: scaled_scores is not written yet"]
 
 
-def test_an_exception_is_shown_with_the_line_of_the_cell(notebook):
+def test_exception_is_shown_with_the_line_of_the_cell(notebook):
     assert "stopped with ValueError: matmul" in plain(notebook["crash checked"])
     assert "(line 4: `scores = q @ k`)" in plain(notebook["crash checked"])
 
 
-def test_after_two_failed_checks_the_way_on_is_shown_and_a_pass_resets_it(notebook):
+def test_two_failed_checks_offer_a_way_on_until_a_pass(notebook):
     offer = (
         "To go on and come back later, put this line into a new cell between your "
         "answer and the check, and run both: "
@@ -165,13 +165,13 @@ def test_after_two_failed_checks_the_way_on_is_shown_and_a_pass_resets_it(notebo
     assert offer in plain(notebook["over several lines"])
 
 
-def test_warnings_turned_to_errors_by_the_learner_harm_no_check(notebook):
+def test_warnings_as_errors_do_not_harm_a_check(notebook):
     outputs = notebook["warnings to errors checked"]
     assert [output.output_type for output in outputs] == ["display_data"]
     assert "on stdout" not in plain(outputs)
 
 
-def test_a_result_is_refused_in_one_line(notebook):
+def test_result_instead_of_function_is_refused_in_one_line(notebook):
     (line,) = error(notebook["a result"]).traceback
     assert line == (
         "NotAnExercise: check needs the function itself, and was given what it "
@@ -180,14 +180,14 @@ def test_a_result_is_refused_in_one_line(notebook):
     )
 
 
-def test_the_name_in_the_brackets_says_which_exercise_is_meant(notebook):
+def test_name_in_the_brackets_decides_the_exercise(notebook):
     assert plain(notebook["alias"]).startswith("attention: 0 of ")
-    shown = of_type(notebook["two on one line"], "display_data")
-    names = [output.data["text/plain"].split(":")[0] for output in shown]
+    outputs = of_type(notebook["two on one line"], "display_data")
+    names = [output.data["text/plain"].split(":")[0] for output in outputs]
     assert names == ["scaled_scores", "softmax"]
 
 
-def test_an_earlier_mistake_costs_nothing_and_is_named(notebook):
+def test_wrong_earlier_answer_costs_nothing_and_is_named(notebook):
     outputs = notebook["attention checked"]
     assert [output.output_type for output in outputs] == ["display_data"]
     assert plain(outputs).splitlines()[-1] == (
@@ -230,29 +230,29 @@ def graded():
 
 
 def result(outputs):
-    (found,) = of_type(outputs, "execute_result")
-    return found.data
+    (output,) = of_type(outputs, "execute_result")
+    return output.data
 
 
-def test_a_grade_is_a_plain_float(graded):
+def test_grade_is_a_plain_float(graded):
     points = load("scaled_scores").points
     assert result(graded["right checked"]) == {"text/plain": str(points)}
     assert result(graded["crash checked"]) == {"text/plain": "0.0"}
     assert result(graded["stub checked"]) == {"text/plain": "0.0"}
 
 
-def test_a_grade_may_be_a_part(graded):
+def test_grade_may_be_partial(graded):
     points = float(result(graded["partly right checked"])["text/plain"])
     assert 0 < points < load("scaled_scores").points
 
 
 def test_grading_runs_hidden_cases_and_shows_the_report(graded):
-    shown = plain(graded["right checked"])
-    assert f"all {len(load('scaled_scores').cases)} claims hold" in shown
-    assert "Every call ends in the same way." not in shown
+    report = plain(graded["right checked"])
+    assert f"all {len(load('scaled_scores').cases)} claims hold" in report
+    assert "Every call ends in the same way." not in report
 
 
-def test_printing_and_warning_costs_nothing(graded):
+def test_printing_and_warning_cost_nothing(graded):
     assert result(graded["chatty checked"]) == result(graded["right checked"])
     assert stderr(graded.values()) == []
 
@@ -262,10 +262,10 @@ def test_grading_raises_nothing_and_offers_nothing(graded):
     assert "To go on" not in plain(graded["crash checked again"])
 
 
-def test_the_courses_version_earns_nothing(graded):
+def test_courses_version_earns_nothing(graded):
     assert result(graded["course's checked"]) == {"text/plain": "0.0"}
-    (said,) = of_type(graded["course's checked"], "stream")
-    assert said.text == (
+    (output,) = of_type(graded["course's checked"], "stream")
+    assert output.text == (
         "scaled_scores: this is the course's own version. You can go on with it; "
         "points are for a version that you wrote yourself.\n"
     )
@@ -273,10 +273,10 @@ def test_the_courses_version_earns_nothing(graded):
 
 def test_validate_shows_the_report_in_the_traceback():
     cells = executed(HEAD, WRONG, "check(scaled_scores)", mode="validate")
-    shown = "\n".join(error(cells[-1]).traceback)
-    assert shown.split() == plain(cells[-1]).split()
-    assert max(map(len, shown.splitlines())) <= 88  # the dialog does not wrap
-    assert shown.startswith(ONE_HOLDS + "\n  ✗")
+    traceback = "\n".join(error(cells[-1]).traceback)
+    assert traceback.split() == plain(cells[-1]).split()
+    assert max(map(len, traceback.splitlines())) <= 88  # the dialog does not wrap
+    assert traceback.startswith(ONE_HOLDS + "\n  ✗")
     assert error(cells[-1]).evalue == ONE_HOLDS
 
 
@@ -301,7 +301,7 @@ def test_outside_jupyter_the_report_is_plain_text(capsys):
     assert capsys.readouterr().out.startswith(ALL_HOLD + "\n  ✓ ")
 
 
-def test_a_failed_check_is_an_assertion_without_a_chain(capsys):
+def test_failed_check_is_an_assertion_without_a_chain(capsys):
     def scaled_scores(q, k):
         return q
 
@@ -327,7 +327,7 @@ def whatever(q, k):
         whatever,
     ],
 )
-def test_anything_that_can_be_called_is_checked_under_the_name_it_has(answer, capsys):
+def test_any_callable_is_checked_under_its_name(answer, capsys):
     scaled_scores = answer
     if not hasattr(answer, "cache_info"):  # arrays cannot be remembered
         check(scaled_scores)
@@ -339,7 +339,7 @@ def test_anything_that_can_be_called_is_checked_under_the_name_it_has(answer, ca
     assert headline(capsys).startswith("scaled_scores: ")
 
 
-def test_a_function_is_known_by_its_own_name_where_no_other_is_written(capsys):
+def test_function_without_a_written_name_goes_by_its_own(capsys):
     answers = {"mine": scaled_scores}
     check(answers["mine"])
     check(functools.partial(scaled_scores))
@@ -348,7 +348,7 @@ def test_a_function_is_known_by_its_own_name_where_no_other_is_written(capsys):
     assert capsys.readouterr().out.count(ALL_HOLD) == 4
 
 
-def test_an_alias_is_the_exercise_it_is_called(capsys):
+def test_alias_is_the_exercise_of_that_name(capsys):
     attention = scaled_scores
     with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
         check(attention)
@@ -361,12 +361,10 @@ def test_an_alias_is_the_exercise_it_is_called(capsys):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "text"),
     [(tiny_weight, "the claim holds"), (lambda x: None, "It should return [0].")],
 )
-def test_numpys_errors_turned_on_by_a_learner_harm_no_case(
-    answer, said, monkeypatch, capsys
-):
+def test_numpy_errors_turned_on_do_not_harm_a_case(answer, text, monkeypatch, capsys):
     exercise = about(tiny_weight, np.array([-1e4]))  # its exponential underflows
     module = sys.modules["autograder.check"]  # autograder.check is the function
     monkeypatch.setattr(module, "find_exercise", lambda *_: exercise)
@@ -375,10 +373,10 @@ def test_numpys_errors_turned_on_by_a_learner_harm_no_case(
         warnings.simplefilter("error")
         with contextlib.suppress(CheckFailed):
             check(answer)
-    assert said in capsys.readouterr().out
+    assert text in capsys.readouterr().out
 
 
-def test_stopping_a_check_by_hand_is_one_line():
+def test_interrupted_check_is_one_line():
     def scaled_scores(q, k):
         raise KeyboardInterrupt
 
@@ -390,7 +388,7 @@ def test_stopping_a_check_by_hand_is_one_line():
     ]
 
 
-def test_two_checks_on_one_line_are_told_apart(capsys):
+def test_two_checks_on_one_line_are_distinguished(capsys):
     attention = scaled_scores
     with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
         _ = check(scaled_scores), check(attention)
@@ -404,7 +402,7 @@ def refused(call):
     return str(caught.value)
 
 
-def test_something_else_than_an_answer_is_refused_with_what_to_write():
+def test_other_arguments_are_refused_with_what_to_write():
     one = np.ones((1, 1))
     assert refused(lambda: check("softmax")) == (
         "check needs the function itself, and was given its name in quotes. Write "
@@ -434,7 +432,7 @@ def test_something_else_than_an_answer_is_refused_with_what_to_write():
     )
 
 
-def test_an_unknown_function_is_refused_with_the_nearest_name():
+def test_unknown_function_is_refused_with_the_nearest_name():
     def scaled_score(q, k):
         return q
 
@@ -455,7 +453,7 @@ def test_an_unknown_function_is_refused_with_the_nearest_name():
     )
 
 
-def test_an_answer_that_breaks_its_own_attributes_is_refused():
+def test_answer_with_broken_attributes_is_refused():
     class Odd:
         __name__ = property(lambda self: 3)
 
@@ -465,7 +463,7 @@ def test_an_answer_that_breaks_its_own_attributes_is_refused():
     assert "check cannot tell which exercise" in refused(lambda: check(Odd()))
 
 
-def test_an_exercise_called_with_too_many_answers_is_a_type_error():
+def test_check_of_two_answers_is_a_type_error():
     with pytest.raises(TypeError, match="takes from 0 to 1 positional arguments"):
         check(scaled_scores, scaled_scores)
 
@@ -480,16 +478,16 @@ def test_an_exercise_called_with_too_many_answers_is_a_type_error():
     ],
     ids=["itself", "partial", "partial of a partial", "wrapped"],
 )
-def test_the_courses_version_is_accepted_without_points(answer, capsys, monkeypatch):
+def test_courses_version_is_accepted_without_points(answer, capsys, monkeypatch):
     scaled_scores = answer
     assert check(scaled_scores) is None
-    said = "scaled_scores: this is the course's own version. You can go on with it"
-    assert headline(capsys).startswith(said)
+    text = "scaled_scores: this is the course's own version. You can go on with it"
+    assert headline(capsys).startswith(text)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert check(scaled_scores) == 0.0
 
 
-def test_another_function_of_the_course_is_no_answer(capsys):
+def test_other_function_of_the_course_is_no_answer(capsys):
     scaled_scores = course_attention
     with pytest.raises(CheckFailed, match=NONE_HOLDS):
         check(scaled_scores)
@@ -499,12 +497,12 @@ def test_every_exercise_can_be_checked_by_its_name(capsys):
     for name in exercise_names():
         with pytest.raises(CheckFailed, match=f"^{name}: 0 of"):
             exec(f"check({name})", {"check": check, name: lambda *a, **k: None})
-        said = capsys.readouterr().out
+        text = capsys.readouterr().out
         # Where an error is asked for, not every call fails for the same reason.
-        assert "Every call ends in the same way." in said or "returns None too" in said
+        assert "Every call ends in the same way." in text or "returns None too" in text
 
 
-def test_an_unknown_exercise_lists_the_known_ones():
+def test_unknown_exercise_lists_the_known_ones():
     with pytest.raises(UnknownExercise, match="no exercise named 'x'; there are: add"):
         load("x")
 
@@ -539,7 +537,7 @@ def reports():
 
 
 @pytest.mark.parametrize("name", reports())
-def test_the_page_is_well_formed_and_holds_nothing_of_the_learners_as_markup(name):
+def test_html_is_well_formed_without_markup_of_the_learner(name):
     page = ElementTree.fromstring(reports()[name].html())
     allowed = {"div", "strong", "p", "ul", "li", "span", "code"}
     assert {element.tag for element in page.iter()} <= allowed
@@ -548,23 +546,23 @@ def test_the_page_is_well_formed_and_holds_nothing_of_the_learners_as_markup(nam
 
 
 @pytest.mark.parametrize("name", reports())
-def test_the_page_says_what_the_plain_text_says(name):
+def test_html_says_what_the_plain_text_says(name):
     class Text(HTMLParser):
-        said = ""
+        text = ""
 
         def handle_data(self, data):
-            self.said += data
+            self.text += data
 
     reader = Text()
     reader.feed(reports()[name].html())
     reader.close()
     expected = str(reports()[name]).replace("`", "")
-    assert re.sub(r"\s", "", reader.said.replace("`", "")) == re.sub(
+    assert re.sub(r"\s", "", reader.text.replace("`", "")) == re.sub(
         r"\s", "", expected
     )
 
 
-def test_a_backtick_of_the_learners_turns_nothing_else_into_code():
+def test_backtick_of_the_learner_makes_nothing_else_code():
     page = ElementTree.fromstring(reports()["evil text"].html())
     codes = [code.text for code in page.iter("code")]
     assert codes == []
@@ -572,14 +570,14 @@ def test_a_backtick_of_the_learners_turns_nothing_else_into_code():
 
 
 @pytest.mark.parametrize("name", reports())
-def test_both_texts_can_be_written_anywhere(name):
+def test_both_texts_can_be_encoded(name):
     report = reports()[name]
     for text in (str(report), report.html()):
         text.encode()
         assert all(sign.isprintable() or sign == "\n" for sign in text)
 
 
-def test_each_mark_has_a_word_for_those_who_do_not_see_it():
+def test_each_mark_has_a_label():
     page = ElementTree.fromstring(reports()["wrong"].html())
     marks = list(page.iter("span"))
     assert {
@@ -591,7 +589,7 @@ def test_each_mark_has_a_word_for_those_who_do_not_see_it():
 
 
 def luminance(colour):
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [
         p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
     ]
@@ -600,7 +598,7 @@ def luminance(colour):
 
 @pytest.mark.parametrize("page", ["#ffffff", "#111111"])
 @pytest.mark.parametrize("colour", [HOLDS, FAILS, CLOSING])
-def test_marks_stand_out_on_light_and_dark_pages(colour, page):
+def test_marks_have_contrast_on_light_and_dark_pages(colour, page):
     # WCAG 2 asks for 3 to 1 for marks; all text has the page's own colour.
     low, high = sorted((luminance(colour), luminance(page)))
     assert (high + 0.05) / (low + 0.05) >= 3
@@ -609,7 +607,7 @@ def test_marks_stand_out_on_light_and_dark_pages(colour, page):
     ).replace(f"color:{FAILS}", "").replace("border-left:4px solid " + CLOSING, "")
 
 
-def test_data_for_programs():
+def test_report_data():
     assert reports()["wrong"].data() == {
         "exercise": "scaled_scores",
         "points": reports()["wrong"].result.points,
@@ -639,7 +637,7 @@ print(time.process_time())
 """
 
 
-# They take PyTorch's tensors, or stand beside what does; their lessons import torch.
+# They take PyTorch's tensors, or share a module with such; their lessons import torch.
 TAKES_TENSORS = {
     "additive_attention",
     "alignment_mass",
@@ -665,7 +663,7 @@ TAKES_TENSORS = {
 
 
 @pytest.mark.parametrize("name", sorted({*exercise_names()} - TAKES_TENSORS))
-def test_the_first_check_takes_less_than_a_second_and_does_without_torch(name):
+def test_first_check_takes_under_a_second_without_torch(name):
     ran = subprocess.run(
         [sys.executable, "-c", FIRST.format(name=name)],
         capture_output=True,

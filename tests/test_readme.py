@@ -27,8 +27,8 @@ def message():
 
 
 def test_the_message_in_the_readme_is_the_real_one():
-    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
-    assert shown == message() + "\n"
+    block = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
+    assert block == message() + "\n"
 
 
 def without_numbers(svg):

@@ -230,18 +230,15 @@ def _show_sides(
 ) -> tuple[str, str, str]:
     """Return what came back, the verb after "should", and what was expected."""
     actual, expected = difference.actual, difference.expected
-    tuple_expected = is_whole and type(expected) is tuple
     match difference.kind:
-        case "type":
-            returned, wanted = _show_types(actual, expected)
-            if tuple_expected:
-                wanted = _show_answer(exercise, expected)
-            return returned, "be", wanted
-        case "length":
-            wanted = _show_length(expected)
-            if tuple_expected:
-                wanted = _show_answer(exercise, expected)
-            return _show_length(actual), "be", wanted
+        case "type" | "length" as kind:
+            if kind == "type":
+                returned, right = _show_types(actual, expected)
+            else:
+                returned, right = _show_length(actual), _show_length(expected)
+            if is_whole and type(expected) is tuple:
+                right = _show_answer(exercise, expected)
+            return returned, "be", right
         case "keys":
             return _wrong_keys(actual, expected), "have", f"the keys {_keys(expected)}"
         case "shape":
@@ -250,8 +247,8 @@ def _show_sides(
             return _dtype(actual), "be", f"numbers at least as precise as {expected}"
     if _is_large(difference):
         return _show_first_wrong(difference)
-    returned, wanted = show_apart(actual, expected)
-    return returned, "be", wanted
+    returned, right = show_apart(actual, expected)
+    return returned, "be", right
 
 
 def _dtype(actual: Any) -> str:
@@ -263,11 +260,11 @@ def _show_types(actual: Any, expected: Any) -> tuple[str, str]:
     both_arrays = is_array(actual) and is_array(expected)
     if both_arrays or (is_tensor(actual) and is_tensor(expected)):
         return describe_kind(actual), describe_kind(expected)
-    wanted = describe(expected)
+    right = describe(expected)
     special = issubclass(type(actual), type(expected))
     if special and not is_one_of(actual, BOOLEANS):
-        wanted = "a plain " + wanted.split(" ", 1)[1]
-    return describe(actual), wanted
+        right = "a plain " + right.split(" ", 1)[1]
+    return describe(actual), right
 
 
 def _show_length(value: Any) -> str:

@@ -17,32 +17,32 @@ buffer = np.zeros(3)
 softmax = "the learner's"
 
 
-def outcome(function, *arguments, names=None, **keywords):
+def result_of(function, *arguments, names=None, **keywords):
     return local_runner(function, names)(arguments, keywords)
 
 
-def test_a_call_gives_the_value_and_leaves_the_callers_arguments_alone():
+def test_call_returns_value_and_leaves_callers_arguments_alone():
     x = np.array([1.0, 2.0])
 
     def double(x):
         x *= 2
         return x + 1
 
-    found = outcome(double, x)
-    assert found.kind == "value"
-    assert found.value.tolist() == [3.0, 5.0]
-    assert found.arguments[0].tolist() == [2.0, 4.0]
+    result = result_of(double, x)
+    assert result.kind == "value"
+    assert result.value.tolist() == [3.0, 5.0]
+    assert result.arguments[0].tolist() == [2.0, 4.0]
     assert x.tolist() == [1.0, 2.0]
-    assert not found.shares_memory
+    assert not result.shares_memory
 
 
-def test_changes_deep_inside_an_argument_show():
+def test_changes_deep_inside_an_argument_are_recorded():
     def empty(parameters):
         parameters["layers"][0].append("new")
 
     parameters = {"layers": [[]]}
-    found = outcome(empty, parameters)
-    assert found.arguments == ({"layers": [["new"]]},)
+    result = result_of(empty, parameters)
+    assert result.arguments == ({"layers": [["new"]]},)
     assert parameters == {"layers": [[]]}
 
 
@@ -59,21 +59,21 @@ def test_changes_deep_inside_an_argument_show():
         (lambda x: x.view(np.matrix), True),
     ],
 )
-def test_says_whether_the_result_lies_in_an_arguments_memory(function, shares):
-    assert outcome(function, np.ones((4, 4))).shares_memory is shares
+def test_shares_memory_tells_whether_result_is_a_view(function, shares):
+    assert result_of(function, np.ones((4, 4))).shares_memory is shares
 
 
-def test_memory_is_shared_with_keywords_and_with_parts_of_arguments_too():
-    assert outcome(lambda x: x, x=np.ones(3)).shares_memory
-    assert outcome(lambda p: p["w"][1:], {"w": np.ones(3)}).shares_memory
+def test_shares_memory_covers_keywords_and_parts_of_arguments():
+    assert result_of(lambda x: x, x=np.ones(3)).shares_memory
+    assert result_of(lambda p: p["w"][1:], {"w": np.ones(3)}).shares_memory
 
 
-def test_memory_is_shared_between_tensors():
-    assert outcome(lambda x: x[1:], torch.ones(3)).shares_memory
-    assert not outcome(lambda x: x + 0, torch.ones(3)).shares_memory
+def test_shares_memory_covers_tensors():
+    assert result_of(lambda x: x[1:], torch.ones(3)).shares_memory
+    assert not result_of(lambda x: x + 0, torch.ones(3)).shares_memory
 
 
-def test_a_value_does_not_change_when_a_later_call_reuses_its_memory():
+def test_value_is_a_copy_where_later_calls_reuse_memory():
     def into_the_same_array(x):
         buffer[:] = x
         return buffer
@@ -84,7 +84,7 @@ def test_a_value_does_not_change_when_a_later_call_reuses_its_memory():
     assert second.value.tolist() == [2.0] * 3
 
 
-def test_what_is_printed_and_warned_is_dropped(capfd):
+def test_prints_and_warnings_are_dropped(capfd):
     def chatty():
         print("one")
         print("two", file=sys.stderr)
@@ -92,18 +92,18 @@ def test_what_is_printed_and_warned_is_dropped(capfd):
         logging.getLogger("learner").warning("four")
         return np.exp(np.array([1e4]))
 
-    assert outcome(chatty).value == np.inf
+    assert result_of(chatty).value == np.inf
     assert capfd.readouterr() == ("", "")
 
 
-def test_warnings_turned_into_errors_outside_do_not_reach_a_call():
+def test_warnings_as_errors_outside_do_not_reach_a_call():
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
-        found = outcome(lambda: np.exp(np.array([1e4])) + np.exp(-1e4))
-    assert found.kind == "value"
+        result = result_of(lambda: np.exp(np.array([1e4])) + np.exp(-1e4))
+    assert result.kind == "value"
 
 
-def test_warnings_turned_into_errors_inside_do_not_leave_a_call():
+def test_warnings_as_errors_inside_do_not_leave_a_call():
     def strict():
         warnings.simplefilter("error")
         np.seterr(all="raise")
@@ -111,17 +111,17 @@ def test_warnings_turned_into_errors_inside_do_not_leave_a_call():
 
     settings = np.geterr()
     filters = list(warnings.filters)
-    assert outcome(strict).value == 1.0
+    assert result_of(strict).value == 1.0
     assert np.geterr() == settings
     assert warnings.filters == filters
 
 
-def test_an_exception_is_written_down_with_the_learners_line():
+def test_exception_is_described_with_the_learners_line():
     def half(x):
         y = x
         return y / 0
 
-    raised = outcome(half, 1.0).raised
+    raised = result_of(half, 1.0).raised
     assert raised.types == (
         "ZeroDivisionError",
         "ArithmeticError",
@@ -134,11 +134,11 @@ def test_an_exception_is_written_down_with_the_learners_line():
     assert raised.line_number == half.__code__.co_firstlineno + 2
 
 
-def test_the_line_is_the_learners_where_numpy_raises():
+def test_line_is_the_learners_where_numpy_raises():
     def inverse(a):
         return np.linalg.inv(a)
 
-    raised = outcome(inverse, np.ones((2, 3))).raised
+    raised = result_of(inverse, np.ones((2, 3))).raised
     assert raised.types[:2] == ("LinAlgError", "ValueError")
     assert raised.line == "return np.linalg.inv(a)"
 
@@ -147,11 +147,11 @@ def inner(x):
     return [part.missing for part in x]
 
 
-def test_the_line_is_the_innermost_of_the_learners_own():
+def test_line_is_the_innermost_of_the_learners_own():
     def outer(x):
         return inner(x)
 
-    raised = outcome(outer, [1]).raised
+    raised = result_of(outer, [1]).raised
     assert (raised.function, raised.line) == (
         "inner",
         "return [part.missing for part in x]",
@@ -200,42 +200,42 @@ def each(x):
         (each, "each", "return x.missing"),
     ],
 )
-def test_the_line_is_found_in_whatever_can_be_called(function, name, line):
-    raised = outcome(function, 1.0).raised
+def test_line_is_known_for_every_callable(function, name, line):
+    raised = result_of(function, 1.0).raised
     assert raised.types[0] == "AttributeError"
     assert (raised.function, raised.line) == (name, line)
 
 
-def test_a_lambda_has_a_line_but_no_name():
-    raised = outcome(lambda x: x.missing, 1.0).raised
-    assert raised.function.startswith("test_a_lambda")
+def test_lambda_has_a_line_but_no_name():
+    raised = result_of(lambda x: x.missing, 1.0).raised
+    assert raised.function.startswith("test_lambda")
     assert "x.missing" in raised.line
 
 
-def test_a_wrong_number_of_arguments_has_no_line_of_the_learners():
-    raised = outcome(add, 1).raised
+def test_wrong_number_of_arguments_has_no_line():
+    raised = result_of(add, 1).raised
     assert raised == Raised(
         ("TypeError", "Exception", "BaseException"),
         "add() missing 1 required positional argument: 'y'",
     )
 
 
-def test_the_line_comes_from_a_cell_of_a_notebook_too():
+def test_line_may_come_from_a_notebook_cell():
     source = "def f(x):\n    return x.missing\n"
     name = "/tmp/ipykernel_1/2.py"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     names = {}
     exec(compile(source, name, "exec"), names)
-    raised = outcome(names["f"], 1).raised
+    raised = result_of(names["f"], 1).raised
     assert (raised.line_number, raised.line) == (2, "return x.missing")
 
 
-def test_leaving_python_is_an_outcome():
+def test_system_exit_is_a_result():
     for leave in (sys.exit, exit, quit):
-        assert outcome(leave, 3).raised.types[0] == "SystemExit"
+        assert result_of(leave, 3).raised.types[0] == "SystemExit"
 
 
-def test_an_exception_may_fail_to_print_itself():
+def test_exception_may_fail_to_print_itself():
     class Mute(Exception):
         def __str__(self):
             raise SystemExit
@@ -243,47 +243,47 @@ def test_an_exception_may_fail_to_print_itself():
     def fail():
         raise Mute
 
-    assert outcome(fail).raised.message == ""
-    assert outcome(fail).raised.types[0] == "Mute"
+    assert result_of(fail).raised.message == ""
+    assert result_of(fail).raised.types[0] == "Mute"
 
 
-def test_endless_recursion_is_an_outcome():
-    def again(x):
-        return again(x)
+def test_endless_recursion_is_a_result():
+    def recurse(x):
+        return recurse(x)
 
-    raised = outcome(again, 1).raised
+    raised = result_of(recurse, 1).raised
     assert raised.types[:2] == ("RecursionError", "RuntimeError")
-    assert raised.line == "return again(x)"
+    assert raised.line == "return recurse(x)"
 
 
-def test_stop_iteration_and_groups_of_exceptions_are_outcomes():
+def test_stop_iteration_and_exception_groups_are_results():
     def group():
         raise ExceptionGroup("two", [ValueError("a"), TypeError("b")])
 
-    assert outcome(next, iter(())).raised.types[0] == "StopIteration"
-    assert outcome(group).raised.types[0] == "ExceptionGroup"
+    assert result_of(next, iter(())).raised.types[0] == "StopIteration"
+    assert result_of(group).raised.types[0] == "ExceptionGroup"
 
 
-def test_an_interrupt_passes_through_and_names_are_put_back():
+def test_interrupt_passes_through_and_names_are_restored():
     def interrupted():
         assert softmax == "the course's"
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        outcome(interrupted, names={"softmax": "the course's", "unheard_of": 1})
+        result_of(interrupted, names={"softmax": "the course's", "unheard_of": 1})
     assert softmax == "the learner's"
     assert "unheard_of" not in globals()
 
 
-def test_a_call_whose_time_is_up_shows_what_it_did_to_its_arguments():
+def test_timeout_keeps_changes_to_the_arguments():
     def changes_and_hangs(x):
         x.append(2)
         while True:
             pass
 
     x = [1]
-    found = local_runner(changes_and_hangs, seconds=0.05)((x,), {})
-    assert (found.kind, found.value, found.arguments) == ("timeout", None, ([1, 2],))
+    result = local_runner(changes_and_hangs, seconds=0.05)((x,), {})
+    assert (result.kind, result.value, result.arguments) == ("timeout", None, ([1, 2],))
     assert x == [1]
 
 
@@ -312,20 +312,22 @@ def deletes():
         functools.cache(lambda: softmax),
     ],
 )
-def test_names_are_bound_in_whatever_can_be_called(function):
-    assert outcome(function, names={"softmax": "the course's"}).value == "the course's"
+def test_names_are_bound_in_every_callable(function):
+    assert (
+        result_of(function, names={"softmax": "the course's"}).value == "the course's"
+    )
     assert softmax == "the learner's"
 
 
 @pytest.mark.parametrize("function", [rebinds, deletes])
-def test_names_are_put_back_whatever_a_call_does_to_them(function):
-    assert outcome(function, names={"softmax": "the course's"}).kind == "value"
+def test_names_are_restored_whatever_a_call_does_to_them(function):
+    assert result_of(function, names={"softmax": "the course's"}).kind == "value"
     assert softmax == "the learner's"
 
 
-def test_a_function_without_python_code_runs():
-    assert outcome(np.exp, 0.0, names={"softmax": 1}).value == 1.0
-    assert outcome(len, [1, 2]).value == 2
+def test_function_without_python_code_runs():
+    assert result_of(np.exp, 0.0, names={"softmax": 1}).value == 1.0
+    assert result_of(len, [1, 2]).value == 2
 
 
 @pytest.mark.parametrize(
@@ -339,41 +341,41 @@ def test_a_function_without_python_code_runs():
         None,
     ],
 )
-def test_a_copy_has_the_type_and_content_of_the_original(value):
+def test_copied_keeps_type_and_content(value):
     copy = copied(value)
     assert type(copy) is type(value)
     assert repr(copy) == repr(value).replace(", requires_grad=True", "")
 
 
-def test_a_copy_shares_no_container_and_keeps_strangers():
-    stranger = object()
-    inside = [np.ones(2), stranger]
+def test_copied_shares_no_container_and_keeps_unknown_types():
+    unknown = object()
+    inside = [np.ones(2), unknown]
     copy = copied({"a": inside})
     inside[0][0] = 7.0
     inside.append(1)
     assert copy["a"][0].tolist() == [1.0, 1.0]
     assert len(copy["a"]) == 2
-    assert copy["a"][1] is stranger
+    assert copy["a"][1] is unknown
 
 
-def test_a_copy_keeps_the_memory_layout():
+def test_copied_keeps_the_memory_layout():
     assert copied(np.asfortranarray(np.ones((2, 3)))).flags.f_contiguous
 
 
-def test_values_without_end_are_outcomes():
+def test_values_that_hold_themselves_are_results():
     def deep():
         value = 1.0
         for _ in range(5000):
             value = [value]
         return value
 
-    assert outcome(list_that_holds_itself).kind == "value"
-    assert outcome(lambda x: x.append(x), [1]).kind == "value"
-    found = outcome(deep)
-    assert found.kind == "value"
-    del found  # freeing 5000 levels must not end the process either
+    assert result_of(list_that_holds_itself).kind == "value"
+    assert result_of(lambda x: x.append(x), [1]).kind == "value"
+    result = result_of(deep)
+    assert result.kind == "value"
+    del result  # freeing 5000 levels must not end the process either
 
 
-def test_a_generator_is_handed_on_as_it_is():
-    found = outcome(lambda: (x for x in (1, 2)))
-    assert [next(found.value), next(found.value)] == [1, 2]
+def test_generator_is_returned_as_it_is():
+    result = result_of(lambda: (x for x in (1, 2)))
+    assert [next(result.value), next(result.value)] == [1, 2]

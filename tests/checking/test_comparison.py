@@ -22,8 +22,8 @@ ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 def kind(actual, expected, **terms):
-    found = first_difference(actual, expected, **terms)
-    return found.kind if found else None
+    difference = first_difference(actual, expected, **terms)
+    return difference.kind if difference else None
 
 
 class Colour(enum.IntEnum):
@@ -93,7 +93,7 @@ SAME = {
 
 
 @pytest.mark.parametrize(("actual", "expected"), SAME.values(), ids=SAME)
-def test_is_no_difference(actual, expected):
+def test_equal_pair_has_no_difference(actual, expected):
     assert first_difference(actual, expected) is None
 
 
@@ -138,7 +138,7 @@ OTHER_TYPE = {
 
 
 @pytest.mark.parametrize(("actual", "expected"), OTHER_TYPE.values(), ids=OTHER_TYPE)
-def test_is_another_type(actual, expected):
+def test_pair_differs_in_type(actual, expected):
     assert kind(actual, expected) == "type"
 
 
@@ -186,50 +186,50 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("actual", "expected", "first"), WRONG.values(), ids=WRONG)
-def test_differs_first_in(actual, expected, first):
+def test_first_difference_is_of_kind(actual, expected, first):
     assert kind(actual, expected) == first
 
 
 def test_form_of_every_part_comes_before_the_value_of_any():
     actual = (np.zeros(3), np.ones((4, 1)))
     expected = (np.ones(3), np.ones(4))
-    found = first_difference(actual, expected)
-    assert (found.kind, found.path) == ("shape", (1,))
+    difference = first_difference(actual, expected)
+    assert (difference.kind, difference.path) == ("shape", (1,))
 
 
 def test_finiteness_of_every_part_comes_before_the_value_of_any():
-    found = first_difference(
+    difference = first_difference(
         (np.zeros(3), np.array([np.nan])), (np.ones(3), np.ones(1))
     )
-    assert (found.kind, found.path) == ("not_finite", (1,))
+    assert (difference.kind, difference.path) == ("not_finite", (1,))
 
 
-def test_finds_the_way_to_a_part_deep_inside():
+def test_path_leads_to_a_part_deep_inside():
     expected = {"layers": [{"w": np.ones((2, 3))}, {"w": np.ones((2, 3))}]}
     actual = copied(expected)
     actual["layers"][1]["w"][1, 2] = 7.0
-    found = first_difference(actual, expected)
-    assert (found.kind, found.path, found.index) == (
+    difference = first_difference(actual, expected)
+    assert (difference.kind, difference.path, difference.index) == (
         "value",
         ("layers", 1, "w"),
         (1, 2),
     )
-    assert (found.wrong, found.total) == (1, 6)
+    assert (difference.wrong, difference.total) == (1, 6)
 
 
-def test_counts_wrong_entries_of_an_array():
-    found = first_difference(ROWS * [1, 2, 2], ROWS)
-    assert (found.index, found.wrong, found.total) == ((0, 1), 4, 6)
+def test_wrong_entries_of_an_array_are_counted():
+    difference = first_difference(ROWS * [1, 2, 2], ROWS)
+    assert (difference.index, difference.wrong, difference.total) == ((0, 1), 4, 6)
 
 
-def test_a_list_of_numbers_is_shown_as_one_part():
-    found = first_difference([1.0, 2.0, 4.0], [1.0, 3.0, 5.0])
-    assert found == Difference(
+def test_list_of_numbers_is_one_part():
+    difference = first_difference([1.0, 2.0, 4.0], [1.0, 3.0, 5.0])
+    assert difference == Difference(
         "value", [1.0, 2.0, 4.0], [1.0, 3.0, 5.0], (), (1,), 2, 3
     )
 
 
-def test_a_list_of_pairs_is_not_one_part():
+def test_list_of_pairs_is_not_one_part():
     assert first_difference([(1, 2), (3, 4)], [(1, 2), (3, 5)]).path == (1, 1)
 
 
@@ -238,7 +238,7 @@ def test_without_values_only_form_counts():
     assert kind(ROWS * np.nan, ROWS, values=False) == "not_finite"
 
 
-def test_numbers_that_are_not_finite_equal_their_like_only():
+def test_nonfinite_numbers_equal_only_their_like():
     not_finite = np.array([np.nan, np.inf, 1.0])
     assert first_difference(not_finite, not_finite.copy()) is None
     assert kind(np.ones(3), not_finite) == "value"
@@ -246,7 +246,7 @@ def test_numbers_that_are_not_finite_equal_their_like_only():
 
 
 @pytest.mark.parametrize(("size", "dtype"), [(4, np.float32), (2, np.float16)])
-def test_tolerance_goes_by_the_least_precise_side(size, dtype):
+def test_tolerance_follows_the_least_precise_side(size, dtype):
     near = 1 + RELATIVE[size] / 2
     assert kind(np.array([near]), np.ones(1)) == "value"
     assert kind(np.array([near], dtype), np.ones(1)) is None
@@ -254,20 +254,20 @@ def test_tolerance_goes_by_the_least_precise_side(size, dtype):
     assert kind(np.array([1 + 4 * RELATIVE[size]], dtype), np.ones(1)) == "value"
 
 
-def test_tolerance_goes_by_the_inputs_where_they_are_less_precise():
+def test_tolerance_follows_less_precise_inputs():
     # np.zeros((n, m)) filled in a loop with float32 results is float64 to the eye.
     rounded = np.array([1 / 3], np.float32).astype(float)
     assert kind(rounded, np.array([1 / 3])) == "value"
     assert kind(rounded, np.array([1 / 3]), least=4) is None
 
 
-def test_errors_of_numpy_are_no_concern_here():
+def test_numpy_errors_do_not_end_a_comparison():
     with np.errstate(all="raise"):
         assert kind(np.array([1e308, np.nan]), np.array([-1e308, np.nan])) == "value"
         assert kind(np.array([1e-308]), np.array([1e308])) == "value"
 
 
-def test_eight_bit_floats_are_compared_like_sixteen():
+def test_eight_bit_floats_compare_like_sixteen():
     ones = torch.ones(2)
     assert kind(ones.to(torch.float8_e4m3fn), ones) is None
     assert kind(2 * ones.to(torch.float8_e4m3fn).float(), ones) == "value"
@@ -281,7 +281,7 @@ def test_twenty_levels_take_no_time():
 
 
 # Whatever a learner may return, in and out of containers.
-strangers = st.sampled_from(
+untrusted_values = st.sampled_from(
     [
         *(pair[0] for pair in OTHER_TYPE.values()),
         *(case[0] for case in WRONG.values()),
@@ -336,26 +336,26 @@ def nested(part):
     )
 
 
-anything = nested(st.one_of(leaves, strangers))
+anything = nested(st.one_of(leaves, untrusted_values))
 
 
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(anything, anything, st.booleans(), st.sampled_from([8, 4, 2]))
 @example(list_that_holds_itself(), list_that_holds_itself(), True, 8)
-def test_never_raises(actual, expected, values, least):
-    found = first_difference(actual, expected, values=values, least=least)
-    assert found is None or isinstance(found, Difference)
+def test_first_difference_never_raises(actual, expected, values, least):
+    difference = first_difference(actual, expected, values=values, least=least)
+    assert difference is None or isinstance(difference, Difference)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(nested(leaves))
-def test_a_copy_is_no_difference(thing):
+def test_copy_has_no_difference(thing):
     assert first_difference(copied(thing), thing) is None
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(anything, anything)
-def test_type_shape_and_keys_do_not_depend_on_the_side(one, other):
+def test_type_shape_and_keys_are_symmetric(one, other):
     form = "type", "length", "keys", "shape"
     forth, back = first_difference(one, other), first_difference(other, one)
     assert (forth is None or forth.kind not in form) == (
@@ -372,20 +372,20 @@ def test_type_shape_and_keys_do_not_depend_on_the_side(one, other):
     ),
     st.data(),
 )
-def test_one_wrong_number_is_found_where_it_is(expected, data):
-    place = data.draw(st.tuples(*(st.integers(0, n - 1) for n in expected.shape)))
+def test_one_wrong_number_is_located(expected, data):
+    index = data.draw(st.tuples(*(st.integers(0, n - 1) for n in expected.shape)))
     actual = expected.copy()
-    actual[place] += max(1.0, abs(expected).max()) * 1e-6
-    found = first_difference(actual, expected)
-    assert (found.kind, found.index, found.wrong) == ("value", place, 1)
+    actual[index] += max(1.0, abs(expected).max()) * 1e-6
+    difference = first_difference(actual, expected)
+    assert (difference.kind, difference.index, difference.wrong) == ("value", index, 1)
 
 
 @pytest.mark.parametrize("thing", [ROWS, [1.0, "a"], {"a": (1, 2)}, {1, 2}, "cat", 5])
-def test_a_deep_copy_is_no_difference(thing):
+def test_deep_copy_has_no_difference(thing):
     assert first_difference(copy.deepcopy(thing), thing) is None
 
 
-def test_what_was_counted_with_the_standard_library_is_a_dictionary():
+def test_counter_and_defaultdict_are_dictionaries():
     collected = collections.defaultdict(list, a=[1])
     assert first_difference(collections.Counter("aab"), {"a": 2, "b": 1}) is None
     assert first_difference(collected, {"a": [1]}) is None

@@ -1,4 +1,4 @@
-"""The named mistake: one that explains every call, or none."""
+"""The diagnosis: the one misconception that explains every call, or none."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from autograder.checking.exercise import Exercise
 from tests.checking.test_judging import double, judged
 
 
-def exercise(**mistakes):
-    """Give an exercise about doubling, with these mistakes in its bank."""
+def exercise(**misconceptions):
+    """Return an exercise about doubling, with these misconceptions in its bank."""
     made = Exercise(double, lesson="none", minutes=1, difficulty=1)
     made.spec(double)
 
@@ -26,34 +26,34 @@ def exercise(**mistakes):
     def stays(student, rng):
         student.leaves_unchanged(rng.normal(size=3))
 
-    for name, mistake in mistakes.items():
-        mistake.__name__ = name
-        made.misconception("It is so.", "Is it?", why="For the test.")(mistake)
+    for name, wrong in misconceptions.items():
+        wrong.__name__ = name
+        made.misconception("It is so.", "Is it?", why="For the test.")(wrong)
     return made
 
 
-def named(answer, **mistakes):
-    return judged(exercise(**mistakes), answer).diagnosis or None
+def named(answer, **misconceptions):
+    return judged(exercise(**misconceptions), answer).diagnosis or None
 
 
-def test_a_known_mistake_is_named_however_it_is_written():
+def test_misconception_is_named_in_any_spelling():
     assert named(lambda x: x + x + x, tripled=lambda x: 3 * x) == "tripled"
 
 
-def test_an_unknown_mistake_gets_no_name():
+def test_unknown_wrong_answer_gets_no_name():
     assert named(lambda x: 5 * x, tripled=lambda x: 3 * x) is None
 
 
-def test_two_mistakes_that_fit_give_no_name():
-    mistakes = {"tripled": lambda x: 3 * x, "added_twice": lambda x: x + x + x}
-    assert named(lambda x: 3 * x, **mistakes) is None
+def test_two_matching_misconceptions_give_no_name():
+    misconceptions = {"tripled": lambda x: 3 * x, "added_twice": lambda x: x + x + x}
+    assert named(lambda x: 3 * x, **misconceptions) is None
 
 
-def test_a_right_answer_gets_no_name():
+def test_right_answer_gets_no_name():
     assert named(double, tripled=lambda x: 3 * x) is None
 
 
-def test_a_mistake_that_is_right_on_all_calls_gives_no_name():
+def test_misconception_right_on_all_calls_does_not_match():
     def fails_on_tables(x):
         return 2 * x if x.ndim == 1 else x
 
@@ -66,7 +66,7 @@ def test_a_mistake_that_is_right_on_all_calls_gives_no_name():
     assert judged(made, fails_on_tables).diagnosis == ""
 
 
-def test_a_mistake_must_explain_every_call():
+def test_misconception_must_explain_every_call():
     def tripled_tables(x):
         return 3 * x if x.ndim == 2 else 2 * x
 
@@ -74,7 +74,7 @@ def test_a_mistake_must_explain_every_call():
     assert named(tripled_tables, tripled_tables=tripled_tables) == "tripled_tables"
 
 
-def test_a_mistake_that_is_only_seen_in_the_arguments_is_named():
+def test_misconception_that_only_changes_arguments_is_named():
     def in_place(x):
         if x.dtype.kind == "f":
             x += x
@@ -91,7 +91,7 @@ def test_a_mistake_that_is_only_seen_in_the_arguments_is_named():
     assert named(in_place_otherwise, not_in_place=lambda x: 2 * x) is None
 
 
-def test_numbers_that_are_not_finite_are_compared_too():
+def test_nonfinite_numbers_are_compared():
     def with_nan(x):
         return np.where(x == x.flat[0], np.nan, 2.0 * x)
 
@@ -102,7 +102,7 @@ def test_numbers_that_are_not_finite_are_compared_too():
     assert named(with_inf, first_is_nan=with_nan) is None
 
 
-def test_none_and_wrong_types_are_compared_too():
+def test_none_and_wrong_types_are_compared():
     assert named(lambda x: None, no_return=lambda x: None) == "no_return"
     as_list = lambda x: (2 * x).tolist()  # noqa: E731 - it is data here
     assert named(as_list, a_list=lambda x: [*(2 * x).tolist()]) == "a_list"
@@ -115,7 +115,7 @@ def raises(error):
     return fail
 
 
-def test_a_crash_with_the_same_text_is_named():
+def test_exception_with_the_same_text_is_named():
     fail = raises(ValueError("shapes (3,4) and (3,4) not aligned"))
     other = raises(ValueError("shapes (3,4) and (3,4) not aligned"))
     assert named(fail, transpose_missing=other) == "transpose_missing"
@@ -131,11 +131,11 @@ def test_a_crash_with_the_same_text_is_named():
     ],
     ids=repr,
 )
-def test_a_crash_of_the_same_kind_alone_gets_no_name(mine, known):
+def test_exception_of_the_same_kind_alone_gets_no_name(mine, known):
     assert named(raises(mine), crashes=raises(known)) is None
 
 
-def test_a_crash_on_some_calls_beside_equal_values_is_named():
+def test_exception_on_some_calls_with_equal_values_is_named():
     def no_tables(x):
         if x.ndim == 2:
             raise IndexError("too many")
@@ -149,12 +149,12 @@ def test_a_crash_on_some_calls_beside_equal_values_is_named():
     assert named(no_tables_either, one_axis_only=no_tables) == "one_axis_only"
 
 
-def test_a_call_without_end_is_never_explained():
+def test_timeout_is_never_explained():
     call = Call((np.ones(2),), {}, CallResult("timeout"))
     assert diagnose(exercise(tripled=lambda x: 3 * x), [call]) is None
 
 
-def test_results_from_less_precise_inputs_are_recognised():
+def test_results_from_less_precise_inputs_match():
     made = Exercise(double, lesson="none", minutes=1, difficulty=1)
     made.spec(double)
 
@@ -173,7 +173,7 @@ def test_results_from_less_precise_inputs_are_recognised():
     assert judged(made, rounded_on_the_way).diagnosis == "tripled"
 
 
-def test_a_result_that_lost_precision_gets_no_name():
+def test_result_that_lost_precision_gets_no_name():
     def in_low_precision(x):
         return 3 * np.float16(x)
 
@@ -198,7 +198,7 @@ def test_keywords_are_replayed():
     assert judged(made, lambda x, by: x + x).diagnosis == "ignores_by"
 
 
-def test_diagnosis_leaves_recorded_calls_alone():
+def test_diagnose_leaves_recorded_calls_alone():
     def in_place(x):
         x *= 2
         return x
@@ -233,5 +233,5 @@ def test_diagnosis_leaves_recorded_calls_alone():
         ),
     ],
 )
-def test_outcomes_are_compared_whole(one, other, equal):
+def test_same_result_compares_whole_results(one, other, equal):
     assert same_result(one, other) is equal

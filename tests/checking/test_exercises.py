@@ -41,7 +41,7 @@ def parts(kind, quick=10_000):
 
 
 def seeds_of(kind, name, key):
-    """Give all seeds, or the one whose turn it is."""
+    """Return all seeds, or the one whose turn it is."""
     turn = list(getattr(answers_to(name), kind)).index(key) % len(SEEDS)
     return SEEDS if ALL else SEEDS[turn : turn + 1]
 
@@ -49,9 +49,9 @@ def seeds_of(kind, name, key):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_reference_and_spec_pass_all_cases(exercise, seed):
     for function in (exercise.reference, exercise.expected_function):
-        found = judged(exercise, function, seed)
-        assert found.passed, [v.case for v in found.cases if v.status != "ok"]
-        assert found.points == exercise.points > 0
+        result = judged(exercise, function, seed)
+        assert result.passed, [v.case for v in result.cases if v.status != "ok"]
+        assert result.points == exercise.points > 0
 
 
 def test_bank_has_no_hole(exercise):
@@ -65,15 +65,15 @@ def test_every_misconception_is_named_from_all_cases(exercise):
 
 
 def test_every_misconception_has_a_question_and_a_reason(exercise):
-    for kept in exercise.misconceptions:
-        assert kept.diagnosis.endswith("."), kept.name
-        assert kept.question.endswith("?"), kept.name
-        assert len(kept.why.split()) >= 4, kept.name
+    for each in exercise.misconceptions:
+        assert each.diagnosis.endswith("."), each.name
+        assert each.question.endswith("?"), each.name
+        assert len(each.why.split()) >= 4, each.name
 
 
 def test_every_misconception_has_another_spelling(exercise):
     spellings = set(answers_to(exercise.name).spellings)
-    assert spellings == {kept.name for kept in exercise.misconceptions}
+    assert spellings == {each.name for each in exercise.misconceptions}
 
 
 def test_other_wrong_answers_are_at_least_three(exercise):
@@ -91,30 +91,30 @@ def test_claims_are_sentences_without_a_stop(exercise):
 def test_right_answer_gets_full_marks(name, key):
     exercise, answer = load(name), answers_to(name).right[key]
     for seed in seeds_of("right", name, key):
-        found = judged(exercise, answer, seed)
-        assert found.passed, [
-            (v.case, v.failure.difference) for v in found.cases if v.failure
+        result = judged(exercise, answer, seed)
+        assert result.passed, [
+            (v.case, v.failure.difference) for v in result.cases if v.failure
         ]
 
 
 @pytest.mark.parametrize(("name", "key"), parts("spellings", quick=3))
 def test_misconception_in_another_spelling_is_named(name, key):
     exercise, answer = load(name), answers_to(name).spellings[key]
-    kept = next(m for m in exercise.misconceptions if m.name == key)
-    assert answer.__code__.co_code != kept.function.__code__.co_code
+    misconception = next(m for m in exercise.misconceptions if m.name == key)
+    assert answer.__code__.co_code != misconception.function.__code__.co_code
     for seed in seeds_of("spellings", name, key):
-        found = judged(exercise, answer, seed)
-        assert not found.passed
-        assert found.diagnosis == key
+        result = judged(exercise, answer, seed)
+        assert not result.passed
+        assert result.diagnosis == key
 
 
 @pytest.mark.parametrize(("name", "key"), parts("others", quick=2))
 def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
     exercise, answer = load(name), answers_to(name).others[key]
     for visible_only in (True, False):
-        found = judged(exercise, answer, visible_only=visible_only)
-        assert not found.passed
-        assert found.diagnosis == ""
+        result = judged(exercise, answer, visible_only=visible_only)
+        assert not result.passed
+        assert result.diagnosis == ""
 
 
 @pytest.mark.thorough  # the matrix of all exercises, in one process

@@ -1,4 +1,4 @@
-"""Who gets which points, and whose fault it is."""
+"""Verdicts and points of an answer, and which earlier exercise is blamed."""
 
 import functools
 import types
@@ -35,7 +35,7 @@ def both(x):
 
 
 def tiny(reference=double, uses=(), returns=()):
-    """Give an exercise of two visible cases and a hidden one, without mistakes."""
+    """Return an exercise of two visible cases and a hidden one, with an empty bank."""
     made = Exercise(
         reference, lesson="none", minutes=1, difficulty=1, uses=uses, returns=returns
     )
@@ -63,33 +63,33 @@ def judged(exercise, answer, **terms):
     return judge(exercise, make, **terms)
 
 
-def statuses(found):
-    return [verdict.status for verdict in found.cases]
+def statuses(result):
+    return [verdict.status for verdict in result.cases]
 
 
-def test_a_right_answer_gets_all_points_as_a_python_float():
-    found = judged(tiny(), lambda x: x + x)
-    assert found.passed
-    assert found.points == 3.5
-    assert type(found.points) is float
-    assert statuses(found) == ["ok"] * 3
+def test_right_answer_gets_all_points_as_a_python_float():
+    result = judged(tiny(), lambda x: x + x)
+    assert result.passed
+    assert result.points == 3.5
+    assert type(result.points) is float
+    assert statuses(result) == ["ok"] * 3
 
 
 def test_points_are_earned_case_by_case():
-    found = judged(tiny(), lambda x: 2 * x if x.ndim == 2 else x)
-    assert not found.passed
-    assert found.points == 2.5
-    assert statuses(found) == ["wrong", "ok", "ok"]
+    result = judged(tiny(), lambda x: 2 * x if x.ndim == 2 else x)
+    assert not result.passed
+    assert result.points == 2.5
+    assert statuses(result) == ["wrong", "ok", "ok"]
 
 
 def test_only_the_chosen_cases_run():
     exercise = tiny()
-    found = judged(exercise, double, cases=exercise.cases[1:2])
-    assert [v.case for v in found.cases] == ["a_table"]
-    assert len(found.calls) == 1
+    result = judged(exercise, double, cases=exercise.cases[1:2])
+    assert [v.case for v in result.cases] == ["a_table"]
+    assert len(result.calls) == 1
 
 
-def test_the_same_seed_feeds_the_same_inputs_and_another_seed_others():
+def test_inputs_follow_the_seed():
     fed = [
         judged(tiny(), double, seed=seed).calls[1].arguments[0].tolist()
         for seed in (NOTEBOOK_SEED, NOTEBOOK_SEED, 5)
@@ -97,7 +97,7 @@ def test_the_same_seed_feeds_the_same_inputs_and_another_seed_others():
     assert fed[0] == fed[1] != fed[2]
 
 
-def test_inputs_of_a_case_do_not_depend_on_which_other_cases_run():
+def test_inputs_of_a_case_do_not_depend_on_other_cases():
     exercise = tiny()
     alone = judged(exercise, double, cases=exercise.cases[1:2]).calls[0]
     assert (
@@ -133,26 +133,26 @@ exec("def from_a_library(x):\n    raise NotImplementedError('no such kernel')", 
 from_a_library = names["from_a_library"]
 
 
-def test_a_stub_is_missing_and_any_other_exception_an_error():
+def test_stub_is_missing_and_other_exceptions_are_errors():
     assert statuses(judged(tiny(), stub)) == ["missing"] * 3
     assert statuses(judged(tiny(), lambda x: x.missing)) == ["error"] * 3
     assert statuses(judged(tiny(), half_written)) == ["ok", "missing", "missing"]
 
 
-def test_a_library_that_lacks_something_is_no_stub():
+def test_not_implemented_error_of_a_library_is_no_stub():
     assert statuses(judged(tiny(), library_raises)) == ["error"] * 3
 
 
-def test_a_stub_whose_source_is_unknown_is_missing():
+def test_stub_without_source_is_missing():
     raised = Raised(("NotImplementedError", "RuntimeError", "Exception"))
-    found = judge(tiny(), lambda names: lambda *_: CallResult("raised", None, raised))
-    assert statuses(found) == ["missing"] * 3
+    result = judge(tiny(), lambda names: lambda *_: CallResult("raised", None, raised))
+    assert statuses(result) == ["missing"] * 3
 
 
-def test_a_call_without_end_is_a_timeout():
-    found = judge(tiny(), lambda names: lambda *_: CallResult("timeout"))
-    assert statuses(found) == ["timeout"] * 3
-    assert found.points == 0.0
+def test_endless_call_is_a_timeout():
+    result = judge(tiny(), lambda names: lambda *_: CallResult("timeout"))
+    assert statuses(result) == ["timeout"] * 3
+    assert result.points == 0.0
 
 
 @pytest.mark.parametrize(
@@ -168,17 +168,17 @@ def test_a_call_without_end_is_a_timeout():
         lambda x: (part for part in x),
     ],
 )
-def test_a_result_of_the_wrong_form_never_reaches_a_case(answer):
-    seen = []
+def test_result_of_the_wrong_form_never_reaches_a_case(answer):
+    values = []
     exercise = tiny()
 
     @exercise.case("Looks at the value")
     def looks(student, rng):
-        seen.append(student(np.array([1.0, 2.0])))
+        values.append(student(np.array([1.0, 2.0])))
 
-    found = judged(exercise, answer)
-    assert statuses(found)[-1] == "wrong"
-    assert seen == []
+    result = judged(exercise, answer)
+    assert statuses(result)[-1] == "wrong"
+    assert values == []
 
 
 def test_nan_never_passes_where_a_number_is_expected():
@@ -206,8 +206,8 @@ def with_less_precise_inputs(dtype):
 def test_a_result_may_be_as_precise_as_its_inputs(dtype):
     def stored_in_float64(x):
         twice = np.zeros(x.shape)
-        for place, number in np.ndenumerate(x):
-            twice[place] = dtype(1.1) * number * dtype(2 / 1.1)
+        for index, number in np.ndenumerate(x):
+            twice[index] = dtype(1.1) * number * dtype(2 / 1.1)
         return twice
 
     exercise = with_less_precise_inputs(dtype)
@@ -272,9 +272,9 @@ def test_whole_number_arguments_call_for_full_precision():
     def five(student, rng):
         student.agrees(5)
 
-    found = judged(exercise, lambda n: steps(n).astype(np.float32))
-    assert found.cases[0].failure.difference.kind == "precision"
-    assert found.cases[0].failure.difference.expected == "float64"
+    result = judged(exercise, lambda n: steps(n).astype(np.float32))
+    assert result.cases[0].failure.difference.kind == "precision"
+    assert result.cases[0].failure.difference.expected == "float64"
 
 
 def test_arguments_are_compared_after_the_call():
@@ -289,11 +289,11 @@ def test_arguments_are_compared_after_the_call():
         return x
 
     assert statuses(judged(exercise, double))[-1] == "ok"
-    found = judged(exercise, in_place)
-    assert [v.failure and v.failure.reason for v in found.cases][-1] == "changed"
+    result = judged(exercise, in_place)
+    assert [v.failure and v.failure.reason for v in result.cases][-1] == "changed"
 
 
-def test_an_error_can_be_the_right_answer():
+def test_error_can_be_the_right_answer():
     exercise = tiny()
 
     @exercise.case("A text is refused")
@@ -315,7 +315,7 @@ def test_an_error_can_be_the_right_answer():
     assert judged(exercise, other).cases[-1].failure.reason == "raised"
 
 
-def test_a_plain_assert_in_a_case_is_a_claim():
+def test_plain_assert_in_a_case_is_a_claim():
     exercise = tiny()
 
     @exercise.case("All numbers are positive")
@@ -328,7 +328,7 @@ def test_a_plain_assert_in_a_case_is_a_claim():
     assert failure.call.arguments[0].tolist() == [-1.0]
 
 
-def test_a_broken_case_costs_its_points_and_ends_nothing():
+def test_broken_case_costs_its_points_and_ends_nothing():
     exercise = tiny()
 
     @exercise.case("Trips over itself")
@@ -339,13 +339,13 @@ def test_a_broken_case_costs_its_points_and_ends_nothing():
     def after(student, rng):
         student.agrees(np.ones(2))
 
-    found = judged(exercise, double)
-    assert statuses(found) == ["ok"] * 3 + ["error", "ok"]
-    assert found.cases[3].failure.reason == "error"
-    assert "no_such_method" in found.cases[3].failure.what
+    result = judged(exercise, double)
+    assert statuses(result) == ["ok"] * 3 + ["error", "ok"]
+    assert result.cases[3].failure.reason == "error"
+    assert "no_such_method" in result.cases[3].failure.what
 
 
-def test_a_case_that_changes_a_result_changes_no_record():
+def test_case_that_changes_a_result_changes_no_record():
     exercise = tiny()
 
     @exercise.case("Spoils what it gets")
@@ -425,50 +425,50 @@ ANSWERS = [
         ({"double": "overwritten by a variable"}, ("double",)),
     ],
 )
-def test_an_earlier_mistake_costs_nothing_here(monkeypatch, answer, earlier, blamed):
+def test_wrong_earlier_answer_costs_nothing_here(monkeypatch, answer, earlier, blamed):
     with_earlier(monkeypatch, **earlier)
-    found = judged(tiny(both, uses=USES), answer)
-    assert found.passed
-    assert found.points == 3.5
-    assert found.blamed == blamed
+    result = judged(tiny(both, uses=USES), answer)
+    assert result.passed
+    assert result.points == 3.5
+    assert result.blamed == blamed
 
 
-def test_an_earlier_answer_that_was_never_run_costs_nothing(monkeypatch):
+def test_undefined_earlier_answer_costs_nothing(monkeypatch):
     monkeypatch.delitem(globals(), "double")
-    found = judged(tiny(both, uses=USES), right)
-    assert found.passed
-    assert found.blamed == ("double",)
+    result = judged(tiny(both, uses=USES), right)
+    assert result.passed
+    assert result.blamed == ("double",)
 
 
-def test_a_right_answer_on_right_answers_blames_nobody():
+def test_right_answer_on_right_answers_blames_none():
     assert judged(tiny(both, uses=USES), right).blamed == ()
 
 
-def test_a_mistake_of_its_own_blames_nobody():
-    found = judged(tiny(both, uses=USES), swapped)
-    assert not found.passed
-    assert found.blamed == ()
+def test_wrong_answer_on_right_answers_blames_none():
+    result = judged(tiny(both, uses=USES), swapped)
+    assert not result.passed
+    assert result.blamed == ()
 
 
-def test_one_of_three_earlier_answers_is_blamed_alone(monkeypatch):
+def test_one_of_three_earlier_answers_is_blamed(monkeypatch):
     monkeypatch.setitem(COURSE, "third", double)
     with_earlier(monkeypatch, double=triple)
-    found = judged(tiny(both, uses=("third", "shift", "double")), right)
-    assert found.blamed == ("double",)
+    result = judged(tiny(both, uses=("third", "shift", "double")), right)
+    assert result.blamed == ("double",)
 
 
-def test_both_wrong_gets_the_points_it_has_with_right_earlier_answers(monkeypatch):
+def test_both_wrong_gets_points_with_right_earlier_answers(monkeypatch):
     def right_for_tables(x):
         return shift(double(x)) if x.ndim == 2 else x
 
     with_earlier(monkeypatch, double=triple)
-    found = judged(tiny(both, uses=USES), right_for_tables)
-    assert not found.passed
-    assert found.points == 2.0 + 0.5
-    assert found.blamed == ("double",)
+    result = judged(tiny(both, uses=USES), right_for_tables)
+    assert not result.passed
+    assert result.points == 2.0 + 0.5
+    assert result.blamed == ("double",)
 
 
-def with_mistake():
+def with_misconception():
     exercise = tiny(both, uses=USES)
 
     @exercise.misconception("You add 1 first.", "What comes first?", why="Order.")
@@ -480,41 +480,41 @@ def with_mistake():
 
 def test_both_wrong_is_named_with_right_earlier_answers(monkeypatch):
     with_earlier(monkeypatch, double=triple)
-    found = judged(with_mistake(), swapped)
-    assert found.diagnosis == "shifts_first"
-    assert found.blamed == ("double",)
+    result = judged(with_misconception(), swapped)
+    assert result.diagnosis == "shifts_first"
+    assert result.blamed == ("double",)
 
 
-def test_both_wrong_without_a_name_is_judged_as_it_stands(monkeypatch):
+def test_both_wrong_without_a_name_keeps_its_own_calls(monkeypatch):
     with_earlier(monkeypatch, double=triple)
-    found = judged(with_mistake(), lambda x: shift(double(x)) + 5.0)
-    assert found.diagnosis == ""
-    assert found.blamed == ()
-    assert found.calls[0].result.value.tolist() == [9.0, 0.0, 7.5]
+    result = judged(with_misconception(), lambda x: shift(double(x)) + 5.0)
+    assert result.diagnosis == ""
+    assert result.blamed == ()
+    assert result.calls[0].result.value.tolist() == [9.0, 0.0, 7.5]
 
 
 def renamed(function, name):
-    """Give a function of this module that was defined under another name."""
+    """Return a function of this module as if defined under another name."""
     code = function.__code__.replace(co_name=name, co_qualname=name)
     return types.FunctionType(code, globals(), name)
 
 
-def test_a_wrong_answer_above_a_stub_is_judged_with_the_courses_version(monkeypatch):
+def test_wrong_answer_above_a_stub_uses_the_courses_version(monkeypatch):
     def returns_nothing(x):
         shift(double(x))
 
     exercise = tiny(both, uses=USES)
     with_earlier(monkeypatch, double=renamed(stub, "double"))
-    found = judged(exercise, returns_nothing)
-    assert statuses(found) == ["wrong"] * 3
-    assert found.blamed == ("double",)
+    result = judged(exercise, returns_nothing)
+    assert statuses(result) == ["wrong"] * 3
+    assert result.blamed == ("double",)
 
 
-def test_a_stub_above_a_stub_is_missing(monkeypatch):
+def test_stub_above_a_stub_is_missing(monkeypatch):
     with_earlier(monkeypatch, double=stub)
-    found = judged(tiny(both, uses=USES), stub)
-    assert statuses(found) == ["missing"] * 3
+    result = judged(tiny(both, uses=USES), stub)
+    assert statuses(result) == ["missing"] * 3
 
 
-def test_broken_is_an_assertion():
+def test_claim_failure_is_an_assertion_error():
     assert issubclass(ClaimFailure, AssertionError)

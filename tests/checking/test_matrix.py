@@ -1,4 +1,4 @@
-"""The kill matrix: it finds the holes in a bank."""
+"""The kill matrix finds the holes in a bank."""
 
 import json
 
@@ -14,7 +14,7 @@ from tests.checking.test_judging import double, tiny
 
 
 def bank():
-    """Give an exercise with two cases, each of which catches one mistake."""
+    """Return an exercise with two cases, each of which catches one misconception."""
     made = Exercise(double, lesson="none", minutes=1, difficulty=1)
     made.spec(double)
     made.usual(lambda rng: (rng.normal(size=3),))
@@ -42,17 +42,17 @@ def row(exercise, name):
     return next(row for row in matrix(exercise).misconceptions if row.name == name)
 
 
-def test_a_bank_without_holes_has_no_faults():
-    found = matrix(bank())
-    assert found.faults == []
-    assert found.points == 3.0
-    assert [(c.name, c.visible, c.points) for c in found.cases] == [
+def test_bank_without_holes_has_no_faults():
+    bank_matrix = matrix(bank())
+    assert bank_matrix.faults == []
+    assert bank_matrix.points == 3.0
+    assert [(c.name, c.visible, c.points) for c in bank_matrix.cases] == [
         ("positive", True, 2.0),
         ("negative", False, 1.0),
     ]
 
 
-def test_says_who_catches_whom_and_from_which_cases_it_is_named():
+def test_row_has_catching_cases_and_diagnoses():
     assert row(bank(), "tripled_where_positive") == MisconceptionRow(
         "tripled_where_positive", ["positive"], True, True, True
     )
@@ -61,7 +61,7 @@ def test_says_who_catches_whom_and_from_which_cases_it_is_named():
     )
 
 
-def test_a_mistake_that_no_case_catches_is_a_fault():
+def test_misconception_that_no_case_catches_is_a_fault():
     exercise = bank()
 
     @exercise.misconception("You round.", "Why?", why="For the test.")
@@ -72,7 +72,7 @@ def test_a_mistake_that_no_case_catches_is_a_fault():
     assert faults == ["double: no case catches wrong_beyond_a_thousand"]
 
 
-def test_a_case_that_catches_nothing_is_a_fault():
+def test_case_that_catches_nothing_is_a_fault():
     exercise = bank()
 
     @exercise.case("Zero")
@@ -82,7 +82,7 @@ def test_a_case_that_catches_nothing_is_a_fault():
     assert matrix(exercise).faults == ["double: zero catches no misconception"]
 
 
-def test_a_case_that_stops_by_its_own_fault_is_one():
+def test_case_that_stops_by_its_own_fault_is_a_fault():
     exercise = bank()
 
     @exercise.case("Trips over three times")
@@ -91,14 +91,14 @@ def test_a_case_that_stops_by_its_own_fault_is_one():
             raise KeyError("a typing slip")
 
     faults = matrix(exercise).faults
-    told = (
+    fault = (
         "double: trips itself stops on tripled_where_positive: KeyError: 'a typing "
         "slip'"
     )
-    assert faults == [told]
+    assert faults == [fault]
 
 
-def test_two_equal_mistakes_are_both_without_a_name():
+def test_two_equal_misconceptions_are_not_diagnosed():
     exercise = bank()
 
     @exercise.misconception("You triple.", "How often?", why="For the test.")
@@ -109,7 +109,7 @@ def test_two_equal_mistakes_are_both_without_a_name():
     assert not row(exercise, "tripled_once_more").diagnosed
 
 
-def test_the_usual_form_is_type_shape_and_finite_numbers():
+def test_usual_form_is_type_shape_and_finite_numbers():
     exercise = bank()
     forms = {
         "a_list": lambda x: (3 * x).tolist(),
@@ -125,7 +125,7 @@ def test_the_usual_form_is_type_shape_and_finite_numbers():
     assert usual & set(forms) == {"other_numbers"}
 
 
-def test_the_command_prints_the_promised_data(monkeypatch):
+def test_command_prints_the_matrix_as_json(monkeypatch):
     monkeypatch.setattr(authors, "exercises_of", lambda lesson: [load("scaled_scores")])
     ran = CliRunner().invoke(app, ["matrix", "--json"])
     assert ran.exit_code == 0
@@ -137,16 +137,16 @@ def test_the_command_prints_the_promised_data(monkeypatch):
     )
 
 
-def test_the_command_fails_and_names_the_fault(monkeypatch):
+def test_command_fails_and_names_the_fault(monkeypatch):
     monkeypatch.setattr(authors, "exercises_of", lambda lesson: [tiny()])
     ran = CliRunner().invoke(app, ["matrix"])
     assert ran.exit_code == 1
     assert "double: three_numbers catches no misconception" in ran.output
 
 
-def test_the_command_fails_on_a_lesson_without_exercises():
+def test_command_fails_on_a_lesson_without_exercises():
     assert CliRunner().invoke(app, ["matrix", "no_such_lesson"]).exit_code == 1
 
 
-def test_the_data_can_be_written_as_json():
+def test_as_data_can_be_written_as_json():
     assert json.loads(json.dumps(as_data([matrix(bank())])))

@@ -1,4 +1,4 @@
-"""A call that does not end is ended, and is an outcome like any other."""
+"""A call that does not end is ended, and its result is a timeout."""
 
 import signal
 import threading
@@ -22,7 +22,7 @@ def stubborn():
 
 
 @pytest.mark.parametrize("function", [endless, stubborn])
-def test_an_endless_call_is_a_timeout(function):
+def test_endless_call_is_a_timeout(function):
     assert local_runner(function, seconds=0.05)((), {}).kind == "timeout"
 
 
@@ -38,7 +38,7 @@ def test_later_calls_of_an_endless_function_get_less_time(monkeypatch):
     assert limits == [0.2, pytest.approx(0.02)]
 
 
-def test_the_alarm_is_put_back():
+def test_alarm_is_restored():
     before = signal.getsignal(signal.SIGALRM)
     with pytest.raises(TimeLimitExceeded), time_limit(0.02):
         endless()
@@ -46,7 +46,7 @@ def test_the_alarm_is_put_back():
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
-def test_a_call_in_time_keeps_its_value():
+def test_call_in_time_keeps_its_value():
     assert local_runner(lambda: 3, seconds=1.0)((), {}).value == 3
 
 

@@ -1,15 +1,15 @@
-"""The spec is asked once for the same arguments, and nobody can spoil its answer."""
+"""The spec is called once for the same arguments, and its answers are copies."""
 
 import numpy as np
 import pytest
 
 from autograder.checking.exercise import Exercise
-from autograder.grading import judging as memory
+from autograder.grading import judging
 from autograder.grading.judging import remembering
 
 
 def double(x, axis=-1):
-    """Give twice a number."""
+    """Return twice a number."""
     return 2 * x
 
 
@@ -20,20 +20,20 @@ def asked():
 
 @pytest.fixture
 def exercise(asked):
-    made = Exercise(double, lesson="90_test", minutes=1, difficulty=1)
+    exercise = Exercise(double, lesson="90_test", minutes=1, difficulty=1)
 
-    @made.spec
+    @exercise.spec
     def spec(x, axis=-1, step=None):
         asked.append(x)
         return 2 * (step(x) if step else x)
 
-    return made
+    return exercise
 
 
 def test_the_same_arguments_are_answered_from_memory(exercise, asked):
-    kept = remembering(exercise)
+    twin = remembering(exercise)
     for _ in range(3):
-        answer = kept.expected((np.arange(3.0),), {"axis": 0})
+        answer = twin.expected((np.arange(3.0),), {"axis": 0})
         assert answer.tolist() == [0.0, 2.0, 4.0]
         answer[:] = 7.0  # what a case does with an answer stays its own
     assert len(asked) == 1
@@ -50,27 +50,27 @@ def test_the_same_arguments_are_answered_from_memory(exercise, asked):
         ((np.arange(3.0),), {"axis": 1}),
         ((np.arange(3.0), 0), {}),
     ],
-    ids=["whole numbers", "shape", "precision", "keyword", "place"],
+    ids=["whole numbers", "shape", "precision", "keyword", "position"],
 )
 def test_other_arguments_are_asked_anew(exercise, asked, other):
-    kept = remembering(exercise)
-    kept.expected((np.arange(3.0),), {"axis": 0})
-    kept.expected(*other)
+    twin = remembering(exercise)
+    twin.expected((np.arange(3.0),), {"axis": 0})
+    twin.expected(*other)
     assert len(asked) == 2
 
 
 def test_functions_and_long_arguments_are_never_remembered(exercise, asked):
-    kept = remembering(exercise)
-    assert kept.expected((1,), {"step": lambda x: x + 1}) == 4
-    assert kept.expected((1,), {"step": lambda x: x + 2}) == 6
+    twin = remembering(exercise)
+    assert twin.expected((1,), {"step": lambda x: x + 1}) == 4
+    assert twin.expected((1,), {"step": lambda x: x + 2}) == 6
     for _ in range(2):
-        kept.expected((np.zeros(memory.LONGEST_KEY),), {})
+        twin.expected((np.zeros(judging.LONGEST_KEY),), {})
     assert len(asked) == 4
 
 
 def test_the_oldest_answers_are_forgotten(exercise, asked, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_ANSWERS", 2)
-    kept = remembering(exercise)
+    monkeypatch.setattr(judging, "MOST_ANSWERS", 2)
+    twin = remembering(exercise)
     for x in (1, 2, 3, 3, 1):
-        kept.expected((x,), {})
+        twin.expected((x,), {})
     assert asked == [1, 2, 3, 1]

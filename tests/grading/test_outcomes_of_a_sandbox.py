@@ -155,7 +155,7 @@ def test_value_of_a_type_that_does_not_cross_is_wrong():
 
 
 @pytest.mark.parametrize("kind", ["timeout", "crashed", "output"])
-def test_another_end_than_the_error_that_was_asked_for_is_that_end(kind):
+def test_other_end_than_the_expected_error_is_that_end(kind):
     exercise = exercise_of()
 
     @exercise.case("Refuses a text", points=1)
@@ -168,7 +168,6 @@ def test_another_end_than_the_error_that_was_asked_for_is_that_end(kind):
 
 @pytest.mark.parametrize("kind", ["timeout", "crashed"])
 def test_earlier_answer_with_such_an_end_is_blamed(kind):
-    """With the course's version of what it uses, the answer is right."""
     exercise = exercise_of(True, uses=("softmax",))
 
     def make_runner(names):

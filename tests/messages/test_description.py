@@ -37,7 +37,7 @@ class Mute:
         raise RuntimeError("no words")
 
 
-SHOWN = {
+VALUES = {
     "array": (np.array([[1.0, 0.5], [-0.25, 1 / 3]]), "[[1, 0.5], [-0.25, 0.3333]]"),
     "twelve numbers": (np.zeros((3, 4)), "[[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"),
     "thirteen numbers": (np.zeros(13), "an array of shape (13,)"),
@@ -106,12 +106,12 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("thing", "shown"), SHOWN.values(), ids=SHOWN)
-def test_value_is_shown(thing, shown):
-    assert show_value(thing) == shown
+@pytest.mark.parametrize(("thing", "text"), VALUES.values(), ids=VALUES)
+def test_show_value(thing, text):
+    assert show_value(thing) == text
 
 
-FORMS = {
+DESCRIPTIONS = {
     "None": (None, "None"),
     "number": (np.float64(0.5), "the number 0.5"),
     "complex number": (1j, "the complex number 0+1j"),
@@ -123,13 +123,13 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("thing", "said"), FORMS.values(), ids=FORMS)
-def test_form_is_said(thing, said):
-    assert describe(thing) == said
+@pytest.mark.parametrize(("thing", "text"), DESCRIPTIONS.values(), ids=DESCRIPTIONS)
+def test_describe(thing, text):
+    assert describe(thing) == text
 
 
 @pytest.mark.parametrize(
-    ("thing", "said"),
+    ("thing", "text"),
     [
         (np.ones(2, int), "an array of integers"),
         (np.ones(2, np.uint8), "an array of integers"),
@@ -144,32 +144,32 @@ def test_form_is_said(thing, said):
         ([1], "a list of length 1"),
     ],
 )
-def test_kind_names_the_numbers(thing, said):
-    assert describe_kind(thing) == said
+def test_describe_kind_names_the_numbers(thing, text):
+    assert describe_kind(thing) == text
 
 
-def test_digits_grow_until_two_numbers_look_different():
+def test_show_apart_uses_digits_until_two_numbers_differ():
     assert show_apart(0.5, 0.25) == ("0.5", "0.25")
     assert show_apart(0.12345678, 0.12345699) == ("0.12345678", "0.12345699")
     assert show_apart(1 / 3, 1 / 3 + 1e-12) == ("0.33333333333333", "0.33333333333433")
     assert show_apart(10**20, 10**20 + 1) == (f"1{20 * '0'}", f"1{19 * '0'}1")
 
 
-def test_arguments_are_named():
+def test_show_arguments_names_them():
     call = Call((np.array([1.0]), np.zeros((5, 4))), {"axis": 0})
-    said = "x = [1], y (an array of shape (5, 4)) and axis = 0"
-    assert show_arguments(("x", "y"), call) == said
+    text = "x = [1], y (an array of shape (5, 4)) and axis = 0"
+    assert show_arguments(("x", "y"), call) == text
     assert show_arguments(("x",), Call(("a text",))) == "x = 'a text'"
     assert show_arguments(("f",), Call((len,))) == "f (the function len)"
     assert show_arguments((), Call(())) == ""
 
 
-def test_print_options_of_the_learner_change_nothing():
+def test_show_value_ignores_print_options():
     with np.printoptions(precision=1, sign="+", floatmode="fixed", threshold=1):
         assert show_value(np.array([0.125, 1.0])) == "[0.125, 1]"
 
 
-def test_an_exceptions_text_becomes_one_printable_line():
+def test_one_line_is_printable_and_short():
     assert one_line("one\n  two\t three") == "one two three"
     assert one_line("\x1b[31mred\x00\ud800") == "�[31mred��"
     assert len(one_line("x" * 10_000)) == LONGEST_TEXT
@@ -177,8 +177,8 @@ def test_an_exceptions_text_becomes_one_printable_line():
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(anything)
-def test_anything_can_be_shown_in_one_line_that_prints(thing):
-    for shown in (show_value(thing), describe(thing), describe_kind(thing)):
-        assert "\n" not in shown
-        assert len(shown) < 400
-        shown.encode()
+def test_any_value_is_shown_in_one_printable_line(thing):
+    for text in (show_value(thing), describe(thing), describe_kind(thing)):
+        assert "\n" not in text
+        assert len(text) < 400
+        text.encode()

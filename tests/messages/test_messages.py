@@ -36,7 +36,7 @@ LARGE = np.arange(20.0).reshape(4, 5)
 
 
 def about(spec, *arguments, visible=True, returns=(), **keywords):
-    """Give an exercise with one case: a call with these arguments."""
+    """Return an exercise with one case: a call with these arguments."""
     made = Exercise(spec, lesson="none", minutes=1, difficulty=1, returns=returns)
     made.spec(spec)
 
@@ -48,8 +48,8 @@ def about(spec, *arguments, visible=True, returns=(), **keywords):
 
 
 def explained(exercise, answer):
-    found = judged(exercise, answer)
-    (verdict,) = found.cases
+    result = judged(exercise, answer)
+    (verdict,) = result.cases
     return explain(exercise, verdict)
 
 
@@ -166,9 +166,9 @@ ARRAY = {
 }
 
 
-@pytest.mark.parametrize(("answer", "said"), ARRAY.values(), ids=ARRAY)
-def test_an_array_is_expected(answer, said):
-    assert explained(about(double, X), answer) == FED + said
+@pytest.mark.parametrize(("answer", "message"), ARRAY.values(), ids=ARRAY)
+def test_explanation_where_an_array_is_expected(answer, message):
+    assert explained(about(double, X), answer) == FED + message
 
 
 OTHER = {
@@ -389,9 +389,9 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize(("exercise", "answer", "said"), OTHER.values(), ids=OTHER)
-def test_something_else_is_expected(exercise, answer, said):
-    assert explained(exercise, answer) == said
+@pytest.mark.parametrize(("exercise", "answer", "message"), OTHER.values(), ids=OTHER)
+def test_explanation_where_something_else_is_expected(exercise, answer, message):
+    assert explained(exercise, answer) == message
 
 
 def crash(x):
@@ -399,7 +399,7 @@ def crash(x):
     return y @ np.ones(3)
 
 
-def test_an_exception_shows_type_text_and_the_learners_line():
+def test_exception_is_explained_with_type_text_and_line():
     answer = renamed(crash, "double")
     line = crash.__code__.co_firstlineno + 2
     assert explained(about(double, X), answer) == (
@@ -409,13 +409,13 @@ def test_an_exception_shows_type_text_and_the_learners_line():
     )
 
 
-def test_an_exception_in_a_helper_names_the_helper():
+def test_exception_in_a_helper_names_the_helper():
     line = crash.__code__.co_firstlineno + 2
-    said = explained(about(double, X), lambda x: crash(x))
-    assert f"(line {line} of `crash`: `return y @ np.ones(3)`)" in said
+    message = explained(about(double, X), lambda x: crash(x))
+    assert f"(line {line} of `crash`: `return y @ np.ones(3)`)" in message
 
 
-def test_an_exception_without_text_or_line_is_told_without():
+def test_exception_without_text_or_line():
     def silent():
         raise KeyError
 
@@ -432,29 +432,29 @@ def tiny_weight(x):
     return np.exp(x)
 
 
-def test_numpys_errors_turned_on_by_a_learner_harm_no_message():
+def test_numpy_errors_turned_on_do_not_harm_the_explanation():
     exercise = about(tiny_weight, np.array([-1e4]))
-    found = judged(exercise, lambda x: None)
+    result = judged(exercise, lambda x: None)
     with np.errstate(all="raise"):
-        said = explain(exercise, found.cases[0])
-    assert said.endswith("It should return [0].")
+        message = explain(exercise, result.cases[0])
+    assert message.endswith("It should return [0].")
 
 
-def test_a_long_text_of_an_exception_is_cut_and_put_in_one_line():
+def test_long_exception_text_is_cut_to_one_line():
     def fail(x):
         raise RuntimeError("first\n\nsecond. " + 1000 * "x")
 
-    said = explained(about(double, X), fail)
-    assert "RuntimeError: first second. xxx" in said
-    assert "…" in said
-    assert "\n" not in said
-    assert len(said) < 450
+    message = explained(about(double, X), fail)
+    assert "RuntimeError: first second. xxx" in message
+    assert "…" in message
+    assert "\n" not in message
+    assert len(message) < 450
 
 
-def test_a_call_without_end():
+def test_timeout_is_explained():
     exercise = about(double, X)
-    found = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
-    assert explain(exercise, found.cases[0]) == (
+    result = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
+    assert explain(exercise, result.cases[0]) == (
         f"{FED}was still running when its time was up (does a loop never end?). "
         "It should return [2, -4]."
     )
@@ -466,7 +466,7 @@ def changing(x):
 
 
 @pytest.mark.parametrize(
-    ("argument", "answer", "said"),
+    ("argument", "answer", "message"),
     [
         (
             X,
@@ -488,7 +488,7 @@ def changing(x):
         ),
     ],
 )
-def test_a_changed_argument(argument, answer, said):
+def test_changed_argument_is_explained(argument, answer, message):
     exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
     exercise.spec(lambda x: answer(x.copy()))
 
@@ -496,10 +496,10 @@ def test_a_changed_argument(argument, answer, said):
     def stays(student, rng):
         student.leaves_unchanged(argument)
 
-    assert explained(exercise, answer) == said
+    assert explained(exercise, answer) == message
 
 
-def test_arguments_of_any_number_are_counted():
+def test_changed_argument_of_any_number_is_named():
     def both(*parts):
         return parts[0] + parts[1]
 
@@ -520,7 +520,7 @@ def test_arguments_of_any_number_are_counted():
     )
 
 
-def test_a_changed_part_of_an_argument():
+def test_changed_part_of_an_argument_is_explained():
     exercise = Exercise(steps, lesson="none", minutes=1, difficulty=1)
     exercise.spec(lambda x: 1.0)
 
@@ -539,7 +539,7 @@ def test_a_changed_part_of_an_argument():
 
 
 def expecting(compare, what):
-    """Give an exercise whose case looks at something computed from the result."""
+    """Return an exercise whose case checks something computed from the result."""
     exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
     exercise.spec(double)
 
@@ -550,7 +550,7 @@ def expecting(compare, what):
     return exercise
 
 
-def test_something_computed_from_the_result():
+def test_explanation_of_something_computed_from_the_result():
     def sums(student, what):
         student.expect(
             student(np.ones((2, 2))).sum(axis=-1), np.array([4.0, 4.0]), what
@@ -563,7 +563,7 @@ def test_something_computed_from_the_result():
     )
 
 
-def test_something_large_computed_from_the_result():
+def test_explanation_of_something_large_from_the_result():
     def difference(student, what):
         student.expect(student(LARGE) - LARGE, LARGE, what)
 
@@ -574,7 +574,7 @@ def test_something_large_computed_from_the_result():
     )
 
 
-def test_an_error_is_expected():
+def test_explanation_where_an_error_is_expected():
     def refused(student, what):
         student.raises(ValueError, "text")
 
@@ -583,14 +583,15 @@ def test_an_error_is_expected():
         "For x = 'text', your `double` returned 'texttext'. It should stop with "
         "ValueError."
     )
-    said = explained(exercise, lambda x: x.missing)
+    message = explained(exercise, lambda x: x.missing)
     assert (
-        "stopped with AttributeError: 'str' object has no attribute 'missing'" in said
+        "stopped with AttributeError: 'str' object has no attribute 'missing'"
+        in message
     )
-    assert said.endswith(". It should stop with ValueError.")
+    assert message.endswith(". It should stop with ValueError.")
 
 
-def test_a_plain_assertion():
+def test_plain_assertion_is_explained():
     def positive(student, what):
         if not (student(X) > 0).all():
             raise AssertionError(what)  # pytest writes more into a plain assert here
@@ -600,7 +601,7 @@ def test_a_plain_assertion():
     )
 
 
-def test_a_broken_case_is_not_put_down_to_the_learner():
+def test_broken_case_does_not_blame_the_learner():
     def trips(student, what):
         student(X).missing()
 
@@ -615,7 +616,7 @@ def no_arguments():
     return 1
 
 
-def test_a_function_without_arguments():
+def test_function_without_arguments_is_explained():
     assert explained(about(no_arguments), lambda: 2) == (
         "Called without arguments, your `no_arguments` returned 2. It should return 1."
     )
@@ -645,13 +646,13 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize(("answer", "said"), HIDDEN.values(), ids=HIDDEN)
-def test_a_hidden_case_tells_no_input(answer, said):
+@pytest.mark.parametrize(("answer", "message"), HIDDEN.values(), ids=HIDDEN)
+def test_hidden_case_reveals_no_input(answer, message):
     exercise = about(double, np.array([SECRET]), visible=False)
-    assert explained(exercise, answer) == "Your function " + said
+    assert explained(exercise, answer) == "Your function " + message
 
 
-def test_a_hidden_case_tells_type_and_line_of_an_exception_but_not_its_text():
+def test_hidden_case_names_exception_and_line_but_not_its_text():
     def tells(x):
         raise ValueError(f"the input is {x}")
 
@@ -662,10 +663,10 @@ def test_a_hidden_case_tells_type_and_line_of_an_exception_but_not_its_text():
     )
 
 
-def test_a_hidden_case_without_end_or_with_a_changed_argument():
+def test_hidden_case_with_timeout_or_changed_argument():
     exercise = about(double, np.array([SECRET]), visible=False)
-    found = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
-    assert explain(exercise, found.cases[0]) == (
+    result = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
+    assert explain(exercise, result.cases[0]) == (
         "Your function was still running on a hidden input when its time was up."
     )
     exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
@@ -680,22 +681,22 @@ def test_a_hidden_case_without_end_or_with_a_changed_argument():
     )
 
 
-def test_no_hidden_input_reaches_the_report():
+def test_report_reveals_no_hidden_input():
     exercise = about(double, np.array([SECRET]), visible=False)
     answers = [answer for answer, _ in HIDDEN.values()]
     for answer in [*answers, lambda x: {}["x" * int(x[0] // 1000)], lambda x: 1 / 0]:
         report = CheckReport(exercise, judged(exercise, answer))
-        for shown in (str(report), report.html(), str(report.data())):
-            assert "2718" not in shown
-            assert "5436" not in shown
+        for text in (str(report), report.html(), str(report.data())):
+            assert "2718" not in text
+            assert "5436" not in text
 
 
-def told(exercise, answer):
+def report_of(exercise, answer):
     return str(CheckReport(exercise, judged(exercise, answer)))
 
 
-def test_a_stub_is_told_once_what_to_do():
-    assert told(tiny(), stub) == (
+def test_stub_report_explains_once_what_to_do():
+    assert report_of(tiny(), stub) == (
         "double is not written yet\n"
         "  Write your answer in the cell of `double`, in place of the line `raise "
         "NotImplementedError`: that line has to go. Run that cell, then run this one "
@@ -703,7 +704,7 @@ def test_a_stub_is_told_once_what_to_do():
     )
 
 
-def test_a_stub_of_an_earlier_exercise_is_named():
+def test_stub_of_an_earlier_exercise_is_named():
     def double(x):
         raise NotImplementedError
 
@@ -720,22 +721,24 @@ def test_a_stub_of_an_earlier_exercise_is_named():
     )
 
 
-def test_a_stub_above_a_stub_is_told_to_write_its_own(monkeypatch):
+def test_stub_above_a_stub_has_to_be_written_first(monkeypatch):
     with_earlier(monkeypatch, double=renamed(stub, "double"))
-    assert told(tiny(both, uses=USES), stub).startswith(
+    assert report_of(tiny(both, uses=USES), stub).startswith(
         "both is not written yet\n  Write your answer in the cell of `both`"
     )
 
 
-def test_a_right_answer_reads_well():
-    assert told(tiny(), double) == (
+def test_report_of_a_right_answer():
+    assert report_of(tiny(), double) == (
         "double: all 3 claims hold\n  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
     )
-    assert told(about(double, X), double) == "double: the claim holds\n  ✓ It is so"
+    assert (
+        report_of(about(double, X), double) == "double: the claim holds\n  ✓ It is so"
+    )
 
 
-def test_a_wrong_answer_reads_well():
-    assert told(tiny(), lambda x: 3 * x) == (
+def test_report_of_a_wrong_answer():
+    assert report_of(tiny(), lambda x: 3 * x) == (
         "double: 1 of 3 claims hold\n"
         "  ✗ Three numbers\n"
         "      For x = [1, -2, 0.5], your `double` returned [3, -6, 1.5]. It should "
@@ -748,8 +751,8 @@ def test_a_wrong_answer_reads_well():
     )
 
 
-def test_one_reason_for_all_claims_is_told_once():
-    assert told(tiny(), lambda x: None) == (
+def test_reason_shared_by_all_claims_is_explained_once():
+    assert report_of(tiny(), lambda x: None) == (
         "double: 0 of 3 claims hold\n"
         "  Every call ends in the same way. For x = [1, -2, 0.5], your `double` "
         "returned None (is a `return` missing?). It should return [2, -4, 1].\n"
@@ -769,19 +772,19 @@ def test_one_reason_for_all_claims_is_told_once():
         lambda: 1,
     ],
 )
-def test_one_reason_for_all_claims_is_told_once_whatever_it_is(answer):
-    lines = told(tiny(), answer).splitlines()
+def test_any_reason_shared_by_all_claims_is_explained_once(answer):
+    lines = report_of(tiny(), answer).splitlines()
     assert lines[1].startswith(
         "  Every call ends in the same way. For x = [1, -2, 0.5]"
     )
     assert lines[2:] == ["  ✗ Three numbers", "  ✗ A table", "  ✗ An empty array"]
 
 
-def test_a_reason_that_comes_back_is_told_in_short():
+def test_repeated_reason_is_shortened():
     def often(x):
         return None if x.shape == (4, 5) or x.size == 0 else 3 * x
 
-    lines = told(tiny(), often).splitlines()
+    lines = report_of(tiny(), often).splitlines()
     assert lines[4].endswith(
         "your `double` returned None (is a `return` missing?). "
         "It should return an array of shape (4, 5)."
@@ -789,40 +792,40 @@ def test_a_reason_that_comes_back_is_told_in_short():
     assert lines[6] == "      Here it returns None too."
 
 
-def test_two_different_lines_are_two_reasons():
+def test_different_lines_are_different_reasons():
     def crashes(x):
         if x.ndim == 1:
             return x.one
         return x.other
 
-    lines = told(tiny(), crashes).splitlines()
+    lines = report_of(tiny(), crashes).splitlines()
     first = crashes.__code__.co_firstlineno
     assert f"line {first + 2} " in lines[2]
     assert f"line {first + 3} " in lines[4]
     assert lines[6].startswith("      Here it stops with AttributeError in line ")
 
 
-def test_wrong_numbers_are_shown_each_time():
-    assert "Here it" not in told(tiny(), lambda x: x + 1)
+def test_wrong_numbers_are_explained_each_time():
+    assert "Here it" not in report_of(tiny(), lambda x: x + 1)
 
 
-def test_an_earlier_answer_is_blamed_and_this_one_is_right(monkeypatch):
+def test_report_blames_an_earlier_answer(monkeypatch):
     with_earlier(monkeypatch, double=triple)
-    assert told(tiny(both, uses=USES), right).splitlines()[-1] == (
+    assert report_of(tiny(both, uses=USES), right).splitlines()[-1] == (
         "→ Your `both` is right: it was checked with the course's `double`. Your own "
         "`double` is what failed: go back to it."
     )
 
 
-def test_two_earlier_answers_are_blamed(monkeypatch):
+def test_report_blames_two_earlier_answers(monkeypatch):
     with_earlier(monkeypatch, double=triple, shift=triple)
-    assert told(tiny(both, uses=USES), right).splitlines()[-1] == (
+    assert report_of(tiny(both, uses=USES), right).splitlines()[-1] == (
         "→ Your `both` is right: it was checked with the course's `double` and "
         "`shift`. Your own `double` and `shift` are what failed: go back to them."
     )
 
 
-def test_both_are_blamed_where_both_are_wrong(monkeypatch):
+def test_report_blames_both_where_both_are_wrong(monkeypatch):
     exercise = tiny(both, uses=USES)
 
     @exercise.misconception("You add 1 first.", "What comes first?", why="Order.")
@@ -830,30 +833,31 @@ def test_both_are_blamed_where_both_are_wrong(monkeypatch):
         return 2 * (x + 1.0)
 
     with_earlier(monkeypatch, double=triple)
-    assert told(exercise, swapped).splitlines()[-2:] == [
+    assert report_of(exercise, swapped).splitlines()[-2:] == [
         "→ Your `double` fails here, so the lines above are with the course's "
         "`double`. Your `both` has an error of its own.",
         "→ You add 1 first. What comes first?",
     ]
 
 
-def test_a_named_mistake_comes_with_its_question():
+def test_report_has_diagnosis_and_question():
     exercise = tiny()
 
     @exercise.misconception("You triple.", "How often is x added?", why="A slip.")
     def tripled(x):
         return 3 * x
 
-    lines = told(exercise, lambda x: x + 2 * x).splitlines()
+    lines = report_of(exercise, lambda x: x + 2 * x).splitlines()
     assert lines[-1] == "→ You triple. How often is x added?"
-    assert "→" not in told(exercise, double)
+    assert "→" not in report_of(exercise, double)
 
 
-def test_every_explanation_is_two_sentences_in_the_learners_words():
-    for _, said in ARRAY.values():
-        assert said.count(". ") == 1
+def test_every_explanation_is_two_sentences_without_jargon():
+    for _, message in ARRAY.values():
+        assert message.count(". ") == 1
     everything = " ".join(
-        [said for _, said in ARRAY.values()] + [said for *_, said in OTHER.values()]
+        [message for _, message in ARRAY.values()]
+        + [message for *_, message in OTHER.values()]
     )
     for jargon in ("toleranc", "rtol", "atol", "ndarray", "dtype", "actual", "assert"):
         assert jargon not in everything
