@@ -122,6 +122,8 @@ def wording_faults(exercise: Exercise) -> list[str]:
             faults.append(f"the claim of {case.name} does not begin with a capital")
         if case.claim.endswith("."):
             faults.append(f"the claim of {case.name} ends in a full stop")
+    if exercise.points <= 0:
+        faults.append("its cases are worth no points")
     if all(case.visible for case in exercise.cases):
         faults.append("no case is hidden: mark one with visible=False")
     if not any(case.visible for case in exercise.cases):

@@ -1,0 +1,349 @@
+"""``autograder new`` writes skeletons of an exercise; ``check-bank`` reads them."""
+
+import ast
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from autograder.commands.new_exercise import new_exercise
+from autograder.course import Course, CourseError
+from autograder.notebooks.cells import read_cells
+
+HERE = Course.here()
+LESSON = "01_dot_product_attention"
+NAME = "cosine_scores"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Copy what a new exercise changes, and nothing that it needs beside."""
+    shutil.copytree(HERE.root / "solutions", tmp_path / "solutions")
+    shutil.copytree(HERE.root / "course_lib", tmp_path / "course_lib")
+    shutil.copy(HERE.root / "README.md", tmp_path)
+    for folder in ("autograder/exercises", "tests/answers"):
+        (tmp_path / folder).mkdir(parents=True)
+    return Course(tmp_path)
+
+
+def texts(course):
+    return {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()}
+
+
+def test_new_exercise_adds_to_four_homes_and_the_count(course):
+    before = texts(course)
+    paths = new_exercise(course, NAME, LESSON, "", ["q", "k"])
+    assert [course.relative(path) for path in paths] == [
+        "course_lib/attention.py",
+        f"autograder/exercises/{NAME}.py",
+        f"tests/answers/{NAME}.py",
+        f"solutions/{LESSON}/{LESSON}.py",
+        "README.md",
+    ]
+    after = texts(course)
+    assert {path for path in after if after[path] != before.get(path)} == {*paths}
+    reference = after[paths[0]].decode()
+    assert reference.startswith(before[paths[0]].decode().rstrip())
+    *_, function = ast.parse(reference).body
+    assert function.name == NAME
+    assert [arg.arg for arg in function.args.args] == ["q", "k"]
+    rows = zip(
+        *(t[paths[4]].decode().splitlines() for t in (before, after)), strict=True
+    )
+    (changed,) = [(old, new) for old, new in rows if old != new]
+    counts = [int(re.search(r"(\d+) \|$", row)[1]) for row in changed]
+    assert counts[1] == counts[0] + 1 and LESSON in changed[0]
+
+
+def test_new_cells_stand_before_the_closing_section(course):
+    path = course.source(LESSON)
+    before = [cell.text for cell in read_cells(path)]
+    new_exercise(course, NAME, LESSON, "", ["q"])
+    cells = [cell.text for cell in read_cells(path)]
+    assert [*cells[:-4], cells[-1]] == before
+    heading, exercise, check = cells[-4:-1]
+    assert heading.startswith(f"### Exercise: {NAME}\n")
+    assert heading.count("<details>") == 2
+    assert exercise == f"from course_lib.attention import {NAME}  # exercise"
+    assert check == f"check({NAME})"
+    assert "## In three lines" in cells[-1]
+
+
+@pytest.mark.parametrize("lesson", HERE.lessons)
+def test_skeletons_of_every_lesson_compile(course, lesson):
+    paths = new_exercise(course, NAME, lesson, "", ["x"])
+    for path in paths[:4]:
+        compile(path.read_text(encoding="utf-8"), path, "exec")
+    annotation = re.search(rf"def {NAME}\(x: ([\w.]+)\)", paths[0].read_text())[1]
+    expected = {"06": "object", "07": "Tensor", "08": "Tensor"}
+    assert annotation == expected.get(lesson[:2], annotation)
+
+
+def test_named_module_is_made_if_it_is_missing(course):
+    path, *_ = new_exercise(course, NAME, LESSON, "nn.cosines", ["x"])
+    assert course.relative(path) == "course_lib/nn/cosines.py"
+    assert path.read_text().startswith('"""TODO: ')
+    assert "from course_lib.nn.cosines import" in course.source(LESSON).read_text()
+
+
+REFUSED = {
+    "an existing exercise": (["softmax", "", ["x"]], "there is an exercise 'softmax'"),
+    "no identifier": (["2d_scores", "", ["x"]], "cannot be a function's"),
+    "capitals": (["Scores", "", ["x"]], "cannot be a function's"),
+    "a path": (["../scores", "", ["x"]], "cannot be a function's"),
+    "too long": (["a" * 59, "", ["x"]], "at most 58"),
+    "a keyword": (["lambda", "", ["x"]], "keyword"),
+    "a builtin": (["sum", "", ["x"]], "something else"),
+    "a name of the set-up cells": (["figures", "", ["x"]], "something else"),
+    "equal arguments": ([NAME, "", ["x", "x"]], "must differ"),
+    "its own name": ([NAME, "", [NAME]], "must differ"),
+    "no argument": ([NAME, "", []], "got none"),
+    "a name of the module": (["softmax_of", "heads", ["x"]], "has a softmax_of"),
+    "a package": ([NAME, "nn", ["x"]], "is a package"),
+    "a missing folder": ([NAME, "nowhere.scores", ["x"]], "no folder"),
+    "no module": ([NAME, "../attention", ["x"]], "no module"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_refused_exercise_changes_no_file(course, arguments, sentence):
+    library = course.root / "course_lib" / "heads.py"
+    library.write_text("import numpy as np\n\nsoftmax_of = None\n")
+    before = texts(course)
+    name, module, parameters = arguments
+    with pytest.raises(CourseError, match=sentence):
+        new_exercise(course, name, LESSON, module, parameters)
+    assert texts(course) == before
+
+
+def test_existing_answers_file_is_left_alone(course):
+    path = course.root / "tests" / "answers" / f"{NAME}.py"
+    path.write_text("mine")
+    before = texts(course)
+    with pytest.raises(CourseError, match="is there already"):
+        new_exercise(course, NAME, LESSON, "", ["x"])
+    assert texts(course) == before
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_full_disk_leaves_all_files_as_they_were(course, monkeypatch, number):
+    before, calls = texts(course), []
+
+    def fsync(handle):
+        calls.append(handle)
+        if len(calls) == number:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match="No space"):
+        new_exercise(course, NAME, LESSON, "", ["x"])
+    assert texts(course) == before
+
+
+# From the command line, in a copy of the whole course
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    root = tmp_path_factory.mktemp("checkout")
+    for folder in ("autograder", "course_lib", "solutions"):
+        shutil.copytree(HERE.root / folder, root / folder)
+    (root / "tests" / "answers").mkdir(parents=True)
+    shutil.copy(HERE.root / "tests" / "__init__.py", root / "tests")
+    shutil.copy(HERE.root / "tests/answers/__init__.py", root / "tests/answers")
+    for name in ("README.md", "nbgrader_config.py", "pyproject.toml"):
+        shutil.copy(HERE.root / name, root)
+    return root
+
+
+def call(root, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "autograder", *arguments],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def begun(checkout):
+    """Begin an exercise in the copy."""
+    result = call(checkout, "new", NAME, "--lesson", "1", "--parameters", "q,k")
+    assert (result.returncode, result.stderr) == (0, "")
+    return checkout, result.stdout
+
+
+def test_new_command_names_files_and_next_commands(begun):
+    _, output = begun
+    assert output.count("Written: ") == 5
+    for command in (
+        f"autograder check-bank {NAME}",
+        "autograder build 01",
+        "make test",
+    ):
+        assert f"`{command}`" in output
+
+
+def test_skeletons_are_clean_for_ruff(begun):
+    root, _ = begun
+    paths = [f"autograder/exercises/{NAME}.py", f"tests/answers/{NAME}.py"]
+    for arguments in (["check"], ["format", "--check"]):
+        command = [sys.executable, "-m", "ruff", *arguments, *paths]
+        result = subprocess.run(command, cwd=root, capture_output=True, check=False)
+        assert result.returncode == 0, result.stdout.decode()
+
+
+def test_check_bank_lists_every_todo_with_file_and_line(begun):
+    root, _ = begun
+    result = call(root, "check-bank", NAME)
+    assert (result.returncode, result.stderr) == (1, "")
+    listed = re.findall(r"^(\S+\.py):(\d+): .*TODO", result.stdout, re.MULTILINE)
+    assert {path for path, _ in listed} == {
+        "course_lib/attention.py",
+        f"autograder/exercises/{NAME}.py",
+        f"tests/answers/{NAME}.py",
+        f"solutions/{LESSON}/{LESSON}.py",
+    }
+    for path, line in listed:
+        assert "TODO" in (root / path).read_text().splitlines()[int(line) - 1]
+    assert result.stdout.count("it has TODOs") == 4
+
+
+REFERENCE = '''
+def cosine_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Return the cosine of the angle between each query and each key.
+
+    q : (..., n, d_k), one query per row
+    k : (..., m, d_k), one key per row
+
+    Returns the cosines (..., n, m): row i belongs to query i.
+    Source: Graves et al. (2014), Neural Turing Machines, equation 6.
+
+    >>> cosine_scores(np.array([[3.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]]))
+    array([[1., 0.]])
+    """
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    k = k / np.linalg.norm(k, axis=-1, keepdims=True)
+    return q @ np.swapaxes(k, -1, -2)
+'''
+# One per skeleton of a misconception, as the bank has it, then spelled another way.
+WRONG = [
+    ("q @ k.swapaxes(-1, -2)", "np.einsum('...nd,...md->...nm', q, k)"),
+    ("2 * cosine_scores(q, k)", "cosine_scores(q, k) + cosine_scores(q, k)"),
+    ("-cosine_scores(q, k)", "0 - cosine_scores(q, k)"),
+    ("cosine_scores(q, k) + 1", "1.0 - (-1.0) * cosine_scores(q, k)"),
+    ("cosine_scores(q, k) ** 2", "np.square(cosine_scores(q, k))"),
+]
+OTHERS = [
+    "3 * cosine_scores(q, k)",
+    "np.abs(cosine_scores(q, k)) + 2",
+    "q.sum() + k.sum()",
+]
+
+
+def write_exercise(root):
+    """Fill in every skeleton, as an author would."""
+    library = root / "course_lib" / "attention.py"
+    text = library.read_text()
+    library.write_text(text[: text.index(f"\ndef {NAME}")] + REFERENCE)
+    bank = root / "autograder" / "exercises" / f"{NAME}.py"
+    text = re.sub(r" *# TODO: .*", "", bank.read_text())
+    text = text.replace("uses=(),\n", "")
+    text = text.replace(
+        'raise NotImplementedError("TODO: the obvious version, with loops")',
+        "dots = np.einsum('...nd,...md->...nm', q, k)\n"
+        "    lengths = [np.sqrt((x**2).sum(-1)) for x in (q, k)]\n"
+        "    return dots / lengths[0][..., :, None] / lengths[1][..., None, :]",
+    )
+    text = text.replace(
+        "student.expect(student(*usual(rng)), np.zeros(2))",
+        "q, k = np.array([[3.0, 0.0]]), np.array([[0.0, 2.0], [-3.0, 4.0]])\n"
+        "    student.expect(student(q, k), np.array([[0.0, -0.6]]))",
+    )
+    for wrong, _ in WRONG:
+        text = text.replace(
+            'raise NotImplementedError("TODO: the wrong version")', f"return {wrong}", 1
+        )
+    bank.write_text(text.replace("TODO: ", "A "))
+    answers = root / "tests" / "answers" / f"{NAME}.py"
+    text = f"import numpy as np\n\nfrom course_lib.attention import {NAME}\n"
+    text += answers.read_text()
+    bodies = [f"1.0 * {NAME}(q, k)", *(other for _, other in WRONG), *OTHERS]
+    for body in bodies:
+        text = re.sub(
+            r"raise NotImplementedError\(.*\)", f"return {body}", text, count=1
+        )
+    answers.write_text(text)
+    source = Course(root).source(LESSON)
+    source.write_text(source.read_text().replace("# TODO: ", "# A "))
+
+
+@pytest.fixture(scope="module")
+def written(begun):
+    root, _ = begun
+    write_exercise(root)
+    return root
+
+
+def test_check_bank_passes_a_written_exercise(written):
+    result = call(written, "check-bank", NAME)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
+    assert "5 of 5 caught, 5 named" in result.stdout
+    assert "1 right, 5 spellings of misconceptions, 3 others" in result.stdout
+    assert "exercise 9 of 9" in result.stdout
+
+
+def test_written_exercise_reaches_the_lesson(written):
+    result = call(written, "build", "--check", "01")
+    assert result.returncode == 1
+    assert f"differs from its source, first in cell {NAME}" not in result.stdout
+    assert "differs from its source" in result.stderr
+
+
+BREAKS = {
+    "right answer": ("answers", "1.0 * cosine", "1.1 * cosine", "right answer another"),
+    "case": ("exercises", "[0.0, -0.6]", "[0.0, 0.6]", "fails small_example_by_hand"),
+    "syntax": ("exercises", "def spec(", "def spec((", "py:17: cannot be imported"),
+    "import": ("answers", "import numpy", "import numpi", "py:1: cannot be imported"),
+}
+
+
+@pytest.mark.parametrize(
+    ("folder", "old", "new", "sentence"), BREAKS.values(), ids=BREAKS
+)
+def test_check_bank_names_the_fault(written, folder, old, new, sentence):
+    parent = {"answers": "tests", "exercises": "autograder"}[folder]
+    path = written / parent / folder / f"{NAME}.py"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    try:
+        result = call(written, "check-bank", NAME)
+    finally:
+        path.write_text(text)
+    assert result.returncode == 1
+    assert sentence in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_check_bank_of_an_unknown_exercise_is_one_sentence(written):
+    result = call(written, "check-bank", "no_such_thing")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert re.fullmatch("no exercise named 'no_such_thing'.*\n", result.stderr)
+
+
+def test_check_bank_needs_a_checkout(written):
+    folder = written / "tests" / "answers"
+    folder.rename(written / "elsewhere")
+    try:
+        result = call(written, "check-bank", "softmax")
+    finally:
+        (written / "elsewhere").rename(folder)
+    assert result.returncode == 1
+    assert "only a checkout of the course has" in result.stderr
