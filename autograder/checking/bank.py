@@ -9,7 +9,7 @@ import doctest
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -60,13 +60,6 @@ def todos(path: Path, first: int = 1, last: int | None = None) -> list[Todo]:
         for number, row in enumerate(rows[:last], 1)
         if number >= first and TODO in row
     ]
-
-
-def todos_of(function: Callable) -> list[Todo]:
-    """Return the lines of a function that hold "TODO"."""
-    rows, first = inspect.getsourcelines(function)
-    path = Path(inspect.getfile(function))
-    return todos(path, first, first + len(rows) - 1)
 
 
 # The contract

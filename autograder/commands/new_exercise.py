@@ -162,15 +162,15 @@ def new_exercise(
     array = _array_type(bound_names(library) & source.set_up)
     words = _words(name, lesson, module, parameters, array)
     texts = {
-        reference: library + _filled(REFERENCE, words),
-        bank: _filled(BANK + _numbered(MISCONCEPTION, MIN_MISCONCEPTIONS), words),
-        answers: _filled(
+        reference: library + _with_words(REFERENCE, words),
+        bank: _with_words(BANK + _numbered(MISCONCEPTION, MIN_MISCONCEPTIONS), words),
+        answers: _with_words(
             ANSWERS
             + _numbered(SPELLING, MIN_MISCONCEPTIONS)
             + _numbered(OTHER, MIN_OTHERS),
             words,
         ),
-        source.path: _with_cells(source, _filled(CELLS, words)),
+        source.path: _with_cells(source, _with_words(CELLS, words)),
     }
     readme = course.root / "README.md"
     if readme.is_file():
@@ -278,7 +278,7 @@ def _numbered(skeleton: str, count: int) -> str:
     return "".join(skeleton.replace("NUMBER", str(i + 1)) for i in range(count))
 
 
-def _filled(skeleton: str, words: Mapping[str, str]) -> str:
+def _with_words(skeleton: str, words: Mapping[str, str]) -> str:
     """Return a skeleton with the words in capitals replaced."""
     return re.sub(rf"\b({'|'.join(words)})\b", lambda match: words[match[1]], skeleton)
 
