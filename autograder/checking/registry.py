@@ -1,6 +1,6 @@
 """Find exercises: one module of ``autograder.exercises`` each, named as its function.
 
-What an exercise is stands in ``exercise``.
+A module is imported when its exercise is loaded: ``import autograder`` needs none.
 """
 
 import functools

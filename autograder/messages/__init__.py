@@ -1,1 +1,1 @@
-"""From a judgement to the learner's words, as text and as HTML."""
+"""From an exercise's result to the learner's words, as text and as HTML."""
