@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``decode``."""
+"""Cases and misconceptions of ``decode``."""
 
 import re
 import unicodedata
@@ -19,11 +19,11 @@ MARK = "</w>"
 @exercise.spec
 def spec(tokens):
     text = ""
-    for place in range(len(tokens)):
-        token = tokens[place]
+    for position in range(len(tokens)):
+        token = tokens[position]
         if token[-4:] == "</w>":
             text += token[:-4]
-            if place < len(tokens) - 1:
+            if position < len(tokens) - 1:
                 text += " "
         else:
             text += token

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``decode_bytes``."""
+"""Cases and misconceptions of ``decode_bytes``."""
 
 import re
 import unicodedata
@@ -13,15 +13,15 @@ exercise = Exercise(
     difficulty=2,
 )
 
-# Their numbers are 256 … 261; ä is Ã and ¤, and ð and Ł are the first half of 🐦.
+# Their ids are 256 … 261; ä is Ã and ¤, and ð and Ł are the first half of 🐦.
 MERGES = [("a", "t"), ("Ġ", "t"), ("Ã", "¤"), ("Ġt", "h"), ("Ġth", "e"), ("ð", "Ł")]
 
 
 @exercise.spec
-def spec(numbers, merges, special_tokens=()):
+def spec(token_ids, merges, special_tokens=()):
     first_special = 256 + len(merges)
     data = []
-    for number in numbers:
+    for number in token_ids:
         if number < 0 or number >= first_special + len(special_tokens):
             raise ValueError(f"{number} is not in the vocabulary")
         if number < 256:
@@ -36,11 +36,27 @@ def spec(numbers, merges, special_tokens=()):
 
 @exercise.usual
 def usual(rng):
-    numbers = [32, 256, 260, 258, 195, 167, 261, 144, 166, 262, 263, 195, 226, 130, 32]
-    return numbers, MERGES, ("§", "<ü>")
+    token_ids = [
+        32,
+        256,
+        260,
+        258,
+        195,
+        167,
+        261,
+        144,
+        166,
+        262,
+        263,
+        195,
+        226,
+        130,
+        32,
+    ]
+    return token_ids, MERGES, ("§", "<ü>")
 
 
-@exercise.case("The numbers of at, a space, two bytes and <end> give `at ä<end>`")
+@exercise.case("The token ids of at, a space, two bytes and <end> give `at ä<end>`")
 def small_example_by_hand(student, rng):
     text = student([256, 32, 195, 164, 257], [("a", "t")], ("<end>",))
     student.expect(text, "at ä<end>")
@@ -89,35 +105,35 @@ def accents(student, rng):
     student.expect(text, "E\u0301É")
 
 
-@exercise.case("A number that is not in the vocabulary gives ValueError")
+@exercise.case("A token id that is not in the vocabulary gives ValueError")
 def not_in_the_vocabulary(student, rng):
     student.raises(ValueError, [97, 258], [("a", "t")], ("<end>",))
     student.raises(ValueError, [97, -1], [("a", "t")], ("<end>",))
 
 
-@exercise.case("The list of numbers stays as it is, and an empty one gives no text")
+@exercise.case("The list of token ids stays as it is, and an empty one gives no text")
 def numbers_stay(student, rng):
     student.leaves_unchanged([256, 32, 97], [("a", "t")])
     student.expect(student([], []), "")
 
 
-@exercise.case("Any numbers give their text", visible=False)
+@exercise.case("Any token ids give their text", visible=False)
 def any_numbers(student, rng):
     for count in (25, 12):
-        numbers = rng.integers(0, 264, count).tolist()
-        student.agrees(numbers, MERGES, ("§", "<ü>"))
+        token_ids = rng.integers(0, 264, count).tolist()
+        student.agrees(token_ids, MERGES, ("§", "<ü>"))
     text = "Größe, naïve E\u0301; 猫 👩‍👩‍👧\n\n «ça» \ufffd\ufffd\x00"
     student.expect(student(list(text.encode()), MERGES), text)
 
 
-def joined(numbers, merges, special_tokens):
+def joined(token_ids, merges, special_tokens):
     """Put the bytes of all tokens together, and refuse what is not in the vocabulary.
 
-    Special tokens are those by number.
+    Special tokens are told by their ids.
     """
     tokens = byte_vocabulary(merges, special_tokens)
     data = b""
-    for number in numbers:
+    for number in token_ids:
         if not 0 <= number < len(tokens):
             raise ValueError(f"{number} is not a token")
         special = number >= 256 + len(merges)
@@ -135,8 +151,8 @@ def as_bytes(symbols):
     why="Tokens are decoded one by one and then joined (huggingface/tokenizers issue "
     "1141; antonellof/ferrox issue 124; minbpe joins the bytes first).",
 )
-def token_by_token(numbers, merges, special_tokens=()):
-    return "".join(decode_bytes([n], merges, special_tokens) for n in numbers)
+def token_by_token(token_ids, merges, special_tokens=()):
+    return "".join(decode_bytes([n], merges, special_tokens) for n in token_ids)
 
 
 @exercise.misconception(
@@ -145,8 +161,8 @@ def token_by_token(numbers, merges, special_tokens=()):
     why="`errors='ignore'` ends the error message (stanford-crfm/helm pull request "
     "2326).",
 )
-def errors_ignored(numbers, merges, special_tokens=()):
-    return joined(numbers, merges, special_tokens).decode(errors="ignore")
+def errors_ignored(token_ids, merges, special_tokens=()):
+    return joined(token_ids, merges, special_tokens).decode(errors="ignore")
 
 
 @exercise.misconception(
@@ -155,8 +171,8 @@ def errors_ignored(numbers, merges, special_tokens=()):
     why="`.decode()` is strict by default (QwenLM/Qwen issue 1218; karpathy/minbpe "
     "issue 96).",
 )
-def errors_strict(numbers, merges, special_tokens=()):
-    return joined(numbers, merges, special_tokens).decode()
+def errors_strict(token_ids, merges, special_tokens=()):
+    return joined(token_ids, merges, special_tokens).decode()
 
 
 @exercise.misconception(
@@ -164,8 +180,8 @@ def errors_strict(numbers, merges, special_tokens=()):
     "How many bytes does UTF-8 use for ä?",
     why="`chr(byte)` or Latin-1 is right for ASCII and never stops.",
 )
-def bytes_as_latin_1(numbers, merges, special_tokens=()):
-    return joined(numbers, merges, special_tokens).decode("latin-1")
+def bytes_as_latin_1(token_ids, merges, special_tokens=()):
+    return joined(token_ids, merges, special_tokens).decode("latin-1")
 
 
 @exercise.misconception(
@@ -173,10 +189,10 @@ def bytes_as_latin_1(numbers, merges, special_tokens=()):
     "Which byte does the symbol Ġ stand for?",
     why="Joining the vocabulary's tokens is enough in the earlier exercise `decode`.",
 )
-def symbols_shown(numbers, merges, special_tokens=()):
-    joined(numbers, merges, special_tokens)
+def symbols_shown(token_ids, merges, special_tokens=()):
+    joined(token_ids, merges, special_tokens)
     tokens = byte_vocabulary(merges, special_tokens)
-    return "".join(tokens[number] for number in numbers)
+    return "".join(tokens[number] for number in token_ids)
 
 
 @exercise.misconception(
@@ -184,8 +200,8 @@ def symbols_shown(numbers, merges, special_tokens=()):
     "Which bytes do the symbols Ã and Ċ stand for?",
     why="`.replace('Ġ', ' ')` looks complete as long as one reads English.",
 )
-def only_spaces_restored(numbers, merges, special_tokens=()):
-    return symbols_shown(numbers, merges, special_tokens).replace("Ġ", " ")
+def only_spaces_restored(token_ids, merges, special_tokens=()):
+    return symbols_shown(token_ids, merges, special_tokens).replace("Ġ", " ")
 
 
 @exercise.misconception(
@@ -193,8 +209,8 @@ def only_spaces_restored(numbers, merges, special_tokens=()):
     "How many letters were cut off in the bytes 226, 130?",
     why="An error handler of one's own that goes on one byte further.",
 )
-def one_sign_per_byte(numbers, merges, special_tokens=()):
-    data, text = joined(numbers, merges, special_tokens), ""
+def one_sign_per_byte(token_ids, merges, special_tokens=()):
+    data, text = joined(token_ids, merges, special_tokens), ""
     while data:
         try:
             return text + data.decode()
@@ -209,40 +225,40 @@ def one_sign_per_byte(numbers, merges, special_tokens=()):
     "Do two wrong bytes belong to one letter, or to two?",
     why="A row of � looks ugly, and `re.sub` tidies it up.",
 )
-def one_sign_per_row(numbers, merges, special_tokens=()):
-    return re.sub("�+", "�", decode_bytes(numbers, merges, special_tokens))
+def one_sign_per_row(token_ids, merges, special_tokens=()):
+    return re.sub("�+", "�", decode_bytes(token_ids, merges, special_tokens))
 
 
 @exercise.misconception(
-    "Negative numbers count from the end of your vocabulary.",
+    "Negative token ids count from the end of your vocabulary.",
     "What does Python give for `tokens[-1]`?",
-    why="Only the upper bound is checked; a list answers negative numbers too.",
+    why="Only the upper bound is checked; a list accepts negative indices too.",
 )
-def negative_numbers_accepted(numbers, merges, special_tokens=()):
+def negative_numbers_accepted(token_ids, merges, special_tokens=()):
     size = 256 + len(merges) + len(special_tokens)
-    wrapped = [number + size if number < 0 else number for number in numbers]
+    wrapped = [number + size if number < 0 else number for number in token_ids]
     return decode_bytes(wrapped, merges, special_tokens)
 
 
 @exercise.misconception(
-    "Numbers are looked up in your list without a look at its ends.",
-    "Which numbers does the vocabulary have, and what happens for others?",
+    "Your code looks token ids up in a list without checking their range.",
+    "Which token ids does the vocabulary have, and what happens for others?",
     why="`tokens[number]` stops with IndexError at one end only, and the contract asks "
     "for ValueError at both.",
 )
-def numbers_not_checked(numbers, merges, special_tokens=()):
-    places = list(range(256 + len(merges) + len(special_tokens)))
-    return decode_bytes([places[n] for n in numbers], merges, special_tokens)
+def numbers_not_checked(token_ids, merges, special_tokens=()):
+    ids = list(range(256 + len(merges) + len(special_tokens)))
+    return decode_bytes([ids[n] for n in token_ids], merges, special_tokens)
 
 
 @exercise.misconception(
-    "Numbers that are not in the vocabulary are left out of your text.",
-    "How should a caller learn that a number is wrong?",
+    "Token ids that are not in the vocabulary are left out of your text.",
+    "How should a caller learn that a token id is wrong?",
     why="`if number in vocabulary` without an `else` keeps a program from stopping.",
 )
-def unknown_numbers_skipped(numbers, merges, special_tokens=()):
+def unknown_numbers_skipped(token_ids, merges, special_tokens=()):
     size = 256 + len(merges) + len(special_tokens)
-    known = [number for number in numbers if 0 <= number < size]
+    known = [number for number in token_ids if 0 <= number < size]
     return decode_bytes(known, merges, special_tokens)
 
 
@@ -251,9 +267,9 @@ def unknown_numbers_skipped(numbers, merges, special_tokens=()):
     "Is the text that comes back the one that was encoded?",
     why="`skip_special_tokens=True` is common, since one seldom wants to read them.",
 )
-def special_tokens_left_out(numbers, merges, special_tokens=()):
-    joined(numbers, merges, special_tokens)
-    text = [number for number in numbers if number < 256 + len(merges)]
+def special_tokens_left_out(token_ids, merges, special_tokens=()):
+    joined(token_ids, merges, special_tokens)
+    text = [number for number in token_ids if number < 256 + len(merges)]
     return decode_bytes(text, merges)
 
 
@@ -263,37 +279,37 @@ def special_tokens_left_out(numbers, merges, special_tokens=()):
     why="One loop over all tokens is shorter, and right for <end>; "
     "huggingface/tokenizers pull request 1513 mends the same.",
 )
-def special_tokens_through_the_alphabet(numbers, merges, special_tokens=()):
-    joined(numbers, merges, special_tokens)
+def special_tokens_through_the_alphabet(token_ids, merges, special_tokens=()):
+    joined(token_ids, merges, special_tokens)
     tokens = byte_vocabulary(merges, special_tokens)
-    data = b"".join(as_bytes(tokens[number]) for number in numbers)
+    data = b"".join(as_bytes(tokens[number]) for number in token_ids)
     return data.decode(errors="replace")
 
 
 @exercise.misconception(
     "A byte is read as a special token, because its symbol looks the same.",
-    "What tells a special token from a byte: its text or its number?",
+    "What tells a special token from a byte: its text or its id?",
     why="`if token in special_tokens` reads well, and is wrong for a token such as §.",
 )
-def symbols_taken_for_special_tokens(numbers, merges, special_tokens=()):
-    joined(numbers, merges, special_tokens)
+def symbols_taken_for_special_tokens(token_ids, merges, special_tokens=()):
+    joined(token_ids, merges, special_tokens)
     tokens = byte_vocabulary(merges, special_tokens)
     data = b""
-    for number in numbers:
+    for number in token_ids:
         token = tokens[number]
         data += token.encode() if token in special_tokens else as_bytes(token)
     return data.decode(errors="replace")
 
 
 @exercise.misconception(
-    "Your special tokens have the numbers before those of the pairs.",
+    "The ids of your special tokens come before those of the pairs.",
     "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
     why="Hugging Face's trainer numbers special tokens first.",
 )
-def special_tokens_before_pairs(numbers, merges, special_tokens=()):
+def special_tokens_before_pairs(token_ids, merges, special_tokens=()):
     new = list(range(256 + len(merges) + len(special_tokens)))
     new[256:] = [*new[256 + len(merges) :], *new[256 : 256 + len(merges)]]
-    inside = [new[n] if 0 <= n < len(new) else n for n in numbers]
+    inside = [new[n] if 0 <= n < len(new) else n for n in token_ids]
     return decode_bytes(inside, merges, special_tokens)
 
 
@@ -303,8 +319,8 @@ def special_tokens_before_pairs(numbers, merges, special_tokens=()):
     why="Several decoders strip, to undo a space that their encoders put in "
     "(huggingface/transformers issue 46491).",
 )
-def stripped(numbers, merges, special_tokens=()):
-    return decode_bytes(numbers, merges, special_tokens).strip()
+def stripped(token_ids, merges, special_tokens=()):
+    return decode_bytes(token_ids, merges, special_tokens).strip()
 
 
 @exercise.misconception(
@@ -312,17 +328,17 @@ def stripped(numbers, merges, special_tokens=()):
     "Is the text that comes back the one that was encoded?",
     why="Normalising to NFC is good advice for training data; here it changes text.",
 )
-def accents_composed(numbers, merges, special_tokens=()):
-    return unicodedata.normalize("NFC", decode_bytes(numbers, merges, special_tokens))
+def accents_composed(token_ids, merges, special_tokens=()):
+    return unicodedata.normalize("NFC", decode_bytes(token_ids, merges, special_tokens))
 
 
 @exercise.misconception(
-    "Your text is right, but the caller's list of numbers is empty afterwards.",
-    "Whose list do you take the numbers from?",
-    why="`numbers.pop(0)` is a handy way to take one number after the other.",
+    "Your text is right, but the caller's list of token ids is empty afterwards.",
+    "Whose list do you take the token ids from?",
+    why="`token_ids.pop(0)` is a handy way to take one token id after the other.",
 )
-def numbers_used_up(numbers, merges, special_tokens=()):
+def numbers_used_up(token_ids, merges, special_tokens=()):
     data = b""
-    while numbers:
-        data += joined([numbers.pop(0)], merges, special_tokens)
+    while token_ids:
+        data += joined([token_ids.pop(0)], merges, special_tokens)
     return data.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``encode_bytes``."""
+"""Cases and misconceptions of ``encode_bytes``."""
 
 import re
 import unicodedata
@@ -36,41 +36,41 @@ def spec(text, merges, special_tokens=()):
     if "" in special_tokens:
         raise ValueError("an empty special token")
     text.encode()  # a UnicodeEncodeError, which is a ValueError, for half a pair
-    numbers, between, place = [], "", 0
-    while place < len(text):
+    token_ids, between, position = [], "", 0
+    while position < len(text):
         fits = ""
         for special in special_tokens:
-            if text[place:].startswith(special) and len(special) > len(fits):
+            if text[position:].startswith(special) and len(special) > len(fits):
                 fits = special
         if not fits:
-            between += text[place]
-            place += 1
+            between += text[position]
+            position += 1
             continue
-        numbers += _numbers_between(between, merges)
-        numbers.append(256 + len(merges) + special_tokens.index(fits))
+        token_ids += _token_ids_between(between, merges)
+        token_ids.append(256 + len(merges) + special_tokens.index(fits))
         between = ""
-        place += len(fits)
-    return numbers + _numbers_between(between, merges)
+        position += len(fits)
+    return token_ids + _token_ids_between(between, merges)
 
 
-def _numbers_between(text, merges):
-    """Encode text without special tokens; all symbols are numbers from the start."""
-    number_of = {symbol: byte for byte, symbol in enumerate(ALPHABET)}
+def _token_ids_between(text, merges):
+    """Encode text without special tokens; all symbols are token ids from the start."""
+    id_of = {symbol: byte for byte, symbol in enumerate(ALPHABET)}
     pairs = []
     for rank, (left, right) in enumerate(merges):
-        pairs.append((number_of[left], number_of[right]))
-        number_of[left + right] = 256 + rank
-    numbers = []
-    for piece in pieces(text):
-        part = list(piece.encode())
+        pairs.append((id_of[left], id_of[right]))
+        id_of[left + right] = 256 + rank
+    token_ids = []
+    for pre_token in pieces(text):
+        part = list(pre_token.encode())
         for rank, (left, right) in enumerate(pairs):
-            place = 0
-            while place < len(part) - 1:
-                if part[place] == left and part[place + 1] == right:
-                    part[place : place + 2] = [256 + rank]
-                place += 1
-        numbers += part
-    return numbers
+            position = 0
+            while position < len(part) - 1:
+                if part[position] == left and part[position + 1] == right:
+                    part[position : position + 2] = [256 + rank]
+                position += 1
+        token_ids += part
+    return token_ids
 
 
 @exercise.usual
@@ -79,13 +79,13 @@ def usual(rng):
     return "mät abc<b>at§", merges, ("§", "<b>")
 
 
-@exercise.case("`at ä<end>` gives the numbers of at, a space, two bytes and <end>")
+@exercise.case("`at ä<end>` gives the token ids of at, a space, two bytes and <end>")
 def small_example_by_hand(student, rng):
-    numbers = student("at ä<end>", [("a", "t")], ("<end>",))
-    student.expect(numbers, [256, 32, 195, 164, 257])
+    token_ids = student("at ä<end>", [("a", "t")], ("<end>",))
+    student.expect(token_ids, [256, 32, 195, 164, 257])
 
 
-@exercise.case("A letter that is not in ASCII has two to four numbers: its bytes")
+@exercise.case("A letter that is not in ASCII has two to four token ids: its bytes")
 def bytes_of_letters(student, rng):
     student.expect(student("ßé", []), [195, 159, 195, 169])
     student.expect(student("a猫🐦", []), [97, 231, 140, 171, 240, 159, 144, 166])
@@ -105,13 +105,15 @@ def spaces_belong_to_words(student, rng):
     student.expect(student("at the the", THE), [256, 259, 259])
 
 
-@exercise.case("Nothing is joined across two pieces: of four spaces one is the word's")
-def pieces_stay_apart(student, rng):
+@exercise.case(
+    "Nothing is joined across two pre-tokens: of four spaces one is the word's"
+)
+def pre_tokens_stay_apart(student, rng):
     student.expect(student("at\n    the", THE), [256, 10, 260, 32, 259])
     student.expect(student("cat!", [("t", "!"), ("a", "t")]), [99, 257, 33])
 
 
-@exercise.case("White space stays, at both ends too, and no text gives no numbers")
+@exercise.case("White space stays, at both ends too, and no text gives no token ids")
 def white_space(student, rng):
     student.expect(student(" a \t\n", []), [32, 97, 32, 9, 10])
     student.expect(student("", THE), [])
@@ -125,14 +127,14 @@ def nothing_is_tidied(student, rng):
 @exercise.case("Special tokens count wherever they stand, and the longest that fits")
 def special_tokens(student, rng):
     special = ("<a>", "<a><b>", "<c>")
-    numbers = student("<a><b>at<a>b<c>", [("a", "t")], special)
-    student.expect(numbers, [258, 256, 257, 98, 259])
+    token_ids = student("<a><b>at<a>b<c>", [("a", "t")], special)
+    student.expect(token_ids, [258, 256, 257, 98, 259])
 
 
 @exercise.case("A special token may hold signs like | and spaces")
 def signs_in_special_tokens(student, rng):
-    numbers = student("at <|a t|>", [("a", "t")], ("<|a t|>",))
-    student.expect(numbers, [256, 32, 257])
+    token_ids = student("at <|a t|>", [("a", "t")], ("<|a t|>",))
+    student.expect(token_ids, [256, 32, 257])
 
 
 @exercise.case("A special token that looks like a byte's symbol leaves the byte alone")
@@ -146,13 +148,13 @@ def empty_special_token(student, rng):
 
 
 # Hidden, because Python's own UnicodeEncodeError is right here as well as a plain
-# ValueError, and a mistake is named only if the kinds of all errors agree.
+# ValueError, and a misconception is named only if the kinds of all errors agree.
 @exercise.case("Half a surrogate pair gives ValueError", visible=False)
 def half_a_surrogate_pair(student, rng):
     student.raises(ValueError, "a\ud83d", [])
 
 
-@exercise.case("Any text gives its numbers", visible=False)
+@exercise.case("Any text gives its token ids", visible=False)
 def any_text(student, rng):
     parts = [
         "at",
@@ -185,19 +187,19 @@ def encoded(
 ):
     """Encode as the course does, with one of the steps replaced."""
     tokens = byte_vocabulary(merges)
-    numbers = {token: number for number, token in enumerate(tokens)}
+    id_of = {token: token_id for token_id, token in enumerate(tokens)}
     result = []
     for part in split_special(text, special_tokens):
         if part in special_tokens:
             result.append(len(tokens) + special_tokens.index(part))
         else:
-            for piece in cut(tidy(part)):
-                result += [numbers[token] for token in join(spell(piece), merges)]
+            for pre_token in cut(tidy(part)):
+                result += [id_of[token] for token in join(spell(pre_token), merges)]
     return result
 
 
-def found_by(text, merges, special_tokens, pattern):
-    """Encode rightly, but find the special tokens by a pattern of one's own."""
+def encoded_by_pattern(text, merges, special_tokens, pattern):
+    """Encode rightly, but split at special tokens by another pattern."""
     if not special_tokens or "" in special_tokens:
         return encode_bytes(text, merges, special_tokens)
     result = []
@@ -210,13 +212,13 @@ def found_by(text, merges, special_tokens, pattern):
 
 
 def renumbered(text, merges, special_tokens, new):
-    """Encode rightly, but give every number of the vocabulary a new one."""
-    return [new[number] for number in encode_bytes(text, merges, special_tokens)]
+    """Encode rightly, but give every token of the vocabulary a new id."""
+    return [new[token_id] for token_id in encode_bytes(text, merges, special_tokens)]
 
 
 @exercise.misconception(
-    "Your numbers are those of the characters, not of their bytes.",
-    "How many bytes has ä, and how many numbers did your code give for it?",
+    "Your token ids are the numbers of the characters, not those of their bytes.",
+    "How many bytes has ä, and how many token ids did your code give for it?",
     why="`ord(character)` is right for every English text; minbpe encodes to UTF-8 "
     "first.",
 )
@@ -231,14 +233,14 @@ def numbers_of_characters(text, merges, special_tokens=()):
         if part in special_tokens:
             result.append(256 + len(merges) + special_tokens.index(part))
             continue
-        for piece in pieces(part):
-            symbols = [ord(character) for character in piece]
+        for pre_token in pieces(part):
+            symbols = [ord(character) for character in pre_token]
             for rank, pair in enumerate(pairs):
-                place = 0
-                while place < len(symbols) - 1:
-                    if tuple(symbols[place : place + 2]) == pair:
-                        symbols[place : place + 2] = [256 + rank]
-                    place += 1
+                position = 0
+                while position < len(symbols) - 1:
+                    if tuple(symbols[position : position + 2]) == pair:
+                        symbols[position : position + 2] = [256 + rank]
+                    position += 1
             result += symbols
     return result
 
@@ -249,8 +251,8 @@ def numbers_of_characters(text, merges, special_tokens=()):
     why="Latin-1 gives one byte for each European letter, so small tests pass.",
 )
 def latin_1(text, merges, special_tokens=()):
-    def spell(piece):
-        return tuple(ALPHABET[byte] for byte in piece.encode("latin-1", "replace"))
+    def spell(pre_token):
+        return tuple(ALPHABET[byte] for byte in pre_token.encode("latin-1", "replace"))
 
     return encoded(text, merges, special_tokens, spell=spell)
 
@@ -263,8 +265,8 @@ def latin_1(text, merges, special_tokens=()):
 )
 def bytes_numbered_by_symbol(text, merges, special_tokens=()):
     new = list(range(len(byte_vocabulary(merges, special_tokens))))
-    for place, symbol in enumerate(sorted(ALPHABET)):
-        new[BYTE_OF[symbol]] = place
+    for position, symbol in enumerate(sorted(ALPHABET)):
+        new[BYTE_OF[symbol]] = position
     return renumbered(text, merges, special_tokens, new)
 
 
@@ -275,8 +277,8 @@ def bytes_numbered_by_symbol(text, merges, special_tokens=()):
     "one of them.",
 )
 def alphabet_missing(text, merges, special_tokens=()):
-    def spell(piece):
-        return tuple(chr(BYTE_OF[symbol]) for symbol in spell_bytes(piece))
+    def spell(pre_token):
+        return tuple(chr(BYTE_OF[symbol]) for symbol in spell_bytes(pre_token))
 
     def join(word, merges):
         tokens = encode_word(word, merges)
@@ -286,18 +288,18 @@ def alphabet_missing(text, merges, special_tokens=()):
 
 
 @exercise.misconception(
-    "Your numbers come from joining across the whole text, not within its pieces.",
+    "Your pairs are joined across the whole text, not within its pre-tokens.",
     "Within what may symbols be joined?",
     why="The first byte-pair encoders of a course, as minbpe's basic one, have no "
-    "pieces.",
+    "pre-tokenisation.",
 )
-def joined_across_pieces(text, merges, special_tokens=()):
+def joined_across_pre_tokens(text, merges, special_tokens=()):
     return encoded(text, merges, special_tokens, cut=lambda part: [part])
 
 
 @exercise.misconception(
-    "Your numbers have no white space: the text is split at it, and it is lost.",
-    "From which numbers should a decoder know where a space stood?",
+    "Your token ids have no white space: the text is split at it, and it is lost.",
+    "From which token ids should a decoder know where a space stood?",
     why="`text.split()` is how the words of the earlier exercises were made; "
     "dotnet/machinelearning pull request 7716 warns of the same loss.",
 )
@@ -308,8 +310,8 @@ def split_at_white_space(text, merges, special_tokens=()):
 @exercise.misconception(
     "Your special tokens are split into tokens like other text.",
     "What does a special token stand for, wherever it occurs?",
-    why="An encoder that knows pieces and pairs only does it (gh-markt/cpp-tiktoken "
-    "issue 5).",
+    why="An encoder that knows only pre-tokens and pairs does it "
+    "(gh-markt/cpp-tiktoken issue 5).",
 )
 def special_tokens_split(text, merges, special_tokens=()):
     return encode_bytes(text, merges)
@@ -318,17 +320,17 @@ def special_tokens_split(text, merges, special_tokens=()):
 @exercise.misconception(
     "Of two special tokens that fit, your code takes the one that is listed first.",
     "Which one should win where <a> and <a><b> both fit?",
-    why="An alternative of a regular expression wins by its place in the list "
+    why="An alternative of a regular expression wins by its position in the list "
     "(stanford-cs336/assignment1-basics pull request 52, ggml-org/llama.cpp pull "
     "request 29102).",
 )
 def first_listed_special_token_wins(text, merges, special_tokens=()):
     pattern = "|".join(map(re.escape, special_tokens))
-    return found_by(text, merges, special_tokens, pattern)
+    return encoded_by_pattern(text, merges, special_tokens, pattern)
 
 
 @exercise.misconception(
-    "Your special tokens have the numbers before those of the pairs.",
+    "The ids of your special tokens come before those of the pairs.",
     "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
     why="Hugging Face's trainer numbers special tokens first.",
 )
@@ -342,7 +344,7 @@ def special_tokens_before_pairs(text, merges, special_tokens=()):
 
 @exercise.misconception(
     "Your special tokens are numbered by their length, the longest first.",
-    "Which order do the numbers follow: that of searching, or that of the argument?",
+    "Which order do the token ids follow: that of searching, or that of the argument?",
     why="The list is sorted so that longer ones are found first, and then counted.",
 )
 def special_tokens_numbered_by_length(text, merges, special_tokens=()):
@@ -359,23 +361,23 @@ def special_tokens_numbered_by_length(text, merges, special_tokens=()):
 )
 def special_tokens_not_escaped(text, merges, special_tokens=()):
     pattern = "|".join(sorted(special_tokens, key=len, reverse=True))
-    return found_by(text, merges, special_tokens, pattern)
+    return encoded_by_pattern(text, merges, special_tokens, pattern)
 
 
 @exercise.misconception(
-    "One of your special tokens has taken the number of a byte with the same symbol.",
+    "One of your special tokens has taken the id of a byte with the same symbol.",
     "What becomes of a key that stands in a dictionary twice?",
     why="One dictionary for all of `byte_vocabulary` is the shortest code, and wrong "
     "for a special token such as §.",
 )
 def special_token_hides_a_byte(text, merges, special_tokens=()):
     tokens = byte_vocabulary(merges, special_tokens)
-    numbers = {token: number for number, token in enumerate(tokens)}
-    return [numbers[tokens[n]] for n in encode_bytes(text, merges, special_tokens)]
+    id_of = {token: token_id for token_id, token in enumerate(tokens)}
+    return [id_of[tokens[n]] for n in encode_bytes(text, merges, special_tokens)]
 
 
 @exercise.misconception(
-    "Your numbers leave out the white space at the ends of the text.",
+    "Your token ids leave out the white space at the ends of the text.",
     "Is the text that one gets back the one that went in?",
     why="`.strip()` is a habit of cleaning text, before or after special tokens.",
 )
@@ -384,7 +386,7 @@ def stripped(text, merges, special_tokens=()):
 
 
 @exercise.misconception(
-    "Your numbers begin with a space that the text does not have.",
+    "Your token ids begin with a space that the text does not have.",
     "Would the decoded text be the one that went in?",
     why="Hugging Face's byte-level splitter adds a space by default "
     "(huggingface/tokenizers issues 608 and 1174).",
@@ -397,7 +399,7 @@ def space_put_before(text, merges, special_tokens=()):
 
 
 @exercise.misconception(
-    "Your numbers are those of a text in which accents are composed.",
+    "Your token ids are those of a text in which accents are composed.",
     "Do E followed by an accent and É have the same bytes?",
     why="Normalising to NFC is good advice for training data; here it changes text.",
 )
@@ -424,7 +426,7 @@ def longest_match(text, merges, special_tokens=()):
 
 @exercise.misconception(
     "Your code gives a question mark for half a surrogate pair.",
-    "Could the text be put together again from your numbers?",
+    "Could the text be put together again from your token ids?",
     why="`.encode(errors='replace')` ends the error message, and loses the text.",
 )
 def surrogates_replaced(text, merges, special_tokens=()):

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``encode_word``."""
+"""Cases and misconceptions of ``encode_word``."""
 
 from collections import Counter
 from itertools import pairwise
@@ -25,9 +25,9 @@ def spec(word, merges):
     symbols = list(word)
     while True:
         best = None
-        for place in range(len(symbols) - 1):
+        for position in range(len(symbols) - 1):
             for rank in range(len(merges)):
-                if (symbols[place], symbols[place + 1]) == merges[rank] and (
+                if (symbols[position], symbols[position + 1]) == merges[rank] and (
                     best is None or rank < best
                 ):
                     best = rank
@@ -73,15 +73,15 @@ def joined_again(student, rng):
     student.expect(student(tuple("abcd"), merges), ["abcd"])
 
 
-@exercise.case("A pair is joined at all its places, from left to right")
-def every_place(student, rng):
+@exercise.case("A pair is joined at all its positions, from left to right")
+def every_position(student, rng):
     merges = [("a", "a"), ("n", "aa")]
     student.expect(student(tuple("naaanaa"), merges), ["naa", "a", "naa"])
     student.expect(student(tuple("baaa"), merges), ["b", "aa", "a"])
 
 
 @exercise.case(
-    "Neither place, nor count, nor length decides: a b c a b gives ab, ca, b"
+    "Neither position nor count nor length decides: a b c a b gives ab, ca, b"
 )
 def only_the_order_decides(student, rng):
     merges = [("c", "a"), ("a", "b")]
@@ -97,7 +97,7 @@ def pairs_of_many_words(student, rng):
 
 
 @exercise.case("A symbol that was never seen stays a token of its own")
-def never_seen(student, rng):
+def unknown_symbol(student, rng):
     word = ("ß", "r", "a", "b", "🐦", "e", "n", "e\u0301</w>")
     student.expect(student(word, RAVENS), ["ß", "rab", "🐦", "en", "e\u0301</w>"])
 
@@ -129,7 +129,7 @@ def longer_words(student, rng):
 
 
 def joined_by_choice(word, merges, choose):
-    """Join again and again the known pair that ``choose`` picks from their places."""
+    """Join again and again the known pair that ``choose`` picks, of all positions."""
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     symbols = tuple(word)
     while known := [pair for pair in pairwise(symbols) if pair in ranks]:
@@ -138,14 +138,14 @@ def joined_by_choice(word, merges, choose):
 
 
 def one_pass(symbols, merges):
-    joined, place = [], 0
-    while place < len(symbols):
-        if tuple(symbols[place : place + 2]) in merges:
-            joined.append(symbols[place] + symbols[place + 1])
-            place += 2
+    joined, position = [], 0
+    while position < len(symbols):
+        if tuple(symbols[position : position + 2]) in merges:
+            joined.append(symbols[position] + symbols[position + 1])
+            position += 2
         else:
-            joined.append(symbols[place])
-            place += 1
+            joined.append(symbols[position])
+            position += 1
     return joined
 
 
@@ -184,8 +184,8 @@ def one_pass_over_the_word(word, merges):
 
 @exercise.misconception(
     "Your code always joins the known pair that stands first in the word.",
-    "Does the place in the word decide, or the place in the list of pairs?",
-    why="A loop over the places that starts again after each joining does this.",
+    "Does the position in the word decide, or the position in the list of pairs?",
+    why="A loop over the word that starts again after each joining does this.",
 )
 def leftmost_pair_first(word, merges):
     return joined_by_choice(word, merges, lambda known, ranks: known[0])
@@ -217,7 +217,7 @@ def latest_pair_first(word, merges):
 
 @exercise.misconception(
     "Your code joins first the pair that makes the longest token.",
-    "Did training look at how long a token becomes?",
+    "Did training ask how long a token becomes?",
     why="Fewer tokens are the aim, so the longest one looks like the best.",
 )
 def longest_pair_first(word, merges):
@@ -228,16 +228,16 @@ def longest_pair_first(word, merges):
 
 
 @exercise.misconception(
-    "Each pair is joined at one place of the word only, the first.",
+    "Each pair is joined only once in the word, at its first position.",
     "What happens to a pair that stands in the word twice?",
-    why="One joining per pair: `break` after the first place that fits.",
+    why="One joining per pair: `break` after the first position that fits.",
 )
-def first_place_only(word, merges):
+def first_position_only(word, merges):
     symbols = list(word)
     for pair in merges:
-        for place, found in enumerate(pairwise(symbols)):
-            if found == pair:
-                symbols[place : place + 2] = ["".join(pair)]
+        for position, neighbours in enumerate(pairwise(symbols)):
+            if neighbours == pair:
+                symbols[position : position + 2] = ["".join(pair)]
                 break
     return symbols
 
@@ -259,17 +259,17 @@ def pairs_of_the_start_only(word, merges):
 @exercise.misconception(
     "Your code joins from right to left: a a a gives a and aa.",
     "From which side did training read the word?",
-    why="Going backwards keeps the places right while a list gets shorter.",
+    why="Going backwards keeps the positions right while a list gets shorter.",
 )
 def joined_from_the_right(word, merges):
     symbols = list(word)
     for pair in merges:
-        place = len(symbols) - 2
-        while place >= 0:
-            if (symbols[place], symbols[place + 1]) == pair:
-                symbols[place : place + 2] = ["".join(pair)]
-                place -= 1
-            place -= 1
+        position = len(symbols) - 2
+        while position >= 0:
+            if (symbols[position], symbols[position + 1]) == pair:
+                symbols[position : position + 2] = ["".join(pair)]
+                position -= 1
+            position -= 1
     return symbols
 
 

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``merge_pair``."""
+"""Cases and misconceptions of ``merge_pair``."""
 
 import re
 
@@ -20,14 +20,16 @@ def spec(symbols, pair):
 
 def joined(symbols, fits, between=""):
     """Read from left to right and join two symbols wherever they fit."""
-    merged, place = [], 0
-    while place < len(symbols):
-        if place + 1 < len(symbols) and fits(symbols[place], symbols[place + 1]):
-            merged.append(symbols[place] + between + symbols[place + 1])
-            place += 2
+    merged, position = [], 0
+    while position < len(symbols):
+        if position + 1 < len(symbols) and fits(
+            symbols[position], symbols[position + 1]
+        ):
+            merged.append(symbols[position] + between + symbols[position + 1])
+            position += 2
         else:
-            merged.append(symbols[place])
-            place += 1
+            merged.append(symbols[position])
+            position += 1
     return tuple(merged)
 
 
@@ -38,8 +40,8 @@ def usual(rng):
 
 def gives(student, symbols, pair, expected):
     """Assert what a word becomes; as lists, the message shows the words whole."""
-    found = student(symbols, pair)
-    student.expect([*found], [*expected], "the word")
+    word = student(symbols, pair)
+    student.expect([*word], [*expected], "the word")
 
 
 @exercise.case("The pair is joined, and the other symbols stay where they are")
@@ -49,7 +51,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case("The pair is joined wherever it stands, at the end of the word too")
-def several_places(student, rng):
+def several_positions(student, rng):
     word = ("n", "a", "b", "a", "n", "a", "n", "a")
     gives(student, word, ("n", "a"), ("na", "b", "a", "na", "na"))
 
@@ -106,13 +108,13 @@ def many_words(student, rng):
 
 @exercise.misconception(
     "Your words have the right symbol of the pair twice: joined, and again after it.",
-    "Which symbol is to be looked at next, after two have been joined?",
+    "Which symbol comes next, after two have been joined?",
     why="A for loop goes on by one, whether something was joined or not.",
 )
 def advanced_by_one(symbols, pair):
     merged = []
-    for place, symbol in enumerate(symbols):
-        here = symbols[place : place + 2] == pair
+    for position, symbol in enumerate(symbols):
+        here = symbols[position : position + 2] == pair
         merged.append(pair[0] + pair[1] if here else symbol)
     return tuple(merged)
 
@@ -120,15 +122,15 @@ def advanced_by_one(symbols, pair):
 @exercise.misconception(
     "Your aaa is aa aa: the a in the middle is used twice.",
     "Can a symbol that has been joined to its left be joined to its right as well?",
-    why="All places are looked up first and joined afterwards; minbpe, issue 51, shows "
-    "that there are more places than can be joined.",
+    why="All positions are looked up first and joined afterwards; minbpe, issue 51, "
+    "shows that there are more positions than can be joined.",
 )
 def middle_used_twice(symbols, pair):
     merged = []
-    for place, symbol in enumerate(symbols):
-        if symbols[place : place + 2] == pair:
+    for position, symbol in enumerate(symbols):
+        if symbols[position : position + 2] == pair:
             merged.append(pair[0] + pair[1])
-        elif place == 0 or symbols[place - 1 : place + 1] != pair:
+        elif position == 0 or symbols[position - 1 : position + 1] != pair:
             merged.append(symbol)
     return tuple(merged)
 
@@ -136,29 +138,29 @@ def middle_used_twice(symbols, pair):
 @exercise.misconception(
     "Your aaa is a aa: the word is joined from its right end.",
     "From which end does the docstring say that a word is read?",
-    why="Going backwards keeps the places that are left to do in their places, so it "
+    why="Going backwards does not move the positions that are still to do, so it "
     "is the usual advice for changing a list in a loop.",
 )
 def from_the_right(symbols, pair):
-    merged, place = list(symbols), len(symbols) - 2
-    while place >= 0:
-        if tuple(merged[place : place + 2]) == pair:
-            merged[place : place + 2] = [pair[0] + pair[1]]
-            place -= 1
-        place -= 1
+    merged, position = list(symbols), len(symbols) - 2
+    while position >= 0:
+        if tuple(merged[position : position + 2]) == pair:
+            merged[position : position + 2] = [pair[0] + pair[1]]
+            position -= 1
+        position -= 1
     return tuple(merged)
 
 
 @exercise.misconception(
-    "Your words have only the first place of the pair joined.",
-    "In how many places of banana does n stand to the left of a?",
-    why="`return` stands inside the loop, or `index` finds one place; public copies of "
-    "the paper's program do that.",
+    "Your words have the pair joined at its first position only.",
+    "At how many positions of banana does n stand to the left of a?",
+    why="`return` stands inside the loop, or `index` finds one position; public copies "
+    "of the paper's program do that.",
 )
-def first_place_only(symbols, pair):
-    for place in range(len(symbols) - 1):
-        if symbols[place : place + 2] == pair:
-            return (*symbols[:place], pair[0] + pair[1], *symbols[place + 2 :])
+def first_position_only(symbols, pair):
+    for position in range(len(symbols) - 1):
+        if symbols[position : position + 2] == pair:
+            return (*symbols[:position], pair[0] + pair[1], *symbols[position + 2 :])
     return symbols
 
 
@@ -207,29 +209,29 @@ def direction_ignored(symbols, pair):
 @exercise.misconception(
     "Your words lack their last symbol, unless it was joined.",
     "Which symbol does a loop never reach that ends where no pair can start?",
-    why="The loop ends at len(symbols) - 1, so that place + 1 exists, and nothing adds "
-    "the symbol that remains.",
+    why="The loop ends at len(symbols) - 1, so that position + 1 exists, and nothing "
+    "adds the symbol that remains.",
 )
 def last_symbol_lost(symbols, pair):
-    merged, place = [], 0
-    while place < len(symbols) - 1:
-        here = symbols[place : place + 2] == pair
-        merged.append(pair[0] + pair[1] if here else symbols[place])
-        place += 2 if here else 1
+    merged, position = [], 0
+    while position < len(symbols) - 1:
+        here = symbols[position : position + 2] == pair
+        merged.append(pair[0] + pair[1] if here else symbols[position])
+        position += 2 if here else 1
     return tuple(merged)
 
 
 @exercise.misconception(
     "Your words have the pair left apart at their end.",
-    "At which place of a word of four symbols does its last pair start?",
-    why="`place < len(symbols) - 2`: one too many is taken off.",
+    "At which position of a word of four symbols does its last pair start?",
+    why="`position < len(symbols) - 2`: one too many is taken off.",
 )
 def pair_at_the_end_missed(symbols, pair):
-    merged, place = [], 0
-    while place < len(symbols):
-        here = place < len(symbols) - 2 and symbols[place : place + 2] == pair
-        merged.append(pair[0] + pair[1] if here else symbols[place])
-        place += 2 if here else 1
+    merged, position = [], 0
+    while position < len(symbols):
+        here = position < len(symbols) - 2 and symbols[position : position + 2] == pair
+        merged.append(pair[0] + pair[1] if here else symbols[position])
+        position += 2 if here else 1
     return tuple(merged)
 
 
@@ -252,8 +254,8 @@ def mark_ignored(symbols, pair):
     def bare(symbol):
         return symbol.removesuffix("</w>")
 
-    wanted = [bare(symbol) for symbol in pair]
-    return joined(symbols, lambda *two: [bare(symbol) for symbol in two] == wanted)
+    bare_pair = [bare(symbol) for symbol in pair]
+    return joined(symbols, lambda *two: [bare(symbol) for symbol in two] == bare_pair)
 
 
 @exercise.misconception(
@@ -274,4 +276,4 @@ def list_returned(symbols, pair):
 def pattern_not_escaped(symbols, pair):
     pattern = r"(?<!\S)" + " ".join(pair) + r"(?!\S)"
     made = "".join(pair)
-    return tuple(re.sub(pattern, lambda found: made, " ".join(symbols)).split())
+    return tuple(re.sub(pattern, lambda _: made, " ".join(symbols)).split())

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``pair_counts``."""
+"""Cases and misconceptions of ``pair_counts``."""
 
 import itertools
 
@@ -17,8 +17,8 @@ exercise = Exercise(
 def spec(words):
     counts = {}
     for symbols, count in words.items():
-        for place in range(len(symbols) - 1):
-            add(counts, (symbols[place], symbols[place + 1]), count)
+        for position in range(len(symbols) - 1):
+            add(counts, (symbols[position], symbols[position + 1]), count)
     return counts
 
 
@@ -45,8 +45,8 @@ def twice_in_a_word(student, rng):
     student.expect(student(words), {("b", "a"): 3, ("a", "n"): 6, ("n", "a"): 6})
 
 
-@exercise.case("Places may overlap: aaa has the pair (a, a) twice, aaaa three times")
-def overlapping_places(student, rng):
+@exercise.case("Positions may overlap: aaa has the pair (a, a) twice, aaaa three times")
+def overlapping_positions(student, rng):
     student.expect(student({("a", "a", "a"): 3}), {("a", "a"): 6})
     words = {("a", "a", "a", "a"): 2, ("a", "a", "b"): 5}
     student.expect(student(words), {("a", "a"): 11, ("a", "b"): 5})
@@ -108,7 +108,7 @@ def word_frequency_ignored(words):
 
 @exercise.misconception(
     "Your counts take a pair once per word, also where it stands there twice.",
-    "How many places of banana have the pair (a, n)?",
+    "At how many positions of banana does the pair (a, n) stand?",
     why="GPT-2's encoder collects a word's pairs in a set: there that is right, and "
     "the line is copied.",
 )
@@ -121,33 +121,33 @@ def once_per_word(words):
 
 
 @exercise.misconception(
-    "Your counts leave out places that overlap the place before.",
-    "In how many places of aaa does an a stand to the left of an a?",
+    "Your counts leave out positions that overlap the position before.",
+    "At how many positions of aaa does an a stand to the left of an a?",
     why="Only so many can be joined; minbpe, issue 51 and pull request 72, argue for "
     "counting so, and SentencePiece does. The docstring says otherwise.",
 )
 def overlaps_left_out(words):
     counts = {}
     for symbols, count in words.items():
-        place, before = 0, None
-        while place < len(symbols) - 1:
-            pair = symbols[place : place + 2]
+        position, before = 0, None
+        while position < len(symbols) - 1:
+            pair = symbols[position : position + 2]
             if pair == before and pair[0] == pair[1]:
                 before = None
             else:
                 add(counts, pair, count)
                 before = pair
-            place += 1
+            position += 1
     return counts
 
 
 @exercise.misconception(
     "Your pairs do not share symbols: first with second, third with fourth.",
     "Next to which symbols does a word's second symbol stand?",
-    why="Cutting a word into pieces of two is what pairs sounds like; "
+    why="Cutting a word into twos is what pairs sounds like; "
     "zip(symbols[::2], symbols[1::2]) does that.",
 )
-def every_other_place(words):
+def every_other_position(words):
     counts = {}
     for symbols, count in words.items():
         for pair in zip(symbols[::2], symbols[1::2], strict=False):
@@ -185,7 +185,7 @@ def overwritten(words):
 @exercise.misconception(
     "Your pairs have their two symbols in the order of the alphabet: (a, b) and (b, a) "
     "are one.",
-    "Would joining n and a give the same piece as joining a and n?",
+    "Would joining n and a give the same symbol as joining a and n?",
     why="Counts of words that occur together have no left and right, and are kept "
     "under sorted pairs.",
 )
@@ -253,14 +253,15 @@ def last_pair_missing(words):
 
 @exercise.misconception(
     "Your counts have one more pair for each word: its last symbol with its first.",
-    "What is `symbols[place - 1]` where `place` is 0?",
-    why="Python reads place -1 as the last, so a loop that looks back does not stop.",
+    "What is `symbols[position - 1]` where `position` is 0?",
+    why="Python reads position -1 as the last, so a loop that reaches back does not "
+    "stop.",
 )
 def last_with_first(words):
     counts = {}
     for symbols, count in words.items():
-        for place in range(len(symbols)):
-            add(counts, (symbols[place - 1], symbols[place]), count)
+        for position in range(len(symbols)):
+            add(counts, (symbols[position - 1], symbols[position]), count)
     return counts
 
 
@@ -283,7 +284,7 @@ def equal_symbols_left_out(words):
     "Your counts are right, but words of one symbol are gone from the dictionary you "
     "were given.",
     "Whose dictionary is it that `del` and `pop` take words out of?",
-    why="Words that are one token already need no further look, so they are removed.",
+    why="Words that are one token already need no more work, so they are removed.",
 )
 def short_words_removed(words):
     for symbols in list(words):

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``train_bpe``."""
+"""Cases and misconceptions of ``train_bpe``."""
 
 import itertools
 
@@ -21,8 +21,8 @@ def spec(words, n_merges):
     for _ in range(n_merges):
         counts = {}
         for symbols, count in words.items():
-            for place in range(len(symbols) - 1):
-                pair = (symbols[place], symbols[place + 1])
+            for position in range(len(symbols) - 1):
+                pair = (symbols[position], symbols[position + 1])
                 counts[pair] = counts.get(pair, 0) + count
         most = max(counts.values(), default=0)
         if most < 2:
@@ -31,11 +31,11 @@ def spec(words, n_merges):
         merges.append(best)
         after = {}
         for symbols, count in words.items():
-            merged, place = [], 0
-            while place < len(symbols):
-                here = symbols[place : place + 2] == best
-                merged.append(best[0] + best[1] if here else symbols[place])
-                place += 2 if here else 1
+            merged, position = [], 0
+            while position < len(symbols):
+                here = symbols[position : position + 2] == best
+                merged.append(best[0] + best[1] if here else symbols[position])
+                position += 2 if here else 1
             after[tuple(merged)] = after.get(tuple(merged), 0) + count
         words = after
     return merges
@@ -49,9 +49,9 @@ def usual(rng):
 
 def gives(student, words, n_merges, expected):
     """Assert which pairs are learned; as lists, the message shows a pair whole."""
-    found = student(words, n_merges)
-    for place, (pair, wanted) in enumerate(zip(found, expected, strict=True)):
-        student.expect([*pair], [*wanted], f"pair {place + 1}")
+    merges = student(words, n_merges)
+    for rank, (pair, right) in enumerate(zip(merges, expected, strict=True)):
+        student.expect([*pair], [*right], f"pair {rank + 1}")
 
 
 @exercise.case("The most frequent pair comes first, then that of what has been joined")
@@ -98,7 +98,7 @@ def ends_early(student, rng):
     gives(student, {}, 6, [])
 
 
-@exercise.case("In a run of equal symbols all places count, also where they overlap")
+@exercise.case("In a run of equal symbols all positions count, even where they overlap")
 def runs_of_one_symbol(student, rng):
     words = {("a", "a", "a"): 3, ("b", "c"): 5}
     gives(student, words, 3, [("a", "a"), ("b", "c"), ("aa", "a")])
@@ -397,7 +397,7 @@ def pairs_across_words(words, n_merges):
 
 
 @exercise.misconception(
-    "Your counts leave out places that overlap the place before.",
+    "Your counts leave out positions that overlap the position before.",
     "How often does aaa have the pair (a, a), as `pair_counts` counts it?",
     why="Only so many can be joined; minbpe, issue 51 and pull request 72, and "
     "SentencePiece count in this way.",
@@ -409,8 +409,8 @@ def overlaps_left_out(words, n_merges):
             runs = [(s, len(list(run))) for s, run in itertools.groupby(symbols)]
             pairs = [((s, s), n // 2) for s, n in runs if n > 1]
             pairs += [((a, b), 1) for (a, _), (b, _) in itertools.pairwise(runs)]
-            for pair, places in pairs:
-                counts[pair] = counts.get(pair, 0) + places * times
+            for pair, n in pairs:
+                counts[pair] = counts.get(pair, 0) + n * times
         return counts
 
     return trained(words, n_merges, count=count)
@@ -433,11 +433,11 @@ def word_piece_scores(words, n_merges):
         for symbols, count in words.items():
             for symbol in symbols:
                 single[symbol] = single.get(symbol, 0) + count
-        kept = [pair for pair in counts if counts[pair] > 1]
+        frequent = [pair for pair in counts if counts[pair] > 1]
 
         def score(pair, counts=counts, single=single):
             return counts[pair] / (single[pair[0]] * single[pair[1]]), pair
 
-        merges.append(max(kept, key=score))
+        merges.append(max(frequent, key=score))
         words = joined(words, merges[-1])
     return merges

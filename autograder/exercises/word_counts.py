@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``word_counts``."""
+"""Cases and misconceptions of ``word_counts``."""
 
 import itertools
 import re
@@ -45,8 +45,8 @@ def toy_corpus(student, rng):
     toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
     words = [word for word, count in toy.items() for _ in range(count)]
     text = " ".join(rng.permutation(words).tolist())
-    found = student(text)
-    student.expect(found, {(*w[:-1], w[-1] + "</w>"): n for w, n in toy.items()})
+    counts = student(text)
+    student.expect(counts, {(*w[:-1], w[-1] + "</w>"): n for w, n in toy.items()})
 
 
 @exercise.case("A word of one letter is one symbol, and not a part of longer words")
@@ -169,8 +169,8 @@ def punctuation_apart(text):
 )
 def accents_removed(text):
     apart = unicodedata.normalize("NFD", text)
-    kept = (sign for sign in apart if not unicodedata.combining(sign))
-    return counted("".join(kept).split())
+    bare = (sign for sign in apart if not unicodedata.combining(sign))
+    return counted("".join(bare).split())
 
 
 @exercise.misconception(

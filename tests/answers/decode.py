@@ -108,8 +108,8 @@ def cut_and_added(tokens):
 @answers.also("space_between_all_tokens")
 def space_before_each_but_the_first(tokens):
     text = ""
-    for place, token in enumerate(tokens):
-        text += " " * (place > 0) + cut(token)
+    for position, token in enumerate(tokens):
+        text += " " * (position > 0) + cut(token)
     return text
 
 
@@ -133,8 +133,8 @@ def space_for_each_mark(tokens):
 @answers.also("last_mark_kept")
 def only_what_is_followed(tokens):
     text = ""
-    for place, token in enumerate(tokens, 1):
-        followed = place < len(tokens)
+    for position, token in enumerate(tokens, 1):
+        followed = position < len(tokens)
         if followed and token.endswith("</w>"):
             text += token[:-4] + " "
         else:
@@ -185,8 +185,8 @@ def each_token_composed(tokens):
 @answers.also("empty_list_raises")
 def last_by_its_number(tokens):
     text = ""
-    for place in range(len(tokens) - 1):
-        text += cut(tokens[place]) + " " * tokens[place].endswith("</w>")
+    for position in range(len(tokens) - 1):
+        text += cut(tokens[position]) + " " * tokens[position].endswith("</w>")
     return text + cut(tokens[len(tokens) - 1])
 
 

@@ -15,31 +15,31 @@ def as_bytes(symbols):
 
 
 def join_bytes(data, merges):
-    """Give the byte strings into which the pairs join some bytes."""
+    """Return the byte strings into which the pairs join some bytes."""
     ranks = {(as_bytes(a), as_bytes(b)): rank for rank, (a, b) in enumerate(merges)}
     parts = [data[i : i + 1] for i in range(len(data))]
     while True:
-        places = range(len(parts) - 1)
-        found = [(ranks.get((parts[i], parts[i + 1]), 10**9), i) for i in places]
-        if not found or min(found)[0] == 10**9:
+        positions = range(len(parts) - 1)
+        ranked = [(ranks.get((parts[i], parts[i + 1]), 10**9), i) for i in positions]
+        if not ranked or min(ranked)[0] == 10**9:
             return parts
-        _, i = min(found)
+        _, i = min(ranked)
         parts[i : i + 2] = [parts[i] + parts[i + 1]]
 
 
-def numbers_of(data, merges):
+def token_ids_of(data, merges):
     made = [as_bytes(left + right) for left, right in merges]
     for part in join_bytes(data, merges):
         yield part[0] if len(part) == 1 else 256 + made.index(part)
 
 
 def cut_out(text, special_tokens):
-    """Give (is special, part) from left to right."""
+    """Return (is special, part) from left to right."""
     start = 0
     while start < len(text):
-        places = [(text.find(s, start), -len(s), s) for s in special_tokens]
-        places = [found for found in places if found[0] >= 0]
-        stop, _, special = min(places, default=(len(text), 0, ""))
+        positions = [(text.find(s, start), -len(s), s) for s in special_tokens]
+        positions = [match for match in positions if match[0] >= 0]
+        stop, _, special = min(positions, default=(len(text), 0, ""))
         if start < stop:
             yield False, text[start:stop]
         if special:
@@ -53,15 +53,15 @@ def assembled(text, merges, special_tokens=(), between=None, refuses=True):
     if refuses and re.search("[\ud800-\udfff]", text):
         raise ValueError("half a surrogate pair")
     between = between or (
-        lambda part: [n for p in pieces(part) for n in numbers_of(p.encode(), merges)]
+        lambda part: [n for p in pieces(part) for n in token_ids_of(p.encode(), merges)]
     )
-    numbers = []
+    token_ids = []
     for special, part in cut_out(text, special_tokens):
         if special:
-            numbers.append(256 + len(merges) + list(special_tokens).index(part))
+            token_ids.append(256 + len(merges) + list(special_tokens).index(part))
         else:
-            numbers.extend(between(part))
-    return numbers
+            token_ids.extend(between(part))
+    return token_ids
 
 
 @answers.correct
@@ -74,14 +74,14 @@ def table_of_symbols(text, merges, special_tokens=()):
     table = {**BYTE_OF}
     for left, right in merges:
         table[left + right] = len(table)
-    numbers = []
-    for place, part in enumerate(split_special(text, special_tokens)):
-        if place % 2:
-            numbers.append(len(table) + special_tokens.index(part))
+    token_ids = []
+    for position, part in enumerate(split_special(text, special_tokens)):
+        if position % 2:
+            token_ids.append(len(table) + special_tokens.index(part))
         else:
             words = [encode_word(spell_bytes(p), merges) for p in pieces(part)]
-            numbers += map(table.__getitem__, itertools.chain.from_iterable(words))
-    return numbers
+            token_ids += map(table.__getitem__, itertools.chain.from_iterable(words))
+    return token_ids
 
 
 @answers.correct
@@ -96,29 +96,29 @@ def recursion_at_special_tokens(text, merges, special_tokens=()):
         joined = [left + right for left, right in merges]
         return [
             (list(ALPHABET) + joined).index(token)
-            for piece in pieces(text)
-            for token in encode_word(spell_bytes(piece), merges)
+            for pre_token in pieces(text)
+            for token in encode_word(spell_bytes(pre_token), merges)
         ]
-    place, _, special = first
+    position, _, special = first
     return [
-        *recursion_at_special_tokens(text[:place], merges),
+        *recursion_at_special_tokens(text[:position], merges),
         256 + len(merges) + special_tokens.index(special),
         *recursion_at_special_tokens(
-            text[place + len(special) :], merges, special_tokens
+            text[position + len(special) :], merges, special_tokens
         ),
     ]
 
 
 @answers.correct
 def whole_numbers_throughout(text, merges, special_tokens=()):
-    number_of, pairs = dict(BYTE_OF), {}
+    id_of, pairs = dict(BYTE_OF), {}
     for left, right in merges:
-        number_of[left + right] = number_of.get(left + right, 256 + len(pairs))
-        pairs[number_of[left], number_of[right]] = 256 + len(pairs)
+        id_of[left + right] = id_of.get(left + right, 256 + len(pairs))
+        pairs[id_of[left], id_of[right]] = 256 + len(pairs)
 
     def between(part):
-        for piece in pieces(part):
-            symbols = list(piece.encode("utf-8"))
+        for pre_token in pieces(part):
+            symbols = list(pre_token.encode("utf-8"))
             for pair, number in pairs.items():
                 done = []
                 for symbol in symbols:
@@ -133,10 +133,10 @@ def whole_numbers_throughout(text, merges, special_tokens=()):
 
 
 @answers.correct
-def remembered_pieces(text, merges, special_tokens=()):
+def remembered_pre_tokens(text, merges, special_tokens=()):
     @functools.cache
-    def known(piece):
-        symbols = spell_bytes(piece)
+    def known(pre_token):
+        symbols = spell_bytes(pre_token)
         for pair in merges:
             symbols = merge_pair(symbols, pair)
         return [BYTE_OF[s] if s in BYTE_OF else 256 + made.index(s) for s in symbols]
@@ -157,14 +157,14 @@ def pattern_with_names(text, merges, special_tokens=()):
         raise ValueError("a special token is empty")
     order = sorted(special_tokens, key=len)[::-1]
     pattern = re.compile("|".join(re.escape(s) for s in order) or r"(?!)")
-    numbers, start = [], 0
-    for found in [*pattern.finditer(text), None]:
-        stop = found.start() if found else len(text)
-        numbers += assembled(text[start:stop], merges)
-        if found:
-            numbers.append(256 + len(merges) + special_tokens.index(found[0]))
-            start = found.end()
-    return numbers
+    token_ids, start = [], 0
+    for match in [*pattern.finditer(text), None]:
+        stop = match.start() if match else len(text)
+        token_ids += assembled(text[start:stop], merges)
+        if match:
+            token_ids.append(256 + len(merges) + special_tokens.index(match[0]))
+            start = match.end()
+    return token_ids
 
 
 class Encoder:
@@ -180,14 +180,14 @@ answers.right["partial"] = functools.partial(
 
 @answers.also("numbers_of_characters")
 def ordinals(text, merges, special_tokens=()):
-    number_of, pairs = dict(BYTE_OF), []
+    id_of, pairs = dict(BYTE_OF), []
     for left, right in merges:
-        pairs.append((number_of[left], number_of[right], 256 + len(pairs)))
-        number_of[left + right] = pairs[-1][2]
+        pairs.append((id_of[left], id_of[right], 256 + len(pairs)))
+        id_of[left + right] = pairs[-1][2]
 
     def between(part):
-        for piece in pieces(part):
-            symbols = [*map(ord, piece)]
+        for pre_token in pieces(part):
+            symbols = [*map(ord, pre_token)]
             for left, right, number in pairs:
                 done = []
                 for symbol in symbols:
@@ -208,16 +208,16 @@ def latin(character):
 @answers.also("latin_1")
 def one_byte_per_character(text, merges, special_tokens=()):
     def between(part):
-        for piece in pieces(part):
-            yield from numbers_of(bytes(map(latin, piece)), merges)
+        for pre_token in pieces(part):
+            yield from token_ids_of(bytes(map(latin, pre_token)), merges)
 
     return assembled(text, merges, special_tokens, between, refuses=False)
 
 
 @answers.also("bytes_numbered_by_symbol")
-def places_in_gpt2s_list(text, merges, special_tokens=()):
-    seen = [byte for byte in range(256) if ALPHABET[byte] == chr(byte)]
-    order = seen + [byte for byte in range(256) if byte not in seen]
+def positions_in_gpt2s_list(text, merges, special_tokens=()):
+    visible = [byte for byte in range(256) if ALPHABET[byte] == chr(byte)]
+    order = visible + [byte for byte in range(256) if byte not in visible]
     return [
         order.index(n) if n < 256 else n
         for n in assembled(text, merges, special_tokens)
@@ -229,8 +229,8 @@ def pairs_of_latin_letters(text, merges, special_tokens=()):
     made = ["".join(pair) for pair in merges]
 
     def between(part):
-        for piece in pieces(part):
-            symbols = tuple(piece.encode().decode("latin-1"))
+        for pre_token in pieces(part):
+            symbols = tuple(pre_token.encode().decode("latin-1"))
             for pair in merges:
                 symbols = merge_pair(symbols, pair)
             for s in symbols:
@@ -239,10 +239,10 @@ def pairs_of_latin_letters(text, merges, special_tokens=()):
     return assembled(text, merges, special_tokens, between)
 
 
-@answers.also("joined_across_pieces")
-def one_piece(text, merges, special_tokens=()):
+@answers.also("joined_across_pre_tokens")
+def one_pre_token(text, merges, special_tokens=()):
     return assembled(
-        text, merges, special_tokens, lambda part: numbers_of(part.encode(), merges)
+        text, merges, special_tokens, lambda part: token_ids_of(part.encode(), merges)
     )
 
 
@@ -250,7 +250,7 @@ def one_piece(text, merges, special_tokens=()):
 def words_without_spaces(text, merges, special_tokens=()):
     def between(part):
         for word in re.findall(r"\S+", part):
-            yield from numbers_of(word.encode(), merges)
+            yield from token_ids_of(word.encode(), merges)
 
     return assembled(text, merges, special_tokens, between)
 
@@ -264,15 +264,15 @@ def text_only(text, merges, special_tokens=()):
 def earliest_then_first(text, merges, special_tokens=()):
     if "" in special_tokens:
         raise ValueError("a special token is empty: it would stand everywhere")
-    found = [(text.find(s), place) for place, s in enumerate(special_tokens)]
-    found = [one for one in found if one[0] >= 0]
-    if not found:
+    starts = [(text.find(s), rank) for rank, s in enumerate(special_tokens)]
+    starts = [(start, rank) for start, rank in starts if start >= 0]
+    if not starts:
         return assembled(text, merges)
-    start, place = min(found)
-    rest = text[start + len(special_tokens[place]) :]
+    start, rank = min(starts)
+    rest = text[start + len(special_tokens[rank]) :]
     return [
         *assembled(text[:start], merges),
-        256 + len(merges) + place,
+        256 + len(merges) + rank,
         *earliest_then_first(rest, merges, special_tokens),
     ]
 
@@ -287,7 +287,7 @@ def numbers_moved(text, merges, special_tokens=()):
 
 
 @answers.also("special_tokens_numbered_by_length")
-def places_among_the_sorted(text, merges, special_tokens=()):
+def positions_among_the_sorted(text, merges, special_tokens=()):
     order = sorted(special_tokens, key=lambda special: -len(special))
     first = 256 + len(merges)
     return [
@@ -302,15 +302,15 @@ def pattern_as_it_is(text, merges, special_tokens=()):
         raise ValueError("a special token is empty: it would stand everywhere")
     order = sorted(special_tokens, key=len)[::-1]
     pattern = re.compile("|".join(order)) if order else re.compile("(?!)")
-    numbers, start = [], 0
-    for found in pattern.finditer(text):
-        numbers += assembled(text[start : found.start()], merges)
-        if found[0] in special_tokens:
-            numbers.append(256 + len(merges) + special_tokens.index(found[0]))
+    token_ids, start = [], 0
+    for match in pattern.finditer(text):
+        token_ids += assembled(text[start : match.start()], merges)
+        if match[0] in special_tokens:
+            token_ids.append(256 + len(merges) + special_tokens.index(match[0]))
         else:
-            numbers += assembled(found[0], merges)
-        start = found.end()
-    return numbers + assembled(text[start:], merges)
+            token_ids += assembled(match[0], merges)
+        start = match.end()
+    return token_ids + assembled(text[start:], merges)
 
 
 @answers.also("special_token_hides_a_byte")
@@ -353,8 +353,8 @@ def longest_known_bytes(text, merges, special_tokens=()):
     made = [as_bytes(left + right) for left, right in merges]
 
     def between(part):
-        for piece in pieces(part):
-            rest = piece.encode()
+        for pre_token in pieces(part):
+            rest = pre_token.encode()
             while rest:
                 fits = [token for token in made if rest.startswith(token)]
                 best = max(fits, key=len, default=rest[:1])
@@ -392,8 +392,8 @@ def special_tokens_from_zero(text, merges, special_tokens=()):
 @answers.other
 def space_behind_the_word(text, merges, special_tokens=()):
     def between(part):
-        for piece in re.findall(r"\S+\s?|\s", part):
-            yield from numbers_of(piece.encode(), merges)
+        for pre_token in re.findall(r"\S+\s?|\s", part):
+            yield from token_ids_of(pre_token.encode(), merges)
 
     return assembled(text, merges, special_tokens, between)
 

@@ -28,18 +28,18 @@ def each_pair_once_in_order(word, merges):
 
 
 @answers.correct
-def one_place_at_a_time(word, merges):
+def one_position_at_a_time(word, merges):
     symbols = list(word)
     while True:
-        found = [
-            (merges.index(pair), place)
-            for place, pair in enumerate(pairwise(symbols))
+        ranked = [
+            (merges.index(pair), position)
+            for position, pair in enumerate(pairwise(symbols))
             if pair in merges
         ]
-        if not found:
+        if not ranked:
             return symbols
-        _, place = min(found)
-        symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
+        _, position = min(ranked)
+        symbols[position : position + 2] = [symbols[position] + symbols[position + 1]]
 
 
 @answers.correct
@@ -56,7 +56,7 @@ def with_infinity(word, merges):
 
 @answers.correct
 def boundaries(word, merges):
-    """Keep the places of the cuts; symbols are slices of the word."""
+    """Keep the positions of the cuts; symbols are slices of the word."""
     cuts = list(range(len(word) + 1))
     ranks = {pair: rank for rank, pair in enumerate(merges)}
 
@@ -74,29 +74,31 @@ def boundaries(word, merges):
 
 
 @answers.correct
-def queue_of_places(word, merges):
+def queue_of_positions(word, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     symbols, after = list(word), [*range(1, len(word)), None]
     queue = []
 
-    def offer(place):
-        following = after[place]
+    def offer(position):
+        following = after[position]
         if following is not None:
-            pair = (symbols[place], symbols[following])
+            pair = (symbols[position], symbols[following])
             if pair in ranks:
-                heapq.heappush(queue, (ranks[pair], place, pair))
+                heapq.heappush(queue, (ranks[pair], position, pair))
 
-    for place in range(len(word)):
-        offer(place)
+    for position in range(len(word)):
+        offer(position)
     while queue:
-        _, place, pair = heapq.heappop(queue)
-        following = after[place]
-        if following is None or (symbols[place], symbols[following]) != pair:
+        _, position, pair = heapq.heappop(queue)
+        following = after[position]
+        if following is None or (symbols[position], symbols[following]) != pair:
             continue
-        symbols[place], symbols[following] = pair[0] + pair[1], ""
-        after[place] = after[following]
-        offer(place)
-        before = next((i for i in range(place - 1, -1, -1) if symbols[i] != ""), None)
+        symbols[position], symbols[following] = pair[0] + pair[1], ""
+        after[position] = after[following]
+        offer(position)
+        before = next(
+            (i for i in range(position - 1, -1, -1) if symbols[i] != ""), None
+        )
         if before is not None:
             offer(before)
     return [symbol for symbol in symbols if symbol != ""]
@@ -104,8 +106,8 @@ def queue_of_places(word, merges):
 
 @answers.correct
 def recursion(word, merges):
-    found = [pair for pair in merges if pair in set(pairwise(word))]
-    return recursion(tuple(join(word, found[0])), merges) if found else list(word)
+    known = [pair for pair in merges if pair in set(pairwise(word))]
+    return recursion(tuple(join(word, known[0])), merges) if known else list(word)
 
 
 class Encoder:
@@ -171,7 +173,7 @@ def one_sweep(word, merges):
 
 @answers.also("leftmost_pair_first")
 def starts_again_after_each_joining(word, merges):
-    # All places of the pair that stands first are joined.
+    # All positions of the pair that stands first are joined.
     symbols = list(word)
     for pair in pairwise(symbols):
         if pair in merges:
@@ -196,10 +198,10 @@ def sorted_by_count(word, merges):
 
 @answers.also("latest_pair_first")
 def from_the_end_of_the_list(word, merges):
-    symbols, place = list(word), len(merges) - 1
-    while place >= 0:
-        joined = join(symbols, merges[place])
-        place = place - 1 if joined == symbols else len(merges) - 1
+    symbols, position = list(word), len(merges) - 1
+    while position >= 0:
+        joined = join(symbols, merges[position])
+        position = position - 1 if joined == symbols else len(merges) - 1
         symbols = joined
     return symbols
 
@@ -208,27 +210,27 @@ def from_the_end_of_the_list(word, merges):
 def sorted_by_length(word, merges):
     order = sorted(merges, key=lambda pair: -len(pair[0] + pair[1]))
     symbols = list(word)
-    while found := [pair for pair in order if pair in list(pairwise(symbols))]:
-        symbols = join(symbols, found[0])
+    while known := [pair for pair in order if pair in list(pairwise(symbols))]:
+        symbols = join(symbols, known[0])
     return symbols
 
 
-@answers.also("first_place_only")
+@answers.also("first_position_only")
 def index_of_the_pair(word, merges):
     symbols = list(word)
     for left, right in merges:
         pairs = list(pairwise(symbols))
         if (left, right) in pairs:
-            place = pairs.index((left, right))
-            symbols = [*symbols[:place], left + right, *symbols[place + 2 :]]
+            position = pairs.index((left, right))
+            symbols = [*symbols[:position], left + right, *symbols[position + 2 :]]
     return symbols
 
 
 @answers.also("pairs_of_the_start_only")
 def sorted_once(word, merges):
-    found = [merges.index(pair) for pair in pairwise(word) if pair in merges]
+    ranks = [merges.index(pair) for pair in pairwise(word) if pair in merges]
     symbols = list(word)
-    for rank in sorted(set(found)):
+    for rank in sorted(set(ranks)):
         symbols = join(symbols, merges[rank])
     return symbols
 
@@ -308,16 +310,16 @@ def one_joining_only(word, merges):
 @answers.other
 def pairs_by_alphabet(word, merges):
     symbols = list(word)
-    while found := sorted(set(pairwise(symbols)) & set(merges)):
-        symbols = join(symbols, found[0])
+    while known := sorted(set(pairwise(symbols)) & set(merges)):
+        symbols = join(symbols, known[0])
     return symbols
 
 
 @answers.other
 def rightmost_pair_first(word, merges):
     symbols = list(word)
-    while found := [pair for pair in pairwise(symbols) if pair in merges]:
-        symbols = join(symbols, found[-1])
+    while known := [pair for pair in pairwise(symbols) if pair in merges]:
+        symbols = join(symbols, known[-1])
     return symbols
 
 

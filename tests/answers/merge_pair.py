@@ -11,17 +11,17 @@ answers = Answers("merge_pair")
 def list_that_shrinks(symbols, pair):
     """Join in place, as the Hugging Face course does with its words."""
     word = list(symbols)
-    place = 0
-    while place < len(word) - 1:
-        if (word[place], word[place + 1]) == pair:
-            word[place : place + 2] = ["".join(pair)]
-        place += 1
+    position = 0
+    while position < len(word) - 1:
+        if (word[position], word[position + 1]) == pair:
+            word[position : position + 2] = ["".join(pair)]
+        position += 1
     return tuple(word)
 
 
 @answers.correct
 def last_of_the_new_word(symbols, pair):
-    """Look back: join to the last symbol unless that one is joined already."""
+    """Join to the last symbol of the new word unless that one is joined already."""
     merged, free = [], False
     for symbol in symbols:
         if free and (merged[-1], symbol) == pair:
@@ -46,7 +46,7 @@ def recursive(symbols, pair):
 def pattern_of_whole_symbols(symbols, pair):
     """Replace in a text, as the program printed in the paper does."""
     pattern = r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)"
-    text = re.sub(pattern, lambda found: "".join(pair), " ".join(symbols))
+    text = re.sub(pattern, lambda _: "".join(pair), " ".join(symbols))
     return tuple(text.split())
 
 
@@ -74,29 +74,29 @@ def index_of_the_left_symbol(symbols, pair):
     merged, start = [], 0
     while start < len(symbols):
         try:
-            found = symbols.index(left, start)
+            at = symbols.index(left, start)
         except ValueError:
             merged += symbols[start:]
             break
-        merged += symbols[start:found]
-        fits = found + 1 < len(symbols) and symbols[found + 1] == right
+        merged += symbols[start:at]
+        fits = at + 1 < len(symbols) and symbols[at + 1] == right
         merged.append(left + right if fits else left)
-        start = found + 2 if fits else found + 1
+        start = at + 2 if fits else at + 1
     return tuple(merged)
 
 
 @answers.correct
-def places_chosen_first(symbols, pair):
+def positions_chosen_first(symbols, pair):
     chosen = []
-    for place in range(len(symbols) - 1):
-        taken = bool(chosen) and chosen[-1] == place - 1
-        if symbols[place : place + 2] == pair and not taken:
-            chosen.append(place)
-    right = {place + 1 for place in chosen}
+    for position in range(len(symbols) - 1):
+        taken = bool(chosen) and chosen[-1] == position - 1
+        if symbols[position : position + 2] == pair and not taken:
+            chosen.append(position)
+    right = {position + 1 for position in chosen}
     return tuple(
-        symbol + (pair[1] if place in chosen else "")
-        for place, symbol in enumerate(symbols)
-        if place not in right
+        symbol + (pair[1] if position in chosen else "")
+        for position, symbol in enumerate(symbols)
+        if position not in right
     )
 
 
@@ -128,25 +128,25 @@ def each_symbol_with_the_next(symbols, pair):
 
 
 @answers.also("middle_used_twice")
-def all_places_looked_up_first(symbols, pair):
-    places = [i for i in range(len(symbols)) if symbols[i : i + 2] == pair]
-    merged = {i: "".join(pair) for i in places}
-    used = {i + 1 for i in places}
-    kept = {i: s for i, s in enumerate(symbols) if i not in used}
-    return tuple(word for _, word in sorted({**kept, **merged}.items()))
+def all_positions_looked_up_first(symbols, pair):
+    positions = [i for i in range(len(symbols)) if symbols[i : i + 2] == pair]
+    merged = {i: "".join(pair) for i in positions}
+    used = {i + 1 for i in positions}
+    rest = {i: s for i, s in enumerate(symbols) if i not in used}
+    return tuple(word for _, word in sorted({**rest, **merged}.items()))
 
 
 @answers.also("from_the_right")
 def turned_twice(symbols, pair):
-    turned, merged, place = symbols[::-1], [], 0
-    while place < len(turned):
-        here = turned[place : place + 2] == pair[::-1]
-        merged.append("".join(pair) if here else turned[place])
-        place += 1 + here
+    turned, merged, position = symbols[::-1], [], 0
+    while position < len(turned):
+        here = turned[position : position + 2] == pair[::-1]
+        merged.append("".join(pair) if here else turned[position])
+        position += 1 + here
     return tuple(merged[::-1])
 
 
-@answers.also("first_place_only")
+@answers.also("first_position_only")
 def done_after_one(symbols, pair):
     merged, done = [], False
     rest = list(symbols)
@@ -161,8 +161,8 @@ def done_after_one(symbols, pair):
 
 @answers.also("text_replaced")
 def pattern_without_edges(symbols, pair):
-    found = re.compile(re.escape(pair[0]) + " " + re.escape(pair[1]))
-    text = found.sub(lambda _: pair[0] + pair[1], " ".join(symbols))
+    pattern = re.compile(re.escape(pair[0]) + " " + re.escape(pair[1]))
+    text = pattern.sub(lambda _: pair[0] + pair[1], " ".join(symbols))
     return tuple(text.split(" ")) if text else ()
 
 
@@ -186,11 +186,11 @@ def looked_up_by_what_comes_out(symbols, pair):
 
 @answers.also("direction_ignored")
 def sorted_pair(symbols, pair):
-    wanted, merged, place = sorted(pair), [], 0
-    while place < len(symbols):
-        here = sorted(symbols[place : place + 2]) == wanted
-        merged.append("".join(symbols[place : place + 1 + here]))
-        place += 1 + here
+    in_order, merged, position = sorted(pair), [], 0
+    while position < len(symbols):
+        here = sorted(symbols[position : position + 2]) == in_order
+        merged.append("".join(symbols[position : position + 1 + here]))
+        position += 1 + here
     return tuple(merged)
 
 
@@ -205,11 +205,11 @@ def dropped_if_alone(symbols, pair):
 @answers.also("pair_at_the_end_missed")
 def for_loop_with_a_skip(symbols, pair):
     merged, skip = [], False
-    for place, symbol in enumerate(symbols):
+    for position, symbol in enumerate(symbols):
         if skip:
             skip = False
-        elif len(symbols[place:]) > 2 and symbols[place : place + 2] == pair:
-            merged.append(symbol + symbols[place + 1])
+        elif len(symbols[position:]) > 2 and symbols[position : position + 2] == pair:
+            merged.append(symbol + symbols[position + 1])
             skip = True
         else:
             merged.append(symbol)
@@ -228,12 +228,12 @@ def blank_put_between(symbols, pair):
 @answers.also("mark_ignored")
 def mark_cut_off_before_comparing(symbols, pair):
     bare = [symbol.replace("</w>", "") for symbol in symbols]
-    wanted = [symbol.replace("</w>", "") for symbol in pair]
-    merged, place = [], 0
-    while place < len(symbols):
-        width = 2 if bare[place : place + 2] == wanted else 1
-        merged.append("".join(symbols[place : place + width]))
-        place += width
+    bare_pair = [symbol.replace("</w>", "") for symbol in pair]
+    merged, position = [], 0
+    while position < len(symbols):
+        width = 2 if bare[position : position + 2] == bare_pair else 1
+        merged.append("".join(symbols[position : position + width]))
+        position += width
     return tuple(merged)
 
 
@@ -247,9 +247,9 @@ def list_built_up(symbols, pair):
 
 @answers.also("pattern_not_escaped")
 def pattern_between_blanks(symbols, pair):
-    wanted = re.compile(rf"(?<= ){pair[0]} {pair[1]}(?= )")
+    pattern = re.compile(rf"(?<= ){pair[0]} {pair[1]}(?= )")
     text = " " + " ".join(symbols) + " "
-    return tuple(wanted.sub(lambda _: pair[0] + pair[1], text).split())
+    return tuple(pattern.sub(lambda _: pair[0] + pair[1], text).split())
 
 
 @answers.other
@@ -269,11 +269,11 @@ def pairs_of_any_symbols(symbols, pair):
 
 @answers.other
 def left_symbol_is_enough(symbols, pair):
-    merged, place = [], 0
-    while place < len(symbols):
-        width = 2 if symbols[place] == pair[0] else 1
-        merged.append("".join(symbols[place : place + width]))
-        place += width
+    merged, position = [], 0
+    while position < len(symbols):
+        width = 2 if symbols[position] == pair[0] else 1
+        merged.append("".join(symbols[position : position + width]))
+        position += width
     return tuple(merged)
 
 
@@ -295,9 +295,9 @@ def right_before_left(symbols, pair):
 
 @answers.other
 def pair_taken_out(symbols, pair):
-    merged, place = [], 0
-    while place < len(symbols):
-        here = symbols[place : place + 2] == pair
-        merged += [] if here else [symbols[place]]
-        place += 2 if here else 1
+    merged, position = [], 0
+    while position < len(symbols):
+        here = symbols[position : position + 2] == pair
+        merged += [] if here else [symbols[position]]
+        position += 2 if here else 1
     return tuple(merged)

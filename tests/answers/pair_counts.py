@@ -20,8 +20,8 @@ def counter(words):
 def default_dictionary(words):
     counts = collections.defaultdict(int)
     for symbols in words:
-        for place in range(1, len(symbols)):
-            counts[symbols[place - 1], symbols[place]] += words[symbols]
+        for position in range(1, len(symbols)):
+            counts[symbols[position - 1], symbols[position]] += words[symbols]
     return dict(counts)
 
 
@@ -45,24 +45,24 @@ def default_dictionary_itself(words):
 @answers.correct
 def whole_text_word_by_word(words):
     pairs = [
-        symbols[place : place + 2]
+        symbols[position : position + 2]
         for symbols, count in words.items()
         for _ in range(count)
-        for place in range(len(symbols) - 1)
+        for position in range(len(symbols) - 1)
     ]
     return dict(collections.Counter(pairs))
 
 
 @answers.correct
 def pairs_first_counts_after(words):
-    """Collect which pairs there are, then count the places of each."""
+    """Collect which pairs there are, then count the positions of each."""
 
-    def places(pair, symbols):
+    def positions(pair, symbols):
         return sum(symbols[i : i + 2] == pair for i in range(len(symbols)))
 
     pairs = {pair for symbols in words for pair in itertools.pairwise(symbols)}
     return {
-        p: sum(n * places(p, symbols) for symbols, n in words.items()) for p in pairs
+        p: sum(n * positions(p, symbols) for symbols, n in words.items()) for p in pairs
     }
 
 
@@ -140,18 +140,18 @@ def list_of_the_keys(words):
 def seen_in_this_word(words):
     counts = {}
     for symbols, count in words.items():
-        seen = []
-        for place in range(len(symbols) - 1):
-            pair = (symbols[place], symbols[place + 1])
-            if pair not in seen:
+        counted = []
+        for position in range(len(symbols) - 1):
+            pair = (symbols[position], symbols[position + 1])
+            if pair not in counted:
                 counts[pair] = counts.get(pair, 0) + count
-                seen.append(pair)
+                counted.append(pair)
     return counts
 
 
 @answers.also("overlaps_left_out")
 def half_of_each_run(words):
-    """In a run of equal symbols, count each second place only."""
+    """Count only each second position in a run of equal symbols."""
     items = []
     for symbols, count in words.items():
         runs = [(symbol, len(list(run))) for symbol, run in itertools.groupby(symbols)]
@@ -160,12 +160,12 @@ def half_of_each_run(words):
     return total(items)
 
 
-@answers.also("every_other_place")
+@answers.also("every_other_position")
 def two_steps_at_a_time(words):
     return total(
-        ((symbols[place], symbols[place + 1]), count)
+        ((symbols[position], symbols[position + 1]), count)
         for symbols, count in words.items()
-        for place in range(0, len(symbols) - 1, 2)
+        for position in range(0, len(symbols) - 1, 2)
     )
 
 
@@ -202,9 +202,9 @@ def smaller_first(words):
 @answers.also("pairs_as_one_text")
 def two_symbols_joined(words):
     return total(
-        ("".join(symbols[place : place + 2]), count)
+        ("".join(symbols[position : position + 2]), count)
         for symbols, count in words.items()
-        for place in range(len(symbols) - 1)
+        for position in range(len(symbols) - 1)
     )
 
 
@@ -232,8 +232,8 @@ def nested_loops(words):
 def two_taken_off(words):
     counts = {}
     for symbols, count in words.items():
-        for place in range(len(symbols) - 2):
-            pair = (symbols[place], symbols[place + 1])
+        for position in range(len(symbols) - 2):
+            pair = (symbols[position], symbols[position + 1])
             counts[pair] = counts.get(pair, 0) + count
     return counts
 
@@ -253,11 +253,11 @@ def pairs_with_two_members(words):
 
 
 @answers.also("short_words_removed")
-def kept_words_put_back(words):
-    kept = {symbols: count for symbols, count in words.items() if len(symbols) > 1}
+def longer_words_put_back(words):
+    longer = {symbols: count for symbols, count in words.items() if len(symbols) > 1}
     words.clear()
-    words.update(kept)
-    return counter(kept)
+    words.update(longer)
+    return counter(longer)
 
 
 @answers.other

@@ -81,7 +81,7 @@ def recursive(words, n_merges):
 
 @answers.correct
 def counts_brought_up_to_date(words, n_merges):
-    """Take off what a changed word had, add what it has now."""
+    """Subtract the pairs that a changed word had, and add those that it has now."""
     corpus = [[list(symbols), count] for symbols, count in words.items()]
     counts, merges = pairs_of(words), []
     while len(merges) < n_merges:
@@ -154,8 +154,8 @@ class Trainer:
         return list(itertools.takewhile(lambda pair: pair is not None, steps))
 
     def step(self):
-        found = listed(self.corpus)
-        most, best = max(((n, pair) for pair, n in found.items()), default=(0, None))
+        counts = listed(self.corpus)
+        most, best = max(((n, pair) for pair, n in counts.items()), default=(0, None))
         if most < 2:
             return None
         self.corpus = [(join(symbols, best), count) for symbols, count in self.corpus]
@@ -220,7 +220,7 @@ def best_of_the_first_counts(words, n_merges):
 
 @answers.also("old_counts_kept")
 def neighbours_added(words, n_merges):
-    """Add the pairs around each joined place, and take nothing off around it."""
+    """Add the pairs around each joined symbol, and subtract nothing around it."""
     corpus, counts = list(words.items()), pairs_of(words)
     merges = []
     for _ in range(n_merges):
@@ -234,8 +234,8 @@ def neighbours_added(words, n_merges):
         for symbols, count in corpus:
             shorter = join(symbols, best)
             if len(shorter) < len(symbols):
-                for place in range(1, len(shorter)):
-                    pair = shorter[place - 1 : place + 1]
+                for position in range(1, len(shorter)):
+                    pair = shorter[position - 1 : position + 1]
                     counts[pair] += count * (made in pair)
             after.append((shorter, count))
         corpus = after
@@ -266,13 +266,13 @@ def more_than_twice(words, n_merges):
 
 @answers.also("word_frequency_ignored")
 def every_word_once(words, n_merges):
-    merges, kept = [], set(words)
+    merges, spelt = [], set(words)
     while len(merges) < n_merges:
-        counts = collections.Counter(p for w in kept for p in itertools.pairwise(w))
+        counts = collections.Counter(p for w in spelt for p in itertools.pairwise(w))
         if not counts or max(counts.values()) < 2:
             break
         merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        kept = {join(symbols, merges[-1]) for symbols in kept}
+        spelt = {join(symbols, merges[-1]) for symbols in spelt}
     return merges
 
 
@@ -384,7 +384,7 @@ def one_long_sequence(words, n_merges):
 
 
 @answers.also("overlaps_left_out")
-def places_that_can_be_joined(words, n_merges):
+def positions_that_can_be_joined(words, n_merges):
     def count(corpus):
         counts = collections.Counter()
         for symbols, times in corpus:

@@ -51,8 +51,8 @@ def list_count(text):
 @answers.correct
 def regular_expression(text):
     counts = {}
-    for found in re.finditer(r"\S+", text):
-        word = found.group()
+    for match in re.finditer(r"\S+", text):
+        word = match.group()
         key = (*word[:-1], word[-1] + MARK)
         counts[key] = counts[key] + 1 if key in counts else 1
     return counts
@@ -104,14 +104,14 @@ def ones_for_a_set(text):
 
 
 @answers.also("parts_of_words_counted")
-def places_where_the_text_starts_so(text):
-    def places(word):
-        found, start = 0, text.find(word)
+def positions_where_the_text_starts_so(text):
+    def count_of(word):
+        count, start = 0, text.find(word)
         while start >= 0:
-            found, start = found + 1, text.find(word, start + len(word))
-        return found
+            count, start = count + 1, text.find(word, start + len(word))
+        return count
 
-    return {symbols_of(word): places(word) for word in text.split()}
+    return {symbols_of(word): count_of(word) for word in text.split()}
 
 
 @answers.also("last_run_counted")
@@ -131,8 +131,8 @@ def each_letter_lowered(text):
 
 @answers.also("punctuation_removed")
 def signs_replaced_by_blanks(text):
-    kept = (s if s.isalnum() or s == "_" else " " for s in text)
-    return counts_of("".join(kept).split())
+    signs = (s if s.isalnum() or s == "_" else " " for s in text)
+    return counts_of("".join(signs).split())
 
 
 @answers.also("punctuation_apart")
@@ -166,7 +166,7 @@ def cut_at_each_blank(text):
 def letters_only(text):
     counts = {}
     for word in text.split():
-        key = tuple(word[place] for place in range(len(word)))
+        key = tuple(word[i] for i in range(len(word)))
         counts[key] = counts.get(key, 0) + 1
     return counts
 
@@ -189,7 +189,7 @@ def joined_and_cut(text):
 
 
 @answers.also("mark_before_the_word")
-def mark_at_the_first_place(text):
+def mark_at_the_first_position(text):
     def write(word):
         letters = list(word)
         letters[0] = MARK + letters[0]
