@@ -1,8 +1,8 @@
 """A class as nbgrader collects it, and the files of its results.
 
 ``submitted/<student>/<lesson>/<lesson>.ipynb`` → ``build/grading/<lesson>.jsonl``, a
-line for each student, in the order of their names; the times stand in a file beside it,
-so that the results of the same submissions are the same bytes.
+line for each student, in the order of their names. The times are in a file of their
+own, so that the results of the same submissions are the same bytes.
 """
 
 import json
@@ -16,7 +16,7 @@ from autograder.grading.submission import SUBMITTED
 
 
 def students_of(course: Course, lesson: str) -> list[str]:
-    """Give the students who have handed something in for a lesson, sorted.
+    """Return the students who have handed something in for a lesson, sorted.
 
     Raises ``CourseError`` if there is nobody, or the folder cannot be read.
     """
@@ -24,21 +24,21 @@ def students_of(course: Course, lesson: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if not entry.name.startswith(".")]
-        found = [name for name in names if os.path.lexists(folder / name / lesson)]
+        students = [name for name in names if os.path.lexists(folder / name / lesson)]
     except FileNotFoundError:
-        found = []
+        students = []
     except OSError as error:
         raise CourseError(f"{SUBMITTED}/ cannot be read ({error.strerror})") from None
-    if not found:
+    if not students:
         raise CourseError(
             f"nobody has submitted {lesson}: a submission is the file {SUBMITTED}/"
             f"<student>/{lesson}/{lesson}.ipynb"
         )
-    return sorted(found)
+    return sorted(students)
 
 
 def chosen_students(course: Course, lesson: str, student: str = "") -> list[str]:
-    """Give the students to grade: the class, or one."""
+    """Return the students to grade: the class, or one."""
     students = students_of(course, lesson)
     if student and student not in students:
         known = ", ".join(students[:20]) + (" …" if len(students) > 20 else "")
@@ -49,7 +49,7 @@ def chosen_students(course: Course, lesson: str, student: str = "") -> list[str]
 
 
 def submission_path(course: Course, lesson: str, student: str) -> Path:
-    """Give where a student's notebook is: under its own name, or alone under another.
+    """Return the path of a student's notebook: the lesson's name, or the only notebook.
 
     A file that was renamed ("01 (1).ipynb") is still the student's work.
     """
@@ -69,7 +69,7 @@ def submission_path(course: Course, lesson: str, student: str) -> Path:
 
 
 def default_jobs() -> int:
-    """Give how many submissions to grade at a time on this machine.
+    """Return how many submissions to grade at a time on this machine.
 
     One for each processor, as long as all their limits on memory fit together.
     """
@@ -80,7 +80,7 @@ def default_jobs() -> int:
 
 
 def _processors() -> int:
-    """Give how many processors this process may use."""
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1  # macOS
@@ -89,7 +89,7 @@ def _processors() -> int:
 def write_results(path: Path, journal: Journal, lesson: str) -> None:
     """Write a class's results and times, a line of JSON for each student.
 
-    path : of the results; the times stand beside it
+    path : of the results; the times are in a file next to it
 
     Raises ``CourseError`` if that cannot be done.
     """
@@ -98,7 +98,7 @@ def write_results(path: Path, journal: Journal, lesson: str) -> None:
         for name, seconds in journal.times(lesson)
     )
     try:
-        write_lines(path, (kept.line for kept in journal.latest(lesson)))
+        write_lines(path, (entry.line for entry in journal.latest(lesson)))
         write_lines(path.with_suffix(".times.jsonl"), rows)
     except OSError as error:
         raise CourseError(

@@ -1,8 +1,8 @@
 """The part of the course that a submission may see: ``course_lib``, and a ``check``.
 
-``course_lib`` is a copy in which the functions that the lesson grades have no body any
-more; ``autograder`` is a stub whose ``check`` does nothing. The originals are public:
-this keeps them from being used silently, no more.
+``course_lib`` is a copy in which the functions that the lesson grades only raise;
+``autograder`` is a stub whose ``check`` does nothing. The originals are public: this
+prevents their silent use, no more.
 """
 
 import ast
@@ -19,8 +19,8 @@ from autograder.checking.exercise import Exercise
 
 OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
-# The modules that say what one call gave: the child describes outcomes with them.
-OUTCOMES = ("checking/__init__.py", "checking/call.py", "checking/values.py")
+# The modules that describe the result of one call: the child needs them.
+CALL_MODULES = ("checking/__init__.py", "checking/call.py", "checking/values.py")
 WITHHELD = (
     "raise RuntimeError('the course\\'s own {name} cannot be called while {name} is "
     "graded')"
@@ -39,10 +39,10 @@ def check(answer=None):
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
     """Make a folder for ``make_copy``; remove those of graders that were killed."""
-    for left in Path(tempfile.gettempdir()).glob("grading-*-*"):
-        process = left.name.split("-")[1]
+    for folder in Path(tempfile.gettempdir()).glob("grading-*-*"):
+        process = folder.name.split("-")[1]
         if process.isdecimal() and not Path("/proc", process).exists():
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
     return tempfile.TemporaryDirectory(prefix=f"grading-{os.getpid()}-")
 
 
@@ -57,7 +57,7 @@ def make_copy(folder: Path, exercises: Sequence[Exercise]) -> None:
     stub = folder / "course" / "autograder"
     (stub / "checking").mkdir(parents=True)
     (stub / "__init__.py").write_text(STUB, encoding="utf-8")
-    for name in OUTCOMES:
+    for name in CALL_MODULES:
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)
     target = folder / "course" / "course_lib"
     shutil.copytree(COURSE_LIB, target, ignore=skip)
@@ -73,7 +73,7 @@ def make_copy(folder: Path, exercises: Sequence[Exercise]) -> None:
 
 
 def without_bodies(source: str, names: set[str]) -> str:
-    """Give a module's source in which some functions only raise.
+    """Return a module's source in which some functions only raise.
 
     >>> print(without_bodies("def f(x):\\n    return x\\n", {"f"}))
     def f(x):
@@ -82,38 +82,33 @@ def without_bodies(source: str, names: set[str]) -> str:
     tree = ast.parse(source)
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef) and statement.name in names:
-            written = ast.get_docstring(statement, clean=False)
+            has_docstring = ast.get_docstring(statement, clean=False)
+            docstring = statement.body[:1] if has_docstring else []
             raising = ast.parse(WITHHELD.format(name=statement.name)).body
-            kept = statement.body[:1] if written else []
-            statement.body = [*kept, *raising]
+            statement.body = [*docstring, *raising]
     return ast.unparse(tree)
 
 
 def modules_of(setup: Sequence[str]) -> list[str]:
-    """Give the modules that a lesson's own cells import: the warm parent has them.
+    """Return the modules that a lesson's own cells import, for the warm parent.
 
     >>> modules_of(["import numpy as np\\nfrom course_lib import figures"])
     ['course_lib', 'course_lib.figures', 'numpy']
     """
-    found: set[str] = set()
+    modules: set[str] = set()
     for text in setup:
         for statement in ast.walk(ast.parse(text)):
             if isinstance(statement, ast.Import):
-                found |= {alias.name for alias in statement.names}
+                modules |= {alias.name for alias in statement.names}
             elif isinstance(statement, ast.ImportFrom) and statement.module:
-                found.add(statement.module)
-                found |= _submodules(statement)
-    return sorted(found - {"autograder", "__future__"})
+                modules.add(statement.module)
+                if statement.module == "course_lib":
+                    modules |= {f"course_lib.{alias.name}" for alias in statement.names}
+    return sorted(modules - {"autograder", "__future__"})
 
 
-def _submodules(statement: ast.ImportFrom) -> set[str]:
-    if statement.module != "course_lib":
-        return set()
-    return {f"course_lib.{alias.name}" for alias in statement.names}
-
-
-def watched(exercises: Sequence[Exercise]) -> Mapping[str, list[str]]:
-    """Give for each exercise the functions that would answer it."""
+def watched_functions(exercises: Sequence[Exercise]) -> Mapping[str, list[str]]:
+    """Return for each exercise the functions that would answer it."""
     return {
         exercise.name: [
             f"{exercise.reference.__module__}.{exercise.name}",

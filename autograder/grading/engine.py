@@ -66,7 +66,7 @@ class Engine:
         self.sandbox = Sandbox(
             folder,
             sorted({*course_copy.modules_of(setup), *graded}),
-            course_copy.watched(self.exercises),
+            course_copy.watched_functions(self.exercises),
             [(c.role, c.source) for c in self.release.cells if c.is_code],
             isolated=isolated,
             limits=limits,

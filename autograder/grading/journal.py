@@ -138,7 +138,7 @@ class Journal:
         """Return each student's latest result, sorted by student."""
         with self._readable_errors():
             return [
-                SubmissionResult.from_json(kept.line) for kept in self.latest(lesson)
+                SubmissionResult.from_json(entry.line) for entry in self.latest(lesson)
             ]
 
     def times(self, lesson: str) -> Iterator[tuple[str, dict[str, float]]]:

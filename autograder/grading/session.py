@@ -162,7 +162,7 @@ class Session:
         """
         arguments = copied(arguments)
         call_kind = _CallKind(exercise, tuple(bound), self._alone)
-        lost_kind = self._given_up(call_kind)
+        lost_kind = self._ending_without_try(call_kind)
         for _ in range(0 if lost_kind else 2):
             try:
                 return self._call(exercise, when, (arguments, keywords), bound)
@@ -177,7 +177,7 @@ class Session:
                 break
         return CallResult(lost_kind or "crashed", arguments=arguments)
 
-    def _given_up(self, call_kind: _CallKind) -> LostKind | None:
+    def _ending_without_try(self, call_kind: _CallKind) -> LostKind | None:
         """Return how all further calls of a kind end without being tried."""
         if self._hopeless:
             return self._hopeless

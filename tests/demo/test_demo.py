@@ -1,4 +1,4 @@
-"""The sample class, graded by the engine: points, findings, files, and failures."""
+"""The sample class, graded by the engine: points, diagnoses, files, and failures."""
 
 import csv
 import html
@@ -26,7 +26,7 @@ from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.commands.app import run as run_command
 from autograder.course import Course, CourseError
 from autograder.demo import run as grading
-from autograder.demo import sample_class as typed
+from autograder.demo import sample_class as sample
 from autograder.demo.diagnoses import (
     AnswerDiagnosis,
     diagnoses_of,
@@ -76,9 +76,9 @@ MISCONCEPTIONS = {
 class GradedClass:
     """The course folder after the demo, and how to look into it."""
 
-    def __init__(self, folder, found):
+    def __init__(self, folder, diagnoses):
         self.folder = folder
-        self.found = found
+        self.diagnoses = diagnoses
         self.data = json.loads((folder / "class.json").read_text(encoding="utf-8"))
 
     def of(self, student):
@@ -97,7 +97,7 @@ class GradedClass:
 
 
 def belongings(root):
-    """Give what the demo must leave alone in the repository, with its times."""
+    """Return what the demo must leave alone in the repository, with its times."""
     names = ("gradebook.db", "gradebook.seed", "submitted", "autograded", "feedback")
     names += ("build/grading", "build/export", "build/report")
     paths = [p for name in names for p in (root / name, *(root / name).rglob("*"))]
@@ -110,10 +110,10 @@ def graded(tmp_path_factory):
     folder.mkdir()
     (folder / "of-an-earlier-demo").touch()
     before = belongings(COURSE.root)
-    found = grade_class(COURSE, folder, [*CLASS.values()], Console(file=StringIO()))
+    diagnoses = grade_class(COURSE, folder, [*CLASS.values()], Console(file=StringIO()))
     assert belongings(COURSE.root) == before
     assert not (folder / "of-an-earlier-demo").exists()
-    return GradedClass(folder, found)
+    return GradedClass(folder, diagnoses)
 
 
 @pytest.mark.sandbox
@@ -140,7 +140,7 @@ def test_right_answers_get_full_marks_and_no_diagnosis(graded, student):
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("student", sorted(MISCONCEPTIONS))
-def test_each_mistake_costs_points_and_is_named(graded, student):
+def test_each_misconception_costs_points_and_is_named(graded, student):
     rows = graded.of(student)
     named = {n: r["diagnosis"] for n, r in rows.items() if r["points"] < load(n).points}
     assert named == MISCONCEPTIONS[student]
@@ -154,7 +154,7 @@ def test_right_answer_that_calls_a_wrong_one_gets_credit(graded):
 
 
 @pytest.mark.sandbox
-def test_what_is_not_written_gets_nothing_and_is_told_so(graded):
+def test_unwritten_answer_gets_no_points_and_says_so(graded):
     rows = graded.of("jomo").values()
     assert {(r["points"], r["diagnosis"]) for r in rows} == {(0.0, "not written yet")}
     for name, row in graded.of("ines").items():
@@ -163,18 +163,20 @@ def test_what_is_not_written_gets_nothing_and_is_told_so(graded):
 
 
 @pytest.mark.sandbox
-def test_exception_costs_the_answer_it_is_in_and_no_other(graded):
+def test_exception_costs_only_its_own_answer(graded):
     lost = {n: r["diagnosis"] for n, r in graded.of("kalea").items() if r["diagnosis"]}
     assert lost == {
         "bilinear_scores": "stopped with ValueError",
         "additive_scores": "stopped with SyntaxError",
     }
-    kept = {n for n, r in graded.of("kalea").items() if r["points"] == load(n).points}
-    assert kept == EXERCISES - {*lost}
+    full_marks = {
+        n for n, r in graded.of("kalea").items() if r["points"] == load(n).points
+    }
+    assert full_marks == EXERCISES - {*lost}
 
 
 @pytest.mark.sandbox
-def test_course_version_gets_nothing_and_is_to_be_reviewed(graded):
+def test_course_version_gets_no_points_and_a_review(graded):
     row = graded.of("orla")["attention"]
     assert row["points"] == 0
     assert row["diagnosis"] == "for review: it calls course_lib.attention.attention"
@@ -189,7 +191,7 @@ def test_windows_line_ends_are_in_the_file_and_in_its_cells(graded):
 
 
 @pytest.mark.sandbox
-def test_broken_file_costs_its_owner_everything_and_nobody_else(graded):
+def test_broken_file_costs_only_its_owner(graded):
     with pytest.raises(ValueError):
         json.loads(graded.notebook("submitted", "pavel").read_text(encoding="utf-8"))
     for row in graded.of("pavel").values():
@@ -199,13 +201,17 @@ def test_broken_file_costs_its_owner_everything_and_nobody_else(graded):
 
 
 @pytest.mark.sandbox
-def test_grades_have_every_student_the_same_totals_and_the_mistakes(graded):
+def test_grades_csv_has_totals_and_misconceptions(graded):
     rows = graded.table("grades.csv")
     assert [row["student"] for row in rows] == [*CLASS]
     for row in rows:
-        given = graded.of(row["student"]).values()
-        assert float(row[f"{LESSON} points"]) == sum(r["points"] for r in given)
-        assert float(row[f"{LESSON} max"]) == sum(r["max_points"] for r in given)
+        rows_of_student = graded.of(row["student"]).values()
+        assert float(row[f"{LESSON} points"]) == sum(
+            r["points"] for r in rows_of_student
+        )
+        assert float(row[f"{LESSON} max"]) == sum(
+            r["max_points"] for r in rows_of_student
+        )
         named = {*row[f"{LESSON} misconceptions"].split(", ")} - {""}
         assert named == {*MISCONCEPTIONS.get(row["student"], {}).values()}
 
@@ -215,7 +221,7 @@ def test_grades_have_every_student_the_same_totals_and_the_mistakes(graded):
     ("file", "student"),
     [("canvas.csv", "SIS Login ID"), ("moodle.csv", "Username")],
 )
-def test_files_for_learning_management_systems_have_the_totals(graded, file, student):
+def test_lms_files_have_the_totals(graded, file, student):
     rows = [row for row in graded.table(file) if row[student]]
     totals = {row[student]: float(row[LESSON]) for row in rows}
     points = {name: [r["points"] for r in graded.of(name).values()] for name in CLASS}
@@ -223,7 +229,7 @@ def test_files_for_learning_management_systems_have_the_totals(graded, file, stu
 
 
 @pytest.mark.sandbox
-def test_gradebook_agrees_with_what_was_found(graded):
+def test_gradebook_agrees_with_the_diagnoses(graded):
     database = f"sqlite:///{graded.folder / 'gradebook.db'}"
     with Gradebook(database, "attention") as gradebook:
         for row in graded.data:
@@ -239,33 +245,33 @@ def test_gradebook_agrees_with_what_was_found(graded):
 def test_feedback_pages_show_the_diagnosis(graded):
     for student in CLASS:
         for name, misconception in MISCONCEPTIONS.get(student, {}).items():
-            assert finding_of(name, misconception) in graded.page(student)
+            assert diagnosis_of(name, misconception) in graded.page(student)
     assert "not written yet" in graded.page("jomo")
     assert "all 8 claims hold" in graded.page("amara")
     assert "ends in the middle" in graded.page("pavel")
 
 
 @pytest.mark.sandbox
-def test_dashboard_names_the_mistakes_and_what_is_to_be_looked_at(graded):
+def test_dashboard_names_misconceptions_and_reviews(graded):
     text = (graded.folder / "dashboard.html").read_text(encoding="utf-8")
     page = re.sub(r"<[^>]*>", "", text)
     for wrong in MISCONCEPTIONS.values():
         for name, misconception in wrong.items():
-            assert misconception in page and finding_of(name, misconception) in page
+            assert misconception in page and diagnosis_of(name, misconception) in page
     assert re.search(r"most frequent .* no_scale in .* 2 students", page)
     assert "course_lib.attention.attention" in page and "ends in the middle" in page
 
 
-def finding_of(exercise, misconception):
-    """Give the beginning of a misconception's finding as it stands in a page."""
-    bank = {kept.name: kept for kept in load(exercise).misconceptions}
-    finding = html.escape(bank[misconception].diagnosis.split("`")[0])
-    assert len(finding) > 20
-    return finding
+def diagnosis_of(exercise, misconception):
+    """Return the beginning of a misconception's diagnosis as a page has it."""
+    bank = {each.name: each for each in load(exercise).misconceptions}
+    diagnosis = html.escape(bank[misconception].diagnosis.split("`")[0])
+    assert len(diagnosis) > 20
+    return diagnosis
 
 
 @pytest.mark.sandbox
-def test_the_folder_is_a_course_in_which_the_class_is_known_as_graded(graded):
+def test_autograder_grade_knows_the_demo_as_graded(graded):
     command = [sys.executable, "-m", "autograder", "grade", "01"]
     done = subprocess.run(command, cwd=graded.folder, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -273,9 +279,9 @@ def test_the_folder_is_a_course_in_which_the_class_is_known_as_graded(graded):
 
 
 @pytest.mark.sandbox
-def test_table_names_every_mistake_and_fits_80_columns(graded):
+def test_table_names_every_misconception_in_80_columns(graded):
     out = StringIO()
-    print_class(Console(file=out, width=80), "The class", graded.found)
+    print_class(Console(file=out, width=80), "The class", graded.diagnoses)
     lines = out.getvalue().splitlines()
     assert max(len(line) for line in lines) <= 80
     for row in graded.data:
@@ -285,18 +291,18 @@ def test_table_names_every_mistake_and_fits_80_columns(graded):
     assert [word for word in first if word in CLASS] == [*CLASS]
 
 
-def test_rows_of_the_table_leave_out_what_is_right():
-    def found(name, points, words):
+def test_rows_of_leaves_out_right_answers():
+    def diagnosis(name, points, words):
         return AnswerDiagnosis("amara", name, points, 7.0, words)
 
-    assert rows_of([found("a", 7.0, None), found("b", 7.0, None)]) == [
+    assert rows_of([diagnosis("a", 7.0, None), diagnosis("b", 7.0, None)]) == [
         ("14/14", "all", "14/14", "right")
     ]
     mixed = [
-        found("a", 7.0, None),
-        found("b", 2.5, "no_scale"),
-        found("c", 0.0, "not written yet"),
-        found("d", 0.0, "not written yet"),
+        diagnosis("a", 7.0, None),
+        diagnosis("b", 2.5, "no_scale"),
+        diagnosis("c", 0.0, "not written yet"),
+        diagnosis("d", 0.0, "not written yet"),
     ]
     assert rows_of(mixed) == [
         ("9.5/28", "b", "2.5/7", "no_scale"),
@@ -304,10 +310,10 @@ def test_rows_of_the_table_leave_out_what_is_right():
     ]
 
 
-def test_table_shows_words_in_brackets_as_they_are():
+def test_table_prints_brackets_as_they_are():
     out = StringIO()
-    finding = AnswerDiagnosis("amara", "softmax", 0.0, 8.0, "broken file: [b]")
-    print_class(Console(file=out, width=80), "The class", [finding])
+    diagnosis = AnswerDiagnosis("amara", "softmax", 0.0, 8.0, "broken file: [b]")
+    print_class(Console(file=out, width=80), "The class", [diagnosis])
     assert "broken file: [b]" in out.getvalue()
 
 
@@ -339,11 +345,11 @@ FLAG = Flag("attention", "torch.softmax", "return torch.softmax(x)")
         ),
     ],
 )
-def test_words_say_what_was_found(exercise, words):
+def test_in_words_names_the_diagnosis(exercise, words):
     assert in_words(exercise) == words
 
 
-def test_all_exercises_of_a_broken_file_have_its_reason():
+def test_diagnoses_of_a_broken_file_have_its_reason():
     exercises = judged("invalid"), judged("invalid")
     reason = f"{LESSON}.ipynb is empty."
     result = SubmissionResult("amara", LESSON, "invalid", exercises, reason)
@@ -351,15 +357,15 @@ def test_all_exercises_of_a_broken_file_have_its_reason():
 
 
 @pytest.mark.parametrize("student", sorted(MISCONCEPTIONS))
-def test_mistakes_of_the_class_are_named_without_nbgrader_too(student):
+def test_judge_names_the_misconceptions_of_the_class(student):
     names = {"np": np}
-    found = {}
+    diagnoses = {}
     for name in (e.name for e in in_lesson_order()):
         exec(CLASS[student].answers[name], names)
         result = judge(load(name), local_runner_factory(names[name]))
         if result.points < load(name).points:
-            found[name] = result.diagnosis or None
-    assert found == MISCONCEPTIONS[student]
+            diagnoses[name] = result.diagnosis or None
+    assert diagnoses == MISCONCEPTIONS[student]
 
 
 def in_lesson_order():
@@ -367,15 +373,15 @@ def in_lesson_order():
     return [load(name) for name in cells]
 
 
-def test_class_has_each_kind_of_submission():
+def test_sample_class_has_each_kind_of_submission():
     assert len(CLASS) >= 14
     assert len({w for wrong in MISCONCEPTIONS.values() for w in wrong.values()}) >= 8
     assert 0 < len(CLASS["ines"].answers) < len(EXERCISES)
     assert CLASS["jomo"].answers == {}
-    assert CLASS["mirela"].own_cells == {"scaled_scores": typed.HELPER}
+    assert CLASS["mirela"].own_cells == {"scaled_scores": sample.HELPER}
 
 
-def test_mistaken_answer_brings_along_what_it_calls():
+def test_wrong_answer_includes_what_it_calls():
     source = wrong_answer("softmax_jacobian", "diagonal_only")
     names = {"np": np}
     exec(source, names)
@@ -385,22 +391,22 @@ def test_mistaken_answer_brings_along_what_it_calls():
     assert "import math" in wrong_answer("bilinear_scores", "divided_by_root_of_d_k")
 
 
-def test_mistake_that_no_exercise_has_is_refused():
+def test_wrong_answer_refuses_an_unknown_misconception():
     with pytest.raises(LookupError, match="scaled_scores has no misconception 'none'"):
         wrong_answer("scaled_scores", "none")
 
 
-def test_submission_keeps_the_learners_notebook_and_adds_own_cells(tmp_path):
+def test_answered_notebook_adds_own_cells_to_the_learners(tmp_path):
     before = nbformat.writes(LEARNER)
     notebook = answered_notebook(LEARNER, CLASS["mirela"])
-    place = [cell.id for cell in notebook.cells].index("scaled_scores")
-    assert notebook.cells[place - 1].source == typed.HELPER
-    assert "nbgrader" not in notebook.cells[place - 1].metadata
+    index = [cell.id for cell in notebook.cells].index("scaled_scores")
+    assert notebook.cells[index - 1].source == sample.HELPER
+    assert "nbgrader" not in notebook.cells[index - 1].metadata
     path = submit(tmp_path, LESSON, LEARNER, CLASS["jomo"])
     assert path.read_text(encoding="utf-8") == nbformat.writes(LEARNER) == before
 
 
-def test_answer_to_an_exercise_that_the_notebook_lacks_is_refused():
+def test_answer_to_an_unknown_exercise_is_refused():
     with pytest.raises(LookupError, match="no exercise softmin"):
         answered_notebook(LEARNER, SampleStudent("rosa", {"softmin": "pass"}))
 
@@ -414,7 +420,7 @@ def empty_course(root, *lessons):
     return Course(root)
 
 
-def test_the_demo_has_a_gradebook_of_its_own_whatever_is_configured(tmp_path):
+def test_demo_ignores_the_configured_gradebook(tmp_path):
     course = empty_course(tmp_path, COURSE.teacher(LESSON), COURSE.learner(LESSON))
     config = tmp_path / "nbgrader_config.py"
     real = "c.CourseDirectory.db_url = 'sqlite:////of/the/institute.db'\n"
@@ -453,13 +459,13 @@ def test_folder_that_is_a_link_is_not_followed(tmp_path):
     assert (tmp_path / "mine" / "thesis.tex").exists()
 
 
-def test_machine_without_a_sandbox_grades_the_sample_class_and_says_so(monkeypatch):
+def test_demo_without_a_sandbox_grades_and_says_so(monkeypatch):
     tried = []
 
     def grade(course, console, *, isolated=True):
         tried.append(isolated)
         if isolated:
-            raise NoSandbox("submissions cannot be shut in on this machine")
+            raise NoSandbox("submissions cannot be isolated on this machine")
         return ["graded"]
 
     monkeypatch.setattr(grading, "_grade", grade)
@@ -486,13 +492,13 @@ def test_ctrl_c_ends_the_demo_with_one_line(tmp_path):
         journal = tmp_path / "build" / "demo" / "build" / "grading" / "journal.db"
         _wait_for(journal, process)  # then the workers start
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        said, _ = process.communicate(timeout=120)
+        output, _ = process.communicate(timeout=120)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     assert process.returncode == 130
-    assert said.splitlines()[1:] == [
+    assert output.splitlines()[1:] == [
         "Stopped: call it again, and the demo starts over."
     ]
     assert not [*Path(tmp_path).rglob("class.json")]

@@ -40,7 +40,7 @@ def answer(connection, task, settings):
     if name == "fault":
         return GradingTaskResult(task, None, {}, "Traceback …\nKeyError: 'softmax'")
     if name == "refused":
-        return NoSandbox("submissions cannot be shut in on this machine")
+        return NoSandbox("submissions cannot be isolated on this machine")
     if name == "exits":
         sys.exit("a sandbox had to be given up")
     if name == "waits":

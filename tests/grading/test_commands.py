@@ -239,7 +239,7 @@ def test_a_place_that_takes_no_file_is_one_sentence(root, fake, call, place):
 
 def test_a_refusal_while_grading_is_one_sentence(root, fake, call):
     hand_in(root, "refused")
-    assert "cannot be shut in" in refusal(call("grade", "01"))
+    assert "cannot be isolated" in refusal(call("grade", "01"))
     assert lines(root) == []
 
 

@@ -14,7 +14,7 @@ from autograder.grading import course_copy
 from autograder.grading.course_copy import (
     make_copy,
     modules_of,
-    watched,
+    watched_functions,
     without_bodies,
 )
 from tests.submissions import COURSE, EXERCISES, LESSON
@@ -157,7 +157,7 @@ def test_the_modules_of_a_lesson_are_those_that_its_cells_import():
 
 
 def test_watched_are_the_courses_own_function_and_those_that_an_exercise_lists():
-    found = watched(GRADED)
+    found = watched_functions(GRADED)
     assert [*found] == [*EXERCISES]
     for exercise in GRADED:
         own, *library = found[exercise.name]

@@ -151,7 +151,7 @@ def test_a_folder_in_its_place_and_a_file_above_it_are_one_sentence(tmp_path):
 
 
 def test_a_journal_that_another_process_holds_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "WAIT", 0.05)
+    monkeypatch.setattr(module, "WRITER_SECONDS", 0.05)
     with (
         Journal(Course(tmp_path)) as journal,
         closing(sqlite3.connect(journal.path)) as other,

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from autograder.grading import reading
-from autograder.grading import reading as document
 from autograder.grading.reading import SubmittedCell, Unreadable, read_submission
 
 NAME = "lesson.ipynb"
@@ -198,9 +197,9 @@ class _Unread:
 @pytest.mark.parametrize(
     ("limit", "value", "cells", "piece"),
     [
-        ("MOST_CELLS", 3, ["a", "b", "c", "d"], "4 cells, more than the 3"),
-        ("LONGEST_CODE", 2 << 20, ["é" * (1 << 20) + "e"], "2.0 MiB of code in one"),
-        ("MOST_CODE", 2 << 20, ["e" * (1 << 20)] * 3, "3.0 MiB of code in all"),
+        ("MAX_CELLS", 3, ["a", "b", "c", "d"], "4 cells, more than the 3"),
+        ("MAX_CELL_CODE_BYTES", 2 << 20, ["é" * (1 << 20) + "e"], "2.0 MiB of code in one"),
+        ("MAX_CODE_BYTES", 2 << 20, ["e" * (1 << 20)] * 3, "3.0 MiB of code in all"),
     ],
 )
 def test_too_much_is_refused_with_the_limit(
@@ -218,7 +217,7 @@ def test_too_much_is_refused_with_the_limit(
 def test_many_small_values_are_refused_before_they_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document, "MOST_VALUES", 1000)
+    monkeypatch.setattr(reading, "MAX_VALUES", 1000)
     raw = as_bytes(code("x"), filler=[[] for _ in range(600)])
     assert "more than 1,000 values" in refused(tmp_path, raw)
 
@@ -288,7 +287,7 @@ def test_a_student_who_is_a_link_is_not_followed_below_the_class(
     (tmp_path / "mallory").symlink_to("alice")
     path = tmp_path / "mallory" / "lesson" / NAME
     with pytest.raises(Unreadable, match="The folder mallory is a link"):
-        read_submission(path, below=tmp_path)
+        read_submission(path, trusted_root=tmp_path)
 
 
 def test_a_course_folder_behind_a_link_is_read(tmp_path: Path) -> None:

@@ -12,11 +12,16 @@ import psutil
 import pytest
 
 from autograder.grading import course_copy
-from autograder.grading import sandbox as bubblewrap
 from autograder.grading.engine import Engine
 from autograder.grading.inside import wire
 from autograder.grading.inside.isolation import Limits
-from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure, check_started
+from autograder.grading.sandbox import (
+    NoSandbox,
+    Sandbox,
+    SandboxFailure,
+    check_started,
+    environment,
+)
 from tests.grading.engines import (
     SANDBOX_USERS,
     SEED,
@@ -210,7 +215,7 @@ def test_only_its_connection_is_open_in_a_child(sandbox):
 
 def test_the_environment_of_a_child_is_ours_and_nothing_else(engine, sandbox):
     found = inside(sandbox, "import os; return dict(os.environ)")
-    given = bubblewrap.environment(sandbox.folder)
+    given = environment()
     assert found.items() >= given.items()
     assert "A_SECRET_OF_OURS" not in found
     # bubblewrap says where it is; the interpreter and IPython set these themselves.
@@ -229,13 +234,15 @@ def test_the_courses_files_are_not_there(sandbox):
                 return []
         course, home = given
         modules = []
-        for name in ("exercises", "judge", "grading", "registry"):
+        names_outside = "exercises grading messages checking.judging checking.registry"
+        for name in names_outside.split():
             try:
                 __import__(f"autograder.{name}")
                 modules.append(name)
             except ImportError:
                 pass
-        return names(course), names(home), names("/course/autograder"), modules
+        stub = names("/course/autograder"), names("/course/autograder/checking")
+        return names(course), names(home), stub, modules
         """,
         str(COURSE.root),
         str(Path.home()),
@@ -244,7 +251,10 @@ def test_the_courses_files_are_not_there(sandbox):
     packages = {".venv"}  # a Python that lies in the course folder has to be there
     assert {*course} <= packages
     assert {*home} <= {"miniconda3", "miniforge3", ".local", ".pyenv"}
-    assert stub == ["__init__.py", "arrays.py", "outcome.py", "time_limit.py"]
+    assert stub == (
+        ["__init__.py", "checking"],
+        ["__init__.py", "call.py", "values.py"],
+    )
     assert modules == []
 
 
@@ -632,7 +642,7 @@ def test_where_children_cannot_be_shut_in_the_engine_refuses(monkeypatch):
 
     def made(self, *arguments, **options):
         make(self, *arguments, **options)
-        place = self.sandbox.folder / "engine" / "inside" / "namespaces.py"
+        place = self.sandbox.folder / "engine" / "inside" / "isolation.py"
         text = place.read_text()
         place.write_text(
             text.replace(

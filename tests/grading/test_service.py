@@ -127,7 +127,7 @@ def test_a_worker_that_has_ended_of_boredom_is_replaced(asked, course):
 
 def test_a_refusal_leaves_no_worker_behind(asked, course):
     hand_in(course, "refused")
-    with pytest.raises(CourseError, match="cannot be shut in"):
+    with pytest.raises(CourseError, match="cannot be isolated"):
         asked.autograded(LESSON, "refused", [])
     assert asked._workers is None
 

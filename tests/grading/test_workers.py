@@ -107,7 +107,7 @@ def test_what_took_too_long_is_tried_once_more_at_the_end(fake):
 
 
 def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
-    with pytest.raises(CourseError, match="cannot be shut in"):
+    with pytest.raises(CourseError, match="cannot be isolated"):
         done_of(2, "refused", "waits")
     assert left() == []
     assert [*scratch.iterdir()] == []
@@ -189,4 +189,4 @@ def test_a_sandbox_that_fails_after_others_have_worked_ends_no_class(fake):
     """A new worker's sandbox may be killed while it starts: memory may be short."""
     done, _ = done_of(1, "a", "refused", "b")
     assert [each.task.student for each in done if each.code_result] == ["a", "b"]
-    assert "cannot be shut in" in done[1].fault
+    assert "cannot be isolated" in done[1].fault

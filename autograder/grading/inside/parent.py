@@ -108,7 +108,7 @@ class Parent:
     def _be_the_child(
         self, who: tuple[int, int], root: bool, wait: int, connection: socket.socket
     ) -> None:
-        """Be shut in, step by step, then serve the submission; never returns."""
+        """Isolate this process step by step, then serve the submission; never returns."""
         try:
             isolation.die_with_parent()
             os.setsid()  # a signal to its group must not reach the parent
