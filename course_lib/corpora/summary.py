@@ -1,4 +1,8 @@
-"""The table of what there is: pairs per split, types, tokens, licence."""
+"""What data there is: tables, and how much of a test a model could have memorised.
+
+The split keeps skeletons apart (``course_lib.corpora.pairs``). The overlap is measured
+here in another way, so that it can find what the split let through.
+"""
 
 import random
 import re
@@ -8,11 +12,11 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from course_lib.corpora.datasets import SOURCES
+from course_lib.corpora.datasets import DATASETS
 from course_lib.corpora.pairs import Pair
 from course_lib.corpora.translations import translation_pairs
 
-LONG = 5
+MIN_WORDS = 5
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -40,16 +44,16 @@ def overlap(training: Sequence[Pair], test: Sequence[Pair]) -> Overlap:
     exact, near, one_word = set(), set(), set()
     for side in (0, 1):
         texts = {pair[side] for pair in training}
-        words = {_words(text) for text in texts}
-        holes = {hole for found in words for hole in _holes(found)}
-        for place, pair in enumerate(test):
-            found = _words(pair[side])
+        known = {_words(text) for text in texts}
+        known_holes = {hole for words in known for hole in _holes(words)}
+        for index, pair in enumerate(test):
+            words = _words(pair[side])
             if pair[side] in texts:
-                exact.add(place)
-            if found in words:
-                near.add(place)
-            if found in words or not holes.isdisjoint(_holes(found)):
-                one_word.add(place)
+                exact.add(index)
+            if words in known:
+                near.add(index)
+            if words in known or not known_holes.isdisjoint(_holes(words)):
+                one_word.add(index)
     n = max(len(test), 1)
     return Overlap(len(exact) / n, len(near) / n, len(one_word) / n)
 
@@ -59,49 +63,39 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _holes(words: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """Give the words with one of them taken out, in each possible way, and with none.
+    """Yield the words, then the words without one of them, in each possible way.
 
     Two texts that differ in one word have a hole in common, or one is a hole of the
     other. A text of fewer than five words has none but itself.
     """
     yield words
-    if len(words) < LONG:  # in a short text, one word is much of the meaning
+    if len(words) < MIN_WORDS:  # in a short text, one word is much of the meaning
         return
-    for place in range(len(words)):
-        yield words[:place] + words[place + 1 :]
+    for i in range(len(words)):
+        yield words[:i] + words[i + 1 :]
 
 
-HEADS = ("pairs", "en tokens", "en types", "de tokens", "de types", "near", "one")
-
-
-def sources_table() -> Table:
-    """Say where the data is from and what it may be used under."""
+def datasets_table() -> Table:
+    """List where the data is from and under which licence."""
     table = Table("data", "licence", "what is read")
-    for source in SOURCES:
-        came = f"{source.name}\n({source.requirement})"
-        table.add_row(came, source.licence, source.holds)
+    for dataset in DATASETS:
+        name = f"{dataset.name}\n({dataset.requirement})"
+        table.add_row(name, dataset.licence, dataset.description)
     return table
 
 
 def pairs_table() -> Table:
-    """Say how many pairs, tokens and types each part of the translation data has.
+    """Count pairs, tokens and types of each part of the translation data.
 
-    A token here is what stands between spaces, a type one of the different tokens; near
-    is the share of the part's pairs of which training has a copy or near copy, one the
-    share of those of which it has one but for a single word.
+    Tokens are separated by spaces, types are different tokens; near is the share of the
+    part's pairs of which training has a copy or near copy, one the share of those of
+    which it has one but for a single word.
     """
     parts = translation_pairs()
     table = Table("translation", title_justify="left")
-    for head in (
-        "pairs",
-        "en tokens",
-        "en types",
-        "de tokens",
-        "de types",
-        "near",
-        "one",
-    ):
-        table.add_column(head, justify="right")
+    columns = "pairs, en tokens, en types, de tokens, de types, near, one"
+    for column in columns.split(", "):
+        table.add_column(column, justify="right")
     for name in ("train", "validation", "test"):
         pairs = getattr(parts, name)
         english = _counts(pair.source for pair in pairs)
@@ -112,12 +106,11 @@ def pairs_table() -> Table:
 
 
 def samples_table(n: int = 20, seed: int = 0) -> Table:
-    """Show pairs of all three parts, drawn at random and not chosen."""
+    """List pairs of all three parts, drawn at random and not chosen."""
     parts = translation_pairs()
     table = Table("English", "German")
-    for pair in random.Random(seed).sample(
-        [*parts.train, *parts.validation, *parts.test], n
-    ):
+    pairs = [*parts.train, *parts.validation, *parts.test]
+    for pair in random.Random(seed).sample(pairs, n):
         table.add_row(Text(pair.source), Text(pair.target))
     return table
 
@@ -125,17 +118,10 @@ def samples_table(n: int = 20, seed: int = 0) -> Table:
 def _copies(training: list[Pair], name: str, pairs: list[Pair]) -> tuple[str, str]:
     if name == "train":
         return "", ""
-    found = overlap(training, pairs)
-    return f"{found.near:.1%}", f"{found.one_word:.1%}"
+    copies = overlap(training, pairs)
+    return f"{copies.near:.1%}", f"{copies.one_word:.1%}"
 
 
 def _counts(texts: Iterable[str]) -> tuple[int, int]:
     tokens = [token for text in texts for token in text.split()]
     return len(tokens), len(set(tokens))
-
-
-# MERGED course_lib.corpora.overlap: How much of a test a model could have learned by heart: copies and near copies.
-#
-#   The split keeps skeletons apart (``course_lib.corpora.skeletons``); the measures here
-#   are made in another way, so that they can find what the split let through.
-#

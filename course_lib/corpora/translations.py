@@ -1,8 +1,11 @@
-"""What a program says to people, in English and in other languages, as pairs of texts.
+"""The course's translation task: what a program says to people, in many languages.
 
 The texts are those of Home Assistant (Apache-2.0), which volunteers translate: short,
 concrete, with many compounds in German. They are program texts, not literature: what a
 model learns from them is to translate such texts.
+
+No word of a text is changed. It is either used, with plain quotes and single spaces, or
+left out as a whole.
 """
 
 import json
@@ -10,13 +13,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache as remember
+from functools import cache
 
-from course_lib.corpora import download as cache
 from course_lib.corpora.datasets import TRANSLATIONS
+from course_lib.corpora.download import open_cached
 from course_lib.corpora.pairs import Pair, Split, split
 
-SHORTEST, LONGEST = 2, 14  # words
+MIN_WORDS, MAX_WORDS = 2, 14
 PLAIN = str.maketrans(
     dict.fromkeys("“”„‟«»″", '"')
     | dict.fromkeys("‘’‚‛‹›′´", "'")
@@ -36,7 +39,7 @@ LETTER = re.compile(r"[^\W\d_]")
 
 
 def clean(text: str) -> str | None:
-    """Give a text as the course uses it, or None if it is to be left out.
+    """Return a text as the course uses it, or None if it is to be left out.
 
     >>> clean("Don’t  show “unavailable” devices")
     'Don\\'t show "unavailable" devices'
@@ -44,95 +47,83 @@ def clean(text: str) -> str | None:
     True
     """
     plain = unicodedata.normalize("NFC", text).translate(PLAIN)
-    # Again: an invisible character may have stood between a letter and its accent.
+    # Again: an invisible character may have separated a letter from its accent.
     plain = unicodedata.normalize("NFC", plain).strip()
     if UNWANTED.search(plain) or not LETTER.search(plain):
         return None
     words = plain.split()
-    return " ".join(words) if len(words) <= LONGEST else None
-
-
-Texts = dict[str, str]  # by the part of the program and the keys that lead to it
+    return " ".join(words) if len(words) <= MAX_WORDS else None
 
 
 def parallel_strings(languages: Sequence[str]) -> list[dict[str, str]]:
-    """Give the texts that exist in all of some languages.
+    """Return the texts that exist in all of some languages.
 
-    languages : codes such as "en", "de", "pt-BR"; ``languages_of_texts`` gives all
+    languages : codes such as "en", "de", "pt-BR", out of ``available_languages``
 
     Returns one dict per text, language to text, cleaned, of 2 to 14 words in the first
     language; each combination once, in the order of the source.
-    Raises ``DataFault`` without the data, ``ValueError`` for a language it lacks.
+    Raises ``DataError`` without the data, ``ValueError`` for a language it lacks.
     """
-    unknown = sorted(set(languages) - set(languages_of_texts()))
+    unknown = sorted(set(languages) - set(available_languages()))
     if unknown:
-        raise ValueError(f"languages={unknown} are not among {languages_of_texts()}")
-    found = [texts(language) for language in languages]
-    together: dict[tuple[str, ...], None] = {}  # a set that keeps the order
-    for key, text in found[0].items() if found else ():
-        if is_sentence(text) and all(key in others for others in found):
-            together[tuple(others[key] for others in found)] = None
-    return [dict(zip(languages, row, strict=True)) for row in together]
+        raise ValueError(f"languages={unknown} are not among {available_languages()}")
+    by_key = [texts(language) for language in languages]
+    rows: dict[tuple[str, ...], None] = {}  # a set in order
+    for key, text in by_key[0].items() if by_key else ():
+        if is_sentence(text) and all(key in others for others in by_key):
+            rows[tuple(others[key] for others in by_key)] = None
+    return [dict(zip(languages, row, strict=True)) for row in rows]
 
 
 def most_frequent_pairs(source: str, target: str) -> list[Pair]:
-    """Give each text of one language with its most frequent translation in another.
+    """Pair each text of one language with its most frequent translation in another.
 
-    A text has 2 to 14 words; its translation may have one, since German writes "battery
-    level" as one word, and 14 at most. What is left as it is, is no translation. Where
-    a text is translated in several ways the most frequent is kept, of equals the first
-    by alphabet: a model that learned another would be no worse.
+    - A text has 2 to 14 words; its translation may have one, since German writes
+      "battery level" as one word, and 14 at most.
+    - A text that is the same in both languages is left out.
+    - Of translations that are equally frequent, the first by alphabet is used.
     """
     sources, targets = texts(source), texts(target)
-    ways: dict[str, Counter[str]] = {}
+    translations: dict[str, Counter[str]] = {}
     for key, text in sources.items():
         if is_sentence(text) and targets.get(key, text) != text:
-            ways.setdefault(text, Counter())[targets[key]] += 1
+            translations.setdefault(text, Counter())[targets[key]] += 1
     return [
-        Pair(text, min(counts, key=lambda way: (-counts[way], way)))
-        for text, counts in sorted(ways.items())
+        Pair(text, min(counts, key=lambda each: (-counts[each], each)))
+        for text, counts in sorted(translations.items())
     ]
 
 
 def is_sentence(text: str) -> bool:
-    """Say whether a text has as many words as the sentences of the course have."""
-    return SHORTEST <= len(text.split()) <= LONGEST
+    """Return whether a text has as many words as the course's sentences may have."""
+    return MIN_WORDS <= len(text.split()) <= MAX_WORDS
 
 
-@remember
-def languages_of_texts() -> tuple[str, ...]:
-    """Give the codes of all languages that there are texts in."""
-    with cache.opened(TRANSLATIONS) as kept:
-        names = [name for name in kept.namelist() if name.endswith(".json")]
+@cache
+def available_languages() -> tuple[str, ...]:
+    """Return the codes of all languages in which there are texts."""
+    with open_cached(TRANSLATIONS) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".json")]
     return tuple(sorted(name.removesuffix(".json") for name in names))
 
 
-@remember
-def texts(language: str) -> Texts:
-    """Give all texts of a language that are clean, by where they stand."""
-    with cache.opened(TRANSLATIONS) as kept:
-        found = json.loads(kept.read(f"{language}.json"))
-    cleaned = {key: clean(text) for key, text in found.items()}
+@cache
+def texts(language: str) -> dict[str, str]:
+    """Load all clean texts of a language by their keys in the program."""
+    with open_cached(TRANSLATIONS) as archive:
+        by_key = json.loads(archive.read(f"{language}.json"))
+    cleaned = {key: clean(text) for key, text in by_key.items()}
     return {key: text for key, text in cleaned.items() if text is not None}
 
 
-@remember
+@cache
 def translation_pairs() -> Split:
-    """Give English texts of 2–14 words with their German, in three parts.
+    """Load English texts of 2–14 words with their German, in three parts.
 
-    The texts are Home Assistant's (Apache-2.0), cleaned as in
-    ``course_lib.corpora.translations``; an English text occurs once, with its most frequent
-    German. No part has a near copy of what another part has: what shares a skeleton,
-    on either side, stays together.
+    An English text occurs once, with its most frequent German. No part has a near copy
+    of a pair in another part: pairs that share a skeleton, on either side, stay
+    together.
 
-    Raises ``DataFault``, which says what to run, if the data is not there.
+    Raises ``DataError``, which says what to run, if the data is not there.
     """
     return split(most_frequent_pairs("en", "de"))
-
-
-# MERGED course_lib.corpora.cleaning: What of a program's texts is a sentence: the rest is left out, the spelling evened.
-#
-#   No word is changed. A text is either taken, with plain quotes and single spaces, or left
-#   out as a whole.
-#
-# MERGED course_lib.corpora.translation_pairs: English to German: the course's translation task, split once and for all.

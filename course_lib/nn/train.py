@@ -18,7 +18,7 @@ import torch
 import typer
 from rich.console import Console
 
-from course_lib.corpora.download import DataFault
+from course_lib.corpora.download import DataError
 from course_lib.corpora.pairs import Pair
 from course_lib.nn.device import best_device
 from course_lib.nn.training import checkpoints
@@ -179,7 +179,7 @@ def train(
     try:
         with process_group(best_device(device)) as (group, own_device):
             code = run(options, group, own_device)
-    except (DataFault, CheckpointError, TrainingError) as error:
+    except (DataError, CheckpointError, TrainingError) as error:
         print(error, file=sys.stderr)
         code = 1
     except KeyboardInterrupt:

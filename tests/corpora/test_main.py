@@ -5,18 +5,18 @@ import functools
 import pytest
 
 from course_lib.corpora import __main__ as command
-from course_lib.corpora import download as faults
+from course_lib.corpora import download
 
 
-def test_a_second_call_says_where_the_data_is(monkeypatch, capsys):
+def test_second_call_prints_where_the_data_is(monkeypatch, capsys):
     monkeypatch.setattr(command, "prepare", lambda console, sources: 0)
     command.main([])
     assert "All data is in" in capsys.readouterr().out
 
 
-def test_a_fault_is_one_sentence_that_names_the_command(monkeypatch, folder):
-    def offline(source, folder, seen=None):
-        raise faults.no_network(source.requirement)
+def test_error_is_one_sentence_with_the_command(monkeypatch, folder):
+    def offline(dataset, folder, on_progress=None):
+        raise download.error_of_log(dataset, "connection refused")
 
     prepare = functools.partial(command.prepare, download=offline)
     monkeypatch.setattr(command, "prepare", prepare)
@@ -24,7 +24,7 @@ def test_a_fault_is_one_sentence_that_names_the_command(monkeypatch, folder):
         command.main([])
 
 
-def test_ctrl_c_says_how_to_go_on(monkeypatch):
+def test_ctrl_c_message_says_how_to_continue(monkeypatch):
     def interrupted(console, sources):
         raise KeyboardInterrupt
 
@@ -33,6 +33,6 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch):
         command.main([])
 
 
-def test_an_unknown_argument_is_named():
+def test_unknown_argument_is_named():
     with pytest.raises(SystemExit, match=r"unknown argument '--tabel'"):
         command.main(["--tabel"])

@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from course_lib.corpora import download as cache
-from course_lib.corpora import summary
-from course_lib.corpora.datasets import SOURCES
-from course_lib.corpora.download import DataFault
+from course_lib.corpora import download, summary
+from course_lib.corpora.datasets import DATASETS
+from course_lib.corpora.download import DataError
 from course_lib.corpora.encoder import pretrained_encoder
 from course_lib.corpora.plays import plays
 from course_lib.corpora.summary import overlap
 from course_lib.corpora.translations import (
     UNWANTED,
-    languages_of_texts,
+    available_languages,
     most_frequent_pairs,
     parallel_strings,
     translation_pairs,
@@ -33,24 +32,24 @@ def parts():
     return translation_pairs()
 
 
-def test_there_are_as_many_pairs_as_the_lessons_say(parts):
+def test_split_has_the_sizes_of_the_lessons(parts):
     sizes = len(parts.train), len(parts.validation), len(parts.test)
     assert sizes == (23_913, 1_368, 1_340)
 
 
-def test_nothing_of_the_test_was_in_training(parts):
+def test_no_test_pair_is_in_training(parts):
     for part in (parts.validation, parts.test):
-        found = overlap(parts.train, part)
-        assert (found.exact, found.near) == (0, 0)
-        assert found.one_word < 0.15
+        shares = overlap(parts.train, part)
+        assert (shares.exact, shares.near) == (0, 0)
+        assert shares.one_word < 0.15
 
 
-def test_an_english_text_occurs_once(parts):
+def test_each_english_text_occurs_once(parts):
     sources = [p.source for p in (*parts.train, *parts.validation, *parts.test)]
     assert len(set(sources)) == len(sources)
 
 
-def test_pairs_are_clean_and_as_long_as_promised(parts):
+def test_pairs_are_clean_and_of_allowed_length(parts):
     for pair in (*parts.train, *parts.test):
         assert 2 <= len(pair.source.split()) <= 14
         assert 1 <= len(pair.target.split()) <= 14
@@ -60,34 +59,34 @@ def test_pairs_are_clean_and_as_long_as_promised(parts):
             assert " ".join(text.split()) == text
 
 
-def test_the_most_frequent_translation_is_taken():
+def test_most_frequent_translation_is_used():
     german = dict(most_frequent_pairs("en", "de"))
     assert german["Battery level"] == "Batteriestand"
 
 
-def test_parallel_texts_are_there_in_each_language():
+def test_parallel_strings_exist_in_each_language():
     rows = parallel_strings(["en", "de", "el"])
     assert len(rows) > 10_000
     assert all(row.keys() == {"en", "de", "el"} for row in rows)
     assert len({tuple(row.values()) for row in rows}) == len(rows)
     assert parallel_strings([]) == []
-    assert len(languages_of_texts()) == 64
+    assert len(available_languages()) == 64
 
 
-def test_a_language_that_there_is_none_of_is_named():
+def test_unknown_language_is_named():
     with pytest.raises(ValueError, match=r"languages=\['xx'\] are not among"):
         parallel_strings(["en", "xx"])
 
 
-def test_there_are_38_plays():
-    found = plays()
-    assert len(found) == 38
-    assert "To be, or not to be: that is the question:" in found["hamlet"]
-    assert list(found) == sorted(found)
-    assert not any(line.endswith(" ") for line in found["hamlet"].splitlines())
+def test_there_are_38_trimmed_plays():
+    texts = plays()
+    assert len(texts) == 38
+    assert "To be, or not to be: that is the question:" in texts["hamlet"]
+    assert list(texts) == sorted(texts)
+    assert not any(line.endswith(" ") for line in texts["hamlet"].splitlines())
 
 
-def test_the_encoder_has_the_sizes_that_it_says():
+def test_encoder_has_the_sizes_of_its_config():
     encoder = pretrained_encoder()
     d_model = encoder.config["hidden_size"]
     query = encoder.parameters["encoder.layer.0.attention.self.query.weight"]
@@ -97,36 +96,36 @@ def test_the_encoder_has_the_sizes_that_it_says():
     assert json.loads(encoder.tokenizer)["model"]["type"] == "WordPiece"
 
 
-def test_each_kept_file_carries_its_licence():
-    for source in SOURCES:
-        with cache.opened(source) as kept:
-            licences = [name for name in kept.namelist() if "LICENSE" in name]
-            assert licences and kept.read(licences[0]).strip()
+def test_each_cached_file_contains_its_licence():
+    for dataset in DATASETS:
+        with download.open_cached(dataset) as archive:
+            licences = [name for name in archive.namelist() if "LICENSE" in name]
+            assert licences and archive.read(licences[0]).strip()
 
 
-def test_the_tables_name_sources_and_parts(parts):
+def test_tables_list_datasets_and_parts(parts):
     console = Console(width=100)
     with console.capture() as captured:
-        console.print(summary.sources_table(), summary.pairs_table())
+        console.print(summary.datasets_table(), summary.pairs_table())
         console.print(summary.samples_table())
-    for piece in ("homeassistant==2026.11.0", "Apache-2.0", "23,913", "0.0%"):
-        assert piece in captured.get()
+    for text in ("homeassistant==2026.11.0", "Apache-2.0", "23,913", "0.0%"):
+        assert text in captured.get()
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        "translation_pairs import translation_pairs as load",
+        "translations import translation_pairs as load",
         "plays import plays as load",
         "encoder import pretrained_encoder as load",
     ],
 )
-def test_without_data_a_loader_says_what_to_run(folder, call):
-    found = subprocess.run(
+def test_loader_without_data_says_what_to_run(folder, call):
+    process = subprocess.run(
         [sys.executable, "-c", f"from course_lib.corpora.{call}; load()"],
         capture_output=True,
         text=True,
     )
-    last = found.stderr.strip().splitlines()[-1]
-    assert DataFault.__name__ in last
+    last = process.stderr.strip().splitlines()[-1]
+    assert DataError.__name__ in last
     assert f"is not in {folder}: run `make data`" in last

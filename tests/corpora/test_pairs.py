@@ -2,7 +2,13 @@
 
 import pytest
 
-from course_lib.corpora.pairs import Pair, families, share_of, skeleton, split
+from course_lib.corpora.pairs import (
+    Pair,
+    group_by_skeleton,
+    hash_fraction,
+    skeleton,
+    split,
+)
 from course_lib.corpora.summary import overlap
 
 
@@ -20,7 +26,7 @@ from course_lib.corpora.summary import overlap
         ("CO2 level", "CO level 2"),
     ],
 )
-def test_a_number_a_letter_case_points_and_order_do_not_change_a_skeleton(one, other):
+def test_skeleton_ignores_numbers_letters_case_and_order(one, other):
     assert skeleton(one) == skeleton(other)
 
 
@@ -28,55 +34,58 @@ def test_a_number_a_letter_case_points_and_order_do_not_change_a_skeleton(one, o
     ("one", "other"),
     [("Turn on", "Turn off"), ("on on", "on"), ("Tür", "Tur")],
 )
-def test_texts_with_other_words_have_other_skeletons(one, other):
+def test_skeleton_differs_for_other_words(one, other):
     assert skeleton(one) != skeleton(other)
 
 
-def test_a_family_is_held_together_by_either_side_and_by_chains():
+def test_groups_link_by_either_side_and_by_chains():
     pairs = [
         Pair("Zone 1", "Bereich 1"),
         Pair("Switch", "Schalter"),
         Pair("Area 5", "Bereich 5"),  # the target of the first
         Pair("Area 6", "Gebiet 6"),  # the source of the third
     ]
-    assert families(pairs) == [[0, 2, 3], [1]]
+    assert group_by_skeleton(pairs) == [[0, 2, 3], [1]]
 
 
-def test_an_english_skeleton_is_not_taken_for_a_german_one():
-    assert families([Pair("Name", "Titel"), Pair("Heading", "Name")]) == [[0], [1]]
+def test_groups_keep_the_two_languages_apart():
+    assert group_by_skeleton([Pair("Name", "Titel"), Pair("Heading", "Name")]) == [
+        [0],
+        [1],
+    ]
 
 
-def test_where_a_family_goes_depends_on_its_texts_only():
+def test_split_of_a_group_depends_on_its_texts_only():
     pairs = [
         Pair(f"text {word}x", f"Wort {word}y") for word in map(chr, range(97, 123))
     ]
     assert split(pairs).test == [p for p in split(pairs[::-1]).test[::-1]]
     fewer = split(pairs[5:])
     assert set(fewer.train) <= set(split(pairs).train)
-    assert 0 <= share_of(["a", "b"]) < 1
+    assert 0 <= hash_fraction(["a", "b"]) < 1
 
 
-def test_no_family_is_on_two_sides():
+def test_split_keeps_groups_whole():
     pairs = [Pair(f"Item {i % 97}q {i}", f"Ding {i % 89}w {i}") for i in range(900)]
     parts = split(pairs)
     assert len(parts.train) + len(parts.validation) + len(parts.test) == len(pairs)
     assert overlap(parts.train, parts.test).near == 0
 
 
-def test_the_measure_finds_copies_and_near_copies():
+def test_overlap_counts_copies_and_near_copies():
     training = [Pair("The door is open now", "Die Tür ist jetzt offen")]
     copy = Pair("The door is open now", "anders")
     near = Pair("the door is open: now 2", "anders")
     changed = Pair("The window is open now", "anders")
     other = Pair("Restart the whole device", "Gerät neu starten")
-    found = overlap(training, [copy, near, changed, other])
-    assert (found.exact, found.near, found.one_word) == (0.25, 0.5, 0.75)
+    shares = overlap(training, [copy, near, changed, other])
+    assert (shares.exact, shares.near, shares.one_word) == (0.25, 0.5, 0.75)
 
 
-def test_the_measure_looks_at_both_sides():
+def test_overlap_measures_both_sides():
     training = [Pair("Door", "Die Tür ist offen")]
     assert overlap(training, [Pair("Gate", "Die Tür ist offen")]).exact == 1
 
 
-def test_nothing_overlaps_with_nothing():
+def test_overlap_of_nothing_is_zero():
     assert overlap([], []).exact == 0

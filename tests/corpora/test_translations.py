@@ -21,7 +21,7 @@ from course_lib.corpora.translations import clean
         ("Zone 12 is open", "Zone 12 is open"),
     ],
 )
-def test_the_spelling_is_made_even(text, expected):
+def test_clean_normalises_spelling(text, expected):
     assert clean(text) == expected
 
 
@@ -45,19 +45,19 @@ def test_the_spelling_is_made_even(text, expected):
         "a " * 15,
     ],
 )
-def test_what_is_no_sentence_is_left_out(text):
+def test_clean_rejects_what_is_no_sentence(text):
     assert clean(text) is None
 
 
-def test_fourteen_words_are_the_most():
+def test_clean_allows_fourteen_words():
     assert clean("Akkustand") == "Akkustand"
     assert clean("a " * 14) == ("a " * 14).strip()
 
 
 @given(st.text())
-def test_what_is_clean_stays_as_it_is(text):
-    found = clean(text)
-    if found is not None:
-        assert clean(found) == found
-        assert unicodedata.is_normalized("NFC", found)
-        assert 1 <= len(found.split()) <= 14
+def test_clean_is_idempotent(text):
+    cleaned = clean(text)
+    if cleaned is not None:
+        assert clean(cleaned) == cleaned
+        assert unicodedata.is_normalized("NFC", cleaned)
+        assert 1 <= len(cleaned.split()) <= 14
