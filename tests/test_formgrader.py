@@ -172,7 +172,7 @@ def test_formgrader_lists_the_lesson_with_its_submissions(journey):
     assert "6" in journey["lesson"]
 
 
-def test_the_class_stands_there_as_it_was_graded(journey):
+def test_formgrader_lists_the_class_as_it_was_graded(journey):
     points = {"amara": 60, "bjarne": 55, "jomo": 0, "mallory": 52, "pavel": 0}
     for student, expected in points.items():
         assert journey["class"][student][3:5] == ["graded", f"{expected} / 60"]
@@ -185,7 +185,7 @@ def test_manual_grading_lists_the_graded_notebooks(journey):
     assert journey["notebooks"]["bjarne"][2] == "55 / 60"
 
 
-def test_an_open_submission_shows_the_answer_and_its_verdicts(journey):
+def test_open_submission_shows_the_answer_and_its_verdicts(journey):
     assert "return q @ np.swapaxes(k, -1, -2)" in journey["answer"]
     assert "scaled_scores: 2 of 7 claims hold" in journey["verdicts"]
     assert (
@@ -196,27 +196,27 @@ def test_an_open_submission_shows_the_answer_and_its_verdicts(journey):
 
 
 @pytest.mark.parametrize("sign", ["ran", "dialogs", "foreign", "active"])
-def test_nothing_that_a_stranger_has_hidden_runs_or_could(journey, sign):
+def test_untrusted_content_never_runs(journey, sign):
     assert journey[sign] == []
 
 
 @pytest.mark.parametrize("sign", ["ran", "dialogs", "foreign", "active"])
-def test_it_would_be_noticed(journey, sign):
+def test_untrusted_content_that_ran_would_be_noticed(journey, sign):
     assert journey["control"][sign]
 
 
-def test_what_a_stranger_wrote_is_there_to_be_read(journey):
+def test_untrusted_text_is_shown_as_text(journey):
     for place in ("markdown", "raw", "code", "printed"):
         assert poison(place) in journey["stranger"]
     assert "stopped with ValueError: <script>ran('answer')" in journey["stranger"]
 
 
-def test_files_beside_a_notebook_are_not_served(journey):
+def test_files_next_to_a_notebook_are_not_served(journey):
     assert journey["strays"] == [404, 404]
     assert journey["folder"] == [NOTEBOOK]
 
 
-def test_the_button_grades_what_was_handed_in_after_the_class(journey):
+def test_button_grades_a_new_submission(journey):
     before, *after = journey["new"]
     assert before[3] == "needs autograding"
     assert [row[3:5] for row in after] == [["graded", "55 / 60"]] * 2
@@ -224,26 +224,26 @@ def test_the_button_grades_what_was_handed_in_after_the_class(journey):
         assert f"Successfully autograded '{LESSON}'" in journey["said"][student]
 
 
-def test_the_button_gives_a_broken_file_its_row_and_the_reason(journey):
+def test_button_gives_a_broken_file_its_row_and_reason(journey):
     row, opened = journey["broken"]
     assert row[3:5] == ["graded", "0 / 60"]
     assert "This notebook could not be graded." in opened
     assert f"{NOTEBOOK} ends in the middle" in opened
 
 
-def test_a_folder_that_is_no_student_is_named_by_command_and_button(journey):
+def test_unsafe_student_id_is_named_by_command_and_button(journey):
     for said in (journey["graded"].stderr, journey["said"][NO_NAME]):
         assert "the folder's name holds <" in said
     assert journey["graded"].returncode == 1
 
 
-def test_a_folder_that_is_no_student_never_becomes_one(journey):
+def test_unsafe_student_id_is_never_entered(journey):
     # nbgrader's page of one student shows a name as it is: its script would run there
     assert NO_NAME not in journey["students"]
     assert "nuru" in journey["students"]
 
 
-def test_a_grade_by_hand_survives_every_way_to_grade_again(journey):
+def test_manual_grade_survives_every_regrade(journey):
     assert {*journey["by hand"]} == {"", "grade", "grade --anew", "button"}
     for grade in journey["by hand"].values():
         assert (grade.auto, grade.manual, grade.comment) == (2.0, 6.0, REMARK)
@@ -254,7 +254,7 @@ def test_command_and_button_make_the_same_feedback(journey):
     assert journey["ours"] == journey["button's"]
 
 
-def test_feedback_shows_what_was_set_by_hand(journey):
+def test_feedback_shows_manual_grade_and_comment(journey):
     assert REMARK in journey["feedback of bjarne"]
     assert "Graded by hand: 6 of 7 points instead of 2" in journey["feedback of bjarne"]
 

@@ -1,6 +1,6 @@
 """A grader that runs nothing, for nbgrader's commands in a process of their own.
 
-It writes down what it is asked; a student called ``fault`` it does not grade.
+It records each request; a student called ``fault`` it does not grade.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.course import CourseError
 from autograder.gradebook.autograded import autograded_notebook
 from autograder.gradebook.exporters import AutogradeExporter
-from tests.gradebook.strangers import SENTENCE, graded
+from tests.gradebook.untrusted import SENTENCE, graded
 
 ASKED = "asked.jsonl"
 
@@ -37,5 +37,5 @@ class FakeExporter(AutogradeExporter):
 
 
 def asked(root: Path):
-    """Give what the grader was asked: student, expected, what lay in the folder."""
+    """Return the requests: student, expected, what was in the folder."""
     return [json.loads(line) for line in (root / ASKED).read_text().splitlines()]

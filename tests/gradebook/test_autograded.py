@@ -32,8 +32,8 @@ from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
 from autograder.system import find_browser
 from tests.browser import page_of
-from tests.gradebook import strangers
-from tests.gradebook.strangers import HARMLESS, SENTENCE, TEXT, Page, graded
+from tests.gradebook import untrusted
+from tests.gradebook.untrusted import HARMLESS, SENTENCE, TEXT, Page, graded
 from tests.submissions import COURSE, EXERCISES, LEARNER, LESSON
 
 FORMGRADER = nbgrader.server_extensions.formgrader
@@ -41,10 +41,10 @@ REASON = "01.ipynb ends in the middle: it was not saved or sent to its end."
 
 
 def notebook_of(cells, result, outputs):
-    """Give a graded notebook as nbformat reads it; it has to be valid."""
-    found = nbformat.reads(autograded_notebook(COURSE, cells, result, outputs), 4)
-    nbformat.validate(found)
-    return found
+    """Return a graded notebook as nbformat reads it; it has to be valid."""
+    notebook = nbformat.reads(autograded_notebook(COURSE, cells, result, outputs), 4)
+    nbformat.validate(notebook)
+    return notebook
 
 
 def cell_of(notebook, name):
@@ -52,7 +52,7 @@ def cell_of(notebook, name):
 
 
 def rendered(notebook):
-    """Give a notebook as formgrader renders it."""
+    """Return a notebook as formgrader renders it."""
     config = Config()
     config.HTMLExporter.template_name = "formgrade"
     folder = FORMGRADER.handlers.template_path
@@ -87,41 +87,41 @@ def course(tmp_path):
 # --- what is in it ----------------------------------------------------------------
 
 
-def test_the_cells_are_the_lessons_with_the_learners_sources(hostile):
+def test_cells_are_the_lessons_with_the_learners_sources(hostile):
     released = [cell for cell in LEARNER.cells]
-    kept = [
+    cells = [
         cell for cell in hostile.cells if not cell.id.startswith(("note-", "code-"))
     ]
-    assert [cell.id for cell in kept] == [cell.id for cell in released]
-    for cell, original in zip(kept, released, strict=True):
+    assert [cell.id for cell in cells] == [cell.id for cell in released]
+    for cell, original in zip(cells, released, strict=True):
         assert cell.metadata == original.metadata
         assert cell.cell_type == original.cell_type
-        wanted = TEXT if cell.id in EXERCISES else original.source
-        assert cell.source == wanted
+        expected = TEXT if cell.id in EXERCISES else original.source
+        assert cell.source == expected
 
 
-def test_own_cells_stand_in_their_places_without_metadata(hostile):
+def test_own_cells_keep_their_order_and_lose_their_metadata(hostile):
     ids = [cell.id for cell in hostile.cells]
-    place = ids.index("softmax")
-    assert ids[place : place + 3] == ["softmax", "note-softmax", "code-softmax"]
+    index = ids.index("softmax")
+    assert ids[index : index + 3] == ["softmax", "note-softmax", "code-softmax"]
     assert cell_of(hostile, "note-softmax").metadata == {}
     code = cell_of(hostile, "code-softmax")
     assert (code.cell_type, code.metadata, code.source) == ("code", {}, TEXT)
 
 
-def test_the_result_stands_in_the_metadata(hostile):
-    kept = hostile.metadata[METADATA_KEY]["result"]
-    assert SubmissionResult.from_json(json.dumps(kept)) == strangers.result()
+def test_metadata_holds_the_result(hostile):
+    stored = hostile.metadata[METADATA_KEY]["result"]
+    assert SubmissionResult.from_json(json.dumps(stored)) == untrusted.result()
 
 
-def test_the_same_submission_gives_the_same_bytes():
+def test_same_submission_gives_the_same_bytes():
     assert autograded_notebook(COURSE, *graded()) == autograded_notebook(
         COURSE, *graded()
     )
 
 
-def test_nbgrader_reads_the_points_off_the_checks(hostile):
-    """It would take a check without a value for full marks."""
+def test_nbgrader_reads_the_points_of_the_checks(hostile):
+    """Read them all: nbgrader takes a check without a value for full marks."""
     checks = [cell for cell in hostile.cells if cell.metadata.get("nbgrader")]
     checks = [cell for cell in checks if cell.metadata.nbgrader.grade]
     points = [LEARNER_POINTS[cell.metadata.nbgrader.grade_id] for cell in checks]
@@ -135,58 +135,58 @@ LEARNER_POINTS = {
 }
 
 
-def test_a_check_says_what_was_found_to_people_and_to_programs(hostile):
-    shown = cell_of(hostile, "check-softmax").outputs[0]
-    assert shown.output_type == "display_data"
-    assert "does not hold" in shown.data["text/html"]
-    assert "→ " in shown.data["text/plain"]
-    data = shown.data[DATA_TYPE]
+def test_check_shows_its_verdicts_as_html_text_and_data(hostile):
+    output = cell_of(hostile, "check-softmax").outputs[0]
+    assert output.output_type == "display_data"
+    assert "does not hold" in output.data["text/html"]
+    assert "→ " in output.data["text/plain"]
+    data = output.data[DATA_TYPE]
     assert (data["points"], data["max_points"]) == (2.0, 3.0)
     assert data["cases"] == {"one": "ok", "two": "wrong"}
 
 
-def test_an_exercise_without_a_verdict_has_no_points():
+def test_exercise_without_a_verdict_has_no_points():
     cells, result, _ = graded(HARMLESS, HARMLESS)
-    found = notebook_of(cells, replace(result, exercises=()), {})
-    check = cell_of(found, "check-softmax")
+    notebook = notebook_of(cells, replace(result, exercises=()), {})
+    check = cell_of(notebook, "check-softmax")
     assert determine_grade(check)[0] == 0
 
 
-def test_a_file_that_was_not_read_is_the_lesson_with_the_reason_above():
+def test_unreadable_file_becomes_the_lesson_with_a_reason():
     result = SubmissionResult("pavel", LESSON, "invalid", (), REASON + TEXT)
-    found = notebook_of((), result, {})
-    first, *others = found.cells
+    notebook = notebook_of((), result, {})
+    first, *others = notebook.cells
     page = Page(rendered(nbformat.v4.new_notebook(cells=[first])))
     assert REASON in page.text
     assert not {"iframe", "svg"} & page.names
     assert [cell.source for cell in others] == [cell.source for cell in LEARNER.cells]
 
 
-def test_a_reason_above_takes_no_id_of_the_lessons():
+def test_cell_with_the_reason_has_an_id_of_its_own():
     course_ids = {cell.id for cell in LEARNER.cells}
-    found = notebook_of(
+    notebook = notebook_of(
         (), SubmissionResult("pavel", LESSON, "invalid", (), REASON), {}
     )
-    assert found.cells[0].id not in course_ids
+    assert notebook.cells[0].id not in course_ids
 
 
-def test_a_folder_whose_name_is_no_text_is_written_all_the_same():
+def test_student_id_that_is_no_utf8_is_written():
     cells, result, outputs = graded(HARMLESS, HARMLESS)
-    found = notebook_of(cells, replace(result, student="am\udcffra"), outputs)
-    assert found.metadata[METADATA_KEY]["result"]["student"] == "am?ra"
+    notebook = notebook_of(cells, replace(result, student="am\udcffra"), outputs)
+    assert notebook.metadata[METADATA_KEY]["result"]["student"] == "am?ra"
 
 
-def test_a_lesson_that_was_built_anew_is_read_again(course):
-    place = course.learner(LESSON)
-    place.parent.mkdir(parents=True)
-    shutil.copy(COURSE.learner(LESSON), place)
+def test_rebuilt_lesson_is_read_again(course):
+    path = course.learner(LESSON)
+    path.parent.mkdir(parents=True)
+    shutil.copy(COURSE.learner(LESSON), path)
     result = SubmissionResult("pavel", LESSON, "invalid", (), REASON)
     assert "built anew" not in autograded_notebook(course, (), result, {})
-    changed = json.loads(place.read_text(encoding="utf-8"))
+    changed = json.loads(path.read_text(encoding="utf-8"))
     changed["cells"][0]["source"] = "# built anew"
-    place.write_text(json.dumps(changed), encoding="utf-8")
+    path.write_text(json.dumps(changed), encoding="utf-8")
     assert "built anew" in autograded_notebook(course, (), result, {})
-    place.unlink()
+    path.unlink()
     with pytest.raises(CourseError, match="is missing"):
         autograded_notebook(course, (), result, {})
 
@@ -194,17 +194,17 @@ def test_a_lesson_that_was_built_anew_is_read_again(course):
 # --- nothing is active --------------------------------------------------------------
 
 
-def test_verdicts_with_attacks_in_them_do_nothing():
-    page = Page(verdicts_html(strangers.verdict("softmax", SENTENCE)))
+def test_verdicts_html_with_attacks_is_inert():
+    page = Page(verdicts_html(untrusted.verdict("softmax", SENTENCE)))
     page.assert_inert()
     page.assert_no_formula()
-    for mark in strangers.MARKS:
+    for mark in untrusted.MARKS:
         assert mark in page.text  # shown, not dropped
     allowed = {"div", "strong", "p", "ul", "li", "span", "code"}
     assert page.names <= allowed
 
 
-def test_formgraders_page_gets_no_element_from_a_stranger():
+def test_formgrader_page_gets_no_untrusted_element():
     before, after = (
         Page(rendered(few(notebook_of(*graded(text, sentence)))))
         for text, sentence in [(HARMLESS, HARMLESS), (TEXT, SENTENCE)]
@@ -218,7 +218,7 @@ def test_formgraders_page_gets_no_element_from_a_stranger():
 
 @pytest.mark.browser
 @pytest.mark.skipif(not find_browser(), reason="neither Chromium nor Chrome is here")
-def test_in_a_browser_formgraders_page_asks_for_nothing_of_a_strangers(tmp_path):
+def test_formgrader_page_requests_nothing_untrusted(tmp_path):
     asked = {}
     for name, texts in {"before": [HARMLESS] * 2, "after": [TEXT, SENTENCE]}.items():
         path = tmp_path / "page.html"
@@ -247,20 +247,20 @@ def visited(path):
 
 
 def few(notebook):
-    """Give the cells of one exercise: to render all takes long."""
+    """Return the cells of one exercise: to render all takes long."""
     names = ("softmax", "note-softmax", "code-softmax", "check-softmax")
     notebook.cells = [cell for cell in notebook.cells if cell.id in names]
     return notebook
 
 
-def test_prose_of_the_learners_is_text_that_neither_markdown_nor_mathjax_changes():
+def test_inert_html_survives_markdown_and_mathjax():
     source = inert_html(TEXT)
     assert "\n" not in source
     page = Page(rendered(nbformat.v4.new_notebook(cells=[markdown(source)])))
-    told = next(data for data, around in page.texts if "alert(1)" in data)
-    for mark in strangers.MARKS:
-        assert mark in told
-    assert "49" not in told
+    text = next(data for data, around in page.texts if "alert(1)" in data)
+    for mark in untrusted.MARKS:
+        assert mark in text
+    assert "49" not in text
     assert {"pre"} <= {*next(a for data, a in page.texts if "alert(1)" in data)}
 
 
@@ -270,11 +270,11 @@ def markdown(source):
 
 def test_long_prose_is_cut():
     cells = [Cell("own", "$" * 100_000, id="note", is_code=False)]
-    found = notebook_of(cells, strangers.result(HARMLESS), {})
-    assert 100_000 < len(found.cells[0].source) < 150_000
+    notebook = notebook_of(cells, untrusted.result(HARMLESS), {})
+    assert 100_000 < len(notebook.cells[0].source) < 150_000
 
 
-def test_an_output_of_the_learners_is_text_or_a_picture(hostile):
+def test_own_output_is_text_or_a_picture(hostile):
     kinds = {
         kind
         for cell in hostile.cells
@@ -285,27 +285,27 @@ def test_an_output_of_the_learners_is_text_or_a_picture(hostile):
     assert kinds == {"stream", "text/plain"}
 
 
-def test_text_on_stderr_is_no_failure_and_colours_are_gone():
-    found = safe_outputs(
+def test_stderr_becomes_stdout_without_colours():
+    outputs = safe_outputs(
         [{"name": "stderr", "text": "\x1b[31mred\x1b[0m\r\nb\x08\u202e"}]
     )
-    (output,) = found
+    (output,) = outputs
     assert output["name"] == "stdout"
     assert output["text"] == "red\nb⟨U+0008⟩⟨U+202E⟩"
 
 
-def test_a_cut_text_says_so_and_a_longer_one_is_cut():
+def test_cut_text_is_marked_and_long_text_is_cut():
     (cut,) = safe_outputs([{"name": "stdout", "text": "x", "cut": True}])
     assert cut["text"] == "x\n… (the rest is not kept)\n"
     (long,) = safe_outputs([{"name": "stdout", "text": "x" * 20_000}])
     assert len(long["text"]) == MAX_TEXT
 
 
-def test_a_picture_is_kept_and_what_is_none_is_not():
+def test_picture_is_kept_only_if_it_is_a_small_png():
     small = png(3, 2)
     lines = "\n".join([small[:20], small[20:], ""])
-    (kept,) = safe_outputs([{"data": {"image/png": lines}}])
-    assert kept["data"] == {"image/png": small}
+    (output,) = safe_outputs([{"data": {"image/png": lines}}])
+    assert output["data"] == {"image/png": small}
     for bad in (
         png(50_000, 50_000),
         png(0, 5),
@@ -322,30 +322,30 @@ def test_a_picture_is_kept_and_what_is_none_is_not():
 
 
 @pytest.mark.parametrize("bad", [None, 3, "text", {"a": 1}, [None, 3, [], {}, "x"]])
-def test_what_is_no_output_is_left_out(bad):
+def test_malformed_output_is_left_out(bad):
     assert safe_outputs(bad) == []
 
 
-def test_a_cell_has_no_more_outputs_than_a_page_holds():
-    shown = [{"name": "stdout", "text": "x"}] * 100
-    assert len(safe_outputs(shown)) == autograded.MAX_OUTPUTS
+def test_cell_has_at_most_max_outputs():
+    recorded = [{"name": "stdout", "text": "x"}] * 100
+    assert len(safe_outputs(recorded)) == autograded.MAX_OUTPUTS
 
 
-def test_a_report_that_does_not_fit_its_cases_loses_no_reason():
-    verdict = strangers.verdict("softmax", "Why it is so")
+def test_report_that_does_not_match_its_cases_keeps_reasons():
+    verdict = untrusted.verdict("softmax", "Why it is so")
     other = replace(verdict, report="softmax: 1 of 2 claims hold\n  ✓ It holds")
     assert verdicts_html(other).count("Why it is so") >= 2  # the claim, and why
 
 
-def test_an_answer_that_is_not_written_says_what_to_do_and_lists_no_claims():
+def test_unwritten_answer_shows_no_claims():
     report = "softmax is not written yet\n  Write your answer in the cell of `softmax`."
-    verdict = replace(strangers.verdict("softmax", HARMLESS), report=report, flags=())
+    verdict = replace(untrusted.verdict("softmax", HARMLESS), report=report, flags=())
     page = Page(verdicts_html(verdict))
     assert "Write your answer in the cell of softmax." in page.text
     assert "li" not in page.names
 
 
-def test_an_exercise_without_a_report_could_not_be_graded():
+def test_exercise_without_a_report_could_not_be_graded():
     page = Page(verdicts_html(ExerciseResult("softmax", 0.0, 8.0, ())))
     assert page.text == "softmax could not be graded"
 
@@ -357,7 +357,7 @@ def folder_of(course, student="amara"):
     return course.root / "autograded" / student / LESSON
 
 
-def test_a_notebook_is_written_read_only_and_written_over(course):
+def test_notebook_is_read_only_and_can_be_replaced(course):
     path = folder_of(course) / f"{LESSON}.ipynb"
     write_autograded(course, LESSON, "amara", "old")
     write_autograded(course, LESSON, "amara", "new")
@@ -366,7 +366,7 @@ def test_a_notebook_is_written_read_only_and_written_over(course):
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-def test_an_unchanged_notebook_stays_the_same_file(course):
+def test_unchanged_notebook_stays_the_same_file(course):
     path = folder_of(course) / f"{LESSON}.ipynb"
     write_autograded(course, LESSON, "amara", "text")
     before = path.stat()
@@ -376,11 +376,11 @@ def test_an_unchanged_notebook_stays_the_same_file(course):
     assert path.stat().st_mode == before.st_mode
 
 
-def test_nothing_else_of_the_students_stays_and_no_link_is_followed(course, tmp_path):
+def test_other_files_are_removed_and_no_link_is_followed(course, tmp_path):
     folder, outside = folder_of(course), tmp_path / "outside"
-    for place in (folder / "files", outside):
-        place.mkdir(parents=True)
-        (place / "page.html").write_text("<script>")
+    for each in (folder / "files", outside):
+        each.mkdir(parents=True)
+        (each / "page.html").write_text("<script>")
     (folder / "link").symlink_to(outside)
     (folder / f"{LESSON}.ipynb").symlink_to(outside / "page.html")
     write_autograded(course, LESSON, "amara", "text")
@@ -388,7 +388,7 @@ def test_nothing_else_of_the_students_stays_and_no_link_is_followed(course, tmp_
     assert (outside / "page.html").read_text() == "<script>"
 
 
-def test_a_link_under_a_name_that_is_kept_is_removed(tmp_path):
+def test_link_under_the_notebooks_name_is_removed(tmp_path):
     (tmp_path / "solution").write_text("secret")
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -400,7 +400,7 @@ def test_a_link_under_a_name_that_is_kept_is_removed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("timestamp", "written"),
     [
         ("2026-03-01 12:00:00.000000 UTC", True),
         ("2026-03-01 12:00:00 Europe/Berlin", True),
@@ -410,22 +410,22 @@ def test_a_link_under_a_name_that_is_kept_is_removed(tmp_path):
         (None, False),
     ],
 )
-def test_a_time_that_nbgrader_reads_stands_beside_it(course, said, kept):
+def test_timestamp_is_written_if_nbgrader_can_read_it(course, timestamp, written):
     write_autograded(course, LESSON, "amara", "text", "2026-01-01 00:00:00 UTC")
-    write_autograded(course, LESSON, "amara", "text", said)
+    write_autograded(course, LESSON, "amara", "text", timestamp)
     path = folder_of(course) / "timestamp.txt"
-    assert path.exists() == kept
-    assert not kept or path.read_text().strip() == said
+    assert path.exists() == written
+    assert not written or path.read_text().strip() == timestamp
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../other", "a/b", "/tmp"])
-def test_a_name_that_is_no_folders_is_refused(course, name):
+def test_student_that_is_no_folder_name_is_refused(course, name):
     with pytest.raises(CourseError, match="no name of a student's folder"):
         write_autograded(course, LESSON, name, "text")
     assert not [*course.root.rglob("*.ipynb")]
 
 
-def test_a_full_disk_is_one_sentence_and_the_old_notebook_stands(course, monkeypatch):
+def test_full_disk_leaves_the_old_notebook(course, monkeypatch):
     write_autograded(course, LESSON, "amara", "old")
 
     def full(*_):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook as Book
+from nbgrader.api import Gradebook as NbgraderGradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
@@ -48,7 +48,7 @@ DUE = datetime(2026, 3, 1)
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A course folder in whose gradebook the lesson is."""
+    """Return a course folder in whose gradebook the lesson is."""
     root = tmp_path_factory.mktemp("original") / "course"
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
@@ -69,19 +69,19 @@ def gradebook(root):
 
 @pytest.fixture
 def book(root):
-    """The gradebook as nbgrader opens it."""
-    with Book(f"sqlite:///{root / 'gradebook.db'}", "attention") as opened:
+    """Yield the gradebook as nbgrader opens it."""
+    with NbgraderGradebook(f"sqlite:///{root / 'gradebook.db'}", "attention") as opened:
         yield opened
 
 
-def rows(root, query, *given):
-    with closing(sqlite3.connect(root / "gradebook.db")) as opened:
-        return opened.execute(query, given).fetchall()
+def rows(root, query, *values):
+    with closing(sqlite3.connect(root / "gradebook.db")) as connection:
+        return connection.execute(query, values).fetchall()
 
 
-def change(root, statement, *given):
-    with closing(sqlite3.connect(root / "gradebook.db")) as opened, opened:
-        opened.execute(statement, given)
+def change(root, statement, *values):
+    with closing(sqlite3.connect(root / "gradebook.db")) as connection, connection:
+        connection.execute(statement, values)
 
 
 def configure(root, line):
@@ -133,19 +133,19 @@ def change_lesson(root, *, drop="", add="", points=None):
     path.write_text(json.dumps(notebook))
 
 
-def refused(call, *given):
-    """Give the one line of a call that is refused."""
-    with pytest.raises(CourseError) as told:
-        call(*given)
-    words = str(told.value)
-    assert "\n" not in words
-    return words
+def refused(call, *arguments):
+    """Return the one line of a call that is refused."""
+    with pytest.raises(CourseError) as raised:
+        call(*arguments)
+    sentence = str(raised.value)
+    assert "\n" not in sentence
+    return sentence
 
 
 # --- lessons ---------------------------------------------------------------------
 
 
-def test_a_lesson_is_entered_as_nbgrader_enters_it(original, tmp_path, monkeypatch):
+def test_open_lesson_enters_what_nbgrader_enters(original, tmp_path, monkeypatch):
     other = tmp_path / "nbgraders"
     for part in ("notebooks", "solutions"):
         shutil.copytree(original / part, other / part)
@@ -158,16 +158,14 @@ def test_a_lesson_is_entered_as_nbgrader_enters_it(original, tmp_path, monkeypat
     assert len(rows(original, CELLS[0])) == 2 * len(EXERCISES)
 
 
-def test_entering_a_lesson_again_is_nothing_new_and_needs_no_nbgrader(
-    root, gradebook, monkeypatch
-):
+def test_open_lesson_twice_changes_nothing(root, gradebook, monkeypatch):
     monkeypatch.setattr(database, "table_statements", None)
     before = (root / "gradebook.db").read_bytes()
     assert gradebook.open_lesson(LESSON) == []
     assert (root / "gradebook.db").read_bytes() == before
 
 
-def test_an_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
+def test_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
     made = rows(root, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     made = [statement for (statement,) in made]  # making them takes seconds
     made.append(f"INSERT INTO alembic_version VALUES ('{database.VERSION}')")
@@ -179,23 +177,23 @@ def test_an_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
     assert gradebook.grades(LESSON)["amara"].points == 7.0 * len(EXERCISES)
 
 
-def test_a_changed_lesson_without_submissions_is_entered_as_it_now_is(root, gradebook):
+def test_changed_lesson_without_submissions_is_replaced(root, gradebook):
     ids = dict(rows(root, "SELECT name, id FROM base_cell"))
     change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
     assert gradebook.open_lesson(LESSON) == []
     assert gradebook.open_lesson(LESSON) == []
-    left = [*EXERCISES[1:], "pairwise_sums"]
-    checks = [CHECK + name for name in left]
-    found = rows(root, CELLS[0])
-    assert [row[0] for row in found] == [*checks, *left]
-    assert (CHECK + "attention", "GradeCell", 5.0, "code") in found
-    assert len(rows(root, "SELECT * FROM grade_cells")) == len(left)
-    assert {name for name, *_ in rows(root, CELLS[2])} == {*checks, *left}
+    exercises = [*EXERCISES[1:], "pairwise_sums"]
+    checks = [CHECK + name for name in exercises]
+    graded = rows(root, CELLS[0])
+    assert [row[0] for row in graded] == [*checks, *exercises]
+    assert (CHECK + "attention", "GradeCell", 5.0, "code") in graded
+    assert len(rows(root, "SELECT * FROM grade_cells")) == len(exercises)
+    assert {name for name, *_ in rows(root, CELLS[2])} == {*checks, *exercises}
     after = dict(rows(root, "SELECT name, id FROM base_cell"))
     assert after["attention"] == ids["attention"]
 
 
-def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
+def test_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
     gradebook.enter(
         LESSON, [GradebookEntry("amara", FULL, unwritten=frozenset({"softmax"}))]
     )
@@ -204,13 +202,13 @@ def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
         for table in database.TABLES - {"alembic_version"}
     }
     change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
-    told = gradebook.open_lesson(LESSON)
-    assert told == [
+    sentences = gradebook.open_lesson(LESSON)
+    assert sentences == [
         f"new in {LESSON}: pairwise_sums; grade the class again",
         f"no longer in {LESSON}: softmax; what was graded of it stays in the "
         "gradebook, and counts",
     ]
-    assert gradebook.open_lesson(LESSON) == told[1:]
+    assert gradebook.open_lesson(LESSON) == sentences[1:]
     for table, ids in before.items():
         assert {*ids} <= {*rows(root, f"SELECT id FROM {table}")}, table
     amara = gradebook.grades(LESSON)["amara"]
@@ -237,15 +235,17 @@ def test_a_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
     assert not grade(book, "pairwise_sums").needs_manual_grade
 
 
-def test_nbgrader_goes_on_working_on_a_lesson_with_submissions(root, gradebook, book):
+def test_nbgrader_goes_on_working_on_a_changed_lesson(root, gradebook, book):
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     change(root, "UPDATE grade SET manual_score = 3.0")
-    held = [rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")]
+    before = [rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")]
     release(root)
-    assert [rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")] == held
+    assert [
+        rows(root, query) for query in (*CELLS[:4], "SELECT * FROM grade")
+    ] == before
 
 
-def test_a_lesson_that_is_not_built_is_one_sentence(root, gradebook):
+def test_open_lesson_refuses_a_lesson_that_is_not_built(root, gradebook):
     shutil.rmtree(root / "notebooks")
     assert "run `make build` to make it" in refused(gradebook.open_lesson, LESSON)
 
@@ -255,12 +255,12 @@ def test_a_lesson_that_is_not_built_is_one_sentence(root, gradebook):
 
 # nbgrader's own way of adding a submission warns
 @pytest.mark.filterwarnings("ignore:Object of type <Submitted")
-def test_what_is_entered_is_what_nbgrader_itself_would_have_made(root, gradebook, book):
+def test_enter_writes_what_nbgrader_would_write(root, gradebook, book):
     book.add_student("nbgraders")
     book.add_submission(LESSON, "nbgraders", timestamp=LATE)
     for name in EXERCISES:
-        found = grade(book, name, "nbgraders")
-        found.auto_score, found.needs_manual_grade = 7.0, False
+        expected = grade(book, name, "nbgraders")
+        expected.auto_score, expected.needs_manual_grade = 7.0, False
         book.db.commit()
     gradebook.enter(LESSON, [GradebookEntry("ours", FULL, timestamp=LATE)])
     for query in (
@@ -284,7 +284,7 @@ def test_what_is_entered_is_what_nbgrader_itself_would_have_made(root, gradebook
     assert all(len(one) == 32 and int(one, 16) for (one,) in ids)
 
 
-def test_nbgrader_reads_points_comments_and_what_is_for_review(gradebook, book):
+def test_nbgrader_reads_points_comments_and_reviews(gradebook, book):
     entry = GradebookEntry(
         "amara",
         FULL | {"softmax": 2.5},
@@ -293,33 +293,33 @@ def test_nbgrader_reads_points_comments_and_what_is_for_review(gradebook, book):
         remarks={"attention": "For review", "scaled_scores": "Not read"},
     )
     assert gradebook.enter(LESSON, [entry]) == 1
-    found = book.find_submission(LESSON, "amara")
-    assert (found.score, found.max_score) == (51.5, 60.0)
-    assert found.needs_manual_grade
+    submission = book.find_submission(LESSON, "amara")
+    assert (submission.score, submission.max_score) == (51.5, 60.0)
+    assert submission.needs_manual_grade
     assert grade(book, "softmax").score == 2.5
     assert comment(book, "softmax").comment == "No response."
     assert comment(book, "scaled_scores").comment == "Not read"
     assert comment(book, "attention").comment == "For review"
     assert comment(book, "additive_scores").comment is None
-    asked = [name for name in EXERCISES if grade(book, name).needs_manual_grade]
-    assert asked == ["attention"]
+    reviewed = [name for name in EXERCISES if grade(book, name).needs_manual_grade]
+    assert reviewed == ["attention"]
 
 
-def test_formgrader_sees_the_class(root, gradebook):
+def test_formgrader_lists_the_class(root, gradebook):
     gradebook.enter(
         LESSON,
         [GradebookEntry("amara", FULL), GradebookEntry("ben", FULL, timestamp=LATE)],
     )
     api = NbGraderAPI(CourseDirectory(root=str(root), **FOLDERS))
-    seen = {one["student"]: one for one in api.get_submissions(LESSON)}
-    assert [*seen] == ["amara", "ben"]
-    assert seen["amara"]["score"] == 56.0
-    assert seen["ben"]["timestamp"] == "2026-03-02T12:00:00"
-    assert seen["ben"]["autograded"]
+    submissions = {each["student"]: each for each in api.get_submissions(LESSON)}
+    assert [*submissions] == ["amara", "ben"]
+    assert submissions["amara"]["score"] == 56.0
+    assert submissions["ben"]["timestamp"] == "2026-03-02T12:00:00"
+    assert submissions["ben"]["autograded"]
     assert api.get_assignment(LESSON)["average_score"] == 56.0
 
 
-def test_what_people_have_entered_survives_another_grading(root, gradebook, book):
+def test_what_people_have_entered_survives_a_regrade(root, gradebook, book):
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     change(root, "UPDATE grade SET manual_score = 4, extra_credit = 1")
     change(root, "UPDATE comment SET manual_comment = 'Well done'")
@@ -333,11 +333,11 @@ def test_what_people_have_entered_survives_another_grading(root, gradebook, book
         gradebook.enter(LESSON, [GradebookEntry("amara", less, unwritten=unwritten)])
         == 1
     )
-    found = grade(book, "softmax")
-    assert (found.auto_score, found.manual_score, found.extra_credit) == (1, 4, 1)
-    assert found.needs_manual_grade  # as nbgrader asks again where the points change
-    said = comment(book, "softmax")
-    assert (said.auto_comment, said.manual_comment) == ("No response.", "Well done")
+    softmax = grade(book, "softmax")
+    assert (softmax.auto_score, softmax.manual_score, softmax.extra_credit) == (1, 4, 1)
+    assert softmax.needs_manual_grade  # as nbgrader asks again where the points change
+    remark = comment(book, "softmax")
+    assert (remark.auto_comment, remark.manual_comment) == ("No response.", "Well done")
     submission = book.find_submission(LESSON, "amara")
     assert submission.extension == timedelta(hours=5)
     assert submission.notebooks[0].flagged
@@ -348,8 +348,8 @@ def test_what_people_have_entered_survives_another_grading(root, gradebook, book
 
 
 @pytest.mark.filterwarnings("ignore:Object of type <Submitted")  # as above
-def test_what_nbgrader_has_made_for_a_submission_is_filled(gradebook, book):
-    """Its command and formgrader's button enter the submission before it is graded."""
+def test_enter_completes_what_nbgrader_has_begun(gradebook, book):
+    """Complete what its command and formgrader's button enter before grading."""
     book.add_student("amara")
     book.add_submission(LESSON, "amara")
     assert grade(book, "softmax").needs_manual_grade
@@ -359,7 +359,7 @@ def test_what_nbgrader_has_made_for_a_submission_is_filled(gradebook, book):
     assert (amara.points, amara.timestamp) == (56.0, "2026-03-02 12:00:00")
 
 
-def test_only_differences_are_written(root, gradebook):
+def test_enter_writes_only_differences(root, gradebook):
     two = [GradebookEntry("amara", FULL, timestamp=LATE), GradebookEntry("ben", FULL)]
     assert gradebook.enter(LESSON, two) == 2
     before = (root / "gradebook.db").read_bytes()
@@ -376,9 +376,7 @@ def test_only_differences_are_written(root, gradebook):
     assert gradebook.grades(LESSON)["amara"].timestamp == "2026-03-03 12:00:00"
 
 
-def test_a_grader_who_has_settled_it_is_asked_again_only_over_something_new(
-    root, gradebook, book
-):
+def test_settled_review_reopens_only_for_something_new(root, gradebook, book):
     review = frozenset({"softmax"})
     flagged = GradebookEntry(
         "amara", FULL, review, remarks={"softmax": "calls torch.softmax"}
@@ -397,23 +395,21 @@ def test_a_grader_who_has_settled_it_is_asked_again_only_over_something_new(
     assert not grade(book, "softmax").needs_manual_grade
 
 
-def test_everybody_in_the_gradebook_has_grades_also_without_a_submission(
-    gradebook, book
-):
+def test_grades_of_a_student_without_a_submission_are_empty(gradebook, book):
     for name in ("zoe", "Ben", "éva"):
         book.add_student(name, last_name=name.upper())
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
-    found = gradebook.grades(LESSON)
-    assert [*found] == ["Ben", "amara", "zoe", "éva"]
-    assert found["zoe"].last_name == "ZOE"
-    assert not found["zoe"].submitted
-    assert found["zoe"].max_points == found["amara"].max_points == 60.0
-    assert (found["zoe"].points, found["amara"].points) == (0.0, 56.0)
-    assert [each.exercise for each in found["zoe"].exercises] == [*EXERCISES]
+    grades = gradebook.grades(LESSON)
+    assert [*grades] == ["Ben", "amara", "zoe", "éva"]
+    assert grades["zoe"].last_name == "ZOE"
+    assert not grades["zoe"].submitted
+    assert grades["zoe"].max_points == grades["amara"].max_points == 60.0
+    assert (grades["zoe"].points, grades["amara"].points) == (0.0, 56.0)
+    assert [each.exercise for each in grades["zoe"].exercises] == [*EXERCISES]
     assert [*gradebook.grades(LESSON, ["zoe", "nobody"])] == ["zoe"]
 
 
-def test_an_entry_that_no_gradebook_can_hold_is_a_mistake_of_the_caller(gradebook):
+def test_enter_refuses_ids_and_points_that_are_none(gradebook):
     for entries in (
         [GradebookEntry("a<b", FULL)],
         [GradebookEntry("amara", {"softmax": float("nan")})],
@@ -428,20 +424,20 @@ def test_an_entry_that_no_gradebook_can_hold_is_a_mistake_of_the_caller(gradeboo
 
 
 def nbgraders_penalty(root, student):
-    """Give the penalty that nbgrader's own step finds."""
+    """Return the penalty that nbgrader's own step computes."""
     config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
-    given = {"notebook": LESSON, "assignment": LESSON, "student": student}
-    given["db_url"] = f"sqlite:///{root / 'gradebook.db'}"
+    resources = {"notebook": LESSON, "assignment": LESSON, "student": student}
+    resources["db_url"] = f"sqlite:///{root / 'gradebook.db'}"
     notebook = nbformat.v4.new_notebook()
-    AssignLatePenalties(config=config).preprocess(notebook, {"nbgrader": given})
-    wanted = (
+    AssignLatePenalties(config=config).preprocess(notebook, {"nbgrader": resources})
+    query = (
         "SELECT late_submission_penalty FROM submitted_notebook n "
         "JOIN submitted_assignment s ON n.assignment_id = s.id WHERE student_id = ?"
     )
-    return rows(root, wanted, student)[0][0]
+    return rows(root, query, student)[0][0]
 
 
-def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
+def test_late_penalty_is_that_of_nbgrader(root, gradebook, book):
     configure(root, "c.LateSubmissionPlugin.penalty_method = 'zero'")
     book.update_or_create_assignment(LESSON, duedate=DUE)
     times = {"early": "2026-02-27 23:00:00 UTC", "late": LATE, "longer": LATE}
@@ -450,7 +446,7 @@ def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
     book.grant_extension(LESSON, "longer", days=2)
     assert gradebook.enter(LESSON, both) == 1
     penalties = {
-        name: one.late_penalty for name, one in gradebook.grades(LESSON).items()
+        name: each.late_penalty for name, each in gradebook.grades(LESSON).items()
     }
     assert penalties == {"early": 0.0, "late": 56.0, "longer": 0.0, "unknown": 0.0}
     change(
@@ -461,16 +457,14 @@ def test_who_is_late_loses_what_nbgrader_takes(root, gradebook, book):
     better = [GradebookEntry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
     assert gradebook.enter(LESSON, better) == 1
     assert gradebook.grades(LESSON)["late"].late_penalty == 53.0
-    for name, one in gradebook.grades(LESSON).items():
-        assert (nbgraders_penalty(root, name) or 0.0) == one.late_penalty
+    for name, each in gradebook.grades(LESSON).items():
+        assert (nbgraders_penalty(root, name) or 0.0) == each.late_penalty
 
 
 @pytest.mark.parametrize(
     ("formula", "taken"), [("-1", 0.0), ("score + 1", 56.0), ("late / 3600", 36.0)]
 )
-def test_a_penalty_of_a_plugin_is_between_nothing_and_the_score(
-    root, gradebook, book, formula, taken
-):
+def test_penalty_is_between_zero_and_the_score(root, gradebook, book, formula, taken):
     name = f"late_plugin_{abs(hash(formula))}"
     (root / f"{name}.py").write_text(
         "from nbgrader.plugins import BasePlugin\n"
@@ -484,9 +478,7 @@ def test_a_penalty_of_a_plugin_is_between_nothing_and_the_score(
     assert gradebook.grades(LESSON)["amara"].late_penalty == taken
 
 
-def test_a_plugin_that_fails_is_one_sentence_and_nothing_is_written(
-    root, gradebook, book
-):
+def test_failing_penalty_plugin_writes_nothing(root, gradebook, book):
     configure(root, "c.AssignLatePenalties.plugin_class = 'no_such_module.Late'")
     gradebook.enter(
         LESSON, [GradebookEntry("ben", FULL, timestamp=LATE)]
@@ -497,14 +489,14 @@ def test_a_plugin_that_fails_is_one_sentence_and_nothing_is_written(
     assert [*gradebook.grades(LESSON)] == ["ben"]
 
 
-def test_without_a_due_date_or_a_configured_penalty_nobody_is_late(gradebook, book):
+def test_no_penalty_without_a_due_date_or_a_plugin(gradebook, book):
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)])
     book.update_or_create_assignment(LESSON, duedate=DUE)
     gradebook.enter(LESSON, [GradebookEntry("ben", FULL, timestamp=LATE)])
     assert {one.late_penalty for one in gradebook.grades(LESSON).values()} == {0.0}
 
 
-def test_a_timestamp_that_is_none_is_told_and_stops_nobody(gradebook):
+def test_unreadable_timestamp_is_noted_and_ignored(gradebook):
     wrong = GradebookEntry("amara", FULL, timestamp="<script>soon")
     assert (
         gradebook.enter(LESSON, [wrong, GradebookEntry("ben", FULL, timestamp=" \n")])
@@ -520,7 +512,7 @@ def test_a_timestamp_that_is_none_is_told_and_stops_nobody(gradebook):
 # --- where it is -----------------------------------------------------------------
 
 
-def test_the_gradebook_is_where_the_configuration_says(root, gradebook, tmp_path):
+def test_database_path_follows_the_configuration(root, gradebook, tmp_path):
     configure(root, "c.CourseDirectory.db_url = 'sqlite:///kept/it.db?timeout=60'")
     (root / "kept").mkdir()
     assert Gradebook(Course(root)).path == root / "kept" / "it.db"
@@ -531,9 +523,7 @@ def test_the_gradebook_is_where_the_configuration_says(root, gradebook, tmp_path
     assert Gradebook(Course(root)).path == other
 
 
-def test_a_users_own_configuration_counts_and_the_courses_more(
-    root, tmp_path, monkeypatch
-):
+def test_course_configuration_overrides_the_users(root, tmp_path, monkeypatch):
     own = tmp_path / "jupyter"
     own.mkdir()
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(own))
@@ -547,10 +537,10 @@ def test_a_users_own_configuration_counts_and_the_courses_more(
 @pytest.mark.parametrize(
     "url", ["postgresql://me@host/grades", "sqlite://", "grades.db"]
 )
-def test_another_sort_of_database_is_refused(root, url):
+def test_database_that_is_not_sqlite_is_refused(root, url):
     configure(root, f"c.CourseDirectory.db_url = '{url}'")
-    told = refused(Gradebook(Course(root)).grades, LESSON)
-    assert "it must be an SQLite file" in told
+    sentence = refused(Gradebook(Course(root)).grades, LESSON)
+    assert "it must be an SQLite file" in sentence
 
 
 @pytest.mark.parametrize(
@@ -561,7 +551,7 @@ def test_another_sort_of_database_is_refused(root, url):
         ("raise ValueError('no\\n\\ndb_url')", "ValueError: no db_url: correct it"),
     ],
 )
-def test_a_configuration_that_stops_is_one_sentence(root, line, what):
+def test_failing_configuration_is_one_sentence(root, line, what):
     configure(root, line)
     assert f"stops with {what}" in refused(Gradebook(Course(root)).grades, LESSON)
 
@@ -569,9 +559,9 @@ def test_a_configuration_that_stops_is_one_sentence(root, line, what):
 # --- faults ----------------------------------------------------------------------
 
 
-def test_without_a_gradebook_or_the_lesson_one_is_told_to_open_it(root, gradebook):
-    told = refused(gradebook.enter, "00_start_here", [GradebookEntry("amara", {})])
-    assert told == (
+def test_lesson_that_is_not_open_is_refused(root, gradebook):
+    sentence = refused(gradebook.enter, "00_start_here", [GradebookEntry("amara", {})])
+    assert sentence == (
         "00_start_here is not in the gradebook: run `autograder open 00_start_here` to "
         "enter it"
     )
@@ -583,21 +573,21 @@ def test_without_a_gradebook_or_the_lesson_one_is_told_to_open_it(root, gradeboo
     assert not (root / "gradebook.db").exists()
 
 
-def test_an_exercise_that_the_gradebook_has_not_is_told(gradebook):
+def test_enter_refuses_an_unknown_exercise(gradebook):
     entry = GradebookEntry("amara", FULL | {"pairwise_sums": 1.0})
-    told = refused(gradebook.enter, LESSON, [GradebookEntry("ben", FULL), entry])
-    assert "does not have the exercise pairwise_sums" in told
+    sentence = refused(gradebook.enter, LESSON, [GradebookEntry("ben", FULL), entry])
+    assert "does not have the exercise pairwise_sums" in sentence
     assert gradebook.grades(LESSON) == {}
 
 
-def test_a_gradebook_that_is_in_use_is_waited_for(root, gradebook, monkeypatch):
+def test_gradebook_in_use_is_waited_for(root, gradebook, monkeypatch):
     monkeypatch.setattr(database, "MAX_WAIT", 0.1)
-    with database.connect(gradebook.path) as opened:
-        assert opened.execute("PRAGMA busy_timeout").fetchone() == (100,)
+    with database.connect(gradebook.path) as connection:
+        assert connection.execute("PRAGMA busy_timeout").fetchone() == (100,)
     with closing(sqlite3.connect(root / "gradebook.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        told = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
-        assert "has kept it locked for 0.1 s" in told
+        sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
+        assert "has kept it locked for 0.1 s" in sentence
         assert gradebook.grades(LESSON) == {}  # reading goes on
         other.execute("ROLLBACK")
         other.execute("BEGIN EXCLUSIVE")
@@ -605,7 +595,7 @@ def test_a_gradebook_that_is_in_use_is_waited_for(root, gradebook, monkeypatch):
     assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL)]) == 1
 
 
-def test_what_is_in_use_for_a_moment_is_no_fault(root, gradebook):
+def test_gradebook_in_use_for_a_moment_is_no_fault(root, gradebook):
     path = root / "gradebook.db"
     options = {"isolation_level": None, "check_same_thread": False}
     with closing(sqlite3.connect(path, **options)) as other:
@@ -620,14 +610,14 @@ def test_what_is_in_use_for_a_moment_is_no_fault(root, gradebook):
 
 @pytest.fixture
 def limited(monkeypatch):
-    """Have every connection begin with a statement that limits it."""
+    """Let every connection begin with a statement that limits it."""
     connect = sqlite3.connect
 
     def limit(statement):
-        def limited(*given, **options):
-            opened = connect(*given, **options)
-            opened.execute(statement)
-            return opened
+        def limited(*arguments, **options):
+            connection = connect(*arguments, **options)
+            connection.execute(statement)
+            return connection
 
         monkeypatch.setattr(sqlite3, "connect", limited)
 
@@ -636,7 +626,7 @@ def limited(monkeypatch):
 
 
 def a_class(size):
-    return [GradebookEntry(f"student-{place}", FULL) for place in range(size)]
+    return [GradebookEntry(f"student-{number}", FULL) for number in range(size)]
 
 
 @pytest.mark.parametrize(
@@ -646,7 +636,7 @@ def a_class(size):
         ("PRAGMA query_only = 1", "may not be written"),
     ],
 )
-def test_a_full_disk_and_a_read_only_file_change_nothing(
+def test_full_disk_and_read_only_file_change_nothing(
     root, gradebook, limited, monkeypatch, statement, what
 ):
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
@@ -662,16 +652,16 @@ def test_a_full_disk_and_a_read_only_file_change_nothing(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write every file")
-def test_a_folder_that_may_not_be_written_is_one_sentence(root, gradebook):
+def test_unwritable_folder_is_one_sentence(root, gradebook):
     root.chmod(0o500)
     try:
-        told = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
+        sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
     finally:
         root.chmod(0o755)
-    assert "gradebook.db" in told
+    assert "gradebook.db" in sentence
 
 
-def test_a_file_that_is_no_gradebook_is_left_as_it_is(root, gradebook):
+def test_file_that_is_no_database_is_left_as_it_is(root, gradebook):
     path = gradebook.path
     whole = path.read_bytes()
     damaged = whole[:5000] + b"\xff" * (len(whole) - 5000)
@@ -686,12 +676,12 @@ def test_a_file_that_is_no_gradebook_is_left_as_it_is(root, gradebook):
     assert "cannot be opened" in refused(gradebook.open_lesson, LESSON)
 
 
-def test_a_database_of_something_else_is_left_as_it_is(root, gradebook):
+def test_database_of_another_program_is_left_as_it_is(root, gradebook):
     gradebook.path.unlink()
     change(root, "CREATE TABLE songs (name TEXT)")
     before = gradebook.path.read_bytes()
-    for call, given in ((gradebook.open_lesson, ()), (gradebook.enter, ([],))):
-        assert "of something else than nbgrader" in refused(call, LESSON, *given)
+    for call, arguments in ((gradebook.open_lesson, ()), (gradebook.enter, ([],))):
+        assert "of something else than nbgrader" in refused(call, LESSON, *arguments)
     assert gradebook.path.read_bytes() == before
 
 
@@ -704,13 +694,11 @@ def test_a_database_of_something_else_is_left_as_it_is(root, gradebook):
         "DROP TABLE task_cells",
     ],
 )
-def test_a_gradebook_of_another_version_is_refused_with_the_way_out(
-    root, gradebook, statement
-):
+def test_gradebook_of_another_version_is_refused(root, gradebook, statement):
     change(root, statement)
-    told = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
-    assert "another version of nbgrader" in told
-    assert "`nbgrader db upgrade`" in told
+    sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
+    assert "another version of nbgrader" in sentence
+    assert "`nbgrader db upgrade`" in sentence
 
 
 KILLED = """
@@ -720,10 +708,10 @@ from autograder.course import Course
 from autograder.gradebook import writing
 from autograder.gradebook.database import GradebookEntry, Gradebook
 
-def spilling(*given, connect=sqlite3.connect, **options):
-    opened = connect(*given, **options)
-    opened.execute("PRAGMA cache_size = 2")  # most is in the file before the end
-    return opened
+def spilling(*arguments, connect=sqlite3.connect, **options):
+    connection = connect(*arguments, **options)
+    connection.execute("PRAGMA cache_size = 2")  # most is in the file before the end
+    return connection
 
 def dying(batch, write=writing.GradebookBatch.write):
     write(batch)
@@ -736,7 +724,7 @@ Gradebook(Course(Path(sys.argv[1]))).enter(sys.argv[2], entries)
 """
 
 
-def test_killed_in_the_middle_nothing_is_half_written(root, gradebook):
+def test_killed_enter_leaves_nothing_half_written(root, gradebook):
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
     command = [sys.executable, "-c", KILLED, str(root), LESSON]
     ended = subprocess.run(command, cwd=COURSE.root, capture_output=True, text=True)

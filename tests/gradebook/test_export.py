@@ -27,15 +27,15 @@ FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
 
 
 def grades(student, *points, hand=None, extra=None, **more):
-    """Give a student's grades for the two exercises; none of ``points``: no grade."""
+    """Return a student's grades for the two exercises; none of ``points``: no grade."""
     auto = points or (None, None)
     exercises = [
-        Grade(name, most, auto=given)
-        for (name, most), given in zip(EXERCISES, auto, strict=True)
+        Grade(name, max_points, auto=score)
+        for (name, max_points), score in zip(EXERCISES, auto, strict=True)
     ]
-    name, most = EXERCISES[1]
+    name, max_points = EXERCISES[1]
     if hand is not None or extra is not None:
-        exercises[1] = Grade(name, most, auto=auto[1], manual=hand, extra=extra)
+        exercises[1] = Grade(name, max_points, auto=auto[1], manual=hand, extra=extra)
     return StudentGrades(student, tuple(exercises), **more)
 
 
@@ -44,11 +44,11 @@ def absent(student, **more):
 
 
 def a_class(*students):
-    return {one.student: one for one in students}
+    return {each.student: each for each in students}
 
 
 def awkward_class():
-    """Give one of each: plain, quoted, umlauts, formula, by hand, late, absent."""
+    """Return one of each: plain, quoted, umlauts, formula, by hand, late, absent."""
     asa = {"first_name": "Åsa", "last_name": "Müller, von", "email": "a@x.org"}
     dwayne = {"first_name": 'Dwayne "Rock"', "last_name": "=1+1"}
     return {
@@ -69,10 +69,10 @@ def awkward_class():
     }
 
 
-# --- what stands in the files -----------------------------------------------------
+# --- what is in the files --------------------------------------------------------
 
 
-def test_the_table_for_people_has_exactly_these_bytes():
+def test_csv_has_exactly_these_bytes():
     assert (
         export_file("csv", awkward_class()).text.encode()
         == (
@@ -91,7 +91,7 @@ def test_the_table_for_people_has_exactly_these_bytes():
     )
 
 
-def test_the_file_for_canvas_has_exactly_these_bytes():
+def test_canvas_file_has_exactly_these_bytes():
     assert (
         export_file("canvas", awkward_class()).text.encode()
         == (
@@ -106,7 +106,7 @@ def test_the_file_for_canvas_has_exactly_these_bytes():
     )
 
 
-def test_the_file_for_moodle_has_exactly_these_bytes():
+def test_moodle_file_has_exactly_these_bytes():
     assert (
         export_file("moodle", awkward_class()).text.encode()
         == (
@@ -127,7 +127,7 @@ def test_every_row_has_as_many_cells_as_the_header(kind):
     assert {len(row) for row in rows} == {len(rows[0])}
 
 
-def test_what_was_not_handed_in_is_a_zero_only_if_the_instructor_says_so():
+def test_missing_grade_is_zero_only_on_request():
     book = {FIRST: a_class(grades("bo"), absent("nil"), grades("zoe", 1.0, 1.0))}
     canvas = export_file("canvas", book, "zero").text.splitlines()
     assert canvas[2:] == ["bo,,,bo,,", "nil,,,nil,,0", "zoe,,,zoe,,2"]
@@ -137,7 +137,7 @@ def test_what_was_not_handed_in_is_a_zero_only_if_the_instructor_says_so():
     assert people[1:3] == ["bo,,,,,,,5.5,0,,", "nil,,,,0,0,0,5.5,,,"]
 
 
-def test_a_student_whom_only_one_lesson_knows_has_a_row_all_the_same():
+def test_student_of_only_one_lesson_has_a_row():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0)), SECOND: a_class()}
     assert export_file("moodle", book).text.splitlines()[1] == "zoe,,,2,-"
     assert export_file("csv", book).text.splitlines()[1] == "zoe,,,,1,1,2,5.5,0,,,,0,,,"
@@ -157,11 +157,11 @@ def test_a_student_whom_only_one_lesson_knows_has_a_row_all_the_same():
         (12345678.0, "12345678"),
     ],
 )
-def test_a_number_has_a_point_and_neither_exponent_nor_dust(value, text):
+def test_format_number_has_no_exponent_or_rounding_error(value, text):
     assert format_number(value) == text
 
 
-def test_a_grade_that_is_no_number_is_refused_by_the_students_name():
+def test_infinite_grade_is_refused_with_the_student():
     book = {FIRST: a_class(grades("zoe", float("inf"), 0.0))}
     with pytest.raises(CourseError, match=r"zoe's grade for 01_first is no number"):
         export_file("csv", book)
@@ -184,13 +184,13 @@ def test_a_grade_that_is_no_number_is_refused_by_the_students_name():
         ("می‌خواهم", "می‌خواهم"),
     ],
 )
-def test_no_strangers_text_is_a_formula_or_a_second_line(text, line):
+def test_untrusted_text_is_no_formula_or_second_line(text, line):
     assert safe_text(text) == line
 
 
 @pytest.mark.parametrize("bad", ["=cmd|' /C calc'!A1", "@a", "+4", "a;b", "a\nb"])
 @pytest.mark.parametrize("kind", ["canvas", "moodle"])
-def test_an_id_that_cannot_stand_as_it_is_is_left_out_and_named(kind, bad):
+def test_unsafe_id_is_left_out_and_named(kind, bad):
     book = {FIRST: a_class(grades(bad, 2.0, 2.0), grades("zoe", 1.0, 1.0))}
     made = export_file(kind, book)
     assert len(made.left_out) == 1
@@ -200,20 +200,20 @@ def test_an_id_that_cannot_stand_as_it_is_is_left_out_and_named(kind, bad):
     assert "zoe" in made.text
 
 
-def test_a_user_id_of_the_system_that_cannot_stand_as_it_is_leaves_its_student_out():
+def test_unsafe_lms_user_id_leaves_its_student_out():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0, lms_user_id="=1"))}
     made = export_file("canvas", book)
     assert "'zoe' is left out: the id '=1'" in made.left_out[0]
     assert made.text.count("\n") == 2
 
 
-def test_an_unsafe_id_is_defused_in_the_table_for_people():
+def test_unsafe_id_is_quoted_in_csv():
     made = export_file("csv", {FIRST: a_class(grades("=1+1", 1.0, 1.0))})
     assert made.left_out == ()
     assert made.text.splitlines()[1].startswith("'=1+1,")
 
 
-def test_only_digits_are_canvass_own_number_for_it_reads_12b_as_12():
+def test_canvas_id_is_a_user_id_of_digits_only():
     people = [
         grades(name, 1.0, 1.0, lms_user_id=lms)
         for name, lms in (("ann", "12"), ("bob", "12b"), ("cem", "١٢"))
@@ -228,12 +228,12 @@ def test_only_digits_are_canvass_own_number_for_it_reads_12b_as_12():
     ]
 
 
-def test_no_name_makes_a_students_row_the_row_of_points_possible():
+def test_canvas_name_is_never_points_possible():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0, last_name="Points Possible"))}
     assert export_file("canvas", book).text.splitlines()[2] == ",,,zoe,,2"
 
 
-def test_moodle_gets_a_column_to_find_students_by_only_if_all_have_a_value():
+def test_moodle_id_column_needs_a_value_for_everybody():
     ann = {"email": "ann@example.org", "lms_user_id": "7"}
     bob = {"email": "bob@example.org", "lms_user_id": "8"}
     book = {FIRST: a_class(grades("a", 1.0, 1.0, **ann), grades("b", 0.0, 1.0, **bob))}
@@ -249,7 +249,7 @@ def test_moodle_gets_a_column_to_find_students_by_only_if_all_have_a_value():
         assert ("ID number" in header) == ("lms_user_id" not in value)
 
 
-def test_moodle_would_give_the_grade_of_0_to_the_student_above():
+def test_moodle_leaves_out_the_id_0():
     book = {FIRST: a_class(grades("0", 1.0, 1.0), grades("zoe", 1.0, 1.0))}
     made = export_file("moodle", book)
     assert made.text.splitlines()[1:] == ["zoe,,,2"]
@@ -276,7 +276,7 @@ def test_csv_has_a_column_of_misconceptions():
 
 @pytest.fixture
 def course(tmp_path):
-    """A course of three lessons; the gradebook knows the first two."""
+    """Return a course of three lessons; the gradebook knows the first two."""
     for lesson in (FIRST, SECOND, "03_third"):
         path = tmp_path / "course" / "notebooks" / lesson / f"{lesson}.ipynb"
         path.parent.mkdir(parents=True)
@@ -286,7 +286,7 @@ def course(tmp_path):
 
 @pytest.fixture
 def book(monkeypatch):
-    """What the gradebook says, free to change."""
+    """Return what the gradebook answers, free to change."""
     book = awkward_class()
 
     class Fake:
@@ -304,9 +304,7 @@ def book(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["csv", "canvas", "moodle"])
-def test_all_lessons_go_into_one_file_and_twice_gives_the_same_bytes(
-    course, book, kind
-):
+def test_all_lessons_go_into_one_file_with_the_same_bytes(course, book, kind):
     path = export(course, [], kind)
     assert path == course.root / f"build/export/{kind}.csv"
     first = path.read_bytes()
@@ -314,7 +312,7 @@ def test_all_lessons_go_into_one_file_and_twice_gives_the_same_bytes(
     assert export(course, [], kind).read_bytes() == first
 
 
-def test_a_lesson_that_nobody_has_handed_in_goes_in_only_by_name(course, book):
+def test_lesson_without_submissions_is_exported_by_name_only(course, book):
     book[SECOND] = a_class(absent("zoe"))
     assert SECOND not in export(course, [], "canvas").read_text(encoding="utf-8")
     both = export(course, ["02", "01", "02_second"], "canvas")
@@ -322,7 +320,7 @@ def test_a_lesson_that_nobody_has_handed_in_goes_in_only_by_name(course, book):
     assert header.endswith(",Section,02_second,01_first")
 
 
-def test_who_is_left_out_is_told_and_the_file_is_written(course, book, capsys):
+def test_left_out_student_is_named_and_the_file_written(course, book, capsys):
     book[FIRST]["=1"] = grades("=1", 1.0, 1.0)
     assert export(course, ["01"], "canvas").is_file()
     err = capsys.readouterr().err
@@ -338,7 +336,7 @@ def refusal(course, *arguments, **more):
     return sentence
 
 
-def test_what_cannot_be_exported_is_refused_in_a_sentence(course, book):
+def test_export_refuses_unknown_kinds_and_lessons(course, book):
     assert "'blackboard'; there are: csv, canvas, moodle" in refusal(
         course, [], "blackboard"
     )
@@ -351,7 +349,7 @@ def test_what_cannot_be_exported_is_refused_in_a_sentence(course, book):
     assert not (course.root / "build").exists()
 
 
-def test_a_course_without_a_gradebook_is_told_to_grade_first(course):
+def test_course_without_a_gradebook_must_grade_first(course):
     assert "no submission for any lesson: grade" in refusal(course, [], "csv")
     (course.root / "gradebook.db").touch()
     assert "no submission for any lesson: grade" in refusal(course, [], "csv")
@@ -359,9 +357,7 @@ def test_a_course_without_a_gradebook_is_told_to_grade_first(course):
     assert "is no database" in refusal(course, [], "csv")
 
 
-def test_a_file_that_cannot_be_written_keeps_what_stood_there(
-    course, book, tmp_path, monkeypatch
-):
+def test_unwritable_file_keeps_its_content(course, book, tmp_path, monkeypatch):
     path = tmp_path / "old.csv"
     path.write_text("old")
 
@@ -381,7 +377,7 @@ def test_a_file_that_cannot_be_written_keeps_what_stood_there(
     assert path.read_text() == "old"
 
 
-def test_a_link_stays_a_link_and_what_it_points_to_is_written(course, book, tmp_path):
+def test_link_stays_a_link_and_its_target_is_written(course, book, tmp_path):
     (tmp_path / "link.csv").symlink_to("grades.csv")
     export(course, [], "csv", tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
@@ -393,7 +389,7 @@ def test_a_link_stays_a_link_and_what_it_points_to_is_written(course, book, tmp_
 
 @pytest.fixture(scope="module")
 def with_gradebook(tmp_path_factory):
-    """A course folder whose gradebook was made with nbgrader's own functions."""
+    """Return a course folder whose gradebook was made with nbgrader's own functions."""
     from nbgrader.api import Gradebook
 
     root = tmp_path_factory.mktemp("nbgrader")
@@ -483,7 +479,7 @@ def gradebook(with_gradebook):
 
 
 @pytest.mark.parametrize("kind", ["csv", "canvas", "moodle"])
-def test_a_plugin_writes_the_bytes_of_the_command(
+def test_plugin_writes_the_bytes_of_the_command(
     with_gradebook, gradebook, kind, tmp_path
 ):
     from autograder.gradebook import plugins
@@ -496,14 +492,14 @@ def test_a_plugin_writes_the_bytes_of_the_command(
     assert same.read_bytes() == path.read_bytes()
 
 
-def test_nbgraders_command_takes_a_plugin_and_writes_where_it_is_told(with_gradebook):
+def test_nbgrader_export_runs_the_plugin(with_gradebook):
     done = nbgrader_export(with_gradebook, "MoodleExportPlugin", "--to=out.csv")
     assert done.returncode == 0, done.stderr
     text = (with_gradebook / "out.csv").read_bytes().decode()
     assert text == export_file("moodle", entered_class()).text
 
 
-def test_nbgraders_command_takes_the_assignments_and_students_named(with_gradebook):
+def test_nbgrader_export_restricts_lessons_and_students(with_gradebook):
     done = nbgrader_export(
         with_gradebook,
         "CanvasExportPlugin",
@@ -528,7 +524,7 @@ def test_nbgraders_command_takes_the_assignments_and_students_named(with_gradebo
         ({"student": ["nil"]}, "the gradebook has no submission for"),
     ],
 )
-def test_a_plugin_refuses_in_a_line_and_keeps_the_old_file(
+def test_plugin_refuses_in_a_line_and_keeps_the_old_file(
     gradebook, tmp_path, caplog, named, sentence
 ):
     from autograder.gradebook.plugins import MoodleExportPlugin
@@ -544,7 +540,7 @@ def test_a_plugin_refuses_in_a_line_and_keeps_the_old_file(
     assert path.read_text() == "old"
 
 
-def test_two_notebooks_of_an_assignment_keep_their_exercises_apart(gradebook, tmp_path):
+def test_two_notebooks_keep_their_exercises_apart(gradebook, tmp_path):
     from autograder.gradebook.plugins import CsvExportPlugin
 
     path = tmp_path / "out.csv"

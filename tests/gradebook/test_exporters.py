@@ -17,7 +17,7 @@ from autograder.course import Course
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.writing import GradebookEntry
 from tests.gradebook.fake_grader import asked
-from tests.gradebook.strangers import Page
+from tests.gradebook.untrusted import Page
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 CONFIG = """
@@ -33,15 +33,15 @@ from traitlets.config import PyFileConfigLoader
 config = PyFileConfigLoader("nbgrader_config.py", path=".").load_config()
 api = NbGraderAPI(config=config)
 lesson, student = sys.argv[1:]
-told = [api.autograde(lesson, student), api.generate_feedback(lesson, student)]
-told.append(api.autograde(lesson, student, force=False))
+answers = [api.autograde(lesson, student), api.generate_feedback(lesson, student)]
+answers.append(api.autograde(lesson, student, force=False))
 (row,) = [s for s in api.get_submissions(lesson) if s["student"] == student]
-print(json.dumps([told, row["autograded"]]))
+print(json.dumps([answers, row["autograded"]]))
 """
 
 
 def nbgrader(root, *arguments, start=("-m", "nbgrader")):
-    """Run nbgrader in a course folder; give what came of it."""
+    """Run nbgrader in a course folder; return the finished process."""
     path = os.pathsep.join([str(COURSE.root), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, *start, *arguments],
@@ -59,9 +59,9 @@ def folder(root, step, student):
 
 def notebook(root, student):
     path = folder(root, "autograded", student) / f"{LESSON}.ipynb"
-    found = nbformat.read(path, as_version=4)
-    nbformat.validate(found)
-    return found
+    graded = nbformat.read(path, as_version=4)
+    nbformat.validate(graded)
+    return graded
 
 
 def page(root, student):
@@ -71,7 +71,7 @@ def page(root, student):
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """A course folder in whose gradebook the lesson is, with submissions."""
+    """Return a course folder in whose gradebook the lesson is, with submissions."""
     root = tmp_path_factory.mktemp("opened") / "course"
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
@@ -90,7 +90,7 @@ def opened(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def done(opened):
-    """The class graded and its feedback made, with nbgrader's commands.
+    """Grade the class and make its feedback with nbgrader's commands.
 
     Somebody has damaged the graded notebook of cora in between.
     """
@@ -107,7 +107,7 @@ def done(opened):
     return opened, graded, made
 
 
-def test_nbgrader_asks_once_for_each_student_and_tells_who_is_to_come(done):
+def test_autograde_requests_each_student_once(done):
     root, _, _ = done
     questions = asked(root)
     assert [student for student, _, _ in questions] == STUDENTS
@@ -116,7 +116,7 @@ def test_nbgrader_asks_once_for_each_student_and_tells_who_is_to_come(done):
         assert expected[0] == student
 
 
-def test_what_a_student_has_sent_besides_is_gone_before_it_is_graded(done):
+def test_other_files_are_removed_before_grading(done):
     root, _, _ = done
     assert {tuple(left) for _, _, left in asked(root)} == {("timestamp.txt",)}
     for student in ("amara", "ben"):
@@ -125,17 +125,19 @@ def test_what_a_student_has_sent_besides_is_gone_before_it_is_graded(done):
     assert not [*(root / "autograded").rglob("*.html")]
 
 
-def test_the_notebook_is_ours_and_no_kernel_has_run_it(done):
+def test_notebook_is_ours_and_ran_in_no_kernel(done):
     root, _, _ = done
     for student in ("amara", "ben", "zoe"):  # ben's file is broken
-        found = notebook(root, student)
-        checks = [c for c in found.cells if c.metadata.get("nbgrader", {}).get("grade")]
+        graded = notebook(root, student)
+        checks = [
+            c for c in graded.cells if c.metadata.get("nbgrader", {}).get("grade")
+        ]
         assert [determine_grade(cell)[0] for cell in checks] == [2.0] * len(EXERCISES)
         path = folder(root, "autograded", student) / f"{LESSON}.ipynb"
         assert stat.S_IMODE(path.stat().st_mode) == 0o444
 
 
-def test_a_fault_of_the_grader_costs_one_student_and_is_told(done):
+def test_fault_of_the_grader_costs_one_student(done):
     root, graded, _ = done
     assert graded.returncode == 1
     assert "the sandbox cannot start" in graded.stderr
@@ -149,13 +151,13 @@ def test_a_fault_of_the_grader_costs_one_student_and_is_told(done):
 def test_generate_feedback_writes_our_page(done):
     root, _, _ = done
     for student in ("amara", "ben", "zoe"):
-        found = Page(page(root, student))
-        found.assert_inert()
-        assert f"Feedback for {student}" in found.text
-        assert f"{2 * len(EXERCISES)} of " in found.text
+        html = Page(page(root, student))
+        html.assert_inert()
+        assert f"Feedback for {student}" in html.text
+        assert f"{2 * len(EXERCISES)} of " in html.text
 
 
-def test_a_damaged_graded_notebook_is_one_sentence_and_the_others_go_on(done):
+def test_damaged_graded_notebook_stops_nobody_else(done):
     root, _, made = done
     assert made.returncode == 1
     assert "the graded notebook of cora is damaged: grade again" in made.stderr
@@ -164,7 +166,7 @@ def test_a_damaged_graded_notebook_is_one_sentence_and_the_others_go_on(done):
 
 
 @pytest.mark.thorough
-def test_formgraders_buttons_take_the_same_way(opened, tmp_path):
+def test_formgrader_buttons_use_the_exporters(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened, root)
     shutil.rmtree(root / "autograded", ignore_errors=True)
@@ -172,18 +174,16 @@ def test_formgraders_buttons_take_the_same_way(opened, tmp_path):
     (root / "asked.jsonl").unlink(missing_ok=True)
     called = nbgrader(root, LESSON, "amara", start=("-c", API))
     assert called.returncode == 0, called.stderr
-    told, autograded = json.loads(called.stdout.strip().splitlines()[-1])
-    assert [each["success"] for each in told] == [True] * 3, told
+    answers, autograded = json.loads(called.stdout.strip().splitlines()[-1])
+    assert [each["success"] for each in answers] == [True] * 3, answers
     assert autograded
-    (question,) = asked(root)  # not again for what is graded
-    assert question[:2] == ["amara", ["amara"]]
+    (request,) = asked(root)  # not again for what is graded
+    assert request[:2] == ["amara", ["amara"]]
     Page(page(root, "amara")).assert_inert()
 
 
 @pytest.mark.thorough
-def test_a_folder_that_is_no_student_is_refused_before_nbgrader_enters_it(
-    opened, tmp_path
-):
+def test_unsafe_student_id_is_refused_before_it_is_entered(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened, root)
     shutil.rmtree(root / "submitted")

@@ -15,8 +15,8 @@ from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.grading.result import SubmissionResult
 from autograder.system import find_browser
 from tests.browser import page_of as opened
-from tests.gradebook import strangers
-from tests.gradebook.strangers import HARMLESS, SENTENCE, TEXT, Page, graded
+from tests.gradebook import untrusted
+from tests.gradebook.untrusted import HARMLESS, SENTENCE, TEXT, Page, graded
 from tests.submissions import COURSE, EXERCISES, LESSON
 
 REASON = "01.ipynb ends in the middle: it was not saved or sent to its end."
@@ -24,15 +24,15 @@ COMMENT = "Nearly there:\nlook at <b>d_k</b> again."
 
 
 def grades_of(student="amara", change=None, **others):
-    """Give grades as the engine enters them: 2 of 3 points each.
+    """Return grades as the engine enters them: 2 of 3 points each.
 
     change : exercise to what a person has changed about it
     """
     blank = (Grade(name, 3.0, auto=2.0) for name in EXERCISES)
-    kept = tuple(
+    exercises = tuple(
         replace(each, **(change or {}).get(each.exercise, {})) for each in blank
     )
-    return StudentGrades(student, kept, **others)
+    return StudentGrades(student, exercises, **others)
 
 
 def notebook(text=HARMLESS, sentence=HARMLESS, **changes):
@@ -45,12 +45,12 @@ def page(grades=None, **changes):
     return Page(feedback_page(notebook(**changes), grades or grades_of()))
 
 
-def section(found, exercise):
-    """Give the text of a page from an exercise's heading to the next one's."""
-    text = found.text
+def section(html, exercise):
+    """Return the text of a page from an exercise's heading to the next one's."""
+    text = html.text
     start = text.index(f"\n{exercise} · ")
-    ends = (text.find(f"\n{name} · ", start + 1) for name in EXERCISES)
-    return text[start : min((end for end in ends if end > 0), default=len(text))]
+    others = (text.find(f"\n{name} · ", start + 1) for name in EXERCISES)
+    return text[start : min((at for at in others if at > 0), default=len(text))]
 
 
 @pytest.fixture
@@ -59,33 +59,33 @@ def course(tmp_path):
 
 
 def hand_out(course, *students):
-    """Write graded notebooks; give the grades of their students."""
+    """Write graded notebooks; return the grades of their students."""
     for student in students:
-        result = strangers.result(HARMLESS, student)
+        result = untrusted.result(HARMLESS, student)
         cells, _, outputs = graded(HARMLESS, HARMLESS)
         text = autograded_notebook(COURSE, cells, result, outputs)
         write_autograded(course, LESSON, student, text)
     return {student: grades_of(student) for student in students}
 
 
-# --- what it tells ------------------------------------------------------------------
+# --- what it shows -----------------------------------------------------------------
 
 
-def test_a_page_has_the_points_of_each_exercise_and_of_all():
-    found = page()
-    assert "Lesson 01: Dot product attention" in found.text
-    assert "Feedback for amara" in found.text
-    assert f"{2 * len(EXERCISES)} of {3 * len(EXERCISES)} points" in found.text
+def test_page_has_the_points_of_each_exercise_and_of_all():
+    html = page()
+    assert "Lesson 01: Dot product attention" in html.text
+    assert "Feedback for amara" in html.text
+    assert f"{2 * len(EXERCISES)} of {3 * len(EXERCISES)} points" in html.text
     for name in EXERCISES:
-        assert f"{name}1 of 2 hold2 of 3" in found.text  # a row of the table
-        assert "✗ Harmless words. (0 of 1 point)" in section(found, name)
-        assert "✓ It holds (2 points)" in section(found, name)
+        assert f"{name}1 of 2 hold2 of 3" in html.text  # a row of the table
+        assert "✗ Harmless words. (0 of 1 point)" in section(html, name)
+        assert "✓ It holds (2 points)" in section(html, name)
 
 
-def test_each_row_leads_to_its_section_and_each_section_back():
-    found = page()
-    targets = {at["href"][1:] for name, at in found.elements if name == "a"}
-    ids = [at["id"] for _, at in found.elements if "id" in at]
+def test_rows_and_sections_link_to_each_other():
+    html = page()
+    targets = {at["href"][1:] for name, at in html.elements if name == "a"}
+    ids = [at["id"] for _, at in html.elements if "id" in at]
     assert targets == {"exercises", *(f"exercise-{name}" for name in EXERCISES)}
     assert targets <= {*ids}
     assert len(ids) == len({*ids})
@@ -97,72 +97,72 @@ def test_headings_come_in_order():
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_a_page_shows_the_learners_own_code_of_the_exercises_and_nothing_else():
+def test_page_shows_only_the_answers_code():
     changed = notebook(text="answer = 3\n\n# the end")
     changed["cells"].append(
         {"cell_type": "code", "metadata": {}, "source": "my_secret", "outputs": []}
     )
     changed["cells"][0]["source"] = ["a list of ", "lines"]
-    found = Page(feedback_page(changed, grades_of()))
-    assert found.text.count("answer = 3\n\n# the end") == len(EXERCISES)
-    assert "my_secret" not in found.text
+    html = Page(feedback_page(changed, grades_of()))
+    assert html.text.count("answer = 3\n\n# the end") == len(EXERCISES)
+    assert "my_secret" not in html.text
 
 
-def test_what_a_person_has_changed_is_told():
+def test_page_shows_what_a_person_has_changed():
     by_hand = {"manual": 1.5, "extra": 1.0, "comment": COMMENT}
-    found = page(grades_of(change={"softmax": by_hand}))
-    told = section(found, "softmax")
-    assert "2.5 of 3 points" in told
+    html = page(grades_of(change={"softmax": by_hand}))
+    text = section(html, "softmax")
+    assert "2.5 of 3 points" in text
     assert (
-        "Graded by hand: 1.5 of 3 points instead of 2. Extra credit: 1 point." in told
+        "Graded by hand: 1.5 of 3 points instead of 2. Extra credit: 1 point." in text
     )
-    assert COMMENT in told
-    assert "b" not in found.names
-    assert "by hand" not in section(found, "attention")
+    assert COMMENT in text
+    assert "b" not in html.names
+    assert "by hand" not in section(html, "attention")
 
 
-def test_a_grade_by_hand_that_changes_nothing_is_no_change():
-    told = section(page(grades_of(change={"softmax": {"manual": 2.0}})), "softmax")
-    assert "Graded by hand: 2 of 3 points." in told
+def test_manual_grade_equal_to_the_engines_is_no_change():
+    text = section(page(grades_of(change={"softmax": {"manual": 2.0}})), "softmax")
+    assert "Graded by hand: 2 of 3 points." in text
 
 
-def test_a_late_penalty_is_told_and_taken_off():
-    found = page(grades_of(late_penalty=2.5))
-    assert "2.5 points taken off, because it was handed in late." in found.text
-    assert f"{2 * len(EXERCISES) - 2.5:g} of {3 * len(EXERCISES)} points" in found.text
+def test_late_penalty_is_shown_and_taken_off():
+    html = page(grades_of(late_penalty=2.5))
+    assert "2.5 points taken off, because it was handed in late." in html.text
+    assert f"{2 * len(EXERCISES) - 2.5:g} of {3 * len(EXERCISES)} points" in html.text
 
 
-def test_full_marks_are_praised_and_others_are_told_how_to_go_on():
+def test_page_praises_full_marks_and_else_says_how_to_go_on():
     full = grades_of(change={name: {"manual": 3.0} for name in EXERCISES})
     assert "Well done" in page(full).text
     assert "Well done" not in page().text
     assert "question that leads on" in page().text
 
 
-def test_what_was_put_right_and_what_did_not_run_is_told():
-    found = page(repairs=("A cell is back.",), troubles=("`f()` stopped.",))
-    assert "What was put right" in found.text and "A cell is back." in found.text
-    assert "What did not run through" in found.text and "`f()` stopped." in found.text
+def test_page_shows_repairs_and_troubles():
+    html = page(repairs=("A cell is back.",), troubles=("`f()` stopped.",))
+    assert "What was put right" in html.text and "A cell is back." in html.text
+    assert "What did not run through" in html.text and "`f()` stopped." in html.text
     assert "About your notebook" not in page(repairs=(), troubles=()).text
 
 
-def test_a_file_that_was_not_read_gives_the_reason_and_what_to_do():
+def test_page_of_an_invalid_file_has_reason_and_way_out():
     result = SubmissionResult("pavel", LESSON, "invalid", (), REASON)
     graded_file = json.loads(autograded_notebook(COURSE, (), result, {}))
     nothing = {name: {"auto": 0.0} for name in EXERCISES}
     by_hand = {"auto": 0.0, "manual": 1.0, "comment": COMMENT}
     grades = grades_of("pavel", {**nothing, "attention": by_hand})
-    found = Page(feedback_page(graded_file, grades))
-    assert REASON in found.text and "What to do" in found.text
-    assert "pre" not in found.names  # the lesson's stubs are no answers
-    assert "softmaxnot graded0 of 3" in found.text
-    assert COMMENT in section(found, "attention")
-    assert {at["href"] for name, at in found.elements if name == "a"} == {
+    html = Page(feedback_page(graded_file, grades))
+    assert REASON in html.text and "What to do" in html.text
+    assert "pre" not in html.names  # the lesson's stubs are no answers
+    assert "softmaxnot graded0 of 3" in html.text
+    assert COMMENT in section(html, "attention")
+    assert {at["href"] for name, at in html.elements if name == "a"} == {
         *("#exercises", "#exercise-attention")
     }
 
 
-def test_an_exercise_that_only_the_gradebook_knows_keeps_its_points():
+def test_exercise_of_the_gradebook_only_keeps_its_points():
     grades = grades_of()
     more = replace(grades, exercises=(*grades.exercises, Grade("older", 5.0, 4.0)))
     assert "oldernot graded4 of 5" in page(more).text
@@ -178,29 +178,29 @@ def hostile():
     return feedback_page(notebook(TEXT, SENTENCE), grades)
 
 
-def test_a_page_full_of_attacks_does_nothing_and_shows_them():
-    found = Page(hostile())
-    found.assert_inert()
-    assert [*found.names] and {"b", "a"} & found.names == {"a"}
-    for mark in strangers.MARKS:
-        assert found.text.count(mark) > 3 * len(EXERCISES)
-    assert "49" not in found.text
+def test_page_full_of_attacks_is_inert_and_shows_them():
+    html = Page(hostile())
+    html.assert_inert()
+    assert [*html.names] and {"b", "a"} & html.names == {"a"}
+    for mark in untrusted.MARKS:
+        assert html.text.count(mark) > 3 * len(EXERCISES)
+    assert "49" not in html.text
 
 
-def test_unseen_signs_are_spelled_out():
+def test_invisible_characters_are_spelled_out():
     text = hostile()
     assert "⟨U+202E⟩gnp.live" in text
     assert not {"\u202e", "\u2066", "\x1b", "\x00", "\x08"} & {*text}
     text.encode("utf-8")
 
 
-def test_a_page_of_an_invalid_file_full_of_attacks_does_nothing():
+def test_page_of_an_invalid_file_with_attacks_is_inert():
     result = SubmissionResult(SENTENCE, LESSON, "invalid", (), SENTENCE)
     graded_file = json.loads(autograded_notebook(COURSE, (), result, {}))
     Page(feedback_page(graded_file, grades_of(SENTENCE))).assert_inert()
 
 
-def test_a_page_forbids_scripts_and_all_that_is_fetched():
+def test_page_forbids_scripts_and_requests():
     (policy,) = [
         at["content"]
         for name, at in Page(hostile()).elements
@@ -215,59 +215,59 @@ def test_a_page_forbids_scripts_and_all_that_is_fetched():
 @pytest.mark.browser
 @pytest.mark.skipif(not find_browser(), reason="neither Chromium nor Chrome is here")
 @pytest.mark.parametrize("policy", [True, False], ids=["as it is", "without a policy"])
-def test_in_a_browser_nothing_runs_and_nothing_is_fetched(tmp_path, policy):
+def test_page_in_a_browser_runs_and_requests_nothing(tmp_path, policy):
     text = hostile()
     if not policy:  # the page is safe without it
         text = text.replace("Content-Security-Policy", "X-None")
     path = tmp_path / "page.html"
     path.write_text(text, encoding="utf-8")
-    asked, spoken = [], []
-    with opened("about:blank") as found:
-        found.on("request", lambda request: asked.append(request.url))
-        found.on("dialog", lambda dialog: (spoken.append(dialog), dialog.dismiss()))
-        found.goto(path.as_uri())
-        found.wait_for_load_state("networkidle")
-        found.hover("h1")
-        assert found.locator("script, img, iframe, svg, [onerror]").count() == 0
-        assert "<script>alert(1)</script>" in found.inner_text("body")
-        wide = found.evaluate("document.documentElement.scrollWidth > innerWidth")
-    assert asked == [path.as_uri()]
-    assert not spoken
-    assert not wide  # a long word of a stranger's does not push the page apart
+    requests, dialogs = [], []
+    with opened("about:blank") as tab:
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.on("dialog", lambda dialog: (dialogs.append(dialog), dialog.dismiss()))
+        tab.goto(path.as_uri())
+        tab.wait_for_load_state("networkidle")
+        tab.hover("h1")
+        assert tab.locator("script, img, iframe, svg, [onerror]").count() == 0
+        assert "<script>alert(1)</script>" in tab.inner_text("body")
+        wide = tab.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert requests == [path.as_uri()]
+    assert not dialogs
+    assert not wide  # a long untrusted word does not push the page apart
 
 
 # --- files ----------------------------------------------------------------------------
 
 
-def test_a_class_gets_a_page_each(course):
+def test_write_feedback_writes_a_page_for_each_student(course):
     grades = hand_out(course, "amara", "ben")
-    told = []
-    written = write_feedback(course, LESSON, None, grades, told.append)
+    left_out = []
+    written = write_feedback(course, LESSON, None, grades, left_out.append)
     folder = course.root / "feedback"
     names = ("amara", "ben")
     assert written == [folder / name / LESSON / f"{LESSON}.html" for name in names]
     assert "Feedback for <bdi>ben</bdi>" in written[1].read_text(encoding="utf-8")
-    assert told == []
+    assert left_out == []
 
 
-def test_one_student_without_a_graded_notebook_is_named_and_the_others_go_on(course):
+def test_student_without_a_graded_notebook_is_named(course):
     grades = hand_out(course, "amara") | {"zoe": grades_of("zoe")}
-    told = []
-    written = write_feedback(course, LESSON, ["zoe", "amara"], grades, told.append)
+    left_out = []
+    written = write_feedback(course, LESSON, ["zoe", "amara"], grades, left_out.append)
     assert len(written) == 1
-    assert told == [
+    assert left_out == [
         f"zoe has no graded notebook for {LESSON}: grade first, then the feedback can "
         "be made"
     ]
 
 
-def test_a_student_of_whom_the_gradebook_knows_nothing_is_named(course):
+def test_student_without_grades_is_named(course):
     grades = hand_out(course, "amara", "ben", "zoe")
     del grades["amara"]
     grades["zoe"] = replace(grades["zoe"], submitted=False)
-    told = []
-    assert len(write_feedback(course, LESSON, None, grades, told.append)) == 1
-    assert [sentence.split(":")[0] for sentence in told] == [
+    left_out = []
+    assert len(write_feedback(course, LESSON, None, grades, left_out.append)) == 1
+    assert [sentence.split(":")[0] for sentence in left_out] == [
         f"the gradebook has no grades of amara for {LESSON}",
         f"the gradebook has no grades of zoe for {LESSON}",
     ]
@@ -300,20 +300,20 @@ def damage(how):
     "how",
     ["cut", "empty", "list", "deep", "bytes", "cells", "result", "ours", "points"],
 )
-def test_a_damaged_notebook_is_one_sentence_and_the_others_go_on(course, how):
+def test_damaged_notebook_stops_nobody_else(course, how):
     grades = hand_out(course, "amara", "ben")
     path = course.root / AUTOGRADED / "amara" / LESSON / f"{LESSON}.ipynb"
     path.chmod(0o644)
     path.write_bytes(damage(how).encode("utf-8", "surrogateescape"))
-    told = []
-    assert len(write_feedback(course, LESSON, None, grades, told.append)) == 1
-    assert told == [
+    left_out = []
+    assert len(write_feedback(course, LESSON, None, grades, left_out.append)) == 1
+    assert left_out == [
         "the graded notebook of amara is damaged: grade again, then the feedback can "
         "be made"
     ]
 
 
-def test_a_full_disk_is_one_sentence_and_the_old_page_stands(course, monkeypatch):
+def test_full_disk_leaves_the_old_page(course, monkeypatch):
     grades = hand_out(course, "amara")
     (path,) = write_feedback(course, LESSON, None, grades)
     before = path.read_bytes()

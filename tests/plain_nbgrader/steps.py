@@ -22,40 +22,40 @@ def release(folder: Path, lesson: str) -> None:
 
 
 def autograder(folder: Path, lesson: str, students: str = "*") -> "BaseConverter":
-    """Give what grades the students whose names match, once it is started."""
+    """Return what grades the students whose names match, once it is started."""
     from nbgrader.converters import Autograde
 
     return _converter(Autograde, folder, lesson, students)
 
 
 def autograde(folder: Path, lesson: str) -> dict[str, dict[str, float]]:
-    """Grade everybody; give the points that are in the gradebook then."""
+    """Grade everybody; return the points that are in the gradebook then."""
     autograder(folder, lesson).start()
     return points(folder, lesson)
 
 
 def points(folder: Path, lesson: str) -> dict[str, dict[str, float]]:
-    """Give each student's points for each check.
+    """Return each student's points for each check.
 
     Raises ``ValueError`` if nbgrader wants a person to grade one.
     """
     from nbgrader.api import Gradebook
 
-    found: dict[str, dict[str, float]] = {}
+    by_student: dict[str, dict[str, float]] = {}
     url = _config(folder).CourseDirectory.db_url
     with Gradebook(url, "attention") as book:
         for submission in book.assignment_submissions(lesson):
             (notebook,) = submission.notebooks
-            given = found.setdefault(submission.student.id, {})
+            scores = by_student.setdefault(submission.student.id, {})
             for grade in notebook.grades:
                 if grade.needs_manual_grade:
                     raise ValueError(f"{submission.student.id}: {grade.name}")
-                given[grade.name] = grade.score
-    return found
+                scores[grade.name] = grade.score
+    return by_student
 
 
 def _config(folder: Path) -> "Config":
-    """Give the course's configuration, but with nbgrader's own exporters."""
+    """Return the course's configuration, but with nbgrader's own exporters."""
     from traitlets.config import PyFileConfigLoader
 
     config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()

@@ -10,7 +10,7 @@ import pytest
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
-from autograder.demo import sample_class as typed
+from autograder.demo import sample_class as sample
 from autograder.demo.sample_class import (
     LESSON,
     SampleStudent,
@@ -30,15 +30,15 @@ CHECK = "check_"  # the graded cell of an exercise is called check_<exercise>
 ROSA = SampleStudent(  # a bit of everything; attention_step_by_step stays untouched
     "rosa",
     {
-        "softmax": typed.SOFTMAX_WITH_WARNINGS,
+        "softmax": sample.SOFTMAX_WITH_WARNINGS,
         "similarity_attention": wrong_answer("similarity_attention", "rows_of_x_mixed"),
         "softmax_jacobian": wrong_answer("softmax_jacobian", "diagonal_only"),
-        "scaled_scores": typed.SCORES_WITH_HELPER,
-        "attention": typed.ATTENTION_WITH_HELPER,
-        "bilinear_scores": typed.BILINEAR_THAT_STOPS,
-        "additive_scores": typed.ADDITIVE_THAT_DOES_NOT_PARSE,
+        "scaled_scores": sample.SCORES_WITH_HELPER,
+        "attention": sample.ATTENTION_WITH_HELPER,
+        "bilinear_scores": sample.BILINEAR_THAT_STOPS,
+        "additive_scores": sample.ADDITIVE_THAT_DOES_NOT_PARSE,
     },
-    own_cells={"scaled_scores": typed.HELPER},
+    own_cells={"scaled_scores": sample.HELPER},
 )
 # All right, if loud; one wrong answer that others call; and Rosa's. Seconds each.
 STUDENTS = [*(each for each in sample_class() if each.name in ("hamid", "lior")), ROSA]
@@ -51,20 +51,20 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def points(folder):
-    """Have nbgrader grade a few students; give their points by exercise."""
+    """Let nbgrader grade a few students; return their points by exercise."""
     make_folder(COURSE, folder, STUDENTS)
     with process(folder / "nbgrader.log") as pool:
         pool.submit(steps.release, folder, LESSON).result()
-        found = pool.submit(steps.autograde, folder, LESSON).result()
+        scores = pool.submit(steps.autograde, folder, LESSON).result()
     assert not (folder / "gradebook.seed").exists()  # the engine was not asked
     return {
-        student: {name.removeprefix(CHECK): each for name, each in given.items()}
-        for student, given in found.items()
+        student: {name.removeprefix(CHECK): each for name, each in by_check.items()}
+        for student, by_check in scores.items()
     }
 
 
 @pytest.mark.sandbox
-def test_the_engine_gives_the_points_that_nbgrader_gives(folder, points):
+def test_engine_gives_the_points_of_plain_nbgrader(folder, points):
     with Engine(COURSE, LESSON, seed=NOTEBOOK_SEED) as engine:
         for student, theirs in points.items():
             path = folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
@@ -73,7 +73,7 @@ def test_the_engine_gives_the_points_that_nbgrader_gives(folder, points):
             assert ours == theirs, student
 
 
-def test_partial_credit_is_what_the_claims_that_hold_are_worth(points):
+def test_partial_credit_is_the_points_of_the_claims_that_hold(points):
     full = {each.name: each.points for each in exercises_of(LESSON)}
     assert points["lior"] == full
     assert points["hamid"] == full | {"softmax": 0}
@@ -91,10 +91,10 @@ def graded(folder, student):
     return nbformat.read(path, as_version=4)
 
 
-def test_the_gradebook_has_the_points_that_check_reports(folder, points):
-    for student, given in points.items():
+def test_gradebook_has_the_points_that_check_reports(folder, points):
+    for student, by_exercise in points.items():
         cells = {_grade_id(cell): cell for cell in graded(folder, student).cells}
-        for name, each in given.items():
+        for name, each in by_exercise.items():
             outputs = cells[CHECK + name].outputs
             if outputs[0].output_type == "error":  # the answer does not parse
                 assert (student, name, each) == ("rosa", "additive_scores", 0)
@@ -108,8 +108,8 @@ def _grade_id(cell):
     return cell.metadata.get("nbgrader", {}).get("grade_id")
 
 
-def test_warnings_of_a_right_answer_stay_out_of_the_graded_cells(folder, points):
-    """To nbgrader one line on stderr in a graded cell means 0 points."""
+def test_warnings_stay_out_of_the_graded_cells(folder, points):
+    """Keep stderr out: one line on it in a graded cell means 0 points to nbgrader."""
     noisy = {
         bool(cell.metadata.get("nbgrader", {}).get("grade"))
         for cell in graded(folder, "lior").cells

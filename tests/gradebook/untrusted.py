@@ -1,6 +1,6 @@
-"""What a stranger may write to run in somebody's browser, and a look at whether it can.
+"""Untrusted text that tries to run in a browser, and a check of whether it can.
 
-Also graded submissions that hold it in every place that a submission fills.
+Also graded submissions that hold it wherever a submission has text.
 """
 
 from dataclasses import replace
@@ -44,7 +44,7 @@ HARMLESS = "Harmless words."
 
 
 def graded(text=TEXT, sentence=SENTENCE):
-    """Give cells, result and outputs of a submission that holds a text everywhere."""
+    """Return cells, result and outputs of a submission that holds a text everywhere."""
     cells = []
     for cell in load_release(COURSE, LESSON).cells:
         source = text if cell.role == "solution" else cell.source
@@ -52,15 +52,15 @@ def graded(text=TEXT, sentence=SENTENCE):
         if cell.role == "solution":
             cells.append(Cell("own", text, id=f"note-{cell.id}", is_code=False))
             cells.append(Cell("own", text, id=f"code-{cell.id}"))
-    places = range(sum(cell.is_code for cell in cells))
-    return cells, result(sentence), dict.fromkeys(places, shown(text))
+    indices = range(sum(cell.is_code for cell in cells))
+    return cells, result(sentence), dict.fromkeys(indices, recorded(text))
 
 
 def result(sentence=SENTENCE, student="amara"):
     names = load_release(COURSE, LESSON).exercises
     verdicts = tuple(verdict(name, sentence) for name in names)
-    told = {"repairs": (sentence,), "troubles": (sentence,)}
-    return SubmissionResult(student, LESSON, "graded", verdicts, **told)
+    sentences = {"repairs": (sentence,), "troubles": (sentence,)}
+    return SubmissionResult(student, LESSON, "graded", verdicts, **sentences)
 
 
 def verdict(name, sentence):
@@ -74,8 +74,8 @@ def verdict(name, sentence):
     return ExerciseResult(name, 2.0, 3.0, cases, "", (), flags, "\n".join(report))
 
 
-def shown(text):
-    """Give what cells have shown, as the sandbox tells it; much of it is forged."""
+def recorded(text):
+    """Return outputs as the sandbox records them; much of it is forged."""
     forms = ("text/plain", "text/html", "text/latex", "text/markdown", "image/png")
     return [
         {"name": "stdout", "text": text},
