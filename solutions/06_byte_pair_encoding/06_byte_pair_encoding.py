@@ -7,15 +7,15 @@
 #
 # - train byte-pair encoding on a text, and use it on words that the text did not have;
 # - say which of several splits it makes, and why;
-# - turn any text into numbers and back without losing a byte;
+# - turn any text into token ids and back without losing a byte;
 # - weigh the number of merges, and see whom a vocabulary serves badly.
 #
-# **About 180 minutes.** You need Python's dictionaries, tuples and loops, and of lesson 04
-# that n tokens have n² scores.
+# **About 180 minutes.** You need Python's dictionaries, tuples and loops, and of lesson
+# 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, with a network. Without it, the
-# exercises, their checks and the toy examples work; cells about German do not: the first says
-# what to run, others miss what it defines.
+# exercises, their checks and the toy examples work; cells about German do not: the
+# first says what to run, others miss what it defines.
 
 # %%
 from itertools import pairwise
@@ -25,19 +25,20 @@ from course_lib import fast_bpe, figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
 from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
 from course_lib.fast_bpe import pieces, spell_bytes
-from course_lib.lessons import token_statistics
 
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# A model has a table with one row of numbers for each word that it knows. Here is German
-# to learn from: what the program Home Assistant says to people who live with it (texts
-# under the Apache-2.0 licence). German likes to glue words together; you need not speak it.
+# A model has an **embedding**: a table with one row of numbers for each word that it
+# knows. Here is German to learn from: what the program Home Assistant says to people
+# who live with it (texts under the Apache-2.0 licence). German likes to glue words
+# together; you need not speak it.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
 
 from course_lib.corpora.translations import translation_pairs
+from course_lib.lessons import token_statistics
 
 pairs = translation_pairs()
 german = "\n".join(pair.target for pair in pairs.train)
@@ -46,8 +47,9 @@ print("over 80,000 words to learn from:", len(german.split()) > 80_000)
 print(f"{new_word} among them:", new_word in german)
 
 # %% [markdown]
-# *Nebelwahrscheinlichkeit* has no row. It is a good German word all the same. **How can a
-# model read a word that it has never seen?** The last picture of this lesson shows how.
+# *Nebelwahrscheinlichkeit* has no row. It is a good German word all the same. **How can
+# a model read a word that it has never seen?** The last picture of this lesson shows
+# how.
 #
 # Is that rare? **Predict:** every word of the training text gets a row. Of the words in
 # held-out text of the same kind, how many are unknown: one in a thousand, one in a
@@ -60,8 +62,8 @@ print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
-# About one word in seven, with a table of some 20,000 rows. Each becomes the same row
-# *unknown*, and what it said is gone.
+# About one word in seven, with an embedding of some 20,000 rows. Each becomes the same
+# row *unknown*, and what it said is gone.
 #
 # The other extreme: one row per **letter**. A few hundred rows, and hardly anything is
 # unknown. But a sentence becomes long. **Predict:** how many times as many scores does
@@ -74,32 +76,31 @@ print(f"scores: {round(letters_per_word**2, -1):.0f} times as many")
 assert 8 < letters_per_word < 9.5
 
 # %% [markdown]
-# Some 80 times as many scores, and the model would first have to learn to spell. Between
-# words and letters there are **pieces of words**. Which ones?
+# Some 80 times as many scores, and the model would first have to learn to spell.
+# Between words and letters there are **subwords**, parts of words. Which ones?
 #
-# An old idea for making files smaller (Philip Gage, 1994): take the two signs that most
-# often stand side by side, and give the pair a sign of its own. Again, and again. For
-# translation it was taken up by Sennrich, Haddow and Birch in 2016: there, what arises
-# are **tokens**.
+# An old idea for making files smaller (Philip Gage, 1994): take the two signs that are
+# most often neighbours, and give the pair a sign of its own. Repeat. Sennrich, Haddow
+# and Birch took it up for translation in 2016: there, the results are **tokens**.
 #
-# Three words for this lesson: a **symbol** is what a word is made of at the moment (at
-# first, letters), a **merge** joins two of them, and **tokens** are the symbols that are
-# left at the end.
+# Four words for this lesson: a **symbol** is what a word is made of at the moment (at
+# first, letters), a **merge** joins two of them, **tokens** are the symbols that are
+# left at the end, and all tokens together are the **vocabulary**.
 
 # %% [markdown]
 # ## Counting words, with their ends
 #
 # Merges happen inside words only, so it is enough to know each word and how often it
-# occurs. But a model gets a text's symbols in one row, and such a row does not tell where a
-# word ends. **Predict:** which text is this?
+# occurs. But a model gets a text's symbols in one row, and such a row does not tell
+# where a word ends. **Predict:** which text is this?
 
 # %%
 print(list("mateats"))
 
 # %% [markdown]
 # *mat eats*, *ma teats*, *mate ats*: nobody can say. So the last letter of each word
-# carries a mark, `</w>`, for the end of the word; with it, it is a symbol of its own, other
-# than the same letter elsewhere.
+# carries a mark, `</w>`, for the end of the word; with it, it is a symbol of its own,
+# other than the same letter elsewhere.
 
 # %%
 print(spell("mat"), spell("eats"))
@@ -107,19 +108,19 @@ print(spell("mat"), spell("eats"))
 # %% [markdown]
 # ### Exercise: word_counts
 #
-# Count how often each word occurs. A word is written as a tuple of symbols, since tuples
-# can be keys of a dictionary; `spell`, which the cell above uses, writes it.
+# Count how often each word occurs. A word is written as a tuple of symbols, since
+# tuples can be keys of a dictionary; `spell`, which the cell above uses, writes it.
 #
 # <details><summary>Hint 1</summary>
 #
-# Words are what stands between white space. Which method of strings gives them, whatever
-# and how much white space there is?
+# Words are what stands between white space. Which method of strings gives them,
+# whatever and how much white space there is?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `text.split()`, with nothing in the brackets. For each word, the dictionary's entry grows
-# by one; `counts.get(symbols, 0)` is 0 where there is none yet.
+# `text.split()`, with nothing in the brackets. For each word, the dictionary's entry
+# grows by one; `counts.get(symbols, 0)` is 0 where there is none yet.
 #
 # </details>
 
@@ -130,8 +131,8 @@ from course_lib.bpe import word_counts  # exercise
 check(word_counts)
 
 # %% [markdown]
-# Six words make a corpus small enough to follow by hand. To keep it plain, it has no marks
-# at first; they come back soon.
+# Six words make a corpus small enough to follow by hand. To keep it plain, it has no
+# marks at first; they come back soon.
 
 # %%
 toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -141,7 +142,7 @@ print(toy_words)
 # %% [markdown]
 # ## Which pair is the most frequent?
 #
-# Count by hand, before you read on: how often do *a* and *t* stand side by side, and how
+# Count by hand, before you read on: how often are *a* and *t* neighbours, and how
 # often *m* and *a*? Mind that each word counts as often as it occurs.
 
 # %% [markdown]
@@ -156,8 +157,8 @@ print(toy_words)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `pairwise(symbols)` of `itertools` gives neighbours: for `abc` first (a, b), then (b, c).
-# Add the *word's* count for each of them.
+# `pairwise(symbols)` of `itertools` gives neighbours: for `abc` first (a, b), then (b,
+# c). Add the *word's* count for each of them.
 #
 # </details>
 
@@ -175,26 +176,28 @@ print(pair_counts(toy_words))
 assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
-# *a t* wins with 19: it is in every word. Now it becomes one symbol, everywhere. That is
-# less plain than it sounds. **Predict:** join (a, a) in `a a a`. What should come out?
+# *a t* wins with 19: it is in every word. Now it becomes one symbol, everywhere. That
+# is less plain than it sounds. **Predict:** join (a, a) in `a a a`. What should come
+# out?
 
 # %%
 print("aaa".replace("aa", "[aa]"))
 
 # %% [markdown]
-# `aa a`: two of the three are joined, from the left, and the third is left over: what has
-# been joined is not there any more for a second pair. Python's `replace` agrees so far. But
-# on words written as text it goes wrong: **predict** what it makes of joining (m, a) here.
+# `aa a`: two of the three are joined, from the left, and the third is left over: what
+# has been joined is not there any more for a second pair. Python's `replace` agrees so
+# far. But on words written as text it goes wrong: **predict** what it makes of joining
+# (m, a) here.
 
 # %%
 spelt = ("m", "a", "m", "at")
 print("as text:", " ".join(spelt).replace("m a", "ma").split())
 
 # %% [markdown]
-# > **Popular error: merging with a replacement in the text.** The word's symbols were m, a,
-# > m and at; (m, a) stands there once, at the front. The replacement found it a second
-# > time, in the first letter of *at*. Programs that merge this way must look at what stands
-# > around a match; comparing symbols needs no such care.
+# > **Popular error: merging with a replacement in the text.** The word's symbols were
+# > m, a, m and at; (m, a) stands there once, at the front. The replacement found it a
+# > second time, in the first letter of *at*. Programs that merge this way must check
+# > what surrounds a match; comparing symbols needs no such care.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -203,14 +206,14 @@ print("as text:", " ".join(spelt).replace("m a", "ma").split())
 #
 # <details><summary>Hint 1</summary>
 #
-# Walk through the word with a place that you move yourself. By how much does it move after
-# a pair that was joined, and by how much otherwise?
+# Walk through the word with a position that you move yourself. By how much does it move
+# after a pair that was joined, and by how much otherwise?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `while place < len(symbols)`. Compare `symbols[place : place + 2]` with the pair: a slice
-# at the very end is short, and raises no error. Both must be tuples to be
+# `while position < len(symbols)`. Compare `symbols[position : position + 2]` with the
+# pair: a slice at the very end is short, and raises no error. Both must be tuples to be
 # equal.
 #
 # </details>
@@ -224,7 +227,8 @@ check(merge_pair)
 # %% [markdown]
 # ## Training: again and again
 #
-# Count, join the winner everywhere, and count **anew**, since the old counts are wrong now:
+# Count, join the winner everywhere, and count **anew**, since the old counts are wrong
+# now:
 
 # %%
 after = {merge_pair(word, ("a", "t")): count for word, count in toy_words.items()}
@@ -232,9 +236,9 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now there is not one, and (m, at) has 10 instead. That is merge 2. It takes
-# from (at, e), which has 6 here, the three places in *mate*. Three are left, so merge 3 is
-# (c, at), with 4. And merge 4? **Predict** it.
+# (m, a) had 10; now there is not one, and (m, at) has 10 instead. That is merge 2. It
+# takes from (at, e), which has 6 here, the three in *mate*. Three are left, so merge 3
+# is (c, at), with 4. And merge 4? **Predict** it.
 
 # %%
 for pair in [("m", "at"), ("c", "at")]:
@@ -243,26 +247,26 @@ print(pair_counts(after))
 assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
-# A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say who wins, and
-# each program has a rule of its own. Ours is that of the paper's authors' program: the pair
-# that is last in Python's order of tuples. Here, (mat, e).
+# A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say who wins,
+# and each program has a rule of its own. Ours is that of the paper's authors' program:
+# the pair that is last in Python's order of tuples. Here, (mat, e).
 #
-# A rule is needed, since otherwise the order of a dictionary decides, and the same words in
-# another order give different tokens. At the end of the lesson you will see two programs
-# part over a tie.
+# A rule is needed, since otherwise the order of a dictionary decides, and the same
+# words in another order give different tokens. At the end of the lesson you will see
+# two programs part over a tie.
 
 # %% [markdown]
 # ### Exercise: train_bpe
 #
-# Learn the merges, with this rule for ties. End early when no pair occurs twice: joining
-# what occurs once learns a word by heart and saves nothing elsewhere.
+# Learn the merges, with this rule for ties. End early when no pair occurs twice:
+# joining what occurs once learns a word by heart and saves nothing elsewhere.
 #
 # <details><summary>Hint 1</summary>
 #
-# A loop: count pairs with your `pair_counts`, choose, write down, join in all words with
-# your `merge_pair`. The dictionary handed in must stay as it is. Words such as `a b c` and
-# `ab c` become equal: their counts add up. (Above, all are letters: it cannot
-# happen.)
+# A loop: count pairs with your `pair_counts`, choose, write down, join in all words
+# with your `merge_pair`. The dictionary handed in must stay as it is. Words such as
+# `a b c` and `ab c` become equal: their counts add up. (Above, all are letters: it
+# cannot happen.)
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -293,7 +297,7 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# 62, 43, 33, 29, 26, 23: each merge takes away one symbol for each place of its pair. As a
+# 62, 43, 33, 29, 26, 23: each merge takes away one symbol wherever its pair stood. As a
 # picture, *mats* from its letters at the bottom to its two tokens:
 
 # %%
@@ -304,10 +308,10 @@ figures.merge_trees(trees, alt=alt)
 # %% [markdown]
 # ## No mark, or a mark in two ways
 #
-# The toy had no marks. Real programs have them, in one of two ways: as a symbol of their own
-# after the last letter (the paper, and the first version of its program), or glued to the
-# last letter, as our `spell` does (that program since version 0.2). **Predict:** do the
-# three (no mark, apart, glued) learn the same merges?
+# The toy had no marks. Real programs have them, in one of two ways: as a symbol of
+# their own after the last letter (the paper, and the first version of its program), or
+# glued to the last letter, as our `spell` does (that program since version 0.2).
+# **Predict:** do the three (no mark, apart, glued) learn the same merges?
 
 # %%
 apart = {(*word, END_OF_WORD): count for word, count in toy.items()}
@@ -318,9 +322,9 @@ assert train_bpe(apart, 5)[:2] == [("a", "t"), ("at", END_OF_WORD)]
 assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 
 # %% [markdown]
-# Three lists. With marks, *at* at the end of a word and *at* inside are two tokens: with the
-# mark apart, they share their first merge; glued, they are learned one after the other. So
-# merges of one program are of no use to another that marks otherwise.
+# Three lists. With marks, *at* at the end of a word and *at* inside are two tokens:
+# with the mark apart, they share their first merge; glued, they are learned one after
+# the other. So merges of one program are of no use to another that marks otherwise.
 #
 # Each merge adds one token to the vocabulary. Some texts write `mat@@ s`: there,
 # what is **not** the end is marked, with `@@`. It says as much, the other way round:
@@ -333,16 +337,16 @@ print(*marked)
 # %% [markdown]
 # ## Using the merges on a new word
 #
-# *meat* was not in the corpus. Its symbols are joined by the learned merges. But which first?
-# Take three letters. In training, *bc* was more frequent than *ab*:
+# *meat* was not in the corpus. Its symbols are joined by the learned merges. But which
+# first? Take three letters. In training, *bc* was more frequent than *ab*:
 
 # %%
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
 print(abc_merges)
 
 # %% [markdown]
-# Now the word *abc* comes, where only one of the two can be joined. **Predict** the tokens:
-# `ab c` or `a bc`? One hears of three rules:
+# Now the word *abc* comes, where only one of the two can be joined. **Predict** the
+# tokens: `ab c` or `a bc`? Three rules come to mind:
 #
 # 1. the merge that was **learned first**;
 # 2. the **longest token** that fits, from the left;
@@ -355,10 +359,10 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 
 # %% [markdown]
 # > **Popular error: "the longest match wins", or "the most frequent merge wins".**
-# > Byte-pair encoding repeats what training did, in training's order: by **rank**, so the
-# > first rule is right, and the answer is `a bc`. Merges learned early *were* the most
-# > frequent ones, in training, at that moment. What is frequent in the text at hand plays no
-# > part: else a word's tokens would depend on its neighbours.
+# > Byte-pair encoding repeats what training did, in training's order: by **rank**, so
+# > the first rule is right, and the answer is `a bc`. Merges learned early *were* the
+# > most frequent ones, in training, at that moment. What is frequent in the text at
+# > hand plays no part: else a word's tokens would depend on its neighbours.
 
 # %% [markdown]
 # ### Exercise: encode_word
@@ -368,14 +372,14 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 # <details><summary>Hint 1</summary>
 #
 # Of all the pairs that stand in the word, which was learned first? Join it with your
-# `merge_pair`, and look again: new pairs have come up. Training learned those later, since it
-# had to make their parts first.
+# `merge_pair`, and look again: new pairs have come up. Training learned those later,
+# since it had to make their parts first.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A dictionary from pair to rank answers "known?" and "how early?". `min(…, key=…)` finds the
-# earliest of the known pairs. Stop when no pair of the word is known.
+# A dictionary from pair to rank answers "known?" and "how early?". `min(…, key=…)`
+# finds the earliest of the known pairs. Stop when no pair of the word is known.
 #
 # </details>
 
@@ -394,10 +398,11 @@ print("meat:", encode_word(tuple("meat"), merges))
 assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 
 # %% [markdown]
-# Does it matter in earnest? Learn 4,000 merges on the German. Your `train_bpe` counts all
-# pairs anew for every merge, so that would take it many minutes; `train_bpe_fast` of the
-# course keeps the counts up to date and gives the **same merges**, in seconds. **Predict:**
-# how many words of the held-out text does the longest match split differently?
+# Does it matter in earnest? Learn 4,000 merges on the German. Your `train_bpe` counts
+# all pairs anew for every merge, so that would take it many minutes; `train_bpe_fast`
+# of the course keeps the counts up to date and gives the **same merges**, in seconds.
+# **Predict:** how many words of the held-out text does the longest match split
+# differently?
 
 # %%
 counts = word_counts(german)
@@ -415,23 +420,23 @@ print(f"split differently: {len(other) / len(held_out.split()):.0%}")
 assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
-# About one word in eight. So whoever trains with one rule and encodes with another feeds the
-# model splits that it was not trained on, and no error is raised.
+# About one word in eight. So whoever trains with one rule and encodes with another
+# feeds the model splits that it was not trained on, and no error is raised.
 #
-# > **Popular error: "BERT uses byte-pair encoding".** BERT uses **WordPiece**, which does
-# > match the longest token from the left. Its vocabulary has no merges and no ranks; what
-# > goes on inside a word begins with `##`. GPT-2 and RoBERTa do use byte-pair encoding, and
-# > so did the Transformer's paper for German.
+# > **Popular error: "BERT uses byte-pair encoding".** BERT uses **WordPiece**, which
+# > does match the longest token from the left. Its vocabulary has no merges and no
+# > ranks; what goes on inside a word begins with `##`. GPT-2 and RoBERTa do use
+# > byte-pair encoding, and so did the Transformer's paper for German.
 #
 # The library `tokenizers` has both. The same tokens, the same word:
 
 # %%
 from tokenizers import Tokenizer, models
 
-numbered = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
-by_rank = Tokenizer(models.BPE(numbered, abc_merges))
-inner = {"##" + token: n + 5 for token, n in numbered.items()} | {"?": 10}
-by_length = Tokenizer(models.WordPiece(numbered | inner, unk_token="?"))
+ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
+by_rank = Tokenizer(models.BPE(ids, abc_merges))
+inner = {"##" + token: n + 5 for token, n in ids.items()} | {"?": 10}
+by_length = Tokenizer(models.WordPiece(ids | inner, unk_token="?"))
 print("BPE:      ", by_rank.encode("abc").tokens)
 print("WordPiece:", by_length.encode("abc").tokens)
 assert by_length.encode("abc").tokens == ["ab", "##c"]
@@ -445,19 +450,19 @@ assert by_length.encode("abc").tokens == ["ab", "##c"]
 # %% [markdown]
 # ### Exercise: decode
 #
-# Put tokens together. The mark becomes a space, except at the very end.
+# Join the tokens to a text. The mark becomes a space, except at the very end.
 #
 # <details><summary>Hint 1</summary>
 #
-# A token that does not carry the mark goes on in the next one, with nothing between. What
-# comes after one that does?
+# A token that does not carry the mark goes on in the next one, with nothing between.
+# What comes after one that does?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Look at the *end* of each token: `token.endswith(END_OF_WORD)`, `removesuffix`. Mind the
-# last token, which may or may not carry the mark; and a token may be a text with `</w>` in
-# the middle.
+# Look at the *end* of each token: `token.endswith(END_OF_WORD)`, `removesuffix`. Mind
+# the last token, which may or may not carry the mark; and a token may be a text with
+# `</w>` in the middle.
 #
 # </details>
 
@@ -468,28 +473,29 @@ from course_lib.bpe import decode  # exercise
 check(decode)
 
 # %% [markdown]
-# Is it lossless? **Predict** which of these texts come back as they were. The last one is
-# encoded with merges that know about `</w>` as text:
+# Is it lossless? **Predict** which of these texts come back as they were. The last one
+# is encoded with merges that know about `</w>` as text:
 
 # %%
 texts = ["mat eats", "mat  eats", " mat eats\n"]
 encode_toy = fast_bpe.word_encoder(train_bpe(glued, 5))  # your encode_word, for texts
 for example in texts:
-    again = decode(encode_toy(example))
-    print(f"{example!r:14} → {again!r:10} same: {again == example}")
+    decoded = decode(encode_toy(example))
+    print(f"{example!r:14} → {decoded!r:10} same: {decoded == example}")
 tags = [("<", "/"), ("</", "w"), ("</w", ">")]
 print(f"'a</w>b'       → {decode(encode_word(spell('a</w>b'), tags))!r}")
 assert [decode(encode_toy(each)) == each for each in texts] == [True, False, False]
 
 # %% [markdown]
-# The first one only. Lost are: how much and which white space stood between two words, white
-# space at both ends, and `</w>` where the text itself has it: a token then looks as if a
-# word ended.
-# For a translator of sentences that is bearable; for a program's code, where white space has
-# a meaning, it is not. Bytes will mend it.
+# Only the first one. What is lost: how much and which white space there was between two
+# words, white space at both ends, and `</w>` where the text itself has it: a token then
+# looks as if a word ended.
 #
-# One more practical thing: merges are *part of the model*. Others must be able to load them,
-# so they are kept as text, one merge per line:
+# For a translator of sentences that is bearable; for a program's code, where white
+# space has a meaning, it is not. Bytes will mend it.
+#
+# One more practical thing: merges are *part of the model*. Others must be able to load
+# them, so they are kept as text, one merge per line:
 
 # %%
 import tempfile
@@ -502,28 +508,29 @@ with tempfile.TemporaryDirectory() as folder:
     assert merges_file.load_merges(file) == merges
 
 # %% [markdown]
-# Any order other than this one would be another encoding: a line's number *is* the rank.
+# Any order other than this one would be another encoding: a line's number *is* the
+# rank.
 
 # %% [markdown]
 # ## Unknown words
 #
 # Back to the German. The merges were learned on the training text; the held-out text is
-# new. A word vocabulary of the same size as ours, the most frequent words, stands beside
-# it:
+# new. We compare with a word vocabulary of the same size as ours: the most frequent
+# words.
 
 # %%
 size = len(tokens_known)
 words_unknown = token_statistics.share_out_of_vocabulary(held_out, known[:size])
-pieces_of = [token for word in held_out.split() for token in encode(word)]
-tokens_unknown = [token for token in pieces_of if token not in tokens_known]
-print(f"words, a table as large as ours:   {words_unknown:.0%} unknown")
+subwords = [token for word in held_out.split() for token in encode(word)]
+tokens_unknown = [token for token in subwords if token not in tokens_known]
+print(f"words, a vocabulary as large:      {words_unknown:.0%} unknown")
 print(f"words, all of the training text:   {unknown:.0%} unknown")
 print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown")
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# None unknown, with about 4,200 rows. (*Gerät* and *Gerät.* are two words here. Is it all
-# because of full stops? No:)
+# None unknown, with about 4,200 rows. (*Gerät* and *Gerät.* are two words here. Is it
+# all because of full stops? No:)
 
 # %%
 signs = str.maketrans("", "", ".,:;!?()\"'")
@@ -542,8 +549,8 @@ assert umbrella[-1] not in tokens_known
 
 # %% [markdown]
 # > **Popular error: "with byte-pair encoding there are no unknown tokens".** Not on the
-# > level of letters: what training never saw has no row, be it ☂, 雨 or a Greek letter. On
-# > the level of **bytes** it is true, as you will see.
+# > level of letters: what training never saw has no row, be it ☂, 雨 or a Greek letter.
+# > On the level of **bytes** it is true, as you will see.
 #
 # Now the same sentence as words, as tokens and as letters:
 
@@ -560,8 +567,8 @@ figures.token_boxes(rows, alt=alt)
 # ## Frequent words stay whole
 #
 # That is how byte-pair encoding is usually praised: frequent words whole, rare ones in
-# parts. **Predict:** with 4,000 merges, how many of the 1,000 most frequent words are one
-# token? And of the next 1,000?
+# parts. **Predict:** with 4,000 merges, how many of the 1,000 most frequent words are
+# one token? And of the next 1,000?
 
 # %%
 ranges = {"1–100": (0, 100), "1–1,000": (0, 1000), "1,001–2,000": (1000, 2000)}
@@ -578,16 +585,16 @@ assert shares[1000, "1–100"] > 0.9 and shares[8000, "5,001–10,000"] < 0.05
 assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
-# True, with a sharp edge, and the edge is where you put it. With 8,000 merges, all of the
-# first thousand are whole; with 1,000 merges, the first hundred and few others. There is no
-# property of a *word* here: of the second thousand, 4,000 merges leave hardly any whole, and
-# 8,000 nearly all.
+# True, with a sharp edge, and the edge is where you put it. With 8,000 merges, all of
+# the first thousand are whole; with 1,000 merges, the first hundred and few others.
+# There is no property of a *word* here: of the second thousand, 4,000 merges leave
+# hardly any whole, and 8,000 nearly all.
 
 # %% [markdown]
 # ## Compounds
 #
-# German glues: *Niederschlag* (what falls from the sky) + s + *Wahrscheinlichkeit*. Here is
-# hope that tokens are the parts. **Predict** where they are cut:
+# German glues: *Niederschlag* (what falls from the sky) + s + *Wahrscheinlichkeit*.
+# Here is hope that tokens are the parts. **Predict** where they are cut:
 
 # %%
 compounds = ["Niederschlagswahrscheinlichkeit", "Haustürschlüssel", "Spülmaschine"]
@@ -600,20 +607,20 @@ assert [word in german for word in compounds] == [True, False, False]
 
 # %% [markdown]
 # The first is cut as a German would; it is in the training text, the other two are not.
-# *Haustürschlüssel* (the key, *Schlüssel*, of the
-# front door, *Haus-tür*) is not: the first cut goes right through *Haus*. And *Spülmaschine*,
-# a machine that rinses, loses its last letter.
+# *Haustürschlüssel* (the key, *Schlüssel*, of the front door, *Haus-tür*) is not: the
+# first cut goes right through *Haus*. And *Spülmaschine*, a machine that rinses, loses
+# its last letter.
 #
-# > **Popular error: "tokens are the parts that carry meaning".** Nobody told the training
-# > about meaning: it counts. Where a part is frequent, count and meaning agree, often enough
-# > to be useful. Elsewhere they do not.
+# > **Popular error: "tokens are the parts that carry meaning".** Nobody told the
+# > training about meaning: it counts. Where a part is frequent, count and meaning
+# > agree, often enough to be useful. Elsewhere they do not.
 
 # %% [markdown]
 # ## How many merges?
 #
-# More merges, shorter sentences, fewer scores; but every token has a row of d_model numbers
-# to be learned. **Predict:** the step from 4,000 to 16,000 merges makes the table four times
-# as large. Does it halve the number of tokens?
+# More merges, shorter sentences, fewer scores; but every token has a row of d_model
+# numbers to be learned. **Predict:** the step from 4,000 to 16,000 merges makes the
+# embedding four times as large. Does it halve the number of tokens?
 
 # %%
 n_merges = [125, 250, 500, 1000, 2000, 4000, 8000, 16_000]
@@ -627,9 +634,9 @@ for n in n_merges:
     print(f"{n:6} merges: {per_word[n]:.1f} tokens per word, {rows_by_512:.1f} million")
 
 # %% [markdown]
-# Not nearly: from 4,000 to 16,000 merges, the tokens become fewer by about a quarter. The
-# millions are the numbers in the table for d_model = 512. As a picture, with a smaller
-# model beside it:
+# Not nearly: from 4,000 to 16,000 merges, the tokens become fewer by about a quarter.
+# The millions are the numbers in the embedding for d_model = 512. As a picture, with a
+# smaller model for comparison:
 
 # %%
 millions = {
@@ -638,13 +645,14 @@ millions = {
 lengths = [per_word[n] for n in n_merges]
 
 # %%
-alt = "Tokens per word fall ever more slowly; the table grows with the merges."
+alt = "Tokens per word fall ever more slowly; the embedding grows with the merges."
 figures.length_and_size(n_merges, lengths, millions, alt=alt)
 
 # %% [markdown]
-# And there is a second price: a row can be learned only from text in which its token occurs.
-# The tokens in use are those that the training text becomes. **Predict:** with 16,000
-# merges, how many of the tokens in use occur fewer than five times in the whole text?
+# And there is a second price: a row can be learned only from text in which its token
+# occurs. The tokens in use are those that the training text becomes. **Predict:** with
+# 16,000 merges, how many of the tokens in use occur fewer than five times in the whole
+# text?
 
 # %%
 for n in (1000, 4000, 16_000):
@@ -654,10 +662,10 @@ assert seldom > 0.5 and 1.3 < per_word[16_000] < 1.7 and 1.8 < per_word[4000] < 
 assert 0.6 < per_word[16_000] / per_word[4000] < 0.85
 
 # %% [markdown]
-# > **Popular error: "a larger vocabulary is better".** On this small text, most tokens of
-# > the largest vocabulary are hardly ever seen. Usual sizes are some thousands to two hundred
-# > thousand, and grow with the text: 37,000 for the Transformer's paper, on 4.5 million
-# > pairs of sentences.
+# > **Popular error: "a larger vocabulary is better".** On this small text, most tokens
+# > of the largest vocabulary are hardly ever seen. Usual sizes are some thousands to
+# > two hundred thousand, and grow with the text: 37,000 for the Transformer's paper, on
+# > 4.5 million pairs of sentences.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -671,10 +679,10 @@ for character in ["a", "ä", "Ω", "雨", "☂", "🙂"]:
 assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 
 # %% [markdown]
-# So train on bytes instead of letters: with the 256 bytes in the vocabulary from the start,
-# there is no text that cannot be written. White space is bytes too, and belongs to the word
-# *after* it: no mark is needed, and none is lost. Both are GPT-2's ideas, and so are the
-# first two of three functions that the course gives you:
+# So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
+# start, there is no text that cannot be written. White space is bytes too, and belongs
+# to the word *after* it: no mark is needed, and none is lost. Both are GPT-2's ideas,
+# and so are the first two of three functions that the course gives you:
 
 # %%
 print(pieces("The cat's 12  mats!"))
@@ -683,32 +691,35 @@ print(split_special("a<end>b", ("<end>",)))
 assert "".join(pieces("The cat's 12  mats!")) == "The cat's 12  mats!"
 
 # %% [markdown]
-# `pieces` cuts a text into runs of letters, digits, other signs and white space; within a
-# piece, merges are allowed. `spell_bytes` writes each byte as **one visible character**, so
-# that our functions for letters serve for bytes as well: a space is written Ġ, and ä is its
-# two bytes. Encoding gives numbers: 0 … 255 are the bytes, 256 is the first merge, and so on.
+# The first does the **pre-tokenisation**: it cuts a text into runs of letters, digits,
+# other signs and white space. Within such a **pre-token**, merges are allowed.
+# `spell_bytes` writes each byte as **one visible character**, so that our functions for
+# letters serve for bytes as well: a space is written Ġ, and ä is its two bytes.
+# Encoding gives a **token id** for each token: 0 … 255 are the bytes, 256 is the first
+# merge, and so on.
 #
 # Some tokens are not text but orders to the model, such as *here the text ends*. These
-# **special tokens** are never split and get the last numbers. `split_special` cuts a text at
-# them.
+# **special tokens** are never split and get the last ids. `split_special` cuts a text
+# at them.
 
 # %% [markdown]
 # ### Exercise: encode_bytes
 #
-# Any text becomes numbers. `ALPHABET` has the 256 characters in the order of their bytes.
-# The errors are raised for you: by `split_special` for an empty special token, and by
-# `spell_bytes` for half a surrogate pair, which a Python string can hold and UTF-8 cannot.
+# Any text becomes token ids. `ALPHABET` has the 256 characters in the order of their
+# bytes. The errors are raised for you: by `split_special` for an empty special token,
+# and by `spell_bytes` for half a surrogate pair, which a Python string can hold and
+# UTF-8 cannot.
 #
 # <details><summary>Hint 1</summary>
 #
-# First cut at special tokens, then into pieces, then each piece into tokens, with your
-# `encode_word`. What is the number of a token that the third merge made?
+# First cut at special tokens, then into pre-tokens, then each of these into tokens,
+# with your `encode_word`. What is the id of the token that the third merge made?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A dictionary from token to number: the 256 characters first, then `left + right` of each
-# merge. A special token's number is how many of these there are, plus its place among the
+# A dictionary from token to id: the 256 characters first, then `left + right` of each
+# merge. A special token's id is how many of these there are, plus its index among the
 # special ones.
 #
 # </details>
@@ -720,8 +731,8 @@ from course_lib.byte_bpe import encode_bytes  # exercise
 check(encode_bytes)
 
 # %% [markdown]
-# Backwards there is one trap. **Predict:** *ä* is two bytes. What if a model writes only the
-# first of them, or puts another token in between, such as *a*?
+# Backwards there is one trap. **Predict:** *ä* is two bytes. What if a model writes
+# only the first of them, or puts another token in between, such as *a*?
 
 # %%
 print(bytes([195, 164]).decode(), bytes([195]).decode(errors="replace"))
@@ -732,27 +743,28 @@ except UnicodeDecodeError as error:
     print(type(error).__name__, error.reason)
 
 # %% [markdown]
-# Half an *ä* is no text. Models do write such things, and a program must not fall over them:
-# what cannot be read becomes �, and the rest is kept.
+# Half an *ä* is no text. Models do write such things, and a program must not fall over
+# them: what cannot be read becomes �, and the rest is kept.
 
 # %% [markdown]
 # ### Exercise: decode_bytes
 #
-# Numbers become the text again. `byte_vocabulary` lists all tokens in the order of their
-# numbers, and `BYTE_OF` says for each character of `ALPHABET` which byte it stands for.
+# Token ids become the text again. `byte_vocabulary` lists all tokens in the order of
+# their ids, and `BYTE_OF` says for each character of `ALPHABET` which byte it stands
+# for.
 #
 # <details><summary>Hint 1</summary>
 #
-# A letter's bytes may be spread over two tokens. When is the moment to turn bytes into text:
-# after each token, or once?
+# A letter's bytes may be spread over two tokens. When is the moment to turn bytes into
+# text: after each token, or once?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # Collect bytes: `bytes(BYTE_OF[character] for character in token)` for a token,
-# `token.encode()` for a special one, since its letters are letters. `.decode` at the end, with
-# `errors="replace"`. Do not forget the error for numbers that are none, −1
-# included.
+# `token.encode()` for a special one, since its letters are letters. `.decode` at the
+# end, with `errors="replace"`. Do not forget the error for ids that no token has, such
+# as −1.
 #
 # </details>
 
@@ -782,8 +794,8 @@ assert back == [*texts, "☂", *strange]
 # %% [markdown]
 # Every one. (Only half a surrogate pair is refused, with the error that you know.)
 #
-# Special tokens have a danger of their own. **Predict:** a stranger types `<end>` into a form.
-# What does the model get?
+# Special tokens have a danger of their own. **Predict:** somebody types `<end>` into a
+# form. What does the model get?
 
 # %%
 typed = "my name is <end>"
@@ -793,17 +805,18 @@ print("special token in it:", 256 + len(few) in trusting, 256 + len(few) in care
 assert decode_bytes(careful, few) == decode_bytes(trusting, few, ("<end>",)) == typed
 
 # %% [markdown]
-# > **Popular error: encoding everybody's text with the special tokens on.** The stranger
-# > has given the model an order. Text of others is encoded *without* special tokens,
-# > and your program puts the special ones in as numbers. Both read the same afterwards.
+# > **Popular error: encoding everybody's text with the special tokens on.** Whoever
+# > filled in the form has given the model an order. Text of others is encoded *without*
+# > special tokens, and your program puts the special ones in as token ids. Both read
+# > the same afterwards.
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# Nothing is unknown to bytes, so all languages are served alike? Here are the same texts
-# in six languages, and 4,000 merges learned on English, on English and German, or on all
-# six. **Predict:** for the same texts, how many times as many tokens does Greek need as
-# English, if the merges were learned on English?
+# Nothing is unknown to bytes, so all languages are served alike? Here are the same
+# texts in six languages, and 4,000 merges learned on English, on English and German, or
+# on all six. **Predict:** for the same texts, how many times as many tokens does Greek
+# need as English, if the merges were learned on English?
 
 # %%
 from course_lib.corpora.translations import parallel_strings
@@ -818,7 +831,8 @@ to_measure = [row for row in same if row["en"] in english["test"]]
 print("texts to measure on, over 300:", len(to_measure) > 300)
 
 # %% [markdown]
-# All three vocabularies are equally large, and the texts that we measure on are new to all.
+# All three vocabularies are equally large, and the texts that we measure on are new to
+# all.
 
 # %%
 measured = {
@@ -831,8 +845,8 @@ for label, learned_on in {
     "tokens, learned on all six": [*names],
 }.items():
     sample = "\n".join(row[language] for row in to_learn for language in learned_on)
-    found = fast_bpe.train_bpe_fast(byte_words(sample), 4000)
-    to_tokens = fast_bpe.byte_encoder(found)
+    learned_merges = fast_bpe.train_bpe_fast(byte_words(sample), 4000)
+    to_tokens = fast_bpe.byte_encoder(learned_merges)
     n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
 
 # %% [markdown]
@@ -858,14 +872,14 @@ alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
-# > **Popular error: "bytes treat all languages alike".** They treat none as unknown. But
-# > Greek letters take two bytes each: 2.3 times the bytes. Merges learned on English make
-# > one token of about four English bytes, and join next to no Greek ones: together, over
-# > **eight times** the tokens. Who pays per token pays over eight times as much, and over 60
-# > times as many scores are computed.
+# > **Popular error: "bytes treat all languages alike".** They treat none as unknown.
+# > But Greek letters take two bytes each: 2.3 times the bytes. Merges learned on
+# > English make one token of about four English bytes, and join next to no Greek ones:
+# > together, over **eight times** the tokens. Who pays per token pays over eight times
+# > as much, and over 60 times as many scores are computed.
 #
-# What helps is to learn on the languages to be served: then it is 1.3 times. It is no gift:
-# English itself now needs 1.4 times as many as before.
+# What helps is to learn on the languages to be served: then it is 1.3 times. It is no
+# gift: English itself now needs 1.4 times as many as before.
 #
 # Notice Korean: few characters, each of three bytes. Its bytes are hardly more than
 # English ones, its tokens over four times as many.
@@ -873,8 +887,8 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # %% [markdown]
 # ## The same with a library
 #
-# `tokenizers` by Hugging Face trains on the same German, on bytes. **Predict:** will it find
-# the merges that your rules find?
+# `tokenizers` by Hugging Face trains on the same German, on bytes. **Predict:** will it
+# find the merges that your rules find?
 
 # %%
 import json
@@ -893,8 +907,8 @@ parting = next(n for n in range(4000) if theirs[n] != byte_merges[n])
 print("the first 50 are the same:", parting >= 50, " all are:", theirs == byte_merges)
 
 # %% [markdown]
-# The first ones are, then they part. Let us look at that place: how often does each of the
-# two pairs occur, after the merges before it?
+# The first ones are, then they part. What happens there: how often does each of the two
+# pairs occur, after the merges before it?
 
 # %%
 german_now = fast_bpe.Corpus(byte_words(german))
@@ -909,8 +923,9 @@ print("with the library's rule for ties, all the same:", oldest == theirs)
 assert tied and oldest == theirs
 
 # %% [markdown]
-# A tie, and nothing else: with its rule (of equal pairs, the one whose symbols are *oldest*
-# wins), our trainer gives its 4,000 merges exactly. How much does the rule matter?
+# A tie, and nothing else: with its rule (of equal pairs, the one whose symbols are
+# *oldest* wins), our trainer gives its 4,000 merges exactly. How much does the rule
+# matter?
 
 # %%
 only_ours = len(set(byte_merges) - set(theirs))
@@ -921,8 +936,8 @@ print(abs(lengths_of[0] / lengths_of[1] - 1) < 0.01)
 assert 0.01 < only_ours / 4000 < 0.1 and abs(lengths_of[0] / lengths_of[1] - 1) < 0.01
 
 # %% [markdown]
-# Either is as good. But a model trained with one must never be fed by the other. And with
-# the same merges, are the tokens the same?
+# Either is as good. But a model trained with one must never be fed by the other. And
+# with the same merges, are the tokens the same?
 
 # %%
 rainy = "Regen ☂"
@@ -935,17 +950,17 @@ print("both come back:", decode_bytes(ours, oldest) == rainy and came_back)
 small = Tokenizer(models.BPE())
 end = trainers.BpeTrainer(special_tokens=["<end>"], show_progress=False)
 small.train_from_iterator(["a small text"], end)
-print("the number of its special token:", small.token_to_id("<end>"))
+print("the id of its special token:", small.token_to_id("<end>"))
 assert same_tokens and came_back
 
 # %% [markdown]
-# The same tokens, other **numbers**: the library numbers the bytes in the order of their
+# The same tokens, other **ids**: the library numbers the bytes in the order of their
 # characters, we in their own order; its special tokens come first, ours last.
 #
-# Three of its settings were chosen so that it does what we do. `min_frequency=2` ends training
-# as ours ends. `initial_alphabet` puts all 256 bytes into the vocabulary, and
-# `add_prefix_space=False` leaves the front of the text alone. What if one forgets the last
-# two? **Predict** what comes back:
+# Three of its settings were chosen so that it does what we do. `min_frequency=2` ends
+# training as ours ends. `initial_alphabet` puts all 256 bytes into the vocabulary, and
+# `add_prefix_space=False` leaves the front of the text alone. What if one forgets the
+# last two? **Predict** what comes back:
 
 # %%
 del settings["initial_alphabet"]
@@ -957,15 +972,16 @@ print(repr(careless.decode(careless.encode("Regen 雨").ids)))
 assert careless.decode(careless.encode("Regen 雨").ids) == " Regen �"
 
 # %% [markdown]
-# A space has come in front, and of 雨 only a � is left, without an error: some of its bytes
-# do not occur in the German, so they had no token. That is unknown words again, through the back
-# door. Byte-level encoding is lossless only with all 256 bytes in the vocabulary.
+# A space has come in front, and of 雨 only a � is left, without an error: some of its
+# bytes do not occur in the German, so they had no token. That is unknown words again,
+# through the back door. Byte-level encoding is lossless only with all 256 bytes in the
+# vocabulary.
 
 # %% [markdown]
 # ## The word from the beginning
 #
-# *Nebelwahrscheinlichkeit* has no row in a table of words: it was not in the training text.
-# Its tokens, and whether they have rows:
+# *Nebelwahrscheinlichkeit* has no row in an embedding of words: it was not in the
+# training text. Its tokens, and whether they have rows:
 
 # %%
 print(encode(new_word), [token in tokens_known for token in encode(new_word)])
@@ -979,24 +995,25 @@ alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other
 figures.merge_trees(new_trees, alt=alt)
 
 # %% [markdown]
-# All four are known from *other* words. *wahrscheinlichkeit* was learned from words such as
-# *Regenwahrscheinlichkeit* (how likely rain is): a model that knows what it says about rain
-# has a good start with fog. *Nebel*, the fog itself, falls into N, eb and el: it can be read,
-# but none of the three means fog, and what they mean together is to be learned.
+# All four are known from *other* words. *wahrscheinlichkeit* was learned from words
+# such as *Regenwahrscheinlichkeit* (how likely rain is): a model that knows what it
+# says about rain has a good start with fog. *Nebel*, the fog itself, falls into N, eb
+# and el: it can be read, but none of the three means fog, and what they mean together
+# is to be learned.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Training joins the most frequent pair, counts anew, and repeats; ties need a rule, and a
-#   word's end needs a mark.
-# - Encoding applies merges by rank: neither the longest token nor the most frequent pair
-#   wins. On bytes it loses nothing and knows everything.
-# - The number of merges trades length against rows to be learned, and what they were learned
-#   on decides who pays.
+# - Training joins the most frequent pair, counts anew, and repeats; ties need a rule,
+#   and a word's end needs a mark.
+# - Encoding applies merges by rank: neither the longest token nor the most frequent
+#   pair wins. On bytes it loses nothing and knows everything.
+# - The number of merges trades length against rows to be learned, and what they were
+#   learned on decides who pays.
 #
-# **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine Translation of
-# Rare Words with Subword Units*, section 3; Radford et al. (2019), the paper of GPT-2,
-# section 2.2.
+# **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
+# Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the
+# paper of GPT-2, section 2.2.
 #
-# **An open question:** sentences are lists of numbers now. How did models translate them
-# before they had attention? Lesson 07.
+# **An open question:** sentences are sequences of token ids now. How did models
+# translate them before they had attention? Lesson 07.
