@@ -35,7 +35,7 @@ def course_copy(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def lab_server(folder: Path, *arguments: str) -> Iterator[str]:
-    """Run ``autograder lab`` on a course folder; give the address that it prints."""
+    """Run ``autograder lab`` on a course folder; yield the address that it prints."""
     with jupyter_server(folder, "autograder", "lab", *arguments) as (address, _):
         yield address
 
@@ -80,11 +80,11 @@ def _end(server: subprocess.Popen) -> None:
 
 
 def _address(server: subprocess.Popen, log: Path) -> str:
-    wanted = r"http://(?:127\.0\.0\.1|localhost):\d+/\S*[?&]token=\S+"
+    pattern = r"http://(?:127\.0\.0\.1|localhost):\d+/\S*[?&]token=\S+"
     for _ in range(600):
         text = log.read_text()
-        if found := re.search(wanted, text):
-            return found[0]
+        if match := re.search(pattern, text):
+            return match[0]
         if server.poll() is not None:
             raise RuntimeError(f"the server ended: {text}")
         time.sleep(0.1)
@@ -93,7 +93,7 @@ def _address(server: subprocess.Popen, log: Path) -> str:
 
 @contextlib.contextmanager
 def page_of(address: str) -> Iterator:
-    """Open an address in headless Chromium; give the page."""
+    """Open an address in headless Chromium; yield the page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -1,7 +1,7 @@
-"""A class with a stranger in it, and nbgrader's formgrader in headless Chromium.
+"""A class with an attacker in it, and nbgrader's formgrader in headless Chromium.
 
-Whatever the stranger has hidden says so itself if it runs: it calls ``ran``, which the
-browser gives to every page, opens a dialog, or asks another host for something.
+Whatever the attacker has hidden reports itself if it runs: it calls ``ran``, which the
+browser defines on every page, opens a dialog, or sends a request to another host.
 """
 
 import copy
@@ -34,7 +34,7 @@ ACTIVE = r"""
 
 
 def poison(where: str) -> str:
-    """Give HTML that calls for attention from wherever it is taken for a page's own."""
+    """Return HTML that reports itself wherever it is taken for a page's own."""
     return (
         f"<script>ran('{where}')</script><img src=x onerror=\"alert('{where}')\">"
         f'<img src="https://elsewhere.invalid/{where}">'
@@ -48,7 +48,7 @@ REMARK = "Divide by √d & <b>see me</b>"  # what the instructor writes
 
 
 def hand_in_class(folder: Path) -> None:
-    """Write six submissions: each of them is another thing that happens."""
+    """Write six submissions, each for another thing that happens."""
     Submission().write(folder, "amara")
     no_scale().write(folder, "bjarne")
     untouched = Submission()
@@ -66,37 +66,39 @@ def hand_in_class(folder: Path) -> None:
 
 
 def no_scale(note: str = "") -> Submission:
-    """Give a submission with one well known mistake, and a note that makes it new."""
-    found = Submission()
+    """Return a submission with one misconception, and a note that makes it new."""
+    submission = Submission()
     code = wrong_answer("scaled_scores", "no_scale")
-    found.answer("scaled_scores", f"{code}\n# {note}")
-    return found
+    submission.answer("scaled_scores", f"{code}\n# {note}")
+    return submission
 
 
 def hostile() -> Submission:
-    """Give a submission that has hidden scripts wherever text can be."""
-    found = Submission()
-    found.note(poison("markdown"), above="attention-1")
-    found.notebook.cells.insert(
+    """Return a submission that has hidden scripts wherever text can be."""
+    submission = Submission()
+    submission.note(poison("markdown"), above="attention-1")
+    submission.notebook.cells.insert(
         0, new_raw_cell(poison("raw"), metadata={"raw_mimetype": "text/html"})
     )
-    found.own(f"# {poison('code')}\nprint({poison('printed')!r})", above="attention-1")
-    found.own(
+    submission.own(
+        f"# {poison('code')}\nprint({poison('printed')!r})", above="attention-1"
+    )
+    submission.own(
         "from IPython.display import HTML, Javascript, Markdown, display\n"
         f"display(HTML({poison('html')!r}), Markdown({poison('prose')!r}))\n"
         "display(Javascript(\"ran('javascript')\"))",
         above="attention-1",
     )
-    found.own(f"raise ValueError({poison('exception')!r})", above="attention-1")
+    submission.own(f"raise ValueError({poison('exception')!r})", above="attention-1")
     raising = f"def softmax(x, axis=-1):\n    raise ValueError({poison('answer')!r})"
-    found.answer("softmax", raising)
-    found.notebook.metadata["title"] = poison("title")
-    found.notebook.metadata["kernelspec"]["display_name"] = poison("kernel")
-    cell = found.cell("attention-1")
+    submission.answer("softmax", raising)
+    submission.notebook.metadata["title"] = poison("title")
+    submission.notebook.metadata["kernelspec"]["display_name"] = poison("kernel")
+    cell = submission.cell("attention-1")
     cell.metadata["tags"], cell.id = [poison("tag")], poison("id")
     forged = new_output("display_data", {"text/html": poison("forged")})
-    found.cell("check-softmax").outputs = [forged]
-    return found
+    submission.cell("check-softmax").outputs = [forged]
+    return submission
 
 
 def autograder(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -114,10 +116,10 @@ def autograder(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
 class Formgrader:
     """Formgrader in one tab of a browser, and what has happened there.
 
-    ran : what the stranger's scripts said of themselves
+    ran : what the attacker's scripts reported
     dialogs : texts of dialogs that opened
-    foreign : addresses elsewhere that were asked for
-    active : HTML of what could still run, on the pages that were looked at
+    foreign : addresses elsewhere that were requested
+    active : HTML of what could still run, on the pages that were inspected
     """
 
     def __init__(self, page, address: str) -> None:
@@ -146,17 +148,17 @@ class Formgrader:
         self.page.wait_for_load_state("networkidle")
 
     def rows(self) -> list[list[str]]:
-        """Give the texts of a table, row by row."""
+        """Return the texts of a table, row by row."""
         return self.page.locator("#main-table tr").evaluate_all(
             "rows => rows.map(row => [...row.cells].map(cell => cell.innerText))"
         )
 
     def row(self, name: str) -> list[str]:
-        """Give the row of a student or a lesson; empty if there is none."""
+        """Return the row of a student or a lesson; empty if there is none."""
         return next((row for row in self.rows() if name in row), [])
 
     def press(self, button: str, student: str) -> str:
-        """Press a button in a student's row; give what the dialog says then."""
+        """Press a button in a student's row; return the dialog's text."""
         row = self.page.locator("#main-table tr").filter(
             has=self.page.locator(".student-id").get_by_text(student, exact=True)
         )
@@ -164,25 +166,25 @@ class Formgrader:
         dialog = self.page.locator(".modal.in")
         dialog.wait_for()
         self.look(f"{button}-{re.sub('[^a-z]', '', student)}")
-        said = dialog.inner_text()
+        text = dialog.inner_text()
         dialog.locator(".modal-footer button").click()
         dialog.wait_for(state="detached")
-        return said
+        return text
 
     def type(self, field: str, text: str) -> None:
         """Type into a field of an open notebook, which saves itself when left."""
-        place = self.page.locator(f"#{field}")
-        place.fill(text)
+        box = self.page.locator(f"#{field}")
+        box.fill(text)
         with self.page.expect_response(lambda answer: answer.request.method == "PUT"):
-            place.blur()
+            box.blur()
 
     def cell(self, field: str) -> str:
-        """Give the text of the cell that a field belongs to."""
-        place = self.page.locator(f"#{field}")
-        return self.page.locator(".cell").filter(has=place).inner_text()
+        """Return the text of the cell that a field belongs to."""
+        box = self.page.locator(f"#{field}")
+        return self.page.locator(".cell").filter(has=box).inner_text()
 
     def look(self, name: str) -> None:
-        """Take a picture, and keep what could run on this page."""
+        """Save a screenshot, and record what could run on this page."""
         self.page.wait_for_load_state("networkidle")
         self.active += self.page.evaluate(ACTIVE)
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)

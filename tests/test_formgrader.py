@@ -1,4 +1,4 @@
-"""An instructor's journey through formgrader, with a stranger in the class."""
+"""An instructor's journey through formgrader, with an attacker in the class."""
 
 import os
 import shutil
@@ -24,7 +24,8 @@ from tests.submissions import LESSON
 AS_ROOT = ["--allow-root"] if os.geteuid() == 0 else []
 NOTEBOOK = f"{LESSON}.ipynb"
 
-pytestmark = [pytest.mark.thorough, 
+pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.browser,
     pytest.mark.sandbox,
     pytest.mark.skipif(
@@ -35,119 +36,119 @@ pytestmark = [pytest.mark.thorough,
 
 @pytest.fixture(scope="module")
 def journey(tmp_path_factory):
-    """Walk the journey once; keep what the instructor sees at each stop."""
+    """Walk the journey once; record what the instructor sees at each stop."""
     folder = course_copy(tmp_path_factory.mktemp("course"))
     shutil.copytree(REPOSITORY / "solutions", folder / "solutions")
     hand_in_class(folder)
-    seen = {"graded": autograder(folder, "grade", "01")}
+    journey = {"graded": autograder(folder, "grade", "01")}
     with jupyter_server(folder, "jupyter_server", *AS_ROOT) as (address, server):
         with page_of("about:blank") as page:
             formgrader = Formgrader(page, address)
-            look_around(formgrader, seen)
-            read(formgrader, seen)
-            grade_by_hand(formgrader, seen, folder)
-            press_buttons(formgrader, seen, folder)
-            make_feedback(formgrader, seen, folder)
-            seen |= {
+            look_around(formgrader, journey)
+            read(formgrader, journey)
+            grade_by_hand(formgrader, journey, folder)
+            press_buttons(formgrader, journey, folder)
+            make_feedback(formgrader, journey, folder)
+            journey |= {
                 "ran": [*formgrader.ran],
                 "dialogs": [*formgrader.dialogs],
                 "foreign": [*formgrader.foreign],
                 "active": [*formgrader.active],
             }
-            seen["control"] = poisoned_page(formgrader)
+            journey["control"] = poisoned_page(formgrader)
         started = psutil.Process(server.pid).children(recursive=True)
-        seen["warm"] = {process.name() for process in started}
+        journey["warm"] = {process.name() for process in started}
         server.terminate()
         server.wait(60)
-        _, seen["left"] = psutil.wait_procs(started, timeout=30)
-    return seen
+        _, journey["left"] = psutil.wait_procs(started, timeout=30)
+    return journey
 
 
-def look_around(formgrader, seen):
+def look_around(formgrader, journey):
     formgrader.go("manage_assignments")
     formgrader.look("lessons")
-    seen["lesson"] = formgrader.row(LESSON)
+    journey["lesson"] = formgrader.row(LESSON)
     formgrader.go("manage_submissions", LESSON)
     formgrader.look("class")
-    seen["class"] = {row[1]: row for row in formgrader.rows()}
+    journey["class"] = {row[1]: row for row in formgrader.rows()}
     formgrader.go("gradebook", LESSON, LESSON)
     formgrader.page.get_by_role("button", name="Show All Names").click()
     formgrader.look("notebooks")
-    seen["notebooks"] = {row[1]: row for row in formgrader.rows()}
+    journey["notebooks"] = {row[1]: row for row in formgrader.rows()}
 
 
-def read(formgrader, seen):
+def read(formgrader, journey):
     formgrader.open("bjarne")
     formgrader.look("bjarne")
-    seen["answer"] = formgrader.cell("scaled_scores-comment")
-    seen["verdicts"] = formgrader.cell("check_scaled_scores")
+    journey["answer"] = formgrader.cell("scaled_scores-comment")
+    journey["verdicts"] = formgrader.cell("check_scaled_scores")
     formgrader.open("mallory")
     formgrader.look("mallory")
-    seen["stranger"] = formgrader.page.locator("body").inner_text()
-    place = formgrader.page.url.partition("?")[0]
-    strays = [formgrader.page.goto(place + name) for name in ("evil.html", "evil.svg")]
-    seen["strays"] = [answer.status for answer in strays]
+    journey["untrusted"] = formgrader.page.locator("body").inner_text()
+    folder = formgrader.page.url.partition("?")[0]
+    strays = [formgrader.page.goto(folder + name) for name in ("evil.html", "evil.svg")]
+    journey["strays"] = [answer.status for answer in strays]
 
 
-def grade_by_hand(formgrader, seen, folder):
+def grade_by_hand(formgrader, journey, folder):
     formgrader.open("bjarne")
     formgrader.type("check_scaled_scores", "6")
     formgrader.type("scaled_scores-comment", REMARK)
     formgrader.look("by-hand")
-    seen["by hand"] = {"": scaled_scores(folder)}
+    journey["by hand"] = {"": scaled_scores(folder)}
     for option in ([], ["--anew"]):
         autograder(folder, "grade", "01", *option)
-        seen["by hand"][" ".join(["grade", *option])] = scaled_scores(folder)
+        journey["by hand"][" ".join(["grade", *option])] = scaled_scores(folder)
     formgrader.go("manage_submissions", LESSON)
     formgrader.press("autograde", "bjarne")
-    seen["by hand"]["button"] = scaled_scores(folder)
+    journey["by hand"]["button"] = scaled_scores(folder)
     formgrader.open("bjarne")
-    seen["field"] = formgrader.page.locator("#check_scaled_scores").input_value()
+    journey["field"] = formgrader.page.locator("#check_scaled_scores").input_value()
 
 
-def press_buttons(formgrader, seen, folder):
+def press_buttons(formgrader, journey, folder):
     for student in ("nuru", "orla"):
         no_scale(student).write(folder, student)
     formgrader.go("manage_submissions", LESSON)
-    seen["new"] = [formgrader.row("nuru")]
-    seen["said"] = {}
+    journey["new"] = [formgrader.row("nuru")]
+    journey["dialog"] = {}
     for student in ("nuru", "orla", "pavel", "mallory", NO_NAME):
-        seen["said"][student] = formgrader.press("autograde", student)
+        journey["dialog"][student] = formgrader.press("autograde", student)
     formgrader.look("class-again")
-    seen["new"] += [formgrader.row("nuru"), formgrader.row("orla")]
-    seen["broken"] = [formgrader.row("pavel")]
-    seen["folder"] = sorted(
+    journey["new"] += [formgrader.row("nuru"), formgrader.row("orla")]
+    journey["broken"] = [formgrader.row("pavel")]
+    journey["folder"] = sorted(
         path.name for path in (folder / "autograded/mallory" / LESSON).iterdir()
     )
     formgrader.go("manage_students")
     formgrader.look("students")
-    seen["students"] = Gradebook(Course(folder)).grades(LESSON).keys()
+    journey["students"] = Gradebook(Course(folder)).grades(LESSON).keys()
     formgrader.open("pavel")
     formgrader.look("pavel")
-    seen["broken"].append(formgrader.page.locator("body").inner_text())
+    journey["broken"].append(formgrader.page.locator("body").inner_text())
 
 
-def make_feedback(formgrader, seen, folder):
+def make_feedback(formgrader, journey, folder):
     autograder(folder, "feedback", "01")
     pages = {
         student: folder / "feedback" / student / LESSON / f"{LESSON}.html"
         for student in ("bjarne", "mallory")
     }
-    seen["ours"] = {student: path.read_text() for student, path in pages.items()}
+    journey["ours"] = {student: path.read_text() for student, path in pages.items()}
     formgrader.go("manage_submissions", LESSON)
     for student in pages:
         formgrader.press("generate-feedback", student)
-    seen["button's"] = {student: path.read_text() for student, path in pages.items()}
+    journey["button's"] = {student: path.read_text() for student, path in pages.items()}
     for student, path in pages.items():
         formgrader.page.goto(path.as_uri())
         formgrader.look(f"feedback-{student}")
-        seen[f"feedback of {student}"] = formgrader.page.locator("body").inner_text()
+        journey[f"feedback of {student}"] = formgrader.page.locator("body").inner_text()
 
 
 def poisoned_page(formgrader):
-    """Give what is noticed where a page does take what a stranger wrote for its own."""
-    for kept in (formgrader.ran, formgrader.dialogs, formgrader.foreign):
-        kept.clear()
+    """Return what is noticed where a page does run untrusted text."""
+    for record in (formgrader.ran, formgrader.dialogs, formgrader.foreign):
+        record.clear()
     formgrader.active.clear()
     formgrader.go("manage_assignments")
     formgrader.page.set_content(poison("page"))
@@ -163,7 +164,7 @@ def poisoned_page(formgrader):
 
 
 def scaled_scores(folder):
-    """Give what the gradebook has of bjarne's answer."""
+    """Return what the gradebook has of bjarne's answer."""
     grades = Gradebook(Course(folder)).grades(LESSON, ["bjarne"])["bjarne"]
     return next(each for each in grades.exercises if each.exercise == "scaled_scores")
 
@@ -206,9 +207,9 @@ def test_untrusted_content_that_ran_would_be_noticed(journey, sign):
 
 
 def test_untrusted_text_is_shown_as_text(journey):
-    for place in ("markdown", "raw", "code", "printed"):
-        assert poison(place) in journey["stranger"]
-    assert "stopped with ValueError: <script>ran('answer')" in journey["stranger"]
+    for where in ("markdown", "raw", "code", "printed"):
+        assert poison(where) in journey["untrusted"]
+    assert "stopped with ValueError: <script>ran('answer')" in journey["untrusted"]
 
 
 def test_files_next_to_a_notebook_are_not_served(journey):
@@ -221,7 +222,7 @@ def test_button_grades_a_new_submission(journey):
     assert before[3] == "needs autograding"
     assert [row[3:5] for row in after] == [["graded", "55 / 60"]] * 2
     for student in ("nuru", "orla"):
-        assert f"Successfully autograded '{LESSON}'" in journey["said"][student]
+        assert f"Successfully autograded '{LESSON}'" in journey["dialog"][student]
 
 
 def test_button_gives_a_broken_file_its_row_and_reason(journey):
@@ -232,8 +233,8 @@ def test_button_gives_a_broken_file_its_row_and_reason(journey):
 
 
 def test_unsafe_student_id_is_named_by_command_and_button(journey):
-    for said in (journey["graded"].stderr, journey["said"][NO_NAME]):
-        assert "the folder's name holds <" in said
+    for words in (journey["graded"].stderr, journey["dialog"][NO_NAME]):
+        assert "the folder's name holds <" in words
     assert journey["graded"].returncode == 1
 
 
