@@ -165,7 +165,7 @@ class Formgrader:
         row.locator(f".{button} a").click()
         dialog = self.page.locator(".modal.in")
         dialog.wait_for()
-        self.look(f"{button}-{re.sub('[^a-z]', '', student)}")
+        self.inspect(f"{button}-{re.sub('[^a-z]', '', student)}")
         text = dialog.inner_text()
         dialog.locator(".modal-footer button").click()
         dialog.wait_for(state="detached")
@@ -183,7 +183,7 @@ class Formgrader:
         box = self.page.locator(f"#{field}")
         return self.page.locator(".cell").filter(has=box).inner_text()
 
-    def look(self, name: str) -> None:
+    def inspect(self, name: str) -> None:
         """Save a screenshot, and record what could run on this page."""
         self.page.wait_for_load_state("networkidle")
         self.active += self.page.evaluate(ACTIVE)

@@ -44,7 +44,7 @@ def journey(tmp_path_factory):
     with jupyter_server(folder, "jupyter_server", *AS_ROOT) as (address, server):
         with page_of("about:blank") as page:
             formgrader = Formgrader(page, address)
-            look_around(formgrader, journey)
+            visit_lists(formgrader, journey)
             read(formgrader, journey)
             grade_by_hand(formgrader, journey, folder)
             press_buttons(formgrader, journey, folder)
@@ -64,26 +64,26 @@ def journey(tmp_path_factory):
     return journey
 
 
-def look_around(formgrader, journey):
+def visit_lists(formgrader, journey):
     formgrader.go("manage_assignments")
-    formgrader.look("lessons")
+    formgrader.inspect("lessons")
     journey["lesson"] = formgrader.row(LESSON)
     formgrader.go("manage_submissions", LESSON)
-    formgrader.look("class")
+    formgrader.inspect("class")
     journey["class"] = {row[1]: row for row in formgrader.rows()}
     formgrader.go("gradebook", LESSON, LESSON)
     formgrader.page.get_by_role("button", name="Show All Names").click()
-    formgrader.look("notebooks")
+    formgrader.inspect("notebooks")
     journey["notebooks"] = {row[1]: row for row in formgrader.rows()}
 
 
 def read(formgrader, journey):
     formgrader.open("bjarne")
-    formgrader.look("bjarne")
+    formgrader.inspect("bjarne")
     journey["answer"] = formgrader.cell("scaled_scores-comment")
     journey["verdicts"] = formgrader.cell("check_scaled_scores")
     formgrader.open("mallory")
-    formgrader.look("mallory")
+    formgrader.inspect("mallory")
     journey["untrusted"] = formgrader.page.locator("body").inner_text()
     folder = formgrader.page.url.partition("?")[0]
     strays = [formgrader.page.goto(folder + name) for name in ("evil.html", "evil.svg")]
@@ -94,7 +94,7 @@ def grade_by_hand(formgrader, journey, folder):
     formgrader.open("bjarne")
     formgrader.type("check_scaled_scores", "6")
     formgrader.type("scaled_scores-comment", REMARK)
-    formgrader.look("by-hand")
+    formgrader.inspect("by-hand")
     journey["by hand"] = {"": scaled_scores(folder)}
     for option in ([], ["--anew"]):
         autograder(folder, "grade", "01", *option)
@@ -114,17 +114,17 @@ def press_buttons(formgrader, journey, folder):
     journey["dialog"] = {}
     for student in ("nuru", "orla", "pavel", "mallory", NO_NAME):
         journey["dialog"][student] = formgrader.press("autograde", student)
-    formgrader.look("class-again")
+    formgrader.inspect("class-again")
     journey["new"] += [formgrader.row("nuru"), formgrader.row("orla")]
     journey["broken"] = [formgrader.row("pavel")]
     journey["folder"] = sorted(
         path.name for path in (folder / "autograded/mallory" / LESSON).iterdir()
     )
     formgrader.go("manage_students")
-    formgrader.look("students")
+    formgrader.inspect("students")
     journey["students"] = Gradebook(Course(folder)).grades(LESSON).keys()
     formgrader.open("pavel")
-    formgrader.look("pavel")
+    formgrader.inspect("pavel")
     journey["broken"].append(formgrader.page.locator("body").inner_text())
 
 
@@ -141,7 +141,7 @@ def make_feedback(formgrader, journey, folder):
     journey["button's"] = {student: path.read_text() for student, path in pages.items()}
     for student, path in pages.items():
         formgrader.page.goto(path.as_uri())
-        formgrader.look(f"feedback-{student}")
+        formgrader.inspect(f"feedback-{student}")
         journey[f"feedback of {student}"] = formgrader.page.locator("body").inner_text()
 
 
@@ -152,7 +152,7 @@ def poisoned_page(formgrader):
     formgrader.active.clear()
     formgrader.go("manage_assignments")
     formgrader.page.set_content(poison("page"))
-    formgrader.look("control")
+    formgrader.inspect("control")
     formgrader.page.get_by_role("link").click()
     formgrader.page.wait_for_timeout(200)
     return {

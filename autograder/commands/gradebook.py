@@ -1,7 +1,7 @@
-"""``autograder open``, ``feedback``, ``report`` and ``export``, as one calls them.
+"""``autograder open``, ``feedback``, ``report`` and ``export``.
 
-Each gives an exit code: 0 if all was done, 1 if something was left out, which stderr
-says. What cannot be done at all raises ``CourseError``.
+Each returns an exit code: 0 if all was done, 1 if something was left out, which stderr
+names. What cannot be done at all raises ``CourseError``.
 """
 
 import sys
@@ -31,7 +31,10 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     chosen = [student] if student else None
     grades = Gradebook(course).grades(name, chosen)
     if student and student not in grades:
-        raise CourseError(f"{student} is not in the gradebook: see `autograder grade`")
+        raise CourseError(
+            f"{student} is not in the gradebook: correct the name, or grade the "
+            "submission first (`autograder grade`)"
+        )
     left_out: list[str] = []
     written = write_feedback(course, name, chosen, grades, on_left_out=left_out.append)
     print(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
