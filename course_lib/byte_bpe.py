@@ -180,20 +180,20 @@ def encode_bytes(
 
 
 def decode_bytes(
-    numbers: list[int],
+    token_ids: list[int],
     merges: list[tuple[str, str]],
     special_tokens: tuple[str, ...] = (),
 ) -> str:
-    """Turn numbers of tokens into the text again.
+    """Turn token ids into the text again.
 
-    numbers : places in ``byte_vocabulary``
+    token_ids : indices in ``byte_vocabulary``
     merges : as in encoding
     special_tokens : as in encoding
 
-    Returns the text, exactly the one that was encoded. Numbers that no encoding gives,
+    Returns the text, exactly the one that was encoded. Token ids that no encoding gives,
     such as half a letter, may stand for bytes that are not UTF-8: each run of bytes
     that could begin a character but does not go on, and each other wrong byte, becomes
-    one � (U+FFFD). Raises ``ValueError`` for a number that is not in the vocabulary.
+    one � (U+FFFD). Raises ``ValueError`` for a token id that is not in the vocabulary.
     Source: Radford et al. (2019), section 2.2; � is Unicode's own advice (chapter 3.9)
     and Python's ``errors="replace"``.
 
@@ -205,13 +205,13 @@ def decode_bytes(
     tokens = byte_vocabulary(merges, special_tokens)
     first_special = len(tokens) - len(special_tokens)
     joined = b""
-    for number in numbers:
-        if not 0 <= number < len(tokens):
+    for token_id in token_ids:
+        if not 0 <= token_id < len(tokens):
             raise ValueError(
-                f"token {number} is not in the vocabulary of {len(tokens)}"
+                f"token id {token_id} is not in the vocabulary of {len(tokens)}"
             )
-        token = tokens[number]
-        if number < first_special:
+        token = tokens[token_id]
+        if token_id < first_special:
             joined += bytes(BYTE_OF[character] for character in token)
         else:
             joined += token.encode()

@@ -121,7 +121,7 @@ def self_attention_gradients(
     w_q: np.ndarray,
     w_k: np.ndarray,
     w_v: np.ndarray,
-    d_output: np.ndarray,
+    grad_output: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Go back through self-attention: from the output to its inputs and parameters.
 
@@ -129,7 +129,7 @@ def self_attention_gradients(
     w_q : (d_model, d_k), parameters
     w_k : (d_model, d_k), parameters
     w_v : (d_model, d_v), parameters
-    d_output : (n, d_v), the derivative of a loss by each number of the output
+    gragrad_output : (n, d_v), the derivative of a loss by each number of the output
 
     Returns the derivatives of that loss by x (n, d_model), by w_q (d_model, d_k), by
     w_k (d_model, d_k) and by w_v (d_model, d_v), in this order. Row i of the first says
@@ -149,8 +149,8 @@ def self_attention_gradients(
     """
     q, k, v = project(x, w_q, w_k, w_v)
     _, weights = attention(q, k, v)
-    d_v = weights.T @ d_output  # (n, d_v)
-    d_weights = d_output @ v.T  # (n, n)
+    d_v = weights.T @ grad_output  # (n, d_v)
+    d_weights = grad_output @ v.T  # (n, n)
     rows = (d_weights * weights).sum(axis=-1, keepdims=True)  # (n, 1)
     d_products = weights * (d_weights - rows) / q.shape[-1] ** 0.5  # (n, n)
     d_q, d_k = d_products @ k, d_products.T @ q  # (n, d_k) each

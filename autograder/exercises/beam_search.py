@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``beam_search``."""
+"""Cases and misconceptions of ``beam_search``."""
 
 import itertools
 import math
@@ -17,24 +17,24 @@ exercise = Exercise(
 
 
 @exercise.spec
-def spec(next_log_probabilities, start, end, beam_size, max_length, alpha=0.6):
+def spec(next_log_probabilities, start_id, end_id, beam_size, max_length, alpha=0.6):
     going, done = [([], 0.0)], []
     while going and len(going[0][0]) < max_length:
         continued = []
         for tokens, total in going:
-            log_p = next_log_probabilities([start, *tokens])
+            log_p = next_log_probabilities([start_id, *tokens])
             for token in range(len(log_p)):
                 continued.append(([*tokens, token], total + float(log_p[token])))
         going = []
         room = beam_size - len(done)
         for tokens, total in sorted(continued, key=lambda kept: kept[1])[::-1][:room]:
-            (done if tokens[-1] == end else going).append((tokens, total))
+            (done if tokens[-1] == end_id else going).append((tokens, total))
     best, highest = [], -math.inf
     for tokens, total in done + going:
         merit = total / ((5 + len(tokens)) / 6) ** alpha
         if merit > highest:
             best, highest = tokens, merit
-    return best[:-1] if best and best[-1] == end else best
+    return best[:-1] if best and best[-1] == end_id else best
 
 
 # What gives the logarithms. Each also answers questions that nobody should ask, so
@@ -48,7 +48,7 @@ def better_later(tokens):
 
 
 def known(rows):
-    """Give what answers some texts with rows of probabilities, and others evenly."""
+    """Return what answers some texts with rows of probabilities, and others evenly."""
 
     def log_probabilities_after(tokens):
         return np.log(rows.get(tuple(tokens), [0.28, 0.26, 0.24, 0.22]))
@@ -87,17 +87,17 @@ def two_after_one(tokens):
 
 
 def after_the_newest(rows, tokens):
-    """Give a row by the newest token, and a little by the place: no two sums are equal.
+    """Return a row by the newest token, changed a little by the position.
 
-    Without the place, [1, 1, 2, 1] and [1, 2, 1, 1] would be products of the same
-    numbers.
+    So no two sums are equal: without the position, [1, 1, 2, 1] and [1, 2, 1, 1] would
+    be products of the same numbers.
     """
     change = 0.0005 * len(tokens) * np.array([1.0, -2.0, 0.7, 0.3])
     return np.log(np.array(rows[tokens[-1]]) + change)
 
 
 def ended_at_once(tokens):
-    """Give what comes after the newest token; the empty text is second at first.
+    """Return what comes after the newest token; the empty text is second at first.
 
     It keeps its place, so that one beginning goes on. Who lets it be pushed out
     follows two, and finds [2, 1] by merit or [2] by sums.
@@ -112,7 +112,7 @@ def ended_at_once(tokens):
 
 
 def ended_second(tokens):
-    """Give what comes after the newest token; [1] ends when two beginnings go on."""
+    """Return what comes after the newest token; [1] ends when two beginnings go on."""
     rows = [
         [0.001, 0.749, 0.08, 0.17],
         [0.27, 0.11, 0.32, 0.30],
@@ -140,15 +140,15 @@ def mostly_ones(tokens):
     )
 
 
-def drawn(rng, vocab_size, spread=1.0, end=None, more=0.0):
-    """Give probabilities that depend on every token so far and on its place.
+def drawn(rng, vocab_size, spread=1.0, end_id=None, more=0.0):
+    """Return probabilities that depend on every token so far and on its place.
 
     spread : how unequal they are
     more : what is added to the score of end
     """
     scores = spread * rng.normal(size=(499, vocab_size))
-    if end is not None:
-        scores[:, end] += more
+    if end_id is not None:
+        scores[:, end_id] += more
     log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def log_probabilities_after(tokens):
@@ -158,7 +158,7 @@ def drawn(rng, vocab_size, spread=1.0, end=None, more=0.0):
 
 
 def nearly_even(rng):
-    """Give 30 tokens probabilities near 1/30, whose ranks are clear in float32 too."""
+    """Return probabilities near 1/30, whose ranks are clear in float32 too."""
     log_p = rng.permuted(np.tile(np.linspace(-0.3, 0.3, 30), (499, 1)), axis=1)
     log_p[:, 0] = -20.0  # the end
     log_p -= np.log(np.exp(log_p).sum(axis=1, keepdims=True))
@@ -171,7 +171,7 @@ def nearly_even(rng):
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, 6, end=5, more=-0.5), 0, 5, 3, 6, 1.0
+    return drawn(rng, 6, end_id=5, more=-0.5), 0, 5, 3, 6, 1.0
 
 
 @exercise.case(
@@ -191,7 +191,7 @@ def beam_of_one(student, rng):
 @exercise.case("With several beams the best of what they find is chosen")
 def several_beams(student, rng):
     for beam_size in (2, 3, 4, 3, 2, 3, 4, 5):
-        student.agrees(drawn(rng, 6, end=4, more=0.3), 0, 4, beam_size, 5)
+        student.agrees(drawn(rng, 6, end_id=4, more=0.3), 0, 4, beam_size, 5)
 
 
 @exercise.case(
@@ -217,7 +217,7 @@ def length_counts_the_end(student, rng):
 def not_ended(student, rng):
     student.expect(student(mostly_ones, 0, 3, 3, 4), [1, 1, 1, 1])
     for _ in range(3):
-        student.agrees(drawn(rng, 5, end=2, more=-9.0), 0, 2, 3, 4)
+        student.agrees(drawn(rng, 5, end_id=2, more=-9.0), 0, 2, 3, 4)
 
 
 @exercise.case("Texts that end leave the beam, which is as much smaller from then on")
@@ -225,7 +225,7 @@ def beam_gets_smaller(student, rng):
     student.expect(student(two_after_one, 0, 3, 2, 4, 3.0), [1])
     student.expect(student(two_after_one, 0, 3, 3, 4, 3.0), [1, 1, 2])
     for _ in range(5):
-        student.agrees(drawn(rng, 6, 1.5, end=5, more=1.5), 0, 5, 3, 7, 1.0)
+        student.agrees(drawn(rng, 6, 1.5, end_id=5, more=1.5), 0, 5, 3, 7, 1.0)
 
 
 @exercise.case("A text that has ended keeps its place: no other pushes it out again")
@@ -242,7 +242,7 @@ def start_may_come_again(student, rng):
 @exercise.case("A beam may be larger than the vocabulary")
 def beam_larger_than_the_vocabulary(student, rng):
     for _ in range(3):
-        student.agrees(drawn(rng, 3, end=2, more=0.5), 0, 2, 7, 4)
+        student.agrees(drawn(rng, 3, end_id=2, more=0.5), 0, 2, 7, 4)
 
 
 @exercise.case("Probabilities too small for a float are told apart: 260 tokens of 30")
@@ -252,7 +252,7 @@ def very_small_probabilities(student, rng):
 
 @exercise.case("A beam wide enough for all texts finds the best of all", visible=False)
 def every_text_tried(student, rng):
-    log_p = drawn(rng, 4, end=1, more=1.0)
+    log_p = drawn(rng, 4, end_id=1, more=1.0)
     best, highest = [], -math.inf
     for length in (1, 2, 3):
         for text in itertools.product(range(4), repeat=length):
@@ -270,7 +270,7 @@ def penalty(length, alpha):
 
 
 def continued(going, f):
-    """Give all continuations, the likeliest first."""
+    """Return all continuations, the likeliest first."""
     longer = [
         ([*tokens, token], total + float(log_p))
         for tokens, total in going
@@ -279,25 +279,25 @@ def continued(going, f):
     return sorted(longer, key=lambda kept: -kept[1])
 
 
-def searched(f, start, end, beam_size, max_length, prefer=continued):
+def searched(f, start_id, end_id, beam_size, max_length, prefer=continued):
     """Search rightly; give what has ended and what has not.
 
     prefer : gives the continuations, the best first
     """
-    going, done = [([start], 0.0)], []
+    going, done = [([start_id], 0.0)], []
     for _ in range(max_length):
         kept = prefer(going, f)[: beam_size - len(done)]
-        done += [beam for beam in kept if beam[0][-1] == end]
-        going = [beam for beam in kept if beam[0][-1] != end]
+        done += [beam for beam in kept if beam[0][-1] == end_id]
+        going = [beam for beam in kept if beam[0][-1] != end_id]
         if not going:
             break
     return done, going
 
 
-def best_of(beams, end, merit):
-    """Give the text with the highest merit(total, length), without start and end."""
+def best_of(beams, end_id, merit):
+    """Return the text with the highest merit(total, length), without start and end."""
     tokens, _ = max(beams, key=lambda beam: merit(beam[1], len(beam[0]) - 1))
-    return [token for token in tokens[1:] if token != end]
+    return [token for token in tokens[1:] if token != end_id]
 
 
 def by_formula(alpha):
@@ -310,9 +310,9 @@ def by_formula(alpha):
     why="beam_size copies of the start continue alike and stay alike: "
     "facebookresearch/ParlAI, pull 2047.",
 )
-def greedy_in_disguise(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, 1, max_length)
-    return best_of(done + going, end, by_formula(alpha))
+def greedy_in_disguise(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, 1, max_length)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -320,14 +320,14 @@ def greedy_in_disguise(f, start, end, beam_size, max_length, alpha=0.6):
     "May two of the beginnings that stay come from the same one?",
     why="Each beam takes its own best token: the comparison across beams is missing.",
 )
-def each_beam_its_own_best(f, start, end, beam_size, max_length, alpha=0.6):
+def each_beam_its_own_best(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     def prefer(going, f):
         if len(going[0][0]) == 1:
             return continued(going, f)
         return [continued([beam], f)[0] for beam in going]
 
-    done, going = searched(f, start, end, beam_size, max_length, prefer)
-    return best_of(done + going, end, by_formula(alpha))
+    done, going = searched(f, start_id, end_id, beam_size, max_length, prefer)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -336,9 +336,9 @@ def each_beam_its_own_best(f, start, end, beam_size, max_length, alpha=0.6):
     why="The search works without; OpenNMT/OpenNMT-tf, pull 456, is about a penalty "
     "that had no effect.",
 )
-def length_ignored(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    return best_of(done + going, end, lambda total, length: total)
+def length_ignored(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    return best_of(done + going, end_id, lambda total, length: total)
 
 
 @exercise.misconception(
@@ -347,10 +347,10 @@ def length_ignored(f, start, end, beam_size, max_length, alpha=0.6):
     "multiplied by 2?",
     why="A 'penalty' is taken for something that makes a score worse.",
 )
-def penalty_multiplied(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
+def penalty_multiplied(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
     return best_of(
-        done + going, end, lambda total, length: total * penalty(length, alpha)
+        done + going, end_id, lambda total, length: total * penalty(length, alpha)
     )
 
 
@@ -361,15 +361,15 @@ def penalty_multiplied(f, start, end, beam_size, max_length, alpha=0.6):
     why="Programs differ here: huggingface/transformers, issue 8722 and pull 8890; "
     "tnq177/witwicky, pull 8.",
 )
-def length_without_the_end(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
+def length_without_the_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
     beams = [
         (tokens, total / penalty(len(tokens) - 2, alpha)) for tokens, total in done
     ]
     beams += [
         (tokens, total / penalty(len(tokens) - 1, alpha)) for tokens, total in going
     ]
-    return best_of(beams, end, lambda merit, length: merit)
+    return best_of(beams, end_id, lambda merit, length: merit)
 
 
 @exercise.misconception(
@@ -378,10 +378,10 @@ def length_without_the_end(f, start, end, beam_size, max_length, alpha=0.6):
     why="len(tokens) of a list that begins with start: awslabs/sockeye, issue 483, is "
     "one of many that are off by one.",
 )
-def length_with_the_start(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
+def length_with_the_start(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
     return best_of(
-        done + going, end, lambda total, length: total / penalty(length + 1, alpha)
+        done + going, end_id, lambda total, length: total / penalty(length + 1, alpha)
     )
 
 
@@ -390,9 +390,11 @@ def length_with_the_start(f, start, end, beam_size, max_length, alpha=0.6):
     "What does the formula give for a length of 1, and what does yours for 2?",
     why="huggingface/transformers and SamLynnEvans/Transformer divide so.",
 )
-def divided_by_a_power_of_the_length(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    return best_of(done + going, end, lambda total, length: total / length**alpha)
+def divided_by_a_power_of_the_length(
+    f, start_id, end_id, beam_size, max_length, alpha=0.6
+):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    return best_of(done + going, end_id, lambda total, length: total / length**alpha)
 
 
 @exercise.misconception(
@@ -401,9 +403,9 @@ def divided_by_a_power_of_the_length(f, start, end, beam_size, max_length, alpha
     "What should alpha = 0 do?",
     why="The mean is the best known way not to favour short texts.",
 )
-def mean_per_token(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    return best_of(done + going, end, lambda total, length: total / length)
+def mean_per_token(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    return best_of(done + going, end_id, lambda total, length: total / length)
 
 
 @exercise.misconception(
@@ -411,10 +413,10 @@ def mean_per_token(f, start, end, beam_size, max_length, alpha=0.6):
     "Which binds more strongly in Python, / or **?",
     why="(5 + length) / 6 ** alpha lacks a pair of brackets.",
 )
-def brackets_missing(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
+def brackets_missing(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
     return best_of(
-        done + going, end, lambda total, length: total / ((5 + length) / 6**alpha)
+        done + going, end_id, lambda total, length: total / ((5 + length) / 6**alpha)
     )
 
 
@@ -423,9 +425,9 @@ def brackets_missing(f, start, end, beam_size, max_length, alpha=0.6):
     "Where does your function use its last argument?",
     why="The value of the paper is written into the formula.",
 )
-def alpha_written_in(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    return best_of(done + going, end, by_formula(0.6))
+def alpha_written_in(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    return best_of(done + going, end_id, by_formula(0.6))
 
 
 @exercise.misconception(
@@ -434,15 +436,15 @@ def alpha_written_in(f, start, end, beam_size, max_length, alpha=0.6):
     why="The top beam_size are taken in each step, however many are done; some "
     "programs keep the beam full on purpose.",
 )
-def beam_not_getting_smaller(f, start, end, beam_size, max_length, alpha=0.6):
-    going, done = [([start], 0.0)], []
+def beam_not_getting_smaller(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    going, done = [([start_id], 0.0)], []
     for _ in range(max_length):
         kept = continued(going, f)[:beam_size]
-        done += [beam for beam in kept if beam[0][-1] == end]
-        going = [beam for beam in kept if beam[0][-1] != end]
+        done += [beam for beam in kept if beam[0][-1] == end_id]
+        going = [beam for beam in kept if beam[0][-1] != end_id]
         if not going:
             break
-    return best_of(done + going, end, by_formula(alpha))
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -450,19 +452,19 @@ def beam_not_getting_smaller(f, start, end, beam_size, max_length, alpha=0.6):
     "What may come after the end token?",
     why="All beams run on in one batch: awslabs/sockeye, pull 233.",
 )
-def ended_texts_continued(f, start, end, beam_size, max_length, alpha=0.6):
-    _, going = searched(f, start, None, beam_size, max_length)
-    return best_of(going, end, by_formula(alpha))
+def ended_texts_continued(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    _, going = searched(f, start_id, None, beam_size, max_length)
+    return best_of(going, end_id, by_formula(alpha))
 
 
-def kept_in_the_beam(f, start, end, beam_size, max_length, key):
+def kept_in_the_beam(f, start_id, end_id, beam_size, max_length, key):
     """Search as if texts that have ended went on competing for the places.
 
     key : gives of (tokens, sum) by what they are sorted
     """
-    beams = [([start], 0.0)]
+    beams = [([start_id], 0.0)]
     for _ in range(max_length):
-        over = [beam for beam in beams if len(beam[0]) > 1 and beam[0][-1] == end]
+        over = [beam for beam in beams if len(beam[0]) > 1 and beam[0][-1] == end_id]
         going = [beam for beam in beams if beam not in over]
         if not going:
             break
@@ -477,9 +479,11 @@ def kept_in_the_beam(f, start, end, beam_size, max_length, key):
     why="One list with a mark for 'ended' is shorter than two lists; the places that "
     "the ended ones take are then given away again.",
 )
-def pushed_out_by_sums(f, start, end, beam_size, max_length, alpha=0.6):
-    beams = kept_in_the_beam(f, start, end, beam_size, max_length, lambda one: one[1])
-    return best_of(beams, end, by_formula(alpha))
+def pushed_out_by_sums(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    beams = kept_in_the_beam(
+        f, start_id, end_id, beam_size, max_length, lambda one: one[1]
+    )
+    return best_of(beams, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -489,12 +493,12 @@ def pushed_out_by_sums(f, start, end, beam_size, max_length, alpha=0.6):
     why="The merit is what counts at the end, so it is sorted by from the beginning; "
     "among texts of one length that is no different.",
 )
-def pushed_out_by_merit(f, start, end, beam_size, max_length, alpha=0.6):
+def pushed_out_by_merit(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     def merit(one):
         return one[1] / penalty(len(one[0]) - 1, alpha)
 
-    beams = kept_in_the_beam(f, start, end, beam_size, max_length, merit)
-    return best_of(beams, end, by_formula(alpha))
+    beams = kept_in_the_beam(f, start_id, end_id, beam_size, max_length, merit)
+    return best_of(beams, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -503,15 +507,15 @@ def pushed_out_by_merit(f, start, end, beam_size, max_length, alpha=0.6):
     why="The search stops as soon as the first text ends: neulab/xnmt, pull 572; "
     "OpenNMT/OpenNMT-py, issue 1320.",
 )
-def first_to_end(f, start, end, beam_size, max_length, alpha=0.6):
-    going = [([start], 0.0)]
+def first_to_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    going = [([start_id], 0.0)]
     for _ in range(max_length):
         kept = continued(going, f)[:beam_size]
-        ended = [beam for beam in kept if beam[0][-1] == end]
+        ended = [beam for beam in kept if beam[0][-1] == end_id]
         if ended:
             return ended[0][0][1:-1]
         going = kept
-    return best_of(going, end, by_formula(alpha))
+    return best_of(going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -520,9 +524,9 @@ def first_to_end(f, start, end, beam_size, max_length, alpha=0.6):
     why="Finished and unfinished texts are kept in two lists, and the second is only "
     "asked when the first is empty.",
 )
-def only_ended_texts_count(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    return best_of(done or going, end, by_formula(alpha))
+def only_ended_texts_count(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    return best_of(done or going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -530,12 +534,12 @@ def only_ended_texts_count(f, start, end, beam_size, max_length, alpha=0.6):
     "Where does the probability of what came before go?",
     why="total + log_p becomes log_p when the loop is rewritten.",
 )
-def newest_token_only(f, start, end, beam_size, max_length, alpha=0.6):
+def newest_token_only(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     def prefer(going, f):
         return continued([(tokens, 0.0) for tokens, _ in going], f)
 
-    done, going = searched(f, start, end, beam_size, max_length, prefer)
-    return best_of(done + going, end, by_formula(alpha))
+    done, going = searched(f, start_id, end_id, beam_size, max_length, prefer)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -543,12 +547,12 @@ def newest_token_only(f, start, end, beam_size, max_length, alpha=0.6):
     "Which sum belongs to a product of probabilities?",
     why="Plain probabilities are added up: atulkum/pointer_summarizer, issue 26.",
 )
-def probabilities_added(f, start, end, beam_size, max_length, alpha=0.6):
+def probabilities_added(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     def plain(tokens):
         return np.exp(f(tokens))
 
-    done, going = searched(plain, start, end, beam_size, max_length)
-    return best_of(done + going, end, by_formula(alpha))
+    done, going = searched(plain, start_id, end_id, beam_size, max_length)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -557,7 +561,7 @@ def probabilities_added(f, start, end, beam_size, max_length, alpha=0.6):
     "How small is 1/30 to the power of 260, and which is the smallest float above 0?",
     why="The product is what one wants, and a sum of logarithms what computers can do.",
 )
-def probabilities_multiplied(f, start, end, beam_size, max_length, alpha=0.6):
+def probabilities_multiplied(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     def prefer(going, f):
         longer = [
             ([*tokens, token], total * math.exp(log_p))
@@ -570,10 +574,10 @@ def probabilities_multiplied(f, start, end, beam_size, max_length, alpha=0.6):
         first = [(tokens, total or 1.0) for tokens, total in going]
         return prefer(first if len(going[0][0]) == 1 else going, f)
 
-    done, going = searched(f, start, end, beam_size, max_length, multiplied)
+    done, going = searched(f, start_id, end_id, beam_size, max_length, multiplied)
     return best_of(
         done + going,
-        end,
+        end_id,
         lambda total, length: (
             (math.log(total) if total else -math.inf) / penalty(length, alpha)
         ),
@@ -586,12 +590,12 @@ def probabilities_multiplied(f, start, end, beam_size, max_length, alpha=0.6):
     why="sort() puts the smallest first, and a list of negative logarithms would be "
     "sorted so.",
 )
-def smallest_sums_kept(f, start, end, beam_size, max_length, alpha=0.6):
+def smallest_sums_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     def prefer(going, f):
         return continued(going, f)[::-1]
 
-    done, going = searched(f, start, end, beam_size, max_length, prefer)
-    return best_of(done + going, end, by_formula(alpha))
+    done, going = searched(f, start_id, end_id, beam_size, max_length, prefer)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -599,9 +603,9 @@ def smallest_sums_kept(f, start, end, beam_size, max_length, alpha=0.6):
     "Does max_length count the end token?",
     why="greedy_decode does not count it.",
 )
-def one_step_too_many(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length + 1)
-    return best_of(done + going, end, by_formula(alpha))
+def one_step_too_many(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length + 1)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
@@ -609,18 +613,18 @@ def one_step_too_many(f, start, end, beam_size, max_length, alpha=0.6):
     "How many tokens are in your list before the first step?",
     why="max_length is compared with a list that begins with start.",
 )
-def one_step_too_few(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length - 1)
-    return best_of(done + going, end, by_formula(alpha))
+def one_step_too_few(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length - 1)
+    return best_of(done + going, end_id, by_formula(alpha))
 
 
 @exercise.misconception(
     "Your text has the end token behind it, where it has ended.",
-    "Is `end` a token of the text, or the sign that it is over?",
+    "Is `end_id` a token of the text, or the sign that it is over?",
     why="The winning list is given back as it was found.",
 )
-def end_kept(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
+def end_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
     return best_of(done + going, None, by_formula(alpha))
 
 
@@ -629,17 +633,17 @@ def end_kept(f, start, end, beam_size, max_length, alpha=0.6):
     "Which of the tokens in your list has nobody chosen?",
     why="The winning list is given back with what it began with.",
 )
-def start_kept(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    return [start, *best_of(done + going, end, by_formula(alpha))]
+def start_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    return [start_id, *best_of(done + going, end_id, by_formula(alpha))]
 
 
 @exercise.misconception(
-    "Your text lacks every token that has the number of `start`, not the first alone.",
-    "May a model choose the number of `start` again, in the middle of a text?",
+    "Your sequence lacks every token `start_id`, not only the first.",
+    "May a model choose `start_id` again, in the middle of a sequence?",
     why="Start and end are taken out by their values, in one line.",
 )
-def start_removed_by_value(f, start, end, beam_size, max_length, alpha=0.6):
-    done, going = searched(f, start, end, beam_size, max_length)
-    best = best_of(done + going, end, by_formula(alpha))
-    return [token for token in best if token != start]
+def start_removed_by_value(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    done, going = searched(f, start_id, end_id, beam_size, max_length)
+    best = best_of(done + going, end_id, by_formula(alpha))
+    return [token for token in best if token != start_id]

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``cached_step``."""
+"""Cases and misconceptions of ``cached_step``."""
 
 import math
 
@@ -23,9 +23,9 @@ exercise = Exercise(
 
 
 @exercise.spec
-def spec(token, keys, values, table, encoding, w_q, w_k, w_v):
-    t, d_model = len(keys), table.shape[1]
-    row, place = table[token].tolist(), encoding[t].tolist()
+def spec(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    t, d_model = len(keys), embedding.shape[1]
+    row, place = embedding[token_id].tolist(), encoding[t].tolist()
     x = [row[c] * math.sqrt(d_model) + place[c] for c in range(d_model)]
     query, key, value = (times(x, w.tolist()) for w in (w_q, w_k, w_v))
     all_keys, all_values = [*keys.tolist(), key], [*values.tolist(), value]
@@ -39,7 +39,7 @@ def spec(token, keys, values, table, encoding, w_q, w_k, w_v):
         for c in range(len(value)):
             output[c] += power / sum(powers) * other[c]
     return tuple(
-        torch.tensor(found, dtype=table.dtype)
+        torch.tensor(found, dtype=embedding.dtype)
         for found in (output, all_keys, all_values)
     )
 
@@ -70,8 +70,11 @@ def usual(rng):
 @exercise.case("Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22")
 def small_example_by_hand(student, rng):
     one = torch.ones(1, 1)
-    table, places = torch.tensor([[7.0], [2.0]]), torch.tensor([[10.0], [20.0], [40.0]])
-    result = student(1, 0 * one, 8 * one, table, places, 0 * one, one, one)
+    embedding, places = (
+        torch.tensor([[7.0], [2.0]]),
+        torch.tensor([[10.0], [20.0], [40.0]]),
+    )
+    result = student(1, 0 * one, 8 * one, embedding, places, 0 * one, one, one)
     expected = (
         torch.tensor([15.0]),  # the query is 0: the mean of the values 8 and 22
         torch.tensor([[0.0], [22.0]]),
@@ -107,23 +110,23 @@ def keys_as_long_as_values(student, rng):
 @exercise.case("A text one token at a time gives the rows of causal self-attention")
 def whole_text(student, rng):
     parts = model(rng)
-    table, encoding, w_q, w_k, w_v = parts
-    text = [int(token) for token in rng.integers(0, 9, size=4)]
-    x = table[text] * 6**0.5 + encoding[:4]
+    embedding, encoding, w_q, w_k, w_v = parts
+    text = [int(token_id) for token_id in rng.integers(0, 9, size=4)]
+    x = embedding[text] * 6**0.5 + encoding[:4]
     scores = (x @ w_q) @ (x @ w_k).T / 4**0.5
     future = torch.ones(4, 4, dtype=torch.bool).triu(1)
     rows = scores.masked_fill(future, -math.inf).softmax(dim=-1) @ (x @ w_v)
     keys, values = torch.empty(0, 4), torch.empty(0, 5)
-    for place, token in enumerate(text):
-        output, keys, values = student(token, keys, values, *parts)
+    for place, token_id in enumerate(text):
+        output, keys, values = student(token_id, keys, values, *parts)
         student.expect(output, rows[place], what=f"the output of token {place}")
 
 
 @exercise.case("Scores far apart give the value of the best key alone", visible=False)
 def one_key_wins(student, rng):
-    table, encoding, w_q, w_k, w_v = model(rng)
+    embedding, encoding, w_q, w_k, w_v = model(rng)
     keys, values = 1e3 * numbers(rng, 3, 4), numbers(rng, 3, 5)
-    student.agrees(1, keys, values, table, encoding, 10 * w_q, w_k, w_v)
+    student.agrees(1, keys, values, embedding, encoding, 10 * w_q, w_k, w_v)
 
 
 @exercise.case("All tensors stay as they are, in float64 too")
@@ -133,12 +136,12 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(0, keys, values, *parts)
 
 
-def embedded(token, place, table, encoding):
-    return table[token] * table.shape[1] ** 0.5 + encoding[place]
+def embedded(token_id, place, embedding, encoding):
+    return embedding[token_id] * embedding.shape[1] ** 0.5 + encoding[place]
 
 
 def mixed(q, keys, values, scale=None):
-    """Give the values' mean for one query."""
+    """Return the values' mean for one query."""
     scores = keys @ q / (scale or keys.shape[1] ** 0.5)
     return scores.softmax(dim=0) @ values
 
@@ -156,8 +159,8 @@ def step_with(x, keys, values, w_q, w_k, w_v):
     why="The position counts what is passed in: ml-explore/mlx-lm, pull 93; "
     "Blaizzy/mlx-vlm, issue 1983; RobertCsordas/moeut, pull 6.",
 )
-def always_at_place_zero(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, 0, table, encoding)
+def always_at_place_zero(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, 0, embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
@@ -167,8 +170,8 @@ def always_at_place_zero(token, keys, values, table, encoding, w_q, w_k, w_v):
     why="The length is read after the new key is appended: fla-org/flash-linear-"
     "attention, issue 766; microsoft/onnxruntime-genai, pull 2354.",
 )
-def one_place_too_far(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys) + 1, table, encoding)
+def one_place_too_far(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys) + 1, embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
@@ -178,18 +181,18 @@ def one_place_too_far(token, keys, values, table, encoding, w_q, w_k, w_v):
     why="len(keys) - 1 is the last index of a list, and the newest is thought to be in "
     "it.",
 )
-def one_place_too_early(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys) - 1, table, encoding)
+def one_place_too_early(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys) - 1, embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
     "Your newest token stands at the place of its number in the vocabulary.",
     "What are the rows of `encoding` counted by?",
-    why="table[token] and encoding[token] look alike.",
+    why="embedding[token_id] and encoding[token_id] look alike.",
 )
-def place_by_the_token(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, token % len(encoding), table, encoding)
+def place_by_the_token(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, token_id % len(encoding), embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
@@ -199,8 +202,8 @@ def place_by_the_token(token, keys, values, table, encoding, w_q, w_k, w_v):
     why="Position embeddings are skipped for inputs of one token: ml-explore/mlx-lm, "
     "pull 93.",
 )
-def place_left_out(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = table[token] * table.shape[1] ** 0.5
+def place_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedding[token_id] * embedding.shape[1] ** 0.5
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
@@ -210,8 +213,10 @@ def place_left_out(token, keys, values, table, encoding, w_q, w_k, w_v):
     why="The factor is one line of section 3.4, and the path with a cache is written "
     "anew.",
 )
-def root_of_d_model_forgotten(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = table[token] + encoding[len(keys)]
+def root_of_d_model_forgotten(
+    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
+):
+    x = embedding[token_id] + encoding[len(keys)]
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
@@ -220,8 +225,8 @@ def root_of_d_model_forgotten(token, keys, values, table, encoding, w_q, w_k, w_
     "What exactly does `embed` multiply?",
     why="The factor is put around the sum.",
 )
-def place_multiplied_too(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = (table[token] + encoding[len(keys)]) * table.shape[1] ** 0.5
+def place_multiplied_too(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = (embedding[token_id] + encoding[len(keys)]) * embedding.shape[1] ** 0.5
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
@@ -231,8 +236,8 @@ def place_multiplied_too(token, keys, values, table, encoding, w_q, w_k, w_v):
     "What does the diagonal of the causal mask say?",
     why="The cache is read first and written last.",
 )
-def newest_left_out(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def newest_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     _, longer, more = step_with(x, keys, values, w_q, w_k, w_v)
     return mixed(x @ w_q, keys, values), longer, more
 
@@ -244,8 +249,8 @@ def newest_left_out(token, keys, values, table, encoding, w_q, w_k, w_v):
     why="A causal mask for 1 query and many keys keeps its first row: is_causal=True "
     "with a cache, in time-series-foundation-models/lag-llama, issue 81.",
 )
-def first_key_only(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def first_key_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return values[0], keys, values
 
@@ -255,8 +260,8 @@ def first_key_only(token, keys, values, table, encoding, w_q, w_k, w_v):
     "What are the keys of the other tokens kept for?",
     why="Attention is called on the new rows, and the cache is only filled.",
 )
-def itself_only(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def itself_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return values[-1], keys, values
 
@@ -266,8 +271,8 @@ def itself_only(token, keys, values, table, encoding, w_q, w_k, w_v):
     "In which order are the tokens, and where does the newest one stand?",
     why="torch.cat([new, old]) gives the same output: attention does not mind order.",
 )
-def newest_in_front(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def newest_in_front(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return output, keys.roll(1, dims=0), values.roll(1, dims=0)
 
@@ -279,8 +284,8 @@ def newest_in_front(token, keys, values, table, encoding, w_q, w_k, w_v):
     why="A new name is bound inside the function, and the arguments are given back: "
     "huggingface/transformers, issue 37269, asks why a cache does not grow.",
 )
-def old_ones_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def old_ones_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     output, _, _ = step_with(x, keys, values, w_q, w_k, w_v)
     return output, keys, values
 
@@ -290,8 +295,8 @@ def old_ones_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
     "How many rows of keys does the docstring promise after the fourth token?",
     why="The caller is expected to append them.",
 )
-def newest_alone_given_back(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def newest_alone_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return output, keys[-1:], values[-1:]
 
@@ -303,8 +308,8 @@ def newest_alone_given_back(token, keys, values, table, encoding, w_q, w_k, w_v)
     "is found by?",
     why="The line for the keys is copied for the values.",
 )
-def value_made_with_w_k(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def value_made_with_w_k(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_k)
 
 
@@ -314,8 +319,8 @@ def value_made_with_w_k(token, keys, values, table, encoding, w_q, w_k, w_v):
     "To which of the two do you append x @ w_k?",
     why="k, v and v, k: several libraries unpack what they keep in their own order.",
 )
-def key_and_value_exchanged(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def key_and_value_exchanged(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     return step_with(x, keys, values, w_q, w_v, w_k)
 
 
@@ -324,8 +329,8 @@ def key_and_value_exchanged(token, keys, values, table, encoding, w_q, w_k, w_v)
     "What happens to the dot products before the softmax?",
     why="The path with a cache is written anew, and the root is left behind.",
 )
-def scores_not_scaled(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def scores_not_scaled(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return mixed(x @ w_q, keys, values, scale=1.0), keys, values
 
@@ -335,8 +340,10 @@ def scores_not_scaled(token, keys, values, table, encoding, w_q, w_k, w_v):
     "Which two vectors are multiplied to give a score, and how long are they?",
     why="√d_model is at hand from the embedding.",
 )
-def divided_by_root_of_d_model(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def divided_by_root_of_d_model(
+    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
+):
+    x = embedded(token_id, len(keys), embedding, encoding)
     _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return mixed(x @ w_q, keys, values, scale=len(x) ** 0.5), keys, values
 
@@ -346,8 +353,10 @@ def divided_by_root_of_d_model(token, keys, values, table, encoding, w_q, w_k, w
     "Which shape does the docstring promise for the output of one token?",
     why="The query is made a table for the product, and stays one.",
 )
-def output_with_an_axis_more(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def output_with_an_axis_more(
+    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
+):
+    x = embedded(token_id, len(keys), embedding, encoding)
     output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return output[None], keys, values
 
@@ -358,8 +367,8 @@ def output_with_an_axis_more(token, keys, values, table, encoding, w_q, w_k, w_v
     why="The `attention` of the course gives its weights too, and other functions of "
     "that name do not.",
 )
-def weights_not_parted(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = embedded(token, len(keys), table, encoding)
+def weights_not_parted(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedded(token_id, len(keys), embedding, encoding)
     _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
     return attention((x @ w_q)[None], keys, values), keys, values
 
@@ -367,11 +376,11 @@ def weights_not_parted(token, keys, values, table, encoding, w_q, w_k, w_v):
 @exercise.misconception(
     "Your three tensors are right, but the caller's table has changed: the token's row "
     "is multiplied in place, and has its place added.",
-    "Is table[token] a copy of the row, or the row itself?",
-    why="x = table[token]; x *= …; x += … looks like work on x alone.",
+    "Is embedding[token_id] a copy of the row, or the row itself?",
+    why="x = embedding[token_id]; x *= …; x += … looks like work on x alone.",
 )
-def table_overwritten(token, keys, values, table, encoding, w_q, w_k, w_v):
-    x = table[token]
-    x *= table.shape[1] ** 0.5
+def table_overwritten(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+    x = embedding[token_id]
+    x *= embedding.shape[1] ** 0.5
     x += encoding[len(keys)]
     return step_with(x, keys, values, w_q, w_k, w_v)

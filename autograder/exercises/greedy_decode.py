@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``greedy_decode``."""
+"""Cases and misconceptions of ``greedy_decode``."""
 
 import numpy as np
 
@@ -14,15 +14,15 @@ exercise = Exercise(
 
 
 @exercise.spec
-def spec(next_scores, start, end, max_length):
+def spec(next_logits, start_id, end_id, max_length):
     written = []
     for _ in range(max_length):
-        scores = [float(score) for score in next_scores([start, *written])]
+        scores = [float(score) for score in next_logits([start_id, *written])]
         best = 0
         for token in range(len(scores)):
             if scores[token] > scores[best]:
                 best = token
-        if best == end:
+        if best == end_id:
             return written
         written.append(best)
     return written
@@ -66,7 +66,7 @@ def three_questions(tokens):
 
 
 def drawn(rng, vocab_size, shift=0.0, never=None):
-    """Give scores that depend on every token so far and on its place.
+    """Return scores that depend on every token so far and on its place.
 
     never : a token that is neither the best nor the worst
     """
@@ -109,7 +109,7 @@ def without_an_end(student, rng):
     student.expect(student(counts_to_four, 0, 5, 4), [1, 2, 3, 4])
 
 
-@exercise.case("When the text is max_length long, `next_scores` is not asked again")
+@exercise.case("When the text is max_length long, `next_logits` is not asked again")
 def not_asked_again(student, rng):
     student.expect(student(three_questions, 4, 3, 3), [2, 1, 0])
 
@@ -132,21 +132,21 @@ def scores_below_zero(student, rng):
 
 @exercise.case("Start and end may be any two numbers", visible=False)
 def any_start_and_end(student, rng):
-    start, end = (int(token) for token in rng.permutation(8)[:2])
+    start_id, end_id = (int(token) for token in rng.permutation(8)[:2])
     for _ in range(6):
-        student.agrees(drawn(rng, 8), start, end, 10)
+        student.agrees(drawn(rng, 8), start_id, end_id, 10)
 
 
-def written_by(choose, next_scores, start, end, max_length, ask=list):
+def written_by(choose, next_logits, start_id, end_id, max_length, ask=list):
     """Write a text; for mistakes in the choice, or in what is asked.
 
     choose : gives a token from scores
-    ask : gives what `next_scores` is asked with, from the tokens so far
+    ask : gives what `next_logits` is asked with, from the tokens so far
     """
-    tokens = [start]
+    tokens = [start_id]
     while len(tokens) <= max_length:
-        best = int(choose(next_scores(ask(tokens))))
-        if best == end:
+        best = int(choose(next_logits(ask(tokens))))
+        if best == end_id:
             break
         tokens.append(best)
     return tokens[1:]
@@ -154,13 +154,13 @@ def written_by(choose, next_scores, start, end, max_length, ask=list):
 
 @exercise.misconception(
     "Your text has the end token behind it.",
-    "Is `end` a token of the text, or the sign that it is over?",
+    "Is `end_id` a token of the text, or the sign that it is over?",
     why="The token is appended first and looked at afterwards.",
 )
-def end_kept(next_scores, start, end, max_length):
+def end_kept(next_logits, start_id, end_id, max_length):
     tokens = []
-    while len(tokens) < max_length and (not tokens or tokens[-1] != end):
-        tokens.append(int(np.argmax(next_scores([start, *tokens]))))
+    while len(tokens) < max_length and (not tokens or tokens[-1] != end_id):
+        tokens.append(int(np.argmax(next_logits([start_id, *tokens]))))
     return tokens
 
 
@@ -170,8 +170,8 @@ def end_kept(next_scores, start, end, max_length):
     why="The list that is asked with is given back as it is, as in the Annotated "
     "Transformer's greedy_decode.",
 )
-def start_kept(next_scores, start, end, max_length):
-    return [start, *written_by(np.argmax, next_scores, start, end, max_length)]
+def start_kept(next_logits, start_id, end_id, max_length):
+    return [start_id, *written_by(np.argmax, next_logits, start_id, end_id, max_length)]
 
 
 @exercise.misconception(
@@ -179,8 +179,8 @@ def start_kept(next_scores, start, end, max_length):
     "How many tokens are in your list before the first one is chosen?",
     why="PaddlePaddle/models, pull 1023, is about whether start and end are counted.",
 )
-def one_token_too_many(next_scores, start, end, max_length):
-    return written_by(np.argmax, next_scores, start, end, max_length + 1)
+def one_token_too_many(next_logits, start_id, end_id, max_length):
+    return written_by(np.argmax, next_logits, start_id, end_id, max_length + 1)
 
 
 @exercise.misconception(
@@ -188,8 +188,8 @@ def one_token_too_many(next_scores, start, end, max_length):
     "Does max_length count the start token?",
     why="while len(tokens) < max_length is written with start in the list already.",
 )
-def one_token_too_few(next_scores, start, end, max_length):
-    return written_by(np.argmax, next_scores, start, end, max_length - 1)
+def one_token_too_few(next_logits, start_id, end_id, max_length):
+    return written_by(np.argmax, next_logits, start_id, end_id, max_length - 1)
 
 
 @exercise.misconception(
@@ -198,8 +198,8 @@ def one_token_too_few(next_scores, start, end, max_length):
     why="for _ in range(max_length) without a break: the Annotated Transformer's loop, "
     "and graykode/nlp-tutorial's at first, know no end.",
 )
-def never_stops(next_scores, start, end, max_length):
-    return written_by(np.argmax, next_scores, start, None, max_length)
+def never_stops(next_logits, start_id, end_id, max_length):
+    return written_by(np.argmax, next_logits, start_id, None, max_length)
 
 
 @exercise.misconception(
@@ -207,9 +207,9 @@ def never_stops(next_scores, start, end, max_length):
     "Whose tokens are those behind the first end?",
     why="Special tokens are filtered when a text is shown: skip_special_tokens=True.",
 )
-def ends_taken_out(next_scores, start, end, max_length):
-    tokens = written_by(np.argmax, next_scores, start, None, max_length)
-    return [token for token in tokens if token != end]
+def ends_taken_out(next_logits, start_id, end_id, max_length):
+    tokens = written_by(np.argmax, next_logits, start_id, None, max_length)
+    return [token for token in tokens if token != end_id]
 
 
 @exercise.misconception(
@@ -217,11 +217,11 @@ def ends_taken_out(next_scores, start, end, max_length):
     "Which one does the docstring choose, and which one does your comparison?",
     why=">= in a loop, or the last of a stable sort.",
 )
-def last_of_equals(next_scores, start, end, max_length):
+def last_of_equals(next_logits, start_id, end_id, max_length):
     def choose(scores):
         return len(scores) - 1 - np.argmax(scores[::-1])
 
-    return written_by(choose, next_scores, start, end, max_length)
+    return written_by(choose, next_logits, start_id, end_id, max_length)
 
 
 @exercise.misconception(
@@ -230,9 +230,9 @@ def last_of_equals(next_scores, start, end, max_length):
     why="With a cache or a recurrent network only the newest token is fed; here there "
     "is nothing else that remembers.",
 )
-def newest_token_alone(next_scores, start, end, max_length):
+def newest_token_alone(next_logits, start_id, end_id, max_length):
     return written_by(
-        np.argmax, next_scores, start, end, max_length, lambda tokens: tokens[-1:]
+        np.argmax, next_logits, start_id, end_id, max_length, lambda tokens: tokens[-1:]
     )
 
 
@@ -241,9 +241,9 @@ def newest_token_alone(next_scores, start, end, max_length):
     "What is a model asked with before there is any token?",
     why="The list of results, which has no start, is what the loop asks with.",
 )
-def asked_without_start(next_scores, start, end, max_length):
+def asked_without_start(next_logits, start_id, end_id, max_length):
     return written_by(
-        np.argmax, next_scores, start, end, max_length, lambda tokens: tokens[1:]
+        np.argmax, next_logits, start_id, end_id, max_length, lambda tokens: tokens[1:]
     )
 
 
@@ -252,9 +252,9 @@ def asked_without_start(next_scores, start, end, max_length):
     "What must change between the first question and the second?",
     why="The chosen token goes into the result, and not into what is asked with.",
 )
-def start_alone(next_scores, start, end, max_length):
+def start_alone(next_logits, start_id, end_id, max_length):
     return written_by(
-        np.argmax, next_scores, start, end, max_length, lambda tokens: tokens[:1]
+        np.argmax, next_logits, start_id, end_id, max_length, lambda tokens: tokens[:1]
     )
 
 
@@ -263,8 +263,8 @@ def start_alone(next_scores, start, end, max_length):
     "Is a score a price or a merit?",
     why="Losses and negative logarithms are made small, and argmin comes with them.",
 )
-def lowest_score(next_scores, start, end, max_length):
-    return written_by(np.argmin, next_scores, start, end, max_length)
+def lowest_score(next_logits, start_id, end_id, max_length):
+    return written_by(np.argmin, next_logits, start_id, end_id, max_length)
 
 
 @exercise.misconception(
@@ -272,11 +272,11 @@ def lowest_score(next_scores, start, end, max_length):
     "With which number do you begin to look for the largest one?",
     why="best = 0.0 before the loop is right for probabilities.",
 )
-def nothing_below_zero(next_scores, start, end, max_length):
+def nothing_below_zero(next_logits, start_id, end_id, max_length):
     def choose(scores):
         return np.argmax(scores) if np.max(scores) > 0 else 0
 
-    return written_by(choose, next_scores, start, end, max_length)
+    return written_by(choose, next_logits, start_id, end_id, max_length)
 
 
 @exercise.misconception(
@@ -284,11 +284,11 @@ def nothing_below_zero(next_scores, start, end, max_length):
     "Which of −9 and 2 is the higher score?",
     why="abs() comes along from where differences are compared.",
 )
-def furthest_from_zero(next_scores, start, end, max_length):
+def furthest_from_zero(next_logits, start_id, end_id, max_length):
     def choose(scores):
         return np.argmax(np.abs(scores))
 
-    return written_by(choose, next_scores, start, end, max_length)
+    return written_by(choose, next_logits, start_id, end_id, max_length)
 
 
 @exercise.misconception(
@@ -296,13 +296,13 @@ def furthest_from_zero(next_scores, start, end, max_length):
     "May the first token that is chosen be the end?",
     why="A least length of 1 is the default of several decoders, fairseq's among them.",
 )
-def never_empty(next_scores, start, end, max_length):
-    tokens = [start]
+def never_empty(next_logits, start_id, end_id, max_length):
+    tokens = [start_id]
     while len(tokens) <= max_length:
-        scores = np.array(next_scores(list(tokens)), dtype=float)
+        scores = np.array(next_logits(list(tokens)), dtype=float)
         if len(tokens) == 1:
-            scores[end] = -np.inf
-        if int(np.argmax(scores)) == end:
+            scores[end_id] = -np.inf
+        if int(np.argmax(scores)) == end_id:
             break
         tokens.append(int(np.argmax(scores)))
     return tokens[1:]
@@ -313,11 +313,11 @@ def never_empty(next_scores, start, end, max_length):
     "When the text is full, does the answer to one more question matter?",
     why="The length is looked at after the scores, in a loop that begins by asking.",
 )
-def asked_once_more(next_scores, start, end, max_length):
-    tokens = [start]
+def asked_once_more(next_logits, start_id, end_id, max_length):
+    tokens = [start_id]
     while True:
-        best = int(np.argmax(next_scores(list(tokens))))
-        if best == end or len(tokens) > max_length:
+        best = int(np.argmax(next_logits(list(tokens))))
+        if best == end_id or len(tokens) > max_length:
             return tokens[1:]
         tokens.append(best)
 
@@ -327,17 +327,17 @@ def asked_once_more(next_scores, start, end, max_length):
     "Which type does the docstring promise?",
     why="Tokens are put into arrays for a model, and stay there.",
 )
-def given_as_an_array(next_scores, start, end, max_length):
+def given_as_an_array(next_logits, start_id, end_id, max_length):
     return np.array(
-        written_by(np.argmax, next_scores, start, end, max_length), dtype=int
+        written_by(np.argmax, next_logits, start_id, end_id, max_length), dtype=int
     )
 
 
 @exercise.misconception(
-    "Your text lacks every token that has the number of `start`, not the first alone.",
-    "May a model choose the number of `start` again, in the middle of a text?",
+    "Your sequence lacks every token `start_id`, not only the first.",
+    "May a model choose `start_id` again, in the middle of a sequence?",
     why="Start and end are taken out by their values, in one line.",
 )
-def start_removed_by_value(next_scores, start, end, max_length):
-    tokens = written_by(np.argmax, next_scores, start, end, max_length)
-    return [token for token in tokens if token != start]
+def start_removed_by_value(next_logits, start_id, end_id, max_length):
+    tokens = written_by(np.argmax, next_logits, start_id, end_id, max_length)
+    return [token for token in tokens if token != start_id]

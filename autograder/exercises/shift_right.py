@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``shift_right``."""
+"""Cases and misconceptions of ``shift_right``."""
 
 import numpy as np
 import torch
@@ -15,11 +15,11 @@ exercise = Exercise(
 
 
 @exercise.spec
-def spec(targets, start):
+def spec(targets, start_id):
     numbers = targets.numpy()
     result = np.zeros_like(numbers)
     for *batch, i in np.ndindex(*numbers.shape):
-        result[*batch, i] = numbers[*batch, i - 1] if i > 0 else start
+        result[*batch, i] = numbers[*batch, i - 1] if i > 0 else start_id
     return torch.from_numpy(result)
 
 
@@ -69,7 +69,7 @@ def start_zero(student, rng):
     student.agrees(tensor(rng.integers(1, 20, size=(4, 3))).T, 0)
 
 
-@exercise.case("At each place stands the target of the place before", visible=False)
+@exercise.case("At each position stands the target of the position before", visible=False)
 def target_before(student, rng):
     targets = tensor(rng.integers(3, 20, size=(6, 7)))
     found = student(targets, 1)
@@ -86,58 +86,58 @@ def joined(*pieces):
     return torch.cat(pieces, dim=-1)
 
 
-def starts(targets, start):
-    """Give one start for each sequence."""
-    return torch.full_like(targets[..., :1], start)
+def starts(targets, start_id):
+    """Return one start for each sequence."""
+    return torch.full_like(targets[..., :1], start_id)
 
 
 @exercise.misconception(
     "Your result is the targets, not shifted at all.",
-    "What could a decoder that reads this learn to write at place i, if it sees token "
+    "What could a decoder that reads this learn to write at position i, if it sees token "
     "i while it writes it?",
     why="The shift is left to 'somebody else': to the loss, or to the data.",
 )
-def not_shifted(targets, start):
+def not_shifted(targets, start_id):
     return targets.clone()
 
 
 @exercise.misconception(
-    "Your result is shifted by two places: it begins with two starts.",
+    "Your result is shifted by two positions: it begins with two starts.",
     "How many tokens has the decoder read before it writes the second one?",
     why="The data are shifted already, then the model shifts once more: "
     "huggingface/transformers, issue 23000.",
 )
-def shifted_twice(targets, start):
-    once = joined(starts(targets, start), targets[..., :-1])
-    return joined(starts(targets, start), once[..., :-1])
+def shifted_twice(targets, start_id):
+    once = joined(starts(targets, start_id), targets[..., :-1])
+    return joined(starts(targets, start_id), once[..., :-1])
 
 
 @exercise.misconception(
     "Your result is shifted to the left: token i + 1 stands where token i was.",
-    "At the place where token i is written, which tokens may have been read?",
+    "At the position where token i is written, which tokens may have been read?",
     why="labels[1:] and inputs[:-1] are two sides of one shift, and get mixed up.",
 )
-def shifted_left(targets, start):
-    return joined(targets[..., 1:], starts(targets, start))
+def shifted_left(targets, start_id):
+    return joined(targets[..., 1:], starts(targets, start_id))
 
 
 @exercise.misconception(
     "Your result has one token too many: the start is put in front and nothing goes.",
-    "How long are the targets, and how many places does the decoder write?",
+    "How long are the targets, and how many positions does the decoder write?",
     why="'Put the start in front' is half of the shift.",
 )
-def last_token_kept(targets, start):
-    return joined(starts(targets, start), targets)
+def last_token_kept(targets, start_id):
+    return joined(starts(targets, start_id), targets)
 
 
 @exercise.misconception(
-    "Your start has taken the place of the first target, and nothing has moved.",
+    "Your start has taken the position of the first target, and nothing has moved.",
     "Where does the first target stand in your result, and may the decoder read it "
     "there?",
-    why="targets[:, 0] = start is the first half of a shift in two steps.",
+    why="targets[:, 0] = start_id is the first half of a shift in two steps.",
 )
-def first_token_replaced(targets, start):
-    return joined(starts(targets, start), targets[..., 1:])
+def first_token_replaced(targets, start_id):
+    return joined(starts(targets, start_id), targets[..., 1:])
 
 
 @exercise.misconception(
@@ -145,28 +145,28 @@ def first_token_replaced(targets, start):
     "Which token does the decoder read first?",
     why="Start and end symbols are often one and the same, and get mixed up.",
 )
-def start_at_the_end(targets, start):
-    return joined(targets[..., :-1], starts(targets, start))
+def start_at_the_end(targets, start_id):
+    return joined(targets[..., :-1], starts(targets, start_id))
 
 
 @exercise.misconception(
     "Your result begins with the last target: what drops out at the end comes back "
     "in front.",
-    "Which token does `roll` put at the first place, and may the decoder know it?",
+    "Which token does `roll` put at the first position, and may the decoder know it?",
     why="BART wraps the end symbol round on purpose: huggingface/transformers, "
     "issue 7961.",
 )
-def rolled_round(targets, start):
+def rolled_round(targets, start_id):
     return torch.roll(targets, 1, dims=-1)
 
 
 @exercise.misconception(
     "Your result begins with 0, whatever the start is.",
-    "Where is the argument `start` used in your code?",
+    "Where is the argument `start_id` used in your code?",
     why="T5 begins with its padding, which has number 0, and torch.zeros_like is "
     "short.",
 )
-def zero_for_the_start(targets, start):
+def zero_for_the_start(targets, start_id):
     return joined(torch.zeros_like(targets[..., :1]), targets[..., :-1])
 
 
@@ -176,9 +176,9 @@ def zero_for_the_start(targets, start):
     "How many starts are needed for a batch of three sequences?",
     why="torch.roll without dims, and views of flat data, know no rows.",
 )
-def shifted_across_sequences(targets, start):
+def shifted_across_sequences(targets, start_id):
     flat = targets.reshape(-1)
-    return joined(starts(flat, start), flat[:-1]).reshape(targets.shape)
+    return joined(starts(flat, start_id), flat[:-1]).reshape(targets.shape)
 
 
 @exercise.misconception(
@@ -186,8 +186,8 @@ def shifted_across_sequences(targets, start):
     "Along which axis do the tokens of one text lie?",
     why="dim=0 is the tokens' axis where batches come second, as in older PyTorch.",
 )
-def shifted_along_the_batch(targets, start):
-    return torch.cat([torch.full_like(targets[:1], start), targets[:-1]])
+def shifted_along_the_batch(targets, start_id):
+    return torch.cat([torch.full_like(targets[:1], start_id), targets[:-1]])
 
 
 @exercise.misconception(
@@ -195,9 +195,9 @@ def shifted_along_the_batch(targets, start):
     "In your loop, has the token that you copy been overwritten already?",
     why="Copying to the right from left to right overwrites what is needed next.",
 )
-def first_token_smeared(targets, start):
+def first_token_smeared(targets, start_id):
     first = targets[..., :1].expand_as(targets)
-    return joined(starts(targets, start), first[..., 1:])
+    return joined(starts(targets, start_id), first[..., 1:])
 
 
 @exercise.misconception(
@@ -206,9 +206,9 @@ def first_token_smeared(targets, start):
     why="Data that bring their own start make people test for it: "
     "huggingface/transformers, issue 18249.",
 )
-def only_if_the_start_is_missing(targets, start):
-    shifted = joined(starts(targets, start), targets[..., :-1])
-    return torch.where(targets[..., :1] == start, targets, shifted)
+def only_if_the_start_is_missing(targets, start_id):
+    shifted = joined(starts(targets, start_id), targets[..., :-1])
+    return torch.where(targets[..., :1] == start_id, targets, shifted)
 
 
 @exercise.misconception(
@@ -216,8 +216,8 @@ def only_if_the_start_is_missing(targets, start):
     "Can a table be indexed with 5.0?",
     why="torch.zeros and torch.ones make float32 unless told otherwise.",
 )
-def floating_point(targets, start):
-    result = torch.ones(targets.shape) * start
+def floating_point(targets, start_id):
+    result = torch.ones(targets.shape) * start_id
     result[..., 1:] = targets[..., :-1]
     return result
 
@@ -227,7 +227,7 @@ def floating_point(targets, start):
     "What will the loss compare the decoder's answers with?",
     why="The shift is written into the tensor that came in.",
 )
-def shifted_in_place(targets, start):
+def shifted_in_place(targets, start_id):
     targets[..., 1:] = targets[..., :-1].clone()
-    targets[..., 0] = start
+    targets[..., 0] = start_id
     return targets

@@ -19,114 +19,124 @@ from course_lib.nn.translator import Translator, evaluating
 
 
 def greedy_decode(
-    next_scores: Callable[[list[int]], np.ndarray],
-    start: int,
-    end: int,
+    next_logits: Callable[[list[int]], np.ndarray],
+    start_id: int,
+    end_id: int,
     max_length: int,
 ) -> list[int]:
-    """Write a text by taking, again and again, the token with the highest score.
+    """Decode a sequence by choosing, again and again, the token with the highest logit.
 
-    next_scores : takes the tokens so far, start first, and gives the scores
+    next_logits : takes the token ids so far, start_id first, and returns the logits
         (vocab_size,) of what may come next
-    start : the token that begins every text
-    end : the token that ends it
+    start_id : the token id with which every sequence begins
+    end_id : the token id that ends it
     max_length : how many tokens are chosen at most; start and end are not counted
 
-    Returns the tokens without the first start and without the end; the number of start
-    may come again, as a token of the text. Of several with the highest score it is
-    the one with the smallest number. A text that is max_length long ends there, and
-    next_scores is not asked again.
+    Returns the token ids without the first start_id and without end_id:
+    - start_id may come again, as a token of the sequence.
+    - Of several tokens with the highest logit it is the one with the smallest token id.
+    - A sequence that is max_length long ends there, and next_logits is not called
+      again.
+
     Source: Sutskever et al. (2014), Sequence to Sequence Learning with Neural Networks,
     section 3.2, with a beam of one.
 
-    >>> greedy_decode(lambda tokens: np.eye(4)[len(tokens) + 1], 0, 3, 9)
+    >>> greedy_decode(lambda token_ids: np.eye(4)[len(token_ids) + 1], 0, 3, 9)
     [2]
     """
-    tokens = [start]
-    while len(tokens) <= max_length:
-        best = int(np.argmax(next_scores(list(tokens))))
-        if best == end:
+    token_ids = [start_id]
+    while len(token_ids) <= max_length:
+        best = int(np.argmax(next_logits(list(token_ids))))
+        if best == end_id:
             break
-        tokens.append(best)
-    return tokens[1:]
+        token_ids.append(best)
+    return token_ids[1:]
 
 
 def beam_search(
     next_log_probabilities: Callable[[list[int]], np.ndarray],
-    start: int,
-    end: int,
+    start_id: int,
+    end_id: int,
     beam_size: int,
     max_length: int,
     alpha: float = 0.6,
 ) -> list[int]:
-    """Write a text while keeping several beginnings, and choose the best at the end.
+    """Decode a sequence while keeping several hypotheses, and choose the best one.
 
-    next_log_probabilities : takes the tokens so far, start first, and gives the
+    next_log_probabilities : takes the token ids so far, start_id first, and returns the
         logarithms (vocab_size,) of the probabilities of what may come next
-    start : the token that begins every text
-    end : the token that ends it
-    beam_size : how many beginnings are kept at most
+    start_id : the token id with which every hypothesis begins
+    end_id : the token id that ends it
+    beam_size : how many hypotheses are kept at most
     max_length : how many tokens are chosen at most; start is not counted, end is
-    alpha : how much longer texts are favoured, usually 0 … 1; 0 for not at all
+    alpha : exponent of the length penalty, usually 0 … 1: the larger, the more longer
+        hypotheses are favoured; 0 for not at all
 
-    Returns the best text's tokens without the first start and the final end; the number
-    of start may come again. In each step every beginning is continued by every token,
-    and the beam_size continuations with the greatest sums of logarithms stay. Those
-    that end are done and leave the beam, which is as much smaller from then on; nothing
-    pushes them out again. It stops when the beam is empty or max_length is reached;
-    what has not ended then counts as it is. The best text is the one with the greatest
-    sum divided by ((5 + length) / 6) ** alpha, where length counts end. No two sums are
-    equal in what is graded.
+    Returns the token ids of the best hypothesis, by these rules:
+    - In each step every unfinished hypothesis is continued by every token, and the
+      continuations with the greatest sums of log-probabilities stay.
+    - A hypothesis that ends is finished. It leaves the beam, and nothing pushes it out
+      again.
+    - Each finished hypothesis makes the beam smaller by one: beam_size minus their
+      number stay in a step.
+    - The search stops when the beam is empty or max_length is reached. What is then
+      unfinished counts as it is.
+    - The best hypothesis has the greatest sum divided by its length penalty,
+      ((5 + length) / 6) ** alpha, where length counts end and not start.
+    - The first start_id and the final end_id are removed; start_id may come again in
+      between.
+
+    No two sums are equal in what is graded.
     Source: Sutskever et al. (2014), Sequence to Sequence Learning with Neural Networks,
-    section 3.2; the division is that of Wu et al. (2016), Google's Neural Machine
+    section 3.2; the length penalty is that of Wu et al. (2016), Google's Neural Machine
     Translation System, section 7, equation 14.
 
     >>> first, after_1 = [0.05, 0.5, 0.4, 0.05], [0.2, 0.2, 0.3, 0.3]
-    >>> table = np.log([first, after_1, [0.03, 0.03, 0.04, 0.9]])
-    >>> greedy_decode(lambda tokens: table[tokens[-1]], start=0, end=3, max_length=9)
+    >>> log_p = np.log([first, after_1, [0.03, 0.03, 0.04, 0.9]])
+    >>> greedy_decode(lambda ids: log_p[ids[-1]], start_id=0, end_id=3, max_length=9)
     [1, 2]
-    >>> beam_search(lambda tokens: table[tokens[-1]], 0, 3, beam_size=2, max_length=9)
+    >>> beam_search(lambda ids: log_p[ids[-1]], 0, 3, beam_size=2, max_length=9)
     [2]
     """
-    beams = [([start], 0.0)]
-    done: list[tuple[list[int], float]] = []
+    hypotheses = [([start_id], 0.0)]  # unfinished, each with its sum
+    finished: list[tuple[list[int], float]] = []
     for _ in range(max_length):
         longer = []
-        for tokens, total in beams:
-            for token, log_p in enumerate(next_log_probabilities(list(tokens))):
-                longer.append(([*tokens, token], total + float(log_p)))
-        longer.sort(key=lambda beam: -beam[1])
-        kept = longer[: beam_size - len(done)]
-        done += [beam for beam in kept if beam[0][-1] == end]
-        beams = [beam for beam in kept if beam[0][-1] != end]
-        if not beams:
+        for token_ids, total in hypotheses:
+            for token_id, log_p in enumerate(next_log_probabilities(list(token_ids))):
+                longer.append(([*token_ids, token_id], total + float(log_p)))
+        longer.sort(key=lambda hypothesis: -hypothesis[1])
+        best = longer[: beam_size - len(finished)]
+        finished += [each for each in best if each[0][-1] == end_id]
+        hypotheses = [each for each in best if each[0][-1] != end_id]
+        if not hypotheses:
             break
 
-    def merit(beam: tuple[list[int], float]) -> float:
-        tokens, total = beam
-        return total / ((5 + len(tokens) - 1) / 6) ** alpha
+    def penalised(hypothesis: tuple[list[int], float]) -> float:
+        token_ids, total = hypothesis
+        return total / ((5 + len(token_ids) - 1) / 6) ** alpha
 
-    best, _ = max(done + beams, key=merit)
-    return [token for token in best[1:] if token != end]
+    token_ids, _ = max(finished + hypotheses, key=penalised)
+    return [token_id for token_id in token_ids[1:] if token_id != end_id]
 
 
 def cached_step(
-    token: int,
+    token_id: int,
     keys: Tensor,
     values: Tensor,
-    table: Tensor,
+    embedding: Tensor,
     encoding: Tensor,
     w_q: Tensor,
     w_k: Tensor,
     w_v: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Let the newest token look at all tokens so far, itself included.
+    """Let the newest token attend to all tokens so far, itself included.
 
-    token : the number of the newest token
+    token_id : the newest token
     keys : (t, d_k), the keys of the t tokens before it; t may be 0
     values : (t, d_v), their values
-    table : (vocab_size, d_model), one learned vector per token
-    encoding : (n_places, d_model), one row per place; the newest token is at t
+    embedding : (vocab_size, d_model), one learned vector per token
+    encoding : (n_positions, d_model), one row per position; the newest token is at t
     w_q : (d_model, d_k)
     w_k : (d_model, d_k)
     w_v : (d_model, d_v)
@@ -134,17 +144,18 @@ def cached_step(
     Returns three tensors: the output (d_v) of the newest token, the keys (t + 1, d_k)
     and the values (t + 1, d_v) for the next step. The output is the last row of causal
     self-attention over all t + 1 tokens, each embedded as ``embed`` does: its row of
-    the table times √d_model, plus the row of its place. The arguments stay as they are.
+    the embedding times √d_model, plus the encoding of its position. The arguments stay
+    as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; Shazeer
     (2019), Fast Transformer Decoding, section 2.4.
 
     >>> one, none = torch.ones(1, 1), torch.empty(0, 1)
-    >>> table, places = torch.tensor([[2.0]]), torch.tensor([[10.0], [20.0]])
-    >>> cached_step(0, none, none, table, places, one, one, one)
+    >>> embedding, encoding = torch.tensor([[2.0]]), torch.tensor([[10.0], [20.0]])
+    >>> cached_step(0, none, none, embedding, encoding, one, one, one)
     (tensor([12.]), tensor([[12.]]), tensor([[12.]]))
     """
-    place = keys.shape[0]
-    x = table[token] * table.shape[-1] ** 0.5 + encoding[place]  # (d_model)
+    position = keys.shape[0]
+    x = embedding[token_id] * embedding.shape[-1] ** 0.5 + encoding[position]
     keys = torch.cat([keys, (x @ w_k).unsqueeze(0)])  # (t + 1, d_k)
     values = torch.cat([values, (x @ w_v).unsqueeze(0)])  # (t + 1, d_v)
     output, _ = attention((x @ w_q).unsqueeze(0), keys, values)

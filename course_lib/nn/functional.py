@@ -1,6 +1,8 @@
-"""PyTorch's Transformer layers as dictionaries: what the functions of lesson 08 take.
+"""The Transformer as functions: norm, feed-forward network, embedding, shift, layers.
 
-The modules read the same layers with their own ``from_torch``.
+These are the functions of lesson 08. Their parameters are arguments; ``parameters_of``
+takes them out of PyTorch's layers. The modules that own parameters, are trained and are
+fast are in ``course_lib.nn.layers`` and ``course_lib.nn.transformer``.
 """
 
 import torch
@@ -10,18 +12,18 @@ from course_lib.nn.attention import attention, merge_heads, split_heads
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-    """Shift and stretch each token's vector to mean 0 and variance 1, then as learned.
+    """Normalise each token's vector to mean 0 and variance 1, then scale and shift it.
 
     x : (..., d_model), one token per row
-    gain : (d_model), multiplied after that
-    bias : (d_model), added last
+    gain : (d_model), learned: the normalised vector is multiplied by it
+    bias : (d_model), learned: added last
     eps : added to the variance, under the root
 
     Returns a tensor like x; its row i depends on row i of x alone. The variance is the
     mean of the squared differences from the mean (divided by d_model), and right also
     where the numbers are large and close to each other. x stays as it is.
-    Source: Ba et al. (2016), Layer Normalization, section 3, equation 4; eps and its
-    place are those of PyTorch's ``nn.LayerNorm``.
+    Source: Ba et al. (2016), Layer Normalization, section 3, equation 4; eps is used
+    as in PyTorch's ``nn.LayerNorm``.
 
     >>> layer_norm(torch.tensor([1.0, 3.0]), torch.ones(2), torch.tensor([0.0, 5.0]))
     tensor([-1.0000,  6.0000])
@@ -34,7 +36,7 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
 def feed_forward(
     x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor
 ) -> Tensor:
-    """Send each token's vector, alone, through two layers with a ReLU between.
+    """Send each token's vector, alone, through two linear layers with a ReLU between.
 
     x : (..., d_model), one token per row
     w_1 : (d_model, d_ff)
@@ -53,40 +55,41 @@ def feed_forward(
     return torch.relu(x @ w_1 + b_1) @ w_2 + b_2
 
 
-def embed(tokens: Tensor, table: Tensor, encoding: Tensor) -> Tensor:
-    """Turn numbers of tokens into vectors that also say where each token stands.
+def embed(token_ids: Tensor, embedding: Tensor, encoding: Tensor) -> Tensor:
+    """Turn token ids into vectors that also depend on the position.
 
-    tokens : (..., n), whole numbers, 0 … vocab_size − 1
-    table : (vocab_size, d_model), one learned vector per token
-    encoding : (n_places, d_model), one row per place, n_places ≥ n
+    token_ids : (..., n), whole numbers, 0 … vocab_size − 1
+    embedding : (vocab_size, d_model), one learned vector per token
+    encoding : (n_positions, d_model), one row per position, n_positions ≥ n
 
-    Returns the vectors (..., n, d_model): a token's row of the table times √d_model,
-    plus the row of its place. The arguments stay as they are.
+    Returns the vectors (..., n, d_model): a token's row of the embedding times
+    √d_model, plus the encoding of its position. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.4 and 3.5.
 
-    >>> table = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]])
-    >>> embed(torch.tensor([1, 1]), table, torch.arange(8.0).reshape(2, 4))
+    >>> embedding = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]])
+    >>> embed(torch.tensor([1, 1]), embedding, torch.arange(8.0).reshape(2, 4))
     tensor([[0., 3., 2., 3.],
             [4., 7., 6., 7.]])
     """
-    vectors = table[tokens] * table.shape[-1] ** 0.5  # (..., n, d_model)
-    return vectors + encoding[: tokens.shape[-1]]
+    vectors = embedding[token_ids] * embedding.shape[-1] ** 0.5  # (..., n, d_model)
+    return vectors + encoding[: token_ids.shape[-1]]
 
 
-def shift_right(targets: Tensor, start: int) -> Tensor:
-    """Give what a decoder reads while it learns to write the targets.
+def shift_right(targets: Tensor, start_id: int) -> Tensor:
+    """Return what a decoder reads in training: the targets, one position later.
 
-    targets : (..., n), whole numbers of tokens, n ≥ 1
-    start : the number of the token that begins every text
+    targets : (..., n), token ids, n ≥ 1
+    start_id : the token id with which every sequence begins
 
-    Returns a tensor like targets: start, then all of them but the last. So the decoder
-    has read targets 0 … i − 1 where it is to write target i. targets stays as it is.
+    Returns a tensor like targets: start_id, then all of them but the last. So the
+    decoder has read targets 0 … i − 1 where it must predict target i. targets stays as
+    it is.
     Source: Vaswani et al. (2017), Attention Is All You Need, figure 1 and section 3.1.
 
-    >>> shift_right(torch.tensor([[5, 6, 7]]), start=1)
+    >>> shift_right(torch.tensor([[5, 6, 7]]), start_id=1)
     tensor([[1, 5, 6]])
     """
-    first = torch.full_like(targets[..., :1], start)
+    first = torch.full_like(targets[..., :1], start_id)
     return torch.cat([first, targets[..., :-1]], dim=-1)
 
 
@@ -100,19 +103,19 @@ def multi_head_attention(
     n_heads: int,
     may_attend: Tensor | None = None,
 ) -> Tensor:
-    """Let each token of x look at the memory with several heads: lesson 03 in PyTorch.
+    """Let each token of x attend to the memory with several heads, as in lesson 03.
 
-    x : (..., n, d_model), the tokens that look
-    memory : (..., m, d_model), the tokens that are looked at
+    x : (..., n, d_model), the tokens that attend
+    memory : (..., m, d_model), the tokens that are attended to
     w_q : (d_model, d_model), columns 0 … d_k − 1 are those of head 0, and so on
     w_k : (d_model, d_model), likewise
     w_v : (d_model, d_model), likewise
     w_o : (d_model, d_model), joins the heads
     n_heads : number of heads
-    may_attend : booleans that fit (..., n, m), True where a token may look, the same
-        for all heads; None if all may look at all
+    may_attend : booleans that fit (..., n, m), True where a token may attend, the same
+        for all heads; None if all may attend to all
 
-    Returns the output (..., n, d_model). A row that may look nowhere gives zeros.
+    Returns the output (..., n, d_model). A row that may attend to nothing gives zeros.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> import torch
@@ -137,23 +140,23 @@ def encoder_layer(
     may_attend: Tensor | None = None,
     norm_first: bool = False,
 ) -> Tensor:
-    """Let all tokens look at each other, then think each for itself.
+    """Apply self-attention, then a feed-forward network.
 
     x : (..., n, d_model), one token per row
     parameters : w_q, w_k, w_v, w_o of ``multi_head_attention``; w_1, b_1, w_2, b_2 of
         ``feed_forward``; gain_1, bias_1 of the first norm, gain_2, bias_2 of the second
     n_heads : number of heads
-    may_attend : booleans that fit (..., n, n), True where a token may look; None for
+    may_attend : booleans that fit (..., n, n), True where a token may attend; None for
         everywhere
-    norm_first : where the norms stand. False: after each sum, norm(x + part(x)), as in
-        the paper. True: before each part, x + part(norm(x))
+    norm_first : False for post-norm, norm(x + sublayer(x)), as in the paper; True for
+        pre-norm, x + sublayer(norm(x))
 
-    Returns a tensor like x: two parts, attention of the tokens to themselves and
-    feed-forward, each added to what went in, each with a norm of its own. The arguments
-    stay as they are.
-    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; the norm
-    before the part: Xiong et al. (2020), On Layer Normalization in the Transformer
-    Architecture, table 1.
+    Returns a tensor like x: two sublayers, self-attention and feed-forward network,
+    each with a residual connection and a norm of its own. The arguments stay as they
+    are.
+    Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; pre-norm:
+    Xiong et al. (2020), On Layer Normalization in the Transformer Architecture, table
+    1.
 
     >>> import torch
     >>> names = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
@@ -169,18 +172,18 @@ def encoder_layer(
     p = parameters
     w_q, w_k, w_v, w_o = (p[name] for name in ("w_q", "w_k", "w_v", "w_o"))
 
-    def look(y: Tensor) -> Tensor:
+    def attend(y: Tensor) -> Tensor:
         return multi_head_attention(y, y, w_q, w_k, w_v, w_o, n_heads, may_attend)
 
-    def think(y: Tensor) -> Tensor:
+    def apply_feed_forward(y: Tensor) -> Tensor:
         return feed_forward(y, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
 
-    for number, part in enumerate([look, think], start=1):
+    for number, sublayer in enumerate([attend, apply_feed_forward], start=1):
         gain, bias = p[f"gain_{number}"], p[f"bias_{number}"]
         if norm_first:
-            x = x + part(layer_norm(x, gain, bias))
+            x = x + sublayer(layer_norm(x, gain, bias))
         else:
-            x = layer_norm(x + part(x), gain, bias)
+            x = layer_norm(x + sublayer(x), gain, bias)
     return x
 
 
@@ -193,30 +196,30 @@ def decoder_layer(
     memory_may_attend: Tensor | None = None,
     norm_first: bool = False,
 ) -> Tensor:
-    """Let the target's tokens look at each other, then at the source, then think.
+    """Apply self-attention, then cross-attention, then a feed-forward network.
 
     y : (..., n, d_model), the target, one token per row
-    memory : (..., m, d_model), what the encoder made of the source
-    parameters : w_q, w_k, w_v, w_o of the attention to the target itself; cross_q,
-        cross_k, cross_v, cross_o of the attention to the memory; w_1, b_1, w_2, b_2 of
+    memory : (..., m, d_model), the encoder's output
+    parameters : w_q, w_k, w_v, w_o of the self-attention; cross_q, cross_k, cross_v,
+        cross_o of the cross-attention to the memory; w_1, b_1, w_2, b_2 of
         ``feed_forward``; gain_1, bias_1, …, gain_3, bias_3 of three norms
     n_heads : number of heads, the same in both attentions
-    may_attend : booleans that fit (..., n, n): where a target token may look in the
+    may_attend : booleans that fit (..., n, n): where a target token may attend in the
         target, such as a causal mask; None for everywhere
-    memory_may_attend : booleans that fit (..., n, m): where it may look in the memory,
-        such as a mask of the source's padding; None for everywhere
-    norm_first : as in ``encoder_layer``; the memory is taken as it is in both cases
+    memory_may_attend : booleans that fit (..., n, m): where it may attend in the
+        memory, such as a mask of the source's padding; None for everywhere
+    norm_first : as in ``encoder_layer``; the memory is not normalised in either case
 
-    Returns a tensor like y: three parts in this order, each added to what went in, each
-    with a norm of its own. The arguments stay as they are.
+    Returns a tensor like y: three sublayers in this order, each with a residual
+    connection and a norm of its own. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.1 and 3.2.3;
-    the norm before the part: Xiong et al. (2020), On Layer Normalization in the
-    Transformer Architecture, table 1.
+    pre-norm: Xiong et al. (2020), On Layer Normalization in the Transformer
+    Architecture, table 1.
 
     >>> import torch
-    >>> parts = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
+    >>> names = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
     >>> cross = ("cross_q", "cross_k", "cross_v", "cross_o")
-    >>> parameters = dict.fromkeys(parts + cross, torch.zeros(2, 2))
+    >>> parameters = dict.fromkeys(names + cross, torch.zeros(2, 2))
     >>> parameters |= dict.fromkeys(("b_1", "b_2"), torch.zeros(2))
     >>> parameters |= {f"gain_{i}": torch.ones(2) for i in (1, 2, 3)}
     >>> parameters |= {f"bias_{i}": torch.zeros(2) for i in (1, 2, 3)}
@@ -228,21 +231,22 @@ def decoder_layer(
     own = p["w_q"], p["w_k"], p["w_v"], p["w_o"]
     cross = p["cross_q"], p["cross_k"], p["cross_v"], p["cross_o"]
 
-    def look(x: Tensor) -> Tensor:
+    def attend(x: Tensor) -> Tensor:
         return multi_head_attention(x, x, *own, n_heads, may_attend)
 
-    def look_at_memory(x: Tensor) -> Tensor:
+    def attend_to_memory(x: Tensor) -> Tensor:
         return multi_head_attention(x, memory, *cross, n_heads, memory_may_attend)
 
-    def think(x: Tensor) -> Tensor:
+    def apply_feed_forward(x: Tensor) -> Tensor:
         return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
 
-    for number, part in enumerate([look, look_at_memory, think], start=1):
+    sublayers = attend, attend_to_memory, apply_feed_forward
+    for number, sublayer in enumerate(sublayers, start=1):
         gain, bias = p[f"gain_{number}"], p[f"bias_{number}"]
         if norm_first:
-            y = y + part(layer_norm(y, gain, bias))
+            y = y + sublayer(layer_norm(y, gain, bias))
         else:
-            y = layer_norm(y + part(y), gain, bias)
+            y = layer_norm(y + sublayer(y), gain, bias)
     return y
 
 
@@ -253,67 +257,61 @@ def count_transformer(
 
     n_layers : number of layers of the encoder, and as many of the decoder
     d_model : length of a token's vector
-    d_ff : length between the two layers of the feed-forward part
-    vocab_size : number of rows of the one table that embeds source and target and turns
-        the result into scores; 0 to leave it out
+    d_ff : length between the two layers of the feed-forward network
+    vocab_size : number of rows of the one embedding that serves source, target and
+        logits; 0 to leave it out
 
-    Returns a whole number: all projections of the attentions have d_model² parameters
-    and d_model more that are added, the feed-forward parts have both of theirs, each
-    part has a norm with gain and bias, and encoder and decoder end in one more norm.
-    The number of heads plays no part, positions are not learned.
+    Returns a whole number. These are counted:
+    - each of the four projections of an attention: a matrix of d_model² and a bias of
+      d_model
+    - each feed-forward network: two matrices and two biases
+    - each sublayer: a norm with gain and bias
+    - encoder and decoder: one more norm each, at the end
+
+    The number of heads changes nothing, and positions are not learned.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3 and table 3; the
     last two norms are those of PyTorch's ``nn.Transformer``.
 
     >>> count_transformer(6, 512, 2048)
     44140544
     """
-    attention_part = 4 * (d_model**2 + d_model)
-    feed_forward_part = 2 * d_model * d_ff + d_ff + d_model
-    norm = 2 * d_model
-    encoder = n_layers * (attention_part + feed_forward_part + 2 * norm) + norm
-    decoder = n_layers * (2 * attention_part + feed_forward_part + 3 * norm) + norm
+    per_attention = 4 * (d_model**2 + d_model)
+    per_network = 2 * d_model * d_ff + d_ff + d_model
+    per_norm = 2 * d_model
+    encoder = n_layers * (per_attention + per_network + 2 * per_norm) + per_norm
+    decoder = n_layers * (2 * per_attention + per_network + 3 * per_norm) + per_norm
     return encoder + decoder + vocab_size * d_model
 
 
 def parameters_of(
     layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
 ) -> dict[str, Tensor]:
-    """Give the parameters of a layer under the names of ``course_lib.nn.functional``.
+    """Return the parameters of PyTorch's layer by the names of these functions.
 
-    layer : one of PyTorch's; fresh ones have attentions that add zeros, which the
-        functions do not do
+    layer : one of PyTorch's; its attentions may have biases of zeros only, as fresh
+        ones do, since these functions have none
 
-    Returns matrices for ``x @ w``: the transposes of those that PyTorch keeps. They
-    share its memory, and ask for no gradient. Raises ``ValueError`` if an attention
-    adds anything but zeros.
+    Returns matrices for ``x @ w``: the transposes of PyTorch's. They share its memory,
+    and ask for no gradient. Raises ``ValueError`` if an attention has other biases.
     """
     attentions: dict[str, nn.MultiheadAttention] = {"w": layer.self_attn}
     if isinstance(layer, nn.TransformerDecoderLayer):
         attentions["cross"] = layer.multihead_attn
-    found: dict[str, Tensor] = {}
-    for start, part in attentions.items():
-        added = (part.in_proj_bias, part.out_proj.bias)
-        if any(bias is not None and bias.any() for bias in added):
-            raise ValueError("this attention adds parameters: the functions have none")
-        for name, matrix in zip("qkv", part.in_proj_weight.chunk(3), strict=True):
-            found[f"{start}_{name}"] = matrix.T
-        found[f"{start}_o"] = part.out_proj.weight.T
+    parameters: dict[str, Tensor] = {}
+    for prefix, module in attentions.items():
+        biases = (module.in_proj_bias, module.out_proj.bias)
+        if any(bias is not None and bias.any() for bias in biases):
+            raise ValueError(
+                "this attention has biases, and the functions have none: set them to 0"
+            )
+        for name, matrix in zip("qkv", module.in_proj_weight.chunk(3), strict=True):
+            parameters[f"{prefix}_{name}"] = matrix.T
+        parameters[f"{prefix}_o"] = module.out_proj.weight.T
     for number, linear in enumerate((layer.linear1, layer.linear2), start=1):
-        found[f"w_{number}"], found[f"b_{number}"] = linear.weight.T, linear.bias
-    for number in range(1, len(attentions) + 2):  # one norm per part
+        parameters[f"w_{number}"] = linear.weight.T
+        parameters[f"b_{number}"] = linear.bias
+    for number in range(1, len(attentions) + 2):  # one norm per sublayer
         norm = getattr(layer, f"norm{number}")
-        found[f"gain_{number}"], found[f"bias_{number}"] = norm.weight, norm.bias
-    return {name: parameter.detach() for name, parameter in found.items()}
-
-
-# MERGED course_lib.nn.layers: The Transformer's small parts as functions: norm, feed-forward, embedding, shift.
-#
-#   The parameters are arguments; the modules that own them are in
-#   ``course_lib.nn.transformer``. What is built of these parts is in
-#   ``course_lib.nn.blocks``.
-#
-# MERGED course_lib.nn.blocks: The Transformer's two layers as functions, and how many parameters they have.
-#
-#   The modules that own such parameters, are trained and are fast are in
-#   ``course_lib.nn.transformer``; the parts are in ``course_lib.nn.layers``.
-#
+        parameters[f"gain_{number}"] = norm.weight
+        parameters[f"bias_{number}"] = norm.bias
+    return {name: parameter.detach() for name, parameter in parameters.items()}

@@ -1,7 +1,7 @@
-"""Attention of a recurrent decoder: which source token is looked at, step by step.
+"""The recurrent decoder and its attention as functions, one step at a time.
 
-The scores of Bahdanau et al. and of Luong et al., one decoder step, and how much of the
-weight lies where a person would put it. Whole models are in ``course_lib.nn.seq2seq``.
+These are the functions of lesson 07. The modules that own parameters and read whole
+sequences are in ``course_lib.nn.recurrent``.
 """
 
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ from torch import Tensor
 def gru_step(
     x: Tensor, state: Tensor, w_x: Tensor, w_h: Tensor, b_x: Tensor, b_h: Tensor
 ) -> Tensor:
-    """Give the state of a gated recurrent unit after one more token.
+    """Compute the hidden state of a gated recurrent unit after one more token.
 
     x : (..., d_in), the token's vector
-    state : (..., d_h), the state before
+    state : (..., d_h), the hidden state before
     w_x : (d_in, 3 d_h), the parameters of the reset gate, the update gate and the
         candidate, side by side in this order
     w_h : (d_h, 3 d_h), those by which the state is multiplied, in the same order
     b_x : (3 d_h), added to ``x @ w_x``
     b_h : (3 d_h), added to ``state @ w_h``
 
-    Returns the new state (..., d_h): where the update gate is 1 it is the old one,
-    where it is 0 the candidate. The reset gate is multiplied with the state's part of
-    the candidate after the parameters and b_h, as in PyTorch. The arguments stay as
+    Returns the new hidden state (..., d_h): where the update gate is 1 it is the old
+    one, where it is 0 the candidate. The reset gate is multiplied with the state's part
+    of the candidate after the parameters and b_h, as in PyTorch. The arguments stay as
     they are.
     Source: Cho et al. (2014), Learning Phrase Representations using RNN
-    Encoder–Decoder, section 2.3; the place of the reset gate is PyTorch's ``nn.GRU``'s.
+    Encoder–Decoder, section 2.3; the reset gate is that of PyTorch's ``nn.GRU``.
 
     >>> zeros = torch.zeros(1, 3)
     >>> gru_step(torch.ones(1), torch.tensor([2.0]), zeros, zeros, zeros[0], zeros[0])
@@ -51,19 +51,19 @@ def additive_attention(
     v: Tensor,
     may_attend: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Look at a source with a decoder's state, by the scores v · tanh(state + key).
+    """Attend to a source with a decoder's state, by the scores v · tanh(state + key).
 
-    state : (..., d_h), the decoder's state: the one query
+    state : (..., d_h), the decoder's hidden state: the one query
     keys : (..., m, d_k), one source token per row
     values : (..., m, d_v), value j belongs to key j
     w_q : (d_h, d_a), applied to the state
     w_k : (d_k, d_a), applied to the keys
     v : (d_a), turns the sum into a score
-    may_attend : (..., m), booleans, True where it may look, at least once in each row;
-        None if it may look at all
+    may_attend : (..., m), booleans, True where it may attend, at least once in each
+        row; None for everywhere
 
-    Returns two tensors: the context (..., d_v), the mean of the values by weight, and
-    the weights (..., m), 0 where it may not look. The arguments stay as they are.
+    Returns two tensors: the context (..., d_v), the weighted mean of the values, and
+    the weights (..., m), 0 where it may not attend. The arguments stay as they are.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, section 3.1 and appendix A.1.2.
 
@@ -85,7 +85,7 @@ def luong_score(
 ) -> Tensor:
     """Score source tokens for a decoder's state by a product.
 
-    state : (..., d_h), the decoder's state: the one query
+    state : (..., d_h), the decoder's hidden state: the one query
     keys : (..., m, d_k), one source token per row
     kind : "dot" for state · key, where d_k = d_h; "general" for (state w) · key
     w : (d_h, d_k), for "general" only
@@ -115,19 +115,19 @@ def decoder_step(
     parameters: dict[str, Tensor],
     may_attend: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Make one step of a recurrent decoder that looks at the source.
+    """Make one step of a recurrent decoder that attends to the source.
 
     x : (..., d_in), the vector of the target token before
-    state : (..., d_h), the decoder's state before this step
+    state : (..., d_h), the decoder's hidden state before this step
     keys : (..., m, d_k), one source token per row
     values : (..., m, d_v), value j belongs to key j
     parameters : w_q, w_k, v of ``additive_attention``; w_x (d_in + d_v, 3 d_h), w_h,
         b_x, b_h of ``gru_step``
-    may_attend : (..., m), booleans, True where it may look; None for everywhere
+    may_attend : (..., m), booleans, True where it may attend; None for everywhere
 
-    Returns three tensors: the new state (..., d_h), the context (..., d_v), the weights
-    (..., m). The context is looked up with the state before, since the new one is
-    computed from it: the unit reads x and the context, side by side in this order.
+    Returns three tensors: the new hidden state (..., d_h), the context (..., d_v), the
+    weights (..., m). The state before is the query, since the new one is computed from
+    the context: the unit reads x and the context, side by side in this order.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, section 3.1, equations 4 to 6.
 
@@ -140,15 +140,15 @@ def decoder_step(
     """
     w_q, w_k, v = (parameters[name] for name in ("w_q", "w_k", "v"))
     context, weights = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
-    seen = torch.cat([x, context], dim=-1)  # (..., d_in + d_v)
+    read = torch.cat([x, context], dim=-1)  # (..., d_in + d_v)
     w_x, w_h, b_x, b_h = (parameters[name] for name in ("w_x", "w_h", "b_x", "b_h"))
-    return gru_step(seen, state, w_x, w_h, b_x, b_h), context, weights
+    return gru_step(read, state, w_x, w_h, b_x, b_h), context, weights
 
 
 def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
-    """Measure how much of a decoder's attention lies on the right source tokens.
+    """Measure how much of a decoder's attention is on the right source tokens.
 
-    weights : (n, m), row i holds the weights with which target token i was written
+    weights : (n, m), row i holds the weights with which target token i was predicted
     links : pairs (target token i, source token j) that belong together; a target token
         may have several, or none; no pair twice
 
@@ -165,10 +165,3 @@ def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
         raise ValueError("links is empty: there is nothing to measure")
     mass = sum(float(weights[target, source]) for target, source in links)
     return mass / len({target for target, _ in links})
-
-
-# MERGED course_lib.nn.recurrent: One step of a gated recurrent unit, from its formula.
-#
-#   A whole sequence of steps is PyTorch's ``nn.GRU``; models made of it are in
-#   ``course_lib.nn.seq2seq``.
-#

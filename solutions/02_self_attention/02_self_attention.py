@@ -585,14 +585,14 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 sizes = ((4, 5), (5, 3), (5, 3), (5, 2), (4, 2))
-*arguments, d_output = (rng.normal(size=size) for size in sizes)
-by_hand = self_attention_gradients(*arguments, d_output)
+*arguments, grad_output = (rng.normal(size=size) for size in sizes)
+by_hand = self_attention_gradients(*arguments, grad_output)
 tried = numerical_gradients(
-    lambda *a: float((self_attention(*a)[0] * d_output).sum()), arguments
+    lambda *a: float((self_attention(*a)[0] * grad_output).sum()), arguments
 )
 tensors = [torch.tensor(array, requires_grad=True) for array in arguments]
 q, k, v = (tensors[0] @ matrix for matrix in tensors[1:])
-loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(d_output)).sum()
+loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(grad_output)).sum()
 loss.backward()
 
 # %% [markdown]

@@ -574,13 +574,13 @@ assert gap < 1e-4
 #
 # <details><summary>Hint 1</summary>
 #
-# What does `next_scores` get at the first step? And what becomes of the token that was
+# What does `next_logits` get at the first step? And what becomes of the token that was
 # chosen, in the second?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A loop of at most `max_length` rounds: `np.argmax` chooses; leave if it is `end`, else
+# A loop of at most `max_length` rounds: `np.argmax` chooses; leave if it is `end_id`, else
 # append. The result has neither start nor end.
 #
 # </details>

@@ -14,58 +14,60 @@ def flat(logits, targets):
     return logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
 
 
-def chosen(logits, targets, ignore):
-    """Give one row of scores and one right token per place that counts."""
+def chosen(logits, targets, ignore_index):
+    """Return one row of logits and one right token per position that counts."""
     rows, right = flat(logits, targets)
-    return rows[right != ignore], right[right != ignore]
+    return rows[right != ignore_index], right[right != ignore_index]
 
 
 @answers.correct
-def places_chosen_by_a_mask(logits, targets, ignore):
-    rows, right = chosen(logits, targets, ignore)
+def positions_chosen_by_a_mask(logits, targets, ignore_index):
+    rows, right = chosen(logits, targets, ignore_index)
     if not len(right):
         return torch.zeros((), dtype=logits.dtype)
     return -rows.log_softmax(-1)[torch.arange(len(right)), right].mean()
 
 
 @answers.correct
-def library_with_the_empty_case_mended(logits, targets, ignore):
+def library_with_the_empty_case_mended(logits, targets, ignore_index):
     rows, right = flat(logits, targets)
-    loss = functional.cross_entropy(rows, right, ignore_index=ignore, reduction="sum")
-    return loss / max(1, int((right != ignore).sum()))
+    loss = functional.cross_entropy(
+        rows, right, ignore_index=ignore_index, reduction="sum"
+    )
+    return loss / max(1, int((right != ignore_index).sum()))
 
 
 @answers.correct
-def logsumexp_minus_the_right_score(logits, targets, ignore):
-    counts = (targets != ignore).to(logits.dtype)
-    right = torch.where(targets == ignore, torch.zeros_like(targets), targets)
-    scores = torch.take_along_dim(logits, right[..., None], dim=-1)[..., 0]
-    losses = (logits.logsumexp(dim=-1) - scores) * counts
+def logsumexp_minus_the_right_logit(logits, targets, ignore_index):
+    counts = (targets != ignore_index).to(logits.dtype)
+    right = torch.where(targets == ignore_index, torch.zeros_like(targets), targets)
+    right_logits = torch.take_along_dim(logits, right[..., None], dim=-1)[..., 0]
+    losses = (logits.logsumexp(dim=-1) - right_logits) * counts
     return losses.sum() / torch.clamp(counts.sum(), min=1.0)
 
 
 @answers.correct
-def one_place_after_another(logits, targets, ignore):
+def one_position_after_another(logits, targets, ignore_index):
     total, n_counted = torch.zeros((), dtype=logits.dtype), 0
     for row, right in zip(*flat(logits, targets), strict=True):
-        if right != ignore:
+        if right != ignore_index:
             total = total + (row - row[right]).logsumexp(0)
             n_counted += 1
     return total / (n_counted or 1)
 
 
 @answers.correct
-def one_hot_times_logarithms(logits, targets, ignore):
+def one_hot_times_logarithms(logits, targets, ignore_index):
     tokens = torch.arange(logits.shape[-1])
-    right = (targets[..., None] == tokens) & (targets != ignore)[..., None]
+    right = (targets[..., None] == tokens) & (targets != ignore_index)[..., None]
     log_p = functional.log_softmax(logits, dim=-1)
-    found = torch.einsum("...v,...v->...", log_p, right.to(log_p.dtype)).sum()
-    return torch.nan_to_num(-found / right.sum(), nan=0.0)
+    log_p_of_right = torch.einsum("...v,...v->...", log_p, right.to(log_p.dtype)).sum()
+    return torch.nan_to_num(-log_p_of_right / right.sum(), nan=0.0)
 
 
 @answers.correct
-def numpy_inside(logits, targets, ignore):
-    rows, right = (part.numpy() for part in chosen(logits, targets, ignore))
+def numpy_inside(logits, targets, ignore_index):
+    rows, right = (part.numpy() for part in chosen(logits, targets, ignore_index))
     if not right.size:
         return torch.tensor(0.0, dtype=logits.dtype)
     rows = rows - rows.max(axis=1, keepdims=True)
@@ -75,8 +77,8 @@ def numpy_inside(logits, targets, ignore):
 
 
 class Loss(torch.nn.Module):
-    def forward(self, logits, targets, ignore):
-        rows, right = chosen(logits, targets, ignore)
+    def forward(self, logits, targets, ignore_index):
+        rows, right = chosen(logits, targets, ignore_index)
         if right.numel() == 0:
             return logits.new_zeros(())
         return functional.nll_loss(functional.log_softmax(rows, -1), right)
@@ -84,168 +86,176 @@ class Loss(torch.nn.Module):
 
 answers.right["module"] = Loss()
 answers.right["partial"] = functools.partial(
-    lambda log_softmax, *given: -mean_of(log_softmax, *given), torch.log_softmax
+    lambda log_softmax, *arguments: -mean_of(log_softmax, *arguments), torch.log_softmax
 )
 
 
-def mean_of(log_softmax, logits, targets, ignore):
-    rows, right = chosen(logits, targets, ignore)
-    found = log_softmax(rows, -1).gather(1, right[:, None])
-    return found.mean() if len(found) else found.sum()
+def mean_of(log_softmax, logits, targets, ignore_index):
+    rows, right = chosen(logits, targets, ignore_index)
+    log_p_of_right = log_softmax(rows, -1).gather(1, right[:, None])
+    return log_p_of_right.mean() if len(log_p_of_right) else log_p_of_right.sum()
 
 
-def picked(log_p, targets, ignore):
-    """Give log p of the right tokens, one place after another, and what counts."""
+def picked(log_p, targets, ignore_index):
+    """Return log p of the right tokens, position by position, and which count."""
     rows, right = flat(log_p, targets)
-    counts = right != ignore
+    counts = right != ignore_index
     safe = torch.where(counts, right, 0)
     return rows[torch.arange(len(rows)), safe] * counts, counts
 
 
-def average(log_p, targets, ignore):
-    found, counts = picked(log_p, targets, ignore)
-    return -found.sum() / max(1, int(counts.sum()))
+def average(log_p, targets, ignore_index):
+    log_p_of_right, counts = picked(log_p, targets, ignore_index)
+    return -log_p_of_right.sum() / max(1, int(counts.sum()))
 
 
 @answers.also("padding_counted")
-def every_place_looked_up(logits, targets, ignore):
+def every_position_gathered(logits, targets, ignore_index):
     log_p = functional.log_softmax(logits, dim=-1)
     return -torch.gather(log_p, -1, targets[..., None]).sum() / targets.numel()
 
 
 @answers.also("padding_in_the_divisor")
-def mean_over_all_places(logits, targets, ignore):
-    found, _ = picked(logits.log_softmax(-1), targets, ignore)
-    return -found.sum() / len(found)
+def mean_over_all_positions(logits, targets, ignore_index):
+    log_p_of_right, _ = picked(logits.log_softmax(-1), targets, ignore_index)
+    return -log_p_of_right.sum() / len(log_p_of_right)
 
 
 @answers.also("mean_of_means")
-def mean_of_each_row_first(logits, targets, ignore):
+def mean_of_each_row_first(logits, targets, ignore_index):
     log_p = logits.log_softmax(-1)
     if targets.ndim == 0:
-        return average(log_p, targets, ignore)
+        return average(log_p, targets, ignore_index)
     rows = log_p.reshape(-1, *log_p.shape[-2:])
     each = zip(rows, targets.reshape(-1, targets.shape[-1]), strict=True)
-    return torch.stack([average(row, right, ignore) for row, right in each]).mean()
+    return torch.stack(
+        [average(row, right, ignore_index) for row, right in each]
+    ).mean()
 
 
 @answers.also("sum_not_mean")
-def reduction_sum(logits, targets, ignore):
+def reduction_sum(logits, targets, ignore_index):
     rows, right = flat(logits, targets)
-    return functional.cross_entropy(rows, right, ignore_index=ignore, reduction="sum")
+    return functional.cross_entropy(
+        rows, right, ignore_index=ignore_index, reduction="sum"
+    )
 
 
 @answers.also("divided_by_the_batch_size")
-def sum_over_first_axis(logits, targets, ignore):
-    found, _ = picked(logits.log_softmax(-1), targets, ignore)
-    return -found.sum() / (targets.shape[0] if targets.ndim else 1)
+def sum_over_first_axis(logits, targets, ignore_index):
+    log_p_of_right, _ = picked(logits.log_softmax(-1), targets, ignore_index)
+    return -log_p_of_right.sum() / (targets.shape[0] if targets.ndim else 1)
 
 
 @answers.also("log_of_the_softmax")
-def logarithm_of_the_share(logits, targets, ignore):
+def logarithm_of_the_share(logits, targets, ignore_index):
     rows, right = flat(logits, targets)
     powers = (rows - rows.max(dim=-1, keepdim=True).values).exp()
     shares = powers / powers.sum(dim=-1, keepdim=True)
-    counts = right != ignore
-    found = shares[counts].log()[torch.arange(int(counts.sum())), right[counts]]
-    return -found.sum() / max(1, int(counts.sum()))
+    counts = right != ignore_index
+    log_p_of_right = shares[counts].log()[
+        torch.arange(int(counts.sum())), right[counts]
+    ]
+    return -log_p_of_right.sum() / max(1, int(counts.sum()))
 
 
-@answers.also("softmax_over_the_places")
-def places_compete(logits, targets, ignore):
+@answers.also("softmax_over_the_positions")
+def positions_compete(logits, targets, ignore_index):
     log_p = logits - logits.logsumexp(dim=-2, keepdim=True)
-    return average(log_p, targets, ignore)
+    return average(log_p, targets, ignore_index)
 
 
 @answers.also("softmax_over_axis_one")
-def second_axis_competes(logits, targets, ignore):
+def second_axis_competes(logits, targets, ignore_index):
     log_p = logits - logits.logsumexp(dim=1, keepdim=True)
-    return average(log_p, targets, ignore)
+    return average(log_p, targets, ignore_index)
 
 
 @answers.also("nan_where_nothing_counts")
-def library_alone(logits, targets, ignore):
+def library_alone(logits, targets, ignore_index):
     rows, right = flat(logits, targets)
-    return functional.cross_entropy(rows, right, ignore_index=ignore)
+    return functional.cross_entropy(rows, right, ignore_index=ignore_index)
 
 
 @answers.also("softmax_twice")
-def probabilities_into_the_library(logits, targets, ignore):
+def probabilities_into_the_library(logits, targets, ignore_index):
     shares = logits.softmax(-1)
     log_p = shares - shares.logsumexp(-1, keepdim=True)
-    return average(log_p, targets, ignore)
+    return average(log_p, targets, ignore_index)
 
 
-@answers.also("scores_not_normalised")
-def nll_of_scores(logits, targets, ignore):
+@answers.also("logits_not_normalised")
+def nll_of_logits(logits, targets, ignore_index):
     rows, right = flat(logits, targets)
-    loss = functional.nll_loss(rows, right, ignore_index=ignore, reduction="sum")
-    return loss / max(1, int((right != ignore).sum()))
+    loss = functional.nll_loss(rows, right, ignore_index=ignore_index, reduction="sum")
+    return loss / max(1, int((right != ignore_index).sum()))
 
 
 @answers.also("sign_turned")
-def minus_forgotten(logits, targets, ignore):
-    found, counts = picked(logits.log_softmax(-1), targets, ignore)
-    return found.sum() / counts.sum().clamp(min=1)
+def minus_forgotten(logits, targets, ignore_index):
+    log_p_of_right, counts = picked(logits.log_softmax(-1), targets, ignore_index)
+    return log_p_of_right.sum() / counts.sum().clamp(min=1)
 
 
 @answers.also("in_bits")
-def logarithm_to_base_two(logits, targets, ignore):
-    return average(logits.log_softmax(-1), targets, ignore) * math.log2(math.e)
+def logarithm_to_base_two(logits, targets, ignore_index):
+    return average(logits.log_softmax(-1), targets, ignore_index) * math.log2(math.e)
 
 
 @answers.also("perplexity")
-def power_of_the_mean(logits, targets, ignore):
-    return math.e ** average(logits.log_softmax(-1), targets, ignore)
+def power_of_the_mean(logits, targets, ignore_index):
+    return math.e ** average(logits.log_softmax(-1), targets, ignore_index)
 
 
 @answers.also("token_zero_left_out")
-def zero_is_filling_too(logits, targets, ignore):
+def zero_is_padding_too(logits, targets, ignore_index):
     right = targets.clone()
-    right[right == 0] = ignore
-    return average(logits.log_softmax(-1), right, ignore)
+    right[right == 0] = ignore_index
+    return average(logits.log_softmax(-1), right, ignore_index)
 
 
-@answers.also("filling_looked_up")
-def masked_too_late(logits, targets, ignore):
+@answers.also("padding_gathered")
+def masked_too_late(logits, targets, ignore_index):
     log_p = functional.log_softmax(logits, dim=-1)
-    found = torch.gather(log_p, -1, targets[..., None])[..., 0]
-    found = torch.where(targets == ignore, 0.0, found)
-    return -found.sum() / max(1, int((targets != ignore).sum()))
+    log_p_of_right = torch.gather(log_p, -1, targets[..., None])[..., 0]
+    log_p_of_right = torch.where(targets == ignore_index, 0.0, log_p_of_right)
+    return -log_p_of_right.sum() / max(1, int((targets != ignore_index).sum()))
 
 
 @answers.also("targets_overwritten")
-def filling_made_safe_in_place(logits, targets, ignore):
-    counts = targets != ignore
+def padding_made_safe_in_place(logits, targets, ignore_index):
+    counts = targets != ignore_index
     targets.masked_fill_(~counts, 0)
-    found = logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0] * counts
-    return -found.sum() / counts.sum().clamp(min=1)
+    log_p_of_right = (
+        logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0] * counts
+    )
+    return -log_p_of_right.sum() / counts.sum().clamp(min=1)
 
 
 @answers.other
-def python_number(logits, targets, ignore):
-    return float(average(logits.log_softmax(-1), targets, ignore))
+def python_number(logits, targets, ignore_index):
+    return float(average(logits.log_softmax(-1), targets, ignore_index))
 
 
 @answers.other
-def loss_of_each_place(logits, targets, ignore):
-    found, _ = picked(logits.log_softmax(-1), targets, ignore)
-    return -found.reshape(targets.shape)
+def loss_at_each_position(logits, targets, ignore_index):
+    log_p_of_right, _ = picked(logits.log_softmax(-1), targets, ignore_index)
+    return -log_p_of_right.reshape(targets.shape)
 
 
 @answers.other
-def squared_error_of_the_probability(logits, targets, ignore):
-    found, counts = picked(logits.softmax(-1), targets, ignore)
-    return ((1 - found) ** 2 * counts).sum() / counts.sum().clamp(min=1)
+def squared_error_of_the_probability(logits, targets, ignore_index):
+    log_p_of_right, counts = picked(logits.softmax(-1), targets, ignore_index)
+    return ((1 - log_p_of_right) ** 2 * counts).sum() / counts.sum().clamp(min=1)
 
 
 @answers.other
-def best_token_in_place_of_the_right_one(logits, targets, ignore):
-    best = torch.where(targets == ignore, ignore, logits.argmax(-1))
-    return average(logits.log_softmax(-1), best, ignore)
+def best_token_in_place_of_the_right_one(logits, targets, ignore_index):
+    best = torch.where(targets == ignore_index, ignore_index, logits.argmax(-1))
+    return average(logits.log_softmax(-1), best, ignore_index)
 
 
 @answers.other
-def one_more_in_the_divisor(logits, targets, ignore):
-    found, counts = picked(logits.log_softmax(-1), targets, ignore)
-    return -found.sum() / (counts.sum() + 1)
+def one_more_in_the_divisor(logits, targets, ignore_index):
+    log_p_of_right, counts = picked(logits.log_softmax(-1), targets, ignore_index)
+    return -log_p_of_right.sum() / (counts.sum() + 1)

@@ -10,186 +10,194 @@ answers = Answers("embed")
 
 
 @answers.correct
-def pytorchs_lookup(tokens, table, encoding):
-    vectors = functional.embedding(tokens, table) * table.shape[1] ** 0.5
-    return vectors + encoding[: tokens.shape[-1], :]
+def pytorchs_lookup(token_ids, embedding, encoding):
+    vectors = functional.embedding(token_ids, embedding) * embedding.shape[1] ** 0.5
+    return vectors + encoding[: token_ids.shape[-1], :]
 
 
 @answers.correct
-def one_hot_rows(tokens, table, encoding):
-    chosen = functional.one_hot(tokens, len(table)).to(table.dtype)
-    return chosen @ table * table.size(1) ** 0.5 + encoding.narrow(
-        0, 0, tokens.size(-1)
+def one_hot_rows(token_ids, embedding, encoding):
+    chosen = functional.one_hot(token_ids, len(embedding)).to(embedding.dtype)
+    return chosen @ embedding * embedding.size(1) ** 0.5 + encoding.narrow(
+        0, 0, token_ids.size(-1)
     )
 
 
 @answers.correct
-def token_by_token(tokens, table, encoding):
-    root = torch.tensor(table.shape[1], dtype=table.dtype).sqrt()
-    result = torch.zeros((*tokens.shape, table.shape[1]), dtype=table.dtype)
-    for place in np.ndindex(tokens.shape):
-        result[place] = table[tokens[place]] * root + encoding[place[-1]]
+def token_by_token(token_ids, embedding, encoding):
+    root = torch.tensor(embedding.shape[1], dtype=embedding.dtype).sqrt()
+    result = torch.zeros((*token_ids.shape, embedding.shape[1]), dtype=embedding.dtype)
+    for index in np.ndindex(token_ids.shape):
+        result[index] = embedding[token_ids[index]] * root + encoding[index[-1]]
     return result
 
 
 @answers.correct
-def numpy_inside(tokens, table, encoding):
-    scaled = np.sqrt(table.shape[1]) * table.numpy()
-    places = np.arange(tokens.shape[-1])
-    result = scaled[tokens.numpy()] + encoding.numpy()[places]
-    return torch.from_numpy(result).to(table.dtype)
+def numpy_inside(token_ids, embedding, encoding):
+    scaled = np.sqrt(embedding.shape[1]) * embedding.numpy()
+    positions = np.arange(token_ids.shape[-1])
+    result = scaled[token_ids.numpy()] + encoding.numpy()[positions]
+    return torch.from_numpy(result).to(embedding.dtype)
 
 
 @answers.correct
-def places_as_a_second_lookup(tokens, table, encoding):
-    places = torch.arange(tokens.shape[-1]).expand_as(tokens)
-    rows = table.index_select(0, tokens.flatten()).unflatten(0, tokens.shape)
-    return torch.add(encoding[places], rows, alpha=table.shape[1] ** 0.5)
+def positions_as_a_second_lookup(token_ids, embedding, encoding):
+    positions = torch.arange(token_ids.shape[-1]).expand_as(token_ids)
+    rows = embedding.index_select(0, token_ids.flatten()).unflatten(0, token_ids.shape)
+    return torch.add(encoding[positions], rows, alpha=embedding.shape[1] ** 0.5)
 
 
 @answers.correct
-def float64_throughout(tokens, table, encoding):
-    return pytorchs_lookup(tokens, table.double(), encoding.double())
+def float64_throughout(token_ids, embedding, encoding):
+    return pytorchs_lookup(token_ids, embedding.double(), encoding.double())
 
 
 class Embed(torch.nn.Module):
-    def forward(self, tokens, table, encoding):
-        layer = torch.nn.Embedding.from_pretrained(table)
-        return layer(tokens) * table.shape[1] ** 0.5 + encoding[: tokens.shape[-1]]
+    def forward(self, token_ids, embedding, encoding):
+        layer = torch.nn.Embedding.from_pretrained(embedding)
+        return (
+            layer(token_ids) * embedding.shape[1] ** 0.5
+            + encoding[: token_ids.shape[-1]]
+        )
 
 
 answers.right["module"] = Embed()
 answers.right["partial"] = functools.partial(
-    lambda power, tokens, table, encoding: (
-        (table * table.shape[-1] ** power)[tokens] + encoding[: tokens.shape[-1]]
+    lambda power, token_ids, embedding, encoding: (
+        (embedding * embedding.shape[-1] ** power)[token_ids]
+        + encoding[: token_ids.shape[-1]]
     ),
     0.5,
 )
 
 
-def parts(tokens, table, encoding):
-    return functional.embedding(tokens, table), encoding[: tokens.shape[-1], :]
+def parts(token_ids, embedding, encoding):
+    return functional.embedding(token_ids, embedding), encoding[
+        : token_ids.shape[-1], :
+    ]
 
 
 @answers.also("no_scale")
-def plain_sum(tokens, table, encoding):
-    return torch.add(*parts(tokens, table, encoding))
+def plain_sum(token_ids, embedding, encoding):
+    return torch.add(*parts(token_ids, embedding, encoding))
 
 
 @answers.also("sum_scaled")
-def both_scaled(tokens, table, encoding):
-    return torch.add(*parts(tokens, table, encoding)) * table.shape[1] ** 0.5
+def both_scaled(token_ids, embedding, encoding):
+    return torch.add(*parts(token_ids, embedding, encoding)) * embedding.shape[1] ** 0.5
 
 
 @answers.also("divided_by_the_root")
-def power_of_minus_a_half(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return vectors * table.shape[1] ** -0.5 + places
+def power_of_minus_a_half(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return vectors * embedding.shape[1] ** -0.5 + positions
 
 
 @answers.also("encoding_scaled")
-def wrong_one_scaled(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return torch.add(vectors, places, alpha=table.shape[1] ** 0.5)
+def wrong_one_scaled(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return torch.add(vectors, positions, alpha=embedding.shape[1] ** 0.5)
 
 
 @answers.also("multiplied_by_d_model")
-def no_root(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return torch.add(places, vectors, alpha=table.shape[1])
+def no_root(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return torch.add(positions, vectors, alpha=embedding.shape[1])
 
 
 @answers.also("root_of_vocab_size")
-def first_axis_of_the_table(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return torch.add(places, vectors, alpha=table.shape[0] ** 0.5)
+def first_axis_of_the_table(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return torch.add(positions, vectors, alpha=embedding.shape[0] ** 0.5)
 
 
 @answers.also("root_of_n")
-def last_axis_of_the_tokens(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return torch.add(places, vectors, alpha=len(places) ** 0.5)
+def last_axis_of_the_tokens(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return torch.add(positions, vectors, alpha=len(positions) ** 0.5)
 
 
-@answers.also("places_along_the_batch")
-def loop_over_the_first_axis(tokens, table, encoding):
-    pairs = zip(tokens, encoding, strict=False)
-    root = table.shape[1] ** 0.5
-    return torch.stack([table[own] * root + place for own, place in pairs])
+@answers.also("positions_along_the_batch")
+def loop_over_the_first_axis(token_ids, embedding, encoding):
+    pairs = zip(token_ids, encoding, strict=False)
+    root = embedding.shape[1] ** 0.5
+    return torch.stack([embedding[own] * root + position for own, position in pairs])
 
 
-@answers.also("one_place_for_all")
-def colon_forgotten(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return vectors * table.shape[1] ** 0.5 + encoding[len(places)].expand_as(places)
+@answers.also("one_position_for_all")
+def colon_forgotten(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return vectors * embedding.shape[1] ** 0.5 + encoding[len(positions)].expand_as(positions)
 
 
-@answers.also("places_from_one")
-def first_place_dropped(tokens, table, encoding):
-    return pytorchs_lookup(tokens, table, encoding[1:])
+@answers.also("positions_from_one")
+def first_position_dropped(token_ids, embedding, encoding):
+    return pytorchs_lookup(token_ids, embedding, encoding[1:])
 
 
-@answers.also("last_places")
-def places_from_the_end(tokens, table, encoding):
-    return pytorchs_lookup(tokens, table, encoding[-tokens.shape[-1] :])
+@answers.also("last_positions")
+def positions_from_the_end(token_ids, embedding, encoding):
+    return pytorchs_lookup(token_ids, embedding, encoding[-token_ids.shape[-1] :])
 
 
-@answers.also("places_looked_up_with_tokens")
-def two_lookups(tokens, table, encoding):
-    vectors = functional.embedding(tokens, table) * table.shape[1] ** 0.5
-    return torch.add(vectors, encoding[tokens, :])
+@answers.also("positions_looked_up_with_tokens")
+def two_lookups(token_ids, embedding, encoding):
+    vectors = functional.embedding(token_ids, embedding) * embedding.shape[1] ** 0.5
+    return torch.add(vectors, encoding[token_ids, :])
 
 
-@answers.also("places_left_out")
-def scaled_lookup(tokens, table, encoding):
-    return functional.embedding(tokens, table) * table.shape[1] ** 0.5
+@answers.also("positions_left_out")
+def scaled_lookup(token_ids, embedding, encoding):
+    return functional.embedding(token_ids, embedding) * embedding.shape[1] ** 0.5
 
 
-@answers.also("places_multiplied")
-def product(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return torch.mul(vectors, places) * table.shape[1] ** 0.5
+@answers.also("positions_multiplied")
+def product(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return torch.mul(vectors, positions) * embedding.shape[1] ** 0.5
 
 
 @answers.also("encoding_not_cut")
-def whole_encoding(tokens, table, encoding):
-    return torch.add(scaled_lookup(tokens, table, encoding), encoding)
+def whole_encoding(token_ids, embedding, encoding):
+    return torch.add(scaled_lookup(token_ids, embedding, encoding), encoding)
 
 
-@answers.also("as_many_places_as_sequences")
-def first_axis_of_tokens_cuts(tokens, table, encoding):
-    vectors = functional.embedding(tokens, table)
-    places = encoding.narrow(0, 0, tokens.size(0))
-    return torch.add(places, vectors, alpha=table.shape[1] ** 0.5)
+@answers.also("as_many_positions_as_sequences")
+def first_axis_of_tokens_cuts(token_ids, embedding, encoding):
+    vectors = functional.embedding(token_ids, embedding)
+    positions = encoding.narrow(0, 0, token_ids.size(0))
+    return torch.add(positions, vectors, alpha=embedding.shape[1] ** 0.5)
 
 
 @answers.also("table_scaled_in_place")
-def multiplied_in_place(tokens, table, encoding):
-    return plain_sum(tokens, table.mul_(table.shape[1] ** 0.5), encoding)
+def multiplied_in_place(token_ids, embedding, encoding):
+    return plain_sum(token_ids, embedding.mul_(embedding.shape[1] ** 0.5), encoding)
 
 
 @answers.other
-def tokens_counted_from_one(tokens, table, encoding):
-    return pytorchs_lookup((tokens - 1) % len(table), table, encoding)
+def tokens_counted_from_one(token_ids, embedding, encoding):
+    return pytorchs_lookup((token_ids - 1) % len(embedding), embedding, encoding)
 
 
 @answers.other
-def places_backwards(tokens, table, encoding):
-    return pytorchs_lookup(tokens, table, encoding[: tokens.shape[-1]].flip(0))
+def positions_backwards(token_ids, embedding, encoding):
+    return pytorchs_lookup(
+        token_ids, embedding, encoding[: token_ids.shape[-1]].flip(0)
+    )
 
 
 @answers.other
-def dropout_left_on(tokens, table, encoding):
-    return functional.dropout(pytorchs_lookup(tokens, table, encoding), 0.5)
+def dropout_left_on(token_ids, embedding, encoding):
+    return functional.dropout(pytorchs_lookup(token_ids, embedding, encoding), 0.5)
 
 
 @answers.other
-def side_by_side(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return torch.cat([vectors, places.expand_as(vectors)], dim=-1)
+def side_by_side(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return torch.cat([vectors, positions.expand_as(vectors)], dim=-1)
 
 
 @answers.other
-def lengths_of_one(tokens, table, encoding):
-    vectors, places = parts(tokens, table, encoding)
-    return functional.normalize(vectors, dim=-1) + places
+def lengths_of_one(token_ids, embedding, encoding):
+    vectors, positions = parts(token_ids, embedding, encoding)
+    return functional.normalize(vectors, dim=-1) + positions

@@ -10,186 +10,186 @@ answers = Answers("shift_right")
 
 
 @answers.correct
-def copied_into_a_new_tensor(targets, start):
-    result = targets.new_full(targets.shape, start)
+def copied_into_a_new_tensor(targets, start_id):
+    result = targets.new_full(targets.shape, start_id)
     result[..., 1:] = targets[..., :-1]
     return result
 
 
 @answers.correct
-def rolled_and_overwritten(targets, start):
+def rolled_and_overwritten(targets, start_id):
     result = targets.roll(1, -1)
-    result[..., 0] = start
+    result[..., 0] = start_id
     return result
 
 
 @answers.correct
-def padded_in_front(targets, start):
-    return functional.pad(targets, (1, 0), value=start)[..., :-1]
+def padded_in_front(targets, start_id):
+    return functional.pad(targets, (1, 0), value=start_id)[..., :-1]
 
 
 @answers.correct
-def lists_of_python(targets, start):
+def lists_of_python(targets, start_id):
     rows = targets.reshape(-1, targets.shape[-1]).tolist()
-    shifted = [[start, *row][:-1] for row in rows]
+    shifted = [[start_id, *row][:-1] for row in rows]
     return torch.tensor(shifted, dtype=targets.dtype).reshape(targets.shape)
 
 
 @answers.correct
-def numpy_inside(targets, start):
-    numbers = np.insert(targets.numpy(), 0, start, axis=-1)
+def numpy_inside(targets, start_id):
+    numbers = np.insert(targets.numpy(), 0, start_id, axis=-1)
     return torch.from_numpy(np.ascontiguousarray(numbers[..., :-1]))
 
 
 @answers.correct
-def gathered(targets, start):
-    places = torch.arange(targets.shape[-1]) - 1
-    found = targets[..., places.clamp(min=0)]
-    return torch.where(places >= 0, found, torch.full_like(found, start))
+def gathered(targets, start_id):
+    positions = torch.arange(targets.shape[-1]) - 1
+    found = targets[..., positions.clamp(min=0)]
+    return torch.where(positions >= 0, found, torch.full_like(found, start_id))
 
 
 @answers.correct
-def from_right_to_left(targets, start):
+def from_right_to_left(targets, start_id):
     result = targets.clone()
     for i in range(targets.shape[-1] - 1, 0, -1):
         result[..., i] = result[..., i - 1]
-    result[..., 0] = start
+    result[..., 0] = start_id
     return result
 
 
 @answers.correct
-def columns_first_in_memory(targets, start):
-    result = copied_into_a_new_tensor(targets, start)
+def columns_first_in_memory(targets, start_id):
+    result = copied_into_a_new_tensor(targets, start_id)
     return result.movedim(-1, 0).contiguous().movedim(0, -1)
 
 
 class Shift:
-    def __init__(self, places):
-        self.places = places
+    def __init__(self, positions):
+        self.positions = positions
 
-    def __call__(self, targets, start):
-        padded = functional.pad(targets, (self.places, 0), value=start)
+    def __call__(self, targets, start_id):
+        padded = functional.pad(targets, (self.positions, 0), value=start_id)
         return padded[..., : targets.shape[-1]]
 
 
 answers.right["callable_object"] = Shift(1)
 answers.right["partial"] = functools.partial(
-    lambda places, targets, start: functional.pad(
-        targets, (places, -places), value=start
+    lambda positions, targets, start_id: functional.pad(
+        targets, (positions, -positions), value=start_id
     ),
     1,
 )
 
 
 @answers.also("not_shifted")
-def targets_themselves(targets, start):
+def targets_themselves(targets, start_id):
     return targets
 
 
 @answers.also("shifted_twice")
-def padded_by_two(targets, start):
-    return functional.pad(targets, (2, 0), value=start)[..., : targets.shape[-1]]
+def padded_by_two(targets, start_id):
+    return functional.pad(targets, (2, 0), value=start_id)[..., : targets.shape[-1]]
 
 
 @answers.also("shifted_left")
-def padded_behind(targets, start):
-    return functional.pad(targets, (0, 1), value=start)[..., 1:]
+def padded_behind(targets, start_id):
+    return functional.pad(targets, (0, 1), value=start_id)[..., 1:]
 
 
 @answers.also("last_token_kept")
-def only_padded(targets, start):
-    return functional.pad(targets, (1, 0), value=start)
+def only_padded(targets, start_id):
+    return functional.pad(targets, (1, 0), value=start_id)
 
 
 @answers.also("first_token_replaced")
-def first_overwritten(targets, start):
+def first_overwritten(targets, start_id):
     result = targets.clone()
-    result[..., 0] = start
+    result[..., 0] = start_id
     return result
 
 
 @answers.also("start_at_the_end")
-def last_overwritten(targets, start):
+def last_overwritten(targets, start_id):
     result = targets.clone()
-    result[..., -1] = start
+    result[..., -1] = start_id
     return result
 
 
 @answers.also("rolled_round")
-def last_put_in_front(targets, start):
+def last_put_in_front(targets, start_id):
     return torch.cat([targets[..., -1:], targets[..., :-1]], -1)
 
 
 @answers.also("zero_for_the_start")
-def padded_with_zero(targets, start):
+def padded_with_zero(targets, start_id):
     return functional.pad(targets, (1, 0))[..., :-1]
 
 
 @answers.also("shifted_across_sequences")
-def rolled_as_one_row(targets, start):
+def rolled_as_one_row(targets, start_id):
     result = torch.roll(targets, 1)
-    result[(0,) * targets.ndim] = start
+    result[(0,) * targets.ndim] = start_id
     return result
 
 
 @answers.also("shifted_along_the_batch")
-def rows_moved_down(targets, start):
-    result = targets.new_full(targets.shape, start)
+def rows_moved_down(targets, start_id):
+    result = targets.new_full(targets.shape, start_id)
     result[1:] = targets[:-1]
     return result
 
 
 @answers.also("first_token_smeared")
-def from_left_to_right(targets, start):
+def from_left_to_right(targets, start_id):
     result = targets.clone()
     for i in range(1, targets.shape[-1]):
         result[..., i] = result[..., i - 1]
-    result[..., 0] = start
+    result[..., 0] = start_id
     return result
 
 
 @answers.also("only_if_the_start_is_missing")
-def row_by_row_if_needed(targets, start):
+def row_by_row_if_needed(targets, start_id):
     result = targets.clone()
-    for place in np.ndindex(targets.shape[:-1]):
-        if targets[place][0] != start:
-            result[place] = padded_in_front(targets[place], start)
+    for index in np.ndindex(targets.shape[:-1]):
+        if targets[index][0] != start_id:
+            result[index] = padded_in_front(targets[index], start_id)
     return result
 
 
 @answers.also("floating_point")
-def joined_with_ones(targets, start):
-    first = torch.ones(targets.shape[:-1])[..., None] * start
+def joined_with_ones(targets, start_id):
+    first = torch.ones(targets.shape[:-1])[..., None] * start_id
     return torch.cat([first, targets[..., :-1]], dim=-1)
 
 
 @answers.also("shifted_in_place")
-def copied_back(targets, start):
-    return targets.copy_(padded_in_front(targets, start))
+def copied_back(targets, start_id):
+    return targets.copy_(padded_in_front(targets, start_id))
 
 
 @answers.other
-def turned_round(targets, start):
-    return copied_into_a_new_tensor(targets, start).flip(-1)
+def turned_round(targets, start_id):
+    return copied_into_a_new_tensor(targets, start_id).flip(-1)
 
 
 @answers.other
-def starts_alone(targets, start):
-    return torch.full_like(targets, start)
+def starts_alone(targets, start_id):
+    return torch.full_like(targets, start_id)
 
 
 @answers.other
-def one_number_higher(targets, start):
-    return copied_into_a_new_tensor(targets, start) + 1
+def one_number_higher(targets, start_id):
+    return copied_into_a_new_tensor(targets, start_id) + 1
 
 
 @answers.other
-def shifted_by_three(targets, start):
-    return Shift(3)(targets, start)
+def shifted_by_three(targets, start_id):
+    return Shift(3)(targets, start_id)
 
 
 @answers.other
-def ends_in_the_start(targets, start):
-    result = copied_into_a_new_tensor(targets, start)
-    result[..., -1] = start
+def ends_in_the_start(targets, start_id):
+    result = copied_into_a_new_tensor(targets, start_id)
+    result[..., -1] = start_id
     return result

@@ -26,5 +26,5 @@ def test_functions_match_pytorch_layers(norm_first):
 def test_attention_with_biases_is_refused():
     layer = nn.TransformerEncoderLayer(12, 3, 20, **SIZES)
     nn.init.ones_(layer.self_attn.out_proj.bias)
-    with pytest.raises(ValueError, match="adds parameters"):
+    with pytest.raises(ValueError, match="has biases"):
         parameters_of(layer)

@@ -13,6 +13,7 @@ from course_lib.lessons.environment import one_thread
 from course_lib.nn.train import main
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.loop import Trainer
+from tests.processes import InterruptibleProcess
 
 # A model that is small enough for a test; two epochs, so that the position in the
 # data matters.
@@ -45,7 +46,7 @@ def whole(tmp_path_factory):
 
 def command(path, *options):
     """Start a training in a process of its own."""
-    return subprocess.Popen(
+    return InterruptibleProcess(
         [
             *(sys.executable, "-m", "course_lib.nn.train", *SMALL, *options),
             *("--steps", str(STEPS), "--output", str(path), "--save-every", "0"),
@@ -73,10 +74,10 @@ def same(one, two):
 @pytest.mark.thorough
 def test_resume_after_a_kill_is_exact_bit_for_bit(tmp_path, whole):
     path = tmp_path / "model.pt"
-    process = command(path)
-    wait_for(path)
-    process.kill()
-    process.communicate()
+    with command(path) as process:
+        wait_for(path)
+        process.kill()
+        process.communicate()
     assert checkpoints.load(path)["training"]["step"] < STEPS
     assert main(["--resume", "--output", str(path), "--no-score"]) == 0
     assert torch.get_num_threads() == 1  # as before
@@ -85,10 +86,10 @@ def test_resume_after_a_kill_is_exact_bit_for_bit(tmp_path, whole):
 
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     path = tmp_path / "model.pt"
-    process = command(path)
-    wait_for(path)
-    process.send_signal(signal.SIGINT)
-    _, messages = process.communicate(timeout=60)
+    with command(path) as process:
+        wait_for(path)
+        process.send_signal(signal.SIGINT)
+        _, messages = process.communicate(timeout=60)
     assert process.returncode == 130
     assert (
         f"go on with `python -m course_lib.nn.train --resume --output {path}`"

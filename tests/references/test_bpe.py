@@ -328,7 +328,7 @@ def test_a_special_token_is_never_joined_nor_counted():
 def test_a_number_outside_the_vocabulary_is_named():
     for number in (258, -1, 10**9):
         with pytest.raises(
-            ValueError, match=rf"^token {number} is not in the vocabulary of 258$"
+            ValueError, match=rf"^token id {number} is not in the vocabulary of 258$"
         ):
             decode_bytes([97, number], [("a", "t")], ("<end>",))
     assert decode_bytes([], []) == ""
