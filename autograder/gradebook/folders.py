@@ -21,8 +21,8 @@ def student_folder(course: Course, step: str, lesson: str, student: str) -> Path
     """Return a student's folder; raises ``CourseError`` for no folder's name."""
     if student in ("", ".", "..") or "/" in student or "\0" in student:
         raise CourseError(
-            f"{printable_name(student)!r} is no name of a student's folder: name one of "
-            "submitted/"
+            f"{printable_name(student)!r} is no name of a student's folder: take one "
+            "of submitted/"
         )
     return course.root / step / student / lesson
 
