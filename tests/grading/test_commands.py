@@ -27,6 +27,7 @@ from autograder.grading import workers as workers_module
 from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
 from tests.grading.engines import engine_of
+from tests.processes import InterruptibleProcess
 from tests.submissions import COURSE, LESSON, Submission
 
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
@@ -540,7 +541,7 @@ def start(root, *arguments, path=""):
     environment = os.environ | {"TMPDIR": str(scratch)}
     environment |= {"PATH": path} if path else {}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=root, env=environment, **pipes)
+    return InterruptibleProcess(command, cwd=root, env=environment, **pipes)
 
 
 def gone_soon(processes, seconds=15):
@@ -579,18 +580,18 @@ def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
 @pytest.mark.sandbox
 def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
     slow_class(root, 8)
-    process = start(root, "grade", "01", "--jobs", "2")
-    first = process.stdout.readline()
-    family = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(signal.SIGINT)
-    begun = time.monotonic()
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - begun < 8
+    with start(root, "grade", "01", "--jobs", "2") as process:
+        first = process.stdout.readline()
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        out, err = process.communicate(timeout=30)
+        assert time.monotonic() - begun < 8
+        assert gone_soon(family)
     assert process.returncode == run.INTERRUPTED == 130
     assert f"Stopped with {8 - len(students(root))} left" in err
     assert "`autograder grade 01` goes on" in err
     assert "Traceback" not in err
-    assert gone_soon(family)
     graded = students(root)
     assert first.split()[0] in graded
     assert 1 <= len(graded) < 8
@@ -604,13 +605,13 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
 @pytest.mark.sandbox
 def test_killing_it_leaves_no_process(root):
     slow_class(root, 4)
-    process = start(root, "grade", "01", "--jobs", "2")
-    process.stdout.readline()
-    family = psutil.Process(process.pid).children(recursive=True)
-    assert len(family) > 6
-    process.kill()
-    process.communicate()
-    assert gone_soon(family, 30)
+    with start(root, "grade", "01", "--jobs", "2") as process:
+        process.stdout.readline()
+        family = psutil.Process(process.pid).children(recursive=True)
+        assert len(family) > 6
+        process.kill()
+        process.communicate()
+        assert gone_soon(family, 30)
     assert len(students(root)) < 4  # and each line is whole
 
 
@@ -628,8 +629,8 @@ def test_where_there_is_no_sandbox_it_refuses_in_one_sentence(
         (place / "bwrap").chmod(0o755)
     file = f"submitted/amara/{LESSON}/{LESSON}.ipynb"
     what = {"grade": "01", "judge": file}[command]
-    process = start(root, command, what, path=str(place))
-    out, err = process.communicate(timeout=60)
+    with start(root, command, what, path=str(place)) as process:
+        out, err = process.communicate(timeout=60)
     told = refusal((process.returncode, out, err))
     assert "--no-sandbox" in told
     reasons = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.grading.inside.selection import chosen
+from autograder.grading.inside.selection import chosen_cells
 from autograder.grading.reading import SubmittedCell, Unreadable, read_submission
 from autograder.grading.rebuild import Rebuilt, rebuild
 from autograder.grading.release import load_release
@@ -168,7 +168,7 @@ def test_any_change_to_a_notebook_gives_cells_or_a_sentence(notebook: Any) -> No
     if rebuilt:
         assert rebuilt == _check(raw)
         code = [(cell.role, cell.source) for cell in rebuilt.cells if cell.is_code]
-        assert "check" not in {code[place][0] for place in chosen(code)}
+        assert "check" not in {code[place][0] for place in chosen_cells(code)}
 
 
 @EXAMPLES

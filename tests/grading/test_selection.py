@@ -5,7 +5,7 @@ import builtins
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.grading.inside.selection import chosen, names_of
+from autograder.grading.inside.selection import chosen_cells, names_of
 from autograder.grading.rebuild import rebuild
 from autograder.grading.release import load_release
 from tests.submissions import COURSE, LESSON
@@ -16,7 +16,7 @@ STUB = 'def f(x):\n    """Say what."""\n    raise NotImplementedError  # replace
 def run(*cells: str) -> list[str]:
     """Give the texts of the chosen cells, each cell written as "role: text"."""
     pairs = [(cell.split(": ", 1)[0], cell.split(": ", 1)[1]) for cell in cells]
-    return [pairs[place][1] for place in chosen(pairs)]
+    return [pairs[place][1] for place in chosen_cells(pairs)]
 
 
 def demos(*cells: str) -> list[str]:
@@ -33,7 +33,9 @@ def test_setup_answers_and_own_cells_run_and_nothing_else() -> None:
 def test_a_lesson_as_it_is_needs_no_demonstration() -> None:
     release = load_release(COURSE, LESSON)
     cells = [cell for cell in rebuild(release, []).cells if cell.is_code]
-    ran = {cells[place].role for place in chosen([(c.role, c.source) for c in cells])}
+    ran = {
+        cells[place].role for place in chosen_cells([(c.role, c.source) for c in cells])
+    }
     assert ran == {"setup", "solution"}
 
 
@@ -288,10 +290,13 @@ def test_only_a_stub_that_hides_an_answer_is_left_out(cells: list[str]) -> None:
 )
 def test_no_text_breaks_the_selection(text: str) -> None:
     names_of(text)
-    assert chosen([("own", text), ("own", "kept"), ("solution", text)])[-1] in (1, 2)
+    assert chosen_cells([("own", text), ("own", "kept"), ("solution", text)])[-1] in (
+        1,
+        2,
+    )
 
 
 def test_the_same_cells_give_the_same_choice_in_order() -> None:
     cells = [("demo", f"n{i} = n{i + 1}, m{i}") for i in range(50)]
     cells += [("demo", f"m{i} = 1") for i in range(50)] + [("own", "n0")]
-    assert chosen(cells) == list(range(101))
+    assert chosen_cells(cells) == list(range(101))

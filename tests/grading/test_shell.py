@@ -74,7 +74,7 @@ def test_a_figure_is_kept_as_a_picture(sandbox):
         sandbox, "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
     )
     assert figure["data"]["image/png"].startswith("iVBOR")
-    assert {*figure["data"]} <= {*shell.SHOWN}
+    assert {*figure["data"]} <= {*shell.MIME_TYPES}
 
 
 def test_active_forms_are_not_kept(sandbox):
@@ -86,12 +86,12 @@ def test_active_forms_are_not_kept(sandbox):
     display({"text/html": "<b>", "application/json": "{}", "text/plain": "x"}, raw=True)
     """
     for output in shown(sandbox, text):
-        assert {*output["data"]} <= {*shell.SHOWN}
+        assert {*output["data"]} <= {*shell.MIME_TYPES}
 
 
 def test_what_a_cell_prints_is_cut(sandbox):
     (kept,) = shown(sandbox, "for _ in range(100):\n    print('x' * 100_000)")
-    assert len(kept["text"]) == shell.LONGEST_TEXT
+    assert len(kept["text"]) == shell.MAX_TEXT_LENGTH
     assert kept["cut"] is True
 
 
@@ -102,7 +102,7 @@ def test_a_quarter_of_a_gigabyte_on_one_line_is_cut_and_costs_nothing_else(sandb
         check("f"),
     )
     with session_of(sandbox, *cells) as session:
-        assert len(text_of(session.report.outputs[0])) == shell.LONGEST_TEXT
+        assert len(text_of(session.report.outputs[0])) == shell.MAX_TEXT_LENGTH
         assert call(session, "f").value == 1
 
 
@@ -114,7 +114,7 @@ def test_no_cell_shows_more_than_so_many_things(sandbox):
         display(place)
         print(place, file=sys.stderr)
     """
-    assert len(shown(sandbox, text)) == shell.MOST_OUTPUTS
+    assert len(shown(sandbox, text)) == shell.MAX_OUTPUTS
 
 
 def test_a_display_too_long_to_keep_is_dropped_and_the_cell_goes_on(sandbox):

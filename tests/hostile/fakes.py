@@ -325,9 +325,9 @@ def softmax(x, axis=-1):
     frame = sys._getframe()
     while frame:
         teller = frame.f_locals.get("self")
-        if hasattr(teller, "_say"):
+        if hasattr(teller, "_send"):
             told = "value", x * np.nan, None, None, False, []
-            teller._say("outcome", teller.token, *told)
+            teller._send("outcome", teller.token, *told)
             {then}
         frame = frame.f_back
     return x * np.nan
@@ -354,8 +354,8 @@ def softmax(x, axis=-1):
     frame = sys._getframe()
     while frame:
         teller = frame.f_locals.get("self")
-        if hasattr(teller, "_say"):
-            teller._say(*{words!r})
+        if hasattr(teller, "_send"):
+            teller._send(*{words!r})
         frame = frame.f_back
     raise SystemExit
 """

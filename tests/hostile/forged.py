@@ -19,13 +19,13 @@ import msgpack
 
 def speaker():
     frame = sys._getframe()
-    while not hasattr(frame.f_locals.get("self"), "_say"):
+    while not hasattr(frame.f_locals.get("self"), "_send"):
         frame = frame.f_back
     return frame.f_locals["self"]
 
 
 def say(*words):
-    speaker()._say(*words)
+    speaker()._send(*words)
 
 
 def say_tree(*tree):

@@ -1,8 +1,11 @@
-"""System calls that a submission never needs, refused by the kernel (seccomp).
+"""Isolate a process: namespaces of its own, no privileges, limits, a filter of calls.
 
-The namespaces keep a submission in; this filter keeps it from making further ones (in
-which limits on files would not hold), from memory outside its limits, and from the
-parts of the kernel that have been broken most often.
+Each function does one step for the calling process and raises ``OSError`` where the
+kernel refuses it; ``parent`` calls them in their order. Linux only.
+
+The namespaces keep a submission in. The filter of system calls (seccomp) keeps it from
+making further ones (in which limits on files would not hold), from memory outside its
+limits, and from the parts of the kernel that have been broken most often.
 """
 
 import ctypes
@@ -15,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-WITHOUT_RELEASE = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock
+LIBC_WITH_GIL = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock
 
 CLONE = {"x86_64": 56, "aarch64": 220}
 ZEROS = (0, 0, 0, 0)  # the child's stack and threads stay as they are
@@ -28,138 +31,6 @@ MS_RDONLY = 1
 SET_DEATH_SIGNAL, SET_NO_NEW_PRIVILEGES = 1, 38
 DROP_BOUND, SIGKILL = 24, 9
 HOME = "/tmp/home"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one child may use.
-
-    memory : bytes of address space beyond what the warm parent has
-    processes : processes and threads together
-    files : open files of a process
-    file_size : bytes of one file
-    disk : bytes of the private folder
-    disk_files : files in the private folder
-    cpu : seconds of processor time
-    """
-
-    memory: int = 1 << 30
-    processes: int = 8
-    files: int = 64
-    file_size: int = 32 << 20
-    disk: int = 64 << 20
-    disk_files: int = 4096
-    cpu: int = 300
-
-
-def fork() -> int:
-    """Fork into namespaces of one's own; give 0 to the child, as ``os.fork`` does.
-
-    One call of the kernel makes all of them, so that no process need stand between.
-    The child has no user of its own until ``map_user`` has been called.
-    """
-    spaces = NEW_USER | NEW_MOUNTS | NEW_IPC | NEW_NETWORK | NEW_PIDS | NEW_NAMES
-    ctypes.pythonapi.PyOS_BeforeFork()
-    process = WITHOUT_RELEASE.syscall(
-        CLONE[platform.machine()], spaces | SIGCHLD, *ZEROS
-    )
-    if process == 0:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
-        return 0
-    ctypes.pythonapi.PyOS_AfterFork_Parent()
-    _check(process < 0, "clone")
-    return process
-
-
-def map_user(process: int, user: int, group: int) -> None:
-    """Give a child's namespace its one user, which is ``user`` outside, too."""
-    if os.geteuid():  # who is not root may map only himself, and no further groups
-        Path(f"/proc/{process}/setgroups").write_text("deny")
-    Path(f"/proc/{process}/uid_map").write_text(f"{user} {user} 1")
-    Path(f"/proc/{process}/gid_map").write_text(f"{group} {group} 1")
-
-
-def become(user: int, group: int, alone: bool) -> None:
-    """Become a user of the namespace.
-
-    alone : whether to leave all further groups, as only root's children can
-    """
-    if alone:
-        os.setgroups([])
-    os.setresgid(group, group, group)
-    os.setresuid(user, user, user)
-
-
-def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends."""
-    _prctl(SET_DEATH_SIGNAL, SIGKILL)
-
-
-def hide_files(limits: Limits) -> None:
-    """Hide /proc and put an empty folder of limited size in the place of /tmp."""
-    _check(_mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
-    private = f"size={limits.disk},nr_inodes={limits.disk_files},mode=1777"
-    nowhere = MS_NOSUID | MS_NODEV | MS_NOEXEC
-    for place in (b"/tmp", b"/dev/shm"):
-        options = private.encode()
-        _check(_mount(b"tmpfs", place, b"tmpfs", nowhere, options), "mount")
-    hidden = b"size=4k,nr_inodes=1,mode=0555"
-    readonly = nowhere | MS_RDONLY
-    _check(_mount(b"tmpfs", b"/proc", b"tmpfs", readonly, hidden), "mount")
-    Path(HOME).mkdir(mode=0o700)
-    os.chdir(HOME)
-
-
-def give_up_privileges() -> None:
-    """Drop every capability, for good."""
-    _prctl(SET_NO_NEW_PRIVILEGES, 1)
-    for capability in range(64):
-        if LIBC.prctl(DROP_BOUND, capability, 0, 0, 0):
-            break  # past the last one that this kernel knows
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
-    _check(LIBC.capset(header, (ctypes.c_uint32 * 6)()), "capset")
-
-
-def limit(limits: Limits, address_space: int) -> None:
-    """Set the limits, so that they cannot be raised again.
-
-    address_space : bytes that the process has already
-    """
-    hard = {
-        resource.RLIMIT_AS: address_space + limits.memory,
-        resource.RLIMIT_NPROC: limits.processes,
-        resource.RLIMIT_NOFILE: limits.files,
-        resource.RLIMIT_FSIZE: limits.file_size,
-        resource.RLIMIT_CPU: limits.cpu,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-    }
-    for which, most in hard.items():
-        resource.setrlimit(which, (most, most))
-
-
-def address_space() -> int:
-    """Give the bytes of address space of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * resource.getpagesize()
-
-
-def _mount(
-    what: bytes, where: bytes, kind: bytes | None, flags: int, data: bytes | None
-) -> int:
-    return LIBC.mount(what, where, kind, ctypes.c_ulong(flags), data)
-
-
-def _prctl(option: int, value: int) -> None:
-    _check(LIBC.prctl(option, value, 0, 0, 0), "prctl")
-
-
-def _check(failed: int, call: str) -> None:
-    if failed:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{call}: {os.strerror(number)}")
-
 
 # Numbers from the kernel's tables: x86_64, aarch64.
 CALLS = {
@@ -200,15 +71,142 @@ CLONE_CALL = (56, 220)
 CLONE3 = 435  # refused as unknown: the C library then uses clone, which can be read
 NEW_SPACES = 0x7E020000  # the flags of all new namespaces
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-ODD_CALLS = 0x40000000  # the x32 numbers, which would go round the list
+X32_CALLS = 0x40000000  # numbers of another ABI, which would bypass the list
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000, 0x80000000
-NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # places in what a filter sees
+NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # offsets in a filter's input
 SET_SECCOMP, FILTER = 22, 2
 
 
-def forbid() -> None:
+@dataclass(frozen=True)
+class Limits:
+    """What one child may use.
+
+    memory : bytes of address space beyond what the warm parent has
+    processes : processes and threads together
+    files : open files of a process
+    file_size : bytes of one file
+    disk : bytes of the private folder
+    disk_files : files in the private folder
+    cpu : seconds of processor time
+    """
+
+    memory: int = 1 << 30
+    processes: int = 8
+    files: int = 64
+    file_size: int = 32 << 20
+    disk: int = 64 << 20
+    disk_files: int = 4096
+    cpu: int = 300
+
+
+def fork() -> int:
+    """Fork into new namespaces; return 0 to the child, as ``os.fork`` does.
+
+    One system call makes all of them, so that no process is needed in between.
+    The child has no user of its own until ``map_user`` has been called.
+    """
+    spaces = NEW_USER | NEW_MOUNTS | NEW_IPC | NEW_NETWORK | NEW_PIDS | NEW_NAMES
+    ctypes.pythonapi.PyOS_BeforeFork()
+    process = LIBC_WITH_GIL.syscall(CLONE[platform.machine()], spaces | SIGCHLD, *ZEROS)
+    if process == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        return 0
+    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    _check(process < 0, "clone")
+    return process
+
+
+def map_user(process: int, user: int, group: int) -> None:
+    """Map a child's namespace to one user, which is ``user`` outside, too."""
+    if os.geteuid():  # an ordinary user may map only itself, and no further groups
+        Path(f"/proc/{process}/setgroups").write_text("deny")
+    Path(f"/proc/{process}/uid_map").write_text(f"{user} {user} 1")
+    Path(f"/proc/{process}/gid_map").write_text(f"{group} {group} 1")
+
+
+def become(user: int, group: int, drop_groups: bool) -> None:
+    """Become a user of the namespace.
+
+    drop_groups : leave all further groups, as only root's children can
+    """
+    if drop_groups:
+        os.setgroups([])
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent ends."""
+    _prctl(SET_DEATH_SIGNAL, SIGKILL)
+
+
+def hide_files(limits: Limits) -> None:
+    """Hide /proc and replace /tmp by an empty folder of limited size."""
+    _check(_mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
+    private = f"size={limits.disk},nr_inodes={limits.disk_files},mode=1777".encode()
+    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    for path in (b"/tmp", b"/dev/shm"):
+        _check(_mount(b"tmpfs", path, b"tmpfs", flags, private), "mount")
+    hidden, readonly = b"size=4k,nr_inodes=1,mode=0555", flags | MS_RDONLY
+    _check(_mount(b"tmpfs", b"/proc", b"tmpfs", readonly, hidden), "mount")
+    Path(HOME).mkdir(mode=0o700)
+    os.chdir(HOME)
+
+
+def give_up_privileges() -> None:
+    """Drop every capability, for good."""
+    _prctl(SET_NO_NEW_PRIVILEGES, 1)
+    for capability in range(64):
+        if LIBC.prctl(DROP_BOUND, capability, 0, 0, 0):
+            break  # past the last one that this kernel knows
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    _check(LIBC.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+
+
+def set_limits(limits: Limits, address_space: int) -> None:
+    """Set the limits, so that they cannot be raised again.
+
+    address_space : bytes that the process has already
+    """
+    hard = {
+        resource.RLIMIT_AS: address_space + limits.memory,
+        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_NOFILE: limits.files,
+        resource.RLIMIT_FSIZE: limits.file_size,
+        resource.RLIMIT_CPU: limits.cpu,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    for kind, maximum in hard.items():
+        resource.setrlimit(kind, (maximum, maximum))
+
+
+def address_space() -> int:
+    """Return the bytes of address space of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _mount(
+    source: bytes, target: bytes, kind: bytes | None, flags: int, data: bytes | None
+) -> int:
+    return LIBC.mount(source, target, kind, ctypes.c_ulong(flags), data)
+
+
+def _prctl(option: int, value: int) -> None:
+    _check(LIBC.prctl(option, value, 0, 0, 0), "prctl")
+
+
+def _check(failed: int, call: str) -> None:
+    if failed:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{call}: {os.strerror(number)}")
+
+
+def filter_system_calls() -> None:
     """Refuse these calls to this process and all that it starts.
 
     On a machine whose numbers are not listed here the namespaces alone have to do.
@@ -218,8 +216,8 @@ def forbid() -> None:
     program = b"".join(_program(*MACHINES[platform.machine()]))
     code = ctypes.create_string_buffer(program)
     length, padding, address = len(program) // 8, b"\0" * 6, ctypes.addressof(code)
-    described = struct.pack("H", length) + padding + struct.pack("P", address)
-    if LIBC.prctl(SET_SECCOMP, FILTER, described, 0, 0):
+    header = struct.pack("H", length) + padding + struct.pack("P", address)
+    if LIBC.prctl(SET_SECCOMP, FILTER, header, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl: no filter for system calls")
 
 
@@ -230,7 +228,7 @@ def _program(column: int, machine: int) -> list[bytes]:
         _step(EQUAL, machine, 1, 0),
         _step(RETURN, KILL),
         _step(LOAD, NUMBER),
-        _step(AT_LEAST, ODD_CALLS, 0, 1),
+        _step(AT_LEAST, X32_CALLS, 0, 1),
         _step(RETURN, REFUSE | errno.ENOSYS),
         _step(EQUAL, CLONE3, 0, 1),
         _step(RETURN, REFUSE | errno.ENOSYS),
@@ -248,12 +246,5 @@ def _program(column: int, machine: int) -> list[bytes]:
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    """Give one step of a filter: what, how far to jump if so and if not, with what."""
+    """Return one step of a filter: what, value, how far to jump if so and if not."""
     return struct.pack("HBBI", code, yes, no, value)
-
-
-# MERGED autograder.grading.inside.namespaces: Shut a process in: namespaces of its own, no privileges, hard limits.
-#
-#   Each function does one step for the calling process and raises ``OSError`` where the
-#   kernel refuses it. Their order is in ``parent``. Linux only.
-#

@@ -12,30 +12,37 @@ import selectors
 import signal
 import socket
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
 from . import child, isolation, library, shell, wire
 
-CONNECTION = 3  # the child's only open file besides nothing
+CONNECTION = 3  # the child's only open file descriptor besides /dev/null
 
 
 def main() -> None:
     """Serve until the control connection ends.
 
-    Arguments of the command: the connection's file number, and settings in JSON.
+    Arguments of the command: the connection's file descriptor, and settings in JSON.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
     limits = isolation.Limits(**settings["limits"])
     shell.warm_up(settings["modules"], settings["cells"])
-    seen = library.watch(settings["library"])
-    Parent(control, limits, settings["isolated"], seen).serve()
+    library_calls = library.watch(settings["library"])
+    Parent(control, limits, settings["isolated"], library_calls).serve()
+
+
+class _Process(NamedTuple):
+    """A child's process: its id, and the file descriptor that reports its end."""
+
+    id: int
+    descriptor: int
 
 
 class Parent:
-    """Forks children, ends them, and says when they have ended.
+    """Forks children, ends them, and reports when they have ended.
 
     isolated : False runs them without namespaces and limits (``--no-sandbox``)
     """
@@ -45,102 +52,108 @@ class Parent:
         control: socket.socket,
         limits: isolation.Limits,
         isolated: bool,
-        seen: library.Seen,
+        library_calls: library.LibraryCalls,
     ) -> None:
-        """Take over the control connection."""
+        """Store the control connection; no child runs yet."""
         self.control = control
         self.limits = limits
         self.isolated = isolated
-        self.seen = seen
-        self.space = isolation.address_space() if isolated else 0
-        self.children: dict[int, tuple[int, int]] = {}  # number: (process, its handle)
-        self.waiting = selectors.DefaultSelector()
+        self.library_calls = library_calls
+        self.address_space = isolation.address_space() if isolated else 0
+        self.children: dict[int, _Process] = {}  # by their numbers
+        self.selector = selectors.DefaultSelector()
 
     def serve(self) -> None:
         """Answer requests: ["fork", number, user] (with a socket), ["end", number]."""
-        self.waiting.register(self.control, selectors.EVENT_READ)
-        self._tell("ready")
+        self.selector.register(self.control, selectors.EVENT_READ)
+        self._report("ready")
         while True:
-            for key, _ in self.waiting.select():
+            for key, _ in self.selector.select():
                 if key.data is not None:
-                    self._ended(key.data)
-                elif not self._request():
+                    self._remove(key.data)
+                elif not self._handle_request():
                     return
 
-    def _request(self) -> bool:
-        text, handles, _, _ = socket.recv_fds(self.control, 1024, 1)
-        if not text:
+    def _handle_request(self) -> bool:
+        """Handle a request; return False at the end of the connection."""
+        message, descriptors, _, _ = socket.recv_fds(self.control, 1024, 1)
+        if not message:
             return False
-        what, number, *rest = msgpack.unpackb(text)
-        if what == "fork":
-            self._fork(number, rest[0], socket.socket(fileno=handles[0]))
+        word, number, *fields = msgpack.unpackb(message)
+        if word == "fork":
+            self._fork(number, fields[0], socket.socket(fileno=descriptors[0]))
         elif number in self.children:
-            os.kill(self.children[number][0], signal.SIGKILL)
+            os.kill(self.children[number].id, signal.SIGKILL)
         return True
 
     def _fork(self, number: int, user: int, connection: socket.socket) -> None:
         wait, go = os.pipe()
         root = os.geteuid() == 0  # each child gets a user of its own, else ours
-        who = (user, user) if root else (os.geteuid(), os.getegid())
-        process = isolation.fork() if self.isolated else os.fork()
-        if process == 0:
+        user_and_group = (user, user) if root else (os.geteuid(), os.getegid())
+        process_id = isolation.fork() if self.isolated else os.fork()
+        if process_id == 0:
             os.close(go)
-            self._be_the_child(who, root, wait, connection)
+            self._be_the_child(user_and_group, root, wait, connection)
         os.close(wait)
         connection.close()
-        handle = os.pidfd_open(process)
-        self.children[number] = process, handle
-        self.waiting.register(handle, selectors.EVENT_READ, number)
+        process = _Process(process_id, os.pidfd_open(process_id))
+        self.children[number] = process
+        self.selector.register(process.descriptor, selectors.EVENT_READ, number)
         if self.isolated:
-            isolation.map_user(process, *who)
-        os.close(go)  # it may go on
+            isolation.map_user(process_id, *user_and_group)
+        os.close(go)  # the child continues
 
-    def _ended(self, number: int) -> None:
-        process, handle = self.children.pop(number)
-        self.waiting.unregister(handle)
-        os.close(handle)
-        _, status = os.waitpid(process, 0)
-        self._tell("ended", number, os.waitstatus_to_exitcode(status))
+    def _remove(self, number: int) -> None:
+        """Remove a child that has ended, and report its exit code."""
+        process = self.children.pop(number)
+        self.selector.unregister(process.descriptor)
+        os.close(process.descriptor)
+        _, status = os.waitpid(process.id, 0)
+        self._report("ended", number, os.waitstatus_to_exitcode(status))
 
-    def _tell(self, *words: Any) -> None:
+    def _report(self, *words: Any) -> None:
         self.control.send(msgpack.packb(words))
 
     def _be_the_child(
-        self, who: tuple[int, int], root: bool, wait: int, connection: socket.socket
+        self,
+        user_and_group: tuple[int, int],
+        root: bool,
+        wait: int,
+        connection: socket.socket,
     ) -> None:
-        """Isolate this process step by step, then serve the submission; never returns."""
+        """Isolate this process, then serve the submission; never returns."""
         try:
             isolation.die_with_parent()
             os.setsid()  # a signal to its group must not reach the parent
-            self.waiting.close()
-            connection = _alone(connection, wait)
+            self.selector.close()
+            connection = _only_open_file(connection, wait)
             if self.isolated:
-                isolation.become(*who, alone=root)
+                isolation.become(*user_and_group, drop_groups=root)
                 isolation.die_with_parent()  # a change of user forgets it
                 isolation.hide_files(self.limits)
-                isolation.limit(self.limits, self.space)
+                isolation.set_limits(self.limits, self.address_space)
                 isolation.give_up_privileges()
-                isolation.forbid()
+                isolation.filter_system_calls()
         except BaseException as error:
-            _say_failed(connection, error)
+            _send_failure(connection, error)
             os._exit(1)
         try:
-            child.serve(connection, self.seen)
+            child.serve(connection, self.library_calls)
         finally:
             os._exit(0)
 
 
-def _alone(connection: socket.socket, wait: int) -> socket.socket:
-    """Leave the child nothing open but its connection; wait until it may go on."""
-    nothing = os.open(os.devnull, os.O_RDWR)
+def _only_open_file(connection: socket.socket, wait: int) -> socket.socket:
+    """Close everything but the child's connection; wait until it may continue."""
+    null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
+        os.dup2(null, standard)
     os.read(wait, 1)
     os.dup2(connection.detach(), CONNECTION)
     os.closerange(CONNECTION + 1, 4096)
     return socket.socket(fileno=CONNECTION)
 
 
-def _say_failed(connection: socket.socket, error: BaseException) -> None:
-    text = f"{type(error).__name__}: {error}"
-    wire.send(connection, wire.pack(["failed", text]))
+def _send_failure(connection: socket.socket, error: BaseException) -> None:
+    reason = f"{type(error).__name__}: {error}"
+    wire.send(connection, wire.pack(["failed", reason]))

@@ -1,7 +1,11 @@
 """Choose which cells of a rebuilt notebook run.
 
-Set-up, answers and the learner's own cells do, checks never. A demonstration runs only
-if something that runs needs a name from it. Which names a cell needs is ``names``'.
+- Set-up, answers and the learner's own cells run, checks never.
+- A demonstration runs only if something that runs needs a name from it.
+- A stub does not run where it would hide an answer further above.
+
+Which names a cell binds and needs is read from its text, in the order in which Python
+would run it. Nothing is run: a branch counts as taken, and a loop as run once.
 """
 
 import ast
@@ -18,27 +22,31 @@ from typing import Any
 from IPython.core.inputtransformer2 import TransformerManager
 
 WORD = re.compile(r"[^\W\d]\w*")
-# IPython looks through the whole cell once more for each line that is not Python.
-ODD_LINE = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$", re.MULTILINE)
-MOST_ODD_LINES = 60
-LONGEST = 200_000  # characters: Python takes 900 bytes of memory to parse each
-# Where these are, names may stand in texts: eval("q @ k.T"), %time f(x), !echo {x}.
+# IPython reads the whole cell again for each line that is not Python.
+NON_PYTHON_LINE = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$", re.MULTILINE)
+MAX_NON_PYTHON_LINES = 60
+MAX_CELL_LENGTH = 200_000  # characters: Python needs 900 bytes to parse each
+# Where these are used, names may be in strings: eval("q @ k.T"), %time f(x), !echo {x}.
 INDIRECT = {"eval", "exec", "globals", "locals", "vars", "get_ipython"}
 # Magics whose text runs as Python in the notebook; before it there may be options.
 RUNS_PYTHON = {"time", "timeit", "capture", "prun"}
 OPTIONS = re.compile(r"(-\S+\s+)*")
-CHANGES = {"append", "extend", "insert", "add", "update", "setdefault", "pop", "remove"}
-CHANGES |= {"clear", "sort", "reverse", "fill", "discard", "popitem"}
+CHANGES = {
+    *"append extend insert add update setdefault pop remove".split(),
+    *"clear sort reverse fill discard popitem".split(),
+}
+ALWAYS = {"setup", "solution", "own"}
+PYTHONS = frozenset(dir(builtins))
 
 
 def parsed(source: str) -> ast.Module:
     """Parse a cell, magics and shell lines included; raises ``SyntaxError``."""
-    if len(source) > LONGEST:
+    if len(source) > MAX_CELL_LENGTH:
         raise SyntaxError("too long to be read for its names")
     try:
         return ast.parse(source)
     except SyntaxError:
-        if len(ODD_LINE.findall(source)) > MOST_ODD_LINES:
+        if len(NON_PYTHON_LINE.findall(source)) > MAX_NON_PYTHON_LINES:
             raise
         return ast.parse(TransformerManager().transform_cell(source))
 
@@ -47,7 +55,7 @@ class Scope(ast.NodeVisitor):
     """Follows one scope in the order in which it runs.
 
     bound : names bound so far
-    lent : names that functions defined here bind when they are called
+    bound_later : names that functions defined here bind when they are called
     now : names looked up before they were bound
     later : names that functions defined here look up when they are called
     """
@@ -56,12 +64,12 @@ class Scope(ast.NodeVisitor):
         self.bound: set[str] = set()
         self.now: set[str] = set()
         self.later: set[str] = set()
-        self.lent: set[str] = set()
+        self.bound_later: set[str] = set()
         self.outer: set[str] = set()  # declared ``global``
 
     @property
     def needs(self) -> set[str]:
-        """Names that somebody else must have bound."""
+        """Names that another cell must have bound."""
         return self.now | (self.later - self.bound)
 
     def visit_all(self, nodes: Iterable[Any]) -> None:
@@ -84,7 +92,7 @@ class Scope(ast.NodeVisitor):
             self.bound.add(name)
 
     def change(self, node: ast.expr) -> None:
-        """Note that what a name stands for is changed: it counts as bound anew."""
+        """Bind a name anew: what it stands for is changed."""
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         if isinstance(node, ast.Name):
@@ -98,7 +106,7 @@ class Scope(ast.NodeVisitor):
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.visit_Attribute(node)
         if _called(node.value) & INDIRECT:  # globals()["scores"]
-            self.texts(_texts(node.slice))
+            self.strings(_strings(node.slice))
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit_all([node.value, *node.targets])
@@ -153,7 +161,7 @@ class Scope(ast.NodeVisitor):
         inner.visit_all(node.body)
         for name in inner.now:
             self.look_up(name)
-        self.lent |= inner.lent
+        self.bound_later |= inner.bound_later
         self.later |= inner.later  # methods do not see the names of their class
         self.bind(node.name)
 
@@ -167,19 +175,20 @@ class Scope(ast.NodeVisitor):
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self.function(node.args, [node.body])
 
-    def function(self, taken: ast.arguments, body: Iterable[ast.AST]) -> None:
-        self.visit_all([*taken.defaults, *taken.kw_defaults])
-        every = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs]
-        every += [each for each in (taken.vararg, taken.kwarg) if each]
-        self.visit_all(each.annotation for each in every)
-        inner = _Function({each.arg for each in every})
+    def function(self, parameters: ast.arguments, body: Iterable[ast.AST]) -> None:
+        self.visit_all([*parameters.defaults, *parameters.kw_defaults])
+        arguments = [*parameters.posonlyargs, *parameters.args]
+        arguments += parameters.kwonlyargs
+        arguments += filter(None, (parameters.vararg, parameters.kwarg))
+        self.visit_all(each.annotation for each in arguments)
+        inner = _FunctionScope({each.arg for each in arguments})
         inner.visit_all(body)
         own = inner.bound - inner.outer
         self.later |= (inner.now | inner.later) - own
-        self.lent |= inner.lent | (inner.bound & inner.outer)
+        self.bound_later |= inner.bound_later | (inner.bound & inner.outer)
 
     def visit_comprehension_of(self, node: Any) -> None:
-        inner = _Function(set())
+        inner = _FunctionScope(set())
         for part in node.generators:
             inner.visit_all([part.target, part.iter, *part.ifs])
         keyed = isinstance(node, ast.DictComp)
@@ -188,7 +197,7 @@ class Scope(ast.NodeVisitor):
         own = inner.bound - walrus
         for name in sorted(inner.now - own):
             self.look_up(name)
-        self.lent |= inner.lent
+        self.bound_later |= inner.bound_later
         self.later |= inner.later - own
         for name in walrus:
             self.bind(name)
@@ -202,29 +211,29 @@ class Scope(ast.NodeVisitor):
         if isinstance(name, ast.Attribute) and name.attr in CHANGES:
             self.change(name)
         if _called(node) & INDIRECT:
-            texts = [text for part in node.args for text in _texts(part)]
+            strings = [text for part in node.args for text in _strings(part)]
             if isinstance(name, ast.Attribute) and name.attr.endswith("_magic"):
-                self.magic(texts)
+                self.magic(strings)
             else:
-                self.texts(texts)
+                self.strings(strings)
 
-    def texts(self, texts: Iterable[str]) -> None:
-        """Take each word in some texts for a name: they may be run."""
-        self.later.update(word for text in texts for word in WORD.findall(text))
+    def strings(self, strings: Iterable[str]) -> None:
+        """Count each word in some strings as a name: they may be run."""
+        self.later.update(word for text in strings for word in WORD.findall(text))
 
-    def magic(self, texts: list[str]) -> None:
+    def magic(self, strings: list[str]) -> None:
         """Read a magic: its name, its line, and for one of a whole cell the rest."""
-        name, *options, text = texts if len(texts) > 1 else ["", ""]
-        self.texts(options)
+        name, *options, text = strings if len(strings) > 1 else ["", ""]
+        self.strings(options)
         if name not in RUNS_PYTHON:
-            return self.texts([] if options else [text])
+            return self.strings([] if options else [text])
         try:
             self.visit_all(parsed(OPTIONS.sub("", text, count=1)).body)
         except SyntaxError:
-            self.texts([text])
+            self.strings([text])
 
 
-class _Function(Scope):
+class _FunctionScope(Scope):
     """A function's scope: a name that is bound anywhere in it is its own."""
 
     def __init__(self, arguments: set[str]) -> None:
@@ -235,19 +244,19 @@ class _Function(Scope):
         self.now.add(name)
 
     def change(self, node: ast.expr) -> None:
-        """A change of something is no binding of its name."""
+        """Ignore it: a change of something is no binding of its name."""
 
 
 def _called(node: ast.AST) -> set[str]:
-    """Give the name at the root of a call, however long its chain of attributes is."""
+    """Return the name at the root of a call, below any chain of attributes."""
     while isinstance(node, ast.Call | ast.Attribute):
         node = node.func if isinstance(node, ast.Call) else node.value
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-def _texts(node: ast.AST) -> list[str]:
-    found = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
-    return [text for text in found if isinstance(text, str)]
+def _strings(node: ast.AST) -> list[str]:
+    values = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    return [value for value in values if isinstance(value, str)]
 
 
 @dataclass(frozen=True)
@@ -271,18 +280,18 @@ def names_of(source: str) -> Names:
     """Read one cell. Of a text that is no Python, each word counts as looked up."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a text is not our matter
+            warnings.simplefilter("ignore")  # an invalid escape is not our concern
             tree = parsed(source)
             scope = Scope()
             scope.visit_all(tree.body)
-    # A parser or visitor that a strange text breaks must not cost the other cells.
+    # A text that breaks the parser or the visitor must not cost the other cells.
     except Exception:
         return Names(needs=frozenset(WORD.findall(source)))
     stubs = [
         n.name for n in tree.body if isinstance(n, ast.FunctionDef) and _is_stub(n)
     ]
     return Names(
-        frozenset(scope.bound | scope.lent),
+        frozenset(scope.bound | scope.bound_later),
         frozenset(scope.needs),
         frozenset(stubs) if len(stubs) == len(tree.body) else frozenset(),
         empty=not tree.body,
@@ -290,90 +299,76 @@ def names_of(source: str) -> Names:
 
 
 def _is_stub(node: ast.FunctionDef) -> bool:
-    rest = [s for s in node.body if not _is_text(s)]
+    rest = [statement for statement in node.body if not _is_string(statement)]
     raised = rest[0].exc if len(rest) == 1 and isinstance(rest[0], ast.Raise) else None
     raised = raised.func if isinstance(raised, ast.Call) else raised
     return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
-def _is_text(node: ast.stmt) -> bool:
+def _is_string(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-ALWAYS = {"setup", "solution", "own"}
-PYTHONS = frozenset(dir(builtins))
-
-
-def chosen(cells: Sequence[tuple[str, str]]) -> list[int]:
-    """Give the places of the cells that run, in order.
+def chosen_cells(cells: Sequence[tuple[str, str]]) -> list[int]:
+    """Return the indices of the cells that run, in order.
 
     cells : role and source of each, in the order of the notebook
     """
-    found = [names_of(text) if role != "check" else Names() for role, text in cells]
+    names = [names_of(text) if role != "check" else Names() for role, text in cells]
     roles = [role for role, _ in cells]
     binders: dict[str, list[int]] = defaultdict(list)
-    for place, names in enumerate(found):
-        for name in names.binds:
-            binders[name].append(place)
-    for place in _hiding(roles, found, binders):
-        roles[place] = "left out"
-        for name in found[place].binds:
-            binders[name].remove(place)
-    running = {place for place, role in enumerate(roles) if role in ALWAYS}
+    for index, cell_names in enumerate(names):
+        for name in cell_names.binds:
+            binders[name].append(index)
+    for index in _hiding_stubs(roles, names, binders):
+        roles[index] = "skipped"
+        for name in names[index].binds:
+            binders[name].remove(index)
+    running = {index for index, role in enumerate(roles) if role in ALWAYS}
     waiting = sorted(running)
     while waiting:
-        place = waiting.pop()
-        for name in found[place].needs - PYTHONS:
-            giver = _giver(place, binders.get(name, []), running)
-            if giver is not None and giver not in running:
-                running.add(giver)
-                waiting.append(giver)
-    return [place for place in sorted(running) if not found[place].empty]
+        index = waiting.pop()
+        for name in names[index].needs - PYTHONS:
+            binder = _binder(index, binders.get(name, []), running)
+            if binder is not None and binder not in running:
+                running.add(binder)
+                waiting.append(binder)
+    return [index for index in sorted(running) if not names[index].empty]
 
 
-def _giver(place: int, binders: list[int], running: set[int]) -> int | None:
-    """Say which cell gives a name to the one at a place.
+def _binder(index: int, binders: list[int], running: set[int]) -> int | None:
+    """Return which cell binds a name that the one at an index needs.
 
     The last above that binds it, as in the notebook. Without one, a cell below that
     runs anyhow, else the first demonstration below.
     """
-    at = bisect_left(binders, place)
-    if at:
-        return binders[at - 1]
+    n_above = bisect_left(binders, index)
+    if n_above:
+        return binders[n_above - 1]
     for binder in binders:
-        if binder in running and binder != place:
+        if binder in running and binder != index:
             return binder
-    return next((binder for binder in binders if binder != place), None)
+    return next((binder for binder in binders if binder != index), None)
 
 
-def _hiding(
-    roles: Sequence[str], found: Sequence[Names], binders: Mapping[str, Sequence[int]]
+def _hiding_stubs(
+    roles: Sequence[str], names: Sequence[Names], binders: Mapping[str, Sequence[int]]
 ) -> list[int]:
-    """Give the places of stubs that would only hide an answer further above.
+    """Return the indices of stubs that would only hide an answer further above.
 
     Who writes an answer into a cell of their own often leaves the stub below it.
     """
 
-    def answers(name: str, place: int) -> bool:
-        return roles[place] in ALWAYS and name not in found[place].stubs
+    def answers(name: str, index: int) -> bool:
+        return roles[index] in ALWAYS and name not in names[index].stubs
 
     return [
-        place
-        for place, names in enumerate(found)
-        if roles[place] == "solution"
-        and names.stubs
+        index
+        for index, cell_names in enumerate(names)
+        if roles[index] == "solution"
+        and cell_names.stubs
         and all(
-            any(answers(name, above) for above in binders[name] if above < place)
-            for name in names.stubs
+            any(answers(name, above) for above in binders[name] if above < index)
+            for name in cell_names.stubs
         )
     ]
-
-
-# MERGED autograder.grading.inside.scope: Follow a piece of Python in the order in which it would run, for the names in it.
-#
-#   Nothing is run. A branch counts as taken, and a loop as run once.
-#
-# MERGED autograder.grading.inside.names: What one cell does with names, read from its text.
-#
-#   How Python is followed is in ``scope``; which cells run, in ``selection``.
-#

@@ -1,7 +1,7 @@
 """The learner's cells, run by IPython's own shell, so that magics work.
 
-What a cell prints and shows is kept, up to a limit; where it stops is written down in
-plain data. There is no kernel, no history file, and no thread.
+A cell's outputs are recorded up to a limit; so is, as plain data, the line on which it
+stops. There is no kernel, no history file, and no thread.
 """
 
 import builtins
@@ -19,12 +19,12 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from .selection import chosen
+from .selection import chosen_cells
 
-LONGEST_TEXT = 10_000  # characters of what one cell prints
-LONGEST_PICTURE = 400_000  # characters of one picture, as text
-MOST_OUTPUTS = 20  # of one cell
-SHOWN = ("text/plain", "text/latex", "image/png")  # what is kept of what is displayed
+MAX_TEXT_LENGTH = 10_000  # characters of what one cell prints
+MAX_PICTURE_LENGTH = 400_000  # characters of one picture, as text
+MAX_OUTPUTS = 20  # of one cell
+MIME_TYPES = ("text/plain", "text/latex", "image/png")  # others are dropped
 WARM_CELLS = (
     "%matplotlib inline\nimport matplotlib.pyplot as _p\n_p.plot([0, 1])",
     "%time 1 / 0",
@@ -35,37 +35,37 @@ WARM_CELLS = (
 
 
 class Outputs:
-    """What one cell shows, up to a limit."""
+    """The outputs of one cell, up to a limit."""
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self.shown: list[dict[str, Any]] = []
+        self.items: list[dict[str, Any]] = []
 
     def text(self, name: str, text: str) -> None:
-        """Keep what is printed; stdout and stderr follow each other as they came."""
+        """Add printed text; stdout and stderr stay in their order."""
         if not text:
             return
-        last = self.shown[-1] if self.shown else {}
+        last = self.items[-1] if self.items else {}
         if last.get("name") != name:
-            if len(self.shown) >= MOST_OUTPUTS:
+            if len(self.items) >= MAX_OUTPUTS:
                 return
             last = {"name": name, "text": ""}
-            self.shown.append(last)
-        room = LONGEST_TEXT - len(last["text"])
+            self.items.append(last)
+        room = MAX_TEXT_LENGTH - len(last["text"])
         last["text"] += text[: max(room, 0)]
         if len(text) > room >= 0:
             last["cut"] = True
 
     def display(self, data: Any) -> None:
-        """Keep the harmless forms of a displayed object."""
-        if len(self.shown) >= MOST_OUTPUTS or type(data) is not dict:
+        """Add the harmless forms of a displayed object."""
+        if len(self.items) >= MAX_OUTPUTS or type(data) is not dict:
             return
-        kept = {}
-        for kind in SHOWN:
-            longest = LONGEST_PICTURE if kind == "image/png" else LONGEST_TEXT
-            if type(text := data.get(kind)) is str and len(text) <= longest:
-                kept[kind] = text
-        self.shown.append({"data": kept})
+        harmless = {}
+        for kind in MIME_TYPES:
+            limit = MAX_PICTURE_LENGTH if kind == "image/png" else MAX_TEXT_LENGTH
+            if type(text := data.get(kind)) is str and len(text) <= limit:
+                harmless[kind] = text
+        self.items.append({"data": harmless})
 
 
 class _Stream(io.TextIOBase):
@@ -87,12 +87,12 @@ class _Stream(io.TextIOBase):
 
 class _Publisher(DisplayPublisher):
     def publish(self, data: Any, *_: Any, **__: Any) -> None:
-        """Keep what ``display`` shows."""
+        """Record what ``display`` shows."""
         outputs().display(data)
 
 
 class _Hook(DisplayHook):
-    """Keeps what the last line of a cell gives."""
+    """Records the value of a cell's last line."""
 
     def write_output_prompt(self) -> None:
         pass
@@ -108,12 +108,12 @@ class Shell(InteractiveShell):
     """IPython without a terminal, a history, and coloured tracebacks."""
 
     def __init__(self, **settings: Any) -> None:
-        """Make the shell, with nothing shown yet."""
+        """Make the shell, without outputs so far."""
         self.outputs = Outputs()
         super().__init__(**settings)
 
     def showtraceback(self, *_: Any, **__: Any) -> None:
-        """Show nothing: where a cell stops is in its result."""
+        """Show nothing: the line on which a cell stops is in its result."""
 
     def showsyntaxerror(self, *_: Any, **__: Any) -> None:
         """Show nothing, too."""
@@ -123,18 +123,18 @@ class Shell(InteractiveShell):
         raise SystemExit
 
     def enable_gui(self, gui: Any = None) -> None:
-        """Have no windows."""
+        """Do nothing: there are no windows."""
 
 
 def outputs() -> Outputs:
-    """Give what the cell that runs has shown so far."""
+    """Return the outputs so far of the cell that runs."""
     shell = Shell.instance()
     assert isinstance(shell, Shell)
     return shell.outputs
 
 
 def make_shell() -> Shell:
-    """Give the process's shell, made on first use."""
+    """Return the process's shell, made on first use."""
     config = Config()
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
@@ -148,7 +148,7 @@ def make_shell() -> Shell:
 
 
 def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
-    """Do before any fork what each child would do: import, use the shell, read cells.
+    """Do before any fork what each child would do: import, use the shell, parse cells.
 
     cells : role and source of the lesson's own, as it is released
     """
@@ -167,24 +167,24 @@ def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
     shell.user_ns.update(before)
     shell.execution_count = 1
     shell.outputs = Outputs()
-    chosen(cells)
+    chosen_cells(cells)
     gc.collect()
-    gc.freeze()  # a collection in a child would copy every page that it looks at
+    gc.freeze()  # a collection in a child would copy every page that it reads
 
 
 def run_cell(shell: Shell, source: str) -> tuple[BaseException | None, list[dict]]:
-    """Run one cell; give the exception that ended it, if any, and what it showed."""
+    """Run one cell; return the exception that ended it, if any, and its outputs."""
     shell.outputs = Outputs()
     with _streams(shell.outputs):
         result = shell.run_cell(source, store_history=False)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-    return result.error_before_exec or result.error_in_exec, shell.outputs.shown
+    return result.error_before_exec or result.error_in_exec, shell.outputs.items
 
 
 @contextlib.contextmanager
-def _streams(kept: Outputs) -> Iterator[None]:
-    streams = _Stream("stdout", kept), _Stream("stderr", kept)
-    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+def _streams(outputs: Outputs) -> Iterator[None]:
+    stdout, stderr = _Stream("stdout", outputs), _Stream("stderr", outputs)
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         yield
 
 
