@@ -47,6 +47,7 @@ from autograder.demo.sample_class import (
 from autograder.gradebook.settings import database_path
 from autograder.grading.result import SubmissionResult
 from autograder.grading.sandbox import NoSandbox
+from tests.processes import InterruptibleProcess
 
 COURSE = Course.here()
 CLASS = {student.name: student for student in sample_class()}
@@ -480,23 +481,17 @@ def test_demo_without_a_sandbox_grades_and_says_so(monkeypatch):
 @pytest.mark.sandbox
 def test_ctrl_c_ends_the_demo_with_one_line(tmp_path):
     empty_course(tmp_path, COURSE.teacher(LESSON), COURSE.learner(LESSON))
-    process = subprocess.Popen(
+    with InterruptibleProcess(
         [sys.executable, "-m", "autograder", "demo"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        start_new_session=True,
-    )
-    try:
+    ) as process:
         journal = tmp_path / "build" / "demo" / "build" / "grading" / "journal.db"
         _wait_for(journal, process)  # then the workers start
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         output, _ = process.communicate(timeout=120)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
     assert process.returncode == 130
     assert output.splitlines()[1:] == [
         "Stopped: call it again, and the demo starts over."

@@ -25,6 +25,7 @@ from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.build import as_text, build, differences, learner_text, strays
 from autograder.notebooks.cells import SourceError
 from autograder.notebooks.source import LessonSource
+from tests.processes import InterruptibleProcess
 from tests.synthetic import (
     DOUBLE,
     LESSON,
@@ -307,18 +308,18 @@ def test_ctrl_c_stops_the_kernel_and_changes_nothing(folder):
     before = files(folder.root)
     command = [sys.executable, "-m", "autograder", "build"]
     environment = {**os.environ, "PYTHONPATH": str(HERE.root)}
-    process = subprocess.Popen(
-        command, cwd=folder.root, env=environment, stderr=subprocess.PIPE, text=True
-    )
     pid = folder.root / "pid"
     end = time.monotonic() + 60
-    while not (pid.exists() and pid.read_text().endswith(".")):
-        assert process.poll() is None and time.monotonic() < end
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    with InterruptibleProcess(
+        command, cwd=folder.root, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (pid.exists() and pid.read_text().endswith(".")):
+            assert process.poll() is None and time.monotonic() < end
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said == ""
+    assert errors == ""
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text().rstrip(".")), 0)
     pid.unlink()
