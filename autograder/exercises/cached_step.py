@@ -25,8 +25,8 @@ exercise = Exercise(
 @exercise.spec
 def spec(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     t, d_model = len(keys), embedding.shape[1]
-    row, place = embedding[token_id].tolist(), encoding[t].tolist()
-    x = [row[c] * math.sqrt(d_model) + place[c] for c in range(d_model)]
+    row, position = embedding[token_id].tolist(), encoding[t].tolist()
+    x = [row[c] * math.sqrt(d_model) + position[c] for c in range(d_model)]
     query, key, value = (times(x, w.tolist()) for w in (w_q, w_k, w_v))
     all_keys, all_values = [*keys.tolist(), key], [*values.tolist(), value]
     scores = []
@@ -39,13 +39,13 @@ def spec(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
         for c in range(len(value)):
             output[c] += power / sum(powers) * other[c]
     return tuple(
-        torch.tensor(found, dtype=embedding.dtype)
-        for found in (output, all_keys, all_values)
+        torch.tensor(part, dtype=embedding.dtype)
+        for part in (output, all_keys, all_values)
     )
 
 
 def times(x, w):
-    """Multiply a row by a table."""
+    """Multiply a vector by a matrix."""
     return [sum(x[i] * w[i][j] for i in range(len(x))) for j in range(len(w[0]))]
 
 
@@ -53,11 +53,13 @@ def numbers(rng, *shape, dtype=torch.float32):
     return torch.from_numpy(rng.normal(size=shape)).to(dtype)
 
 
-def model(rng, d_model=6, d_k=4, d_v=5, vocab_size=9, n_places=8, dtype=torch.float32):
-    """Draw the table, the encoding, w_q, w_k and w_v."""
+def model(
+    rng, d_model=6, d_k=4, d_v=5, vocab_size=9, n_positions=8, dtype=torch.float32
+):
+    """Draw the embedding, the encoding, w_q, w_k and w_v."""
     return (
         numbers(rng, vocab_size, d_model, dtype=dtype) / d_model**0.5,
-        numbers(rng, n_places, d_model, dtype=dtype),
+        numbers(rng, n_positions, d_model, dtype=dtype),
         *(numbers(rng, d_model, d, dtype=dtype) / 2 for d in (d_k, d_k, d_v)),
     )
 
@@ -70,11 +72,11 @@ def usual(rng):
 @exercise.case("Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22")
 def small_example_by_hand(student, rng):
     one = torch.ones(1, 1)
-    embedding, places = (
+    embedding, encoding = (
         torch.tensor([[7.0], [2.0]]),
         torch.tensor([[10.0], [20.0], [40.0]]),
     )
-    result = student(1, 0 * one, 8 * one, embedding, places, 0 * one, one, one)
+    result = student(1, 0 * one, 8 * one, embedding, encoding, 0 * one, one, one)
     expected = (
         torch.tensor([15.0]),  # the query is 0: the mean of the values 8 and 22
         torch.tensor([[0.0], [22.0]]),
@@ -83,43 +85,45 @@ def small_example_by_hand(student, rng):
     student.expect(result, expected)
 
 
-@exercise.case("The first token finds no keys, and looks at itself")
+@exercise.case("The first token finds no keys, and attends to itself")
 def first_token(student, rng):
     student.agrees(3, torch.empty(0, 4), torch.empty(0, 5), *model(rng))
 
 
-@exercise.case("Later tokens look at all those before them, and at themselves")
+@exercise.case("Later tokens attend to all those before them, and to themselves")
 def later_tokens(student, rng):
     parts = model(rng)
     for t in (1, 3, 6):
         student.agrees(6, numbers(rng, t, 4), numbers(rng, t, 5), *parts)
 
 
-@exercise.case("The place is how many keys there are, up to the last one")
-def last_place(student, rng):
-    parts = model(rng, d_k=3, n_places=5)
+@exercise.case(
+    "The position is the number of keys before, up to the last row of the encoding"
+)
+def last_position(student, rng):
+    parts = model(rng, d_k=3, n_positions=5)
     student.agrees(2, numbers(rng, 4, 3), numbers(rng, 4, 5), *parts)
 
 
-@exercise.case("Keys and values that are as long as one another stay apart")
+@exercise.case("Keys and values of the same length are not mixed up")
 def keys_as_long_as_values(student, rng):
     parts = model(rng, d_k=4, d_v=4)
     student.agrees(5, numbers(rng, 3, 4), numbers(rng, 3, 4), *parts)
 
 
-@exercise.case("A text one token at a time gives the rows of causal self-attention")
-def whole_text(student, rng):
+@exercise.case("A sequence one token at a time gives the rows of causal self-attention")
+def whole_sequence(student, rng):
     parts = model(rng)
     embedding, encoding, w_q, w_k, w_v = parts
-    text = [int(token_id) for token_id in rng.integers(0, 9, size=4)]
-    x = embedding[text] * 6**0.5 + encoding[:4]
+    token_ids = [int(token_id) for token_id in rng.integers(0, 9, size=4)]
+    x = embedding[token_ids] * 6**0.5 + encoding[:4]
     scores = (x @ w_q) @ (x @ w_k).T / 4**0.5
     future = torch.ones(4, 4, dtype=torch.bool).triu(1)
     rows = scores.masked_fill(future, -math.inf).softmax(dim=-1) @ (x @ w_v)
     keys, values = torch.empty(0, 4), torch.empty(0, 5)
-    for place, token_id in enumerate(text):
+    for position, token_id in enumerate(token_ids):
         output, keys, values = student(token_id, keys, values, *parts)
-        student.expect(output, rows[place], what=f"the output of token {place}")
+        student.expect(output, rows[position], what=f"the output of token {position}")
 
 
 @exercise.case("Scores far apart give the value of the best key alone", visible=False)
@@ -136,80 +140,80 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(0, keys, values, *parts)
 
 
-def embedded(token_id, place, embedding, encoding):
-    return embedding[token_id] * embedding.shape[1] ** 0.5 + encoding[place]
+def embedded(token_id, position, embedding, encoding):
+    return embedding[token_id] * embedding.shape[1] ** 0.5 + encoding[position]
 
 
 def mixed(q, keys, values, scale=None):
-    """Return the values' mean for one query."""
+    """Return the weighted mean of the values for one query."""
     scores = keys @ q / (scale or keys.shape[1] ** 0.5)
     return scores.softmax(dim=0) @ values
 
 
 def step_with(x, keys, values, w_q, w_k, w_v):
-    """Answer rightly from the embedded token; for mistakes that lie before."""
+    """Compute the right step from x; for misconceptions in embedding the token."""
     keys = torch.cat([keys, (x @ w_k)[None]])
     values = torch.cat([values, (x @ w_v)[None]])
     return mixed(x @ w_q, keys, values), keys, values
 
 
 @exercise.misconception(
-    "Your newest token stands at place 0, however many came before it.",
+    "Your newest token is at position 0, however many came before it.",
     "With one token in hand, how do you know how many there were?",
     why="The position counts what is passed in: ml-explore/mlx-lm, pull 93; "
     "Blaizzy/mlx-vlm, issue 1983; RobertCsordas/moeut, pull 6.",
 )
-def always_at_place_zero(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def always_at_position_zero(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, 0, embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
-    "Your newest token stands one place too far.",
+    "Your newest token is one position too far.",
     "Do you count the keys before or after the newest one has joined them?",
     why="The length is read after the new key is appended: fla-org/flash-linear-"
     "attention, issue 766; microsoft/onnxruntime-genai, pull 2354.",
 )
-def one_place_too_far(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def one_position_too_far(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys) + 1, embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
-    "Your newest token stands where the one before it stood.",
-    "At which place does the first token stand, and how many keys are there then?",
-    why="len(keys) - 1 is the last index of a list, and the newest is thought to be in "
-    "it.",
+    "Your newest token is at the position of the one before it.",
+    "At which position is the first token, and how many keys are there then?",
+    why="len(keys) - 1 is the last index of a list, and it is tempting to think that "
+    "the newest is already in it.",
 )
-def one_place_too_early(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def one_position_too_early(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys) - 1, embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
-    "Your newest token stands at the place of its number in the vocabulary.",
+    "Your newest token is at the position of its token id.",
     "What are the rows of `encoding` counted by?",
     why="embedding[token_id] and encoding[token_id] look alike.",
 )
-def place_by_the_token(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def position_by_the_token(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, token_id % len(encoding), embedding, encoding)
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
-    "Your token has no place: its row of the table goes on alone.",
-    "How would the newest token differ from the same token three places earlier?",
+    "Your token has no position: its row of the embedding is used alone.",
+    "How would the newest token differ from the same token three positions earlier?",
     why="Position embeddings are skipped for inputs of one token: ml-explore/mlx-lm, "
     "pull 93.",
 )
-def place_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def position_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedding[token_id] * embedding.shape[1] ** 0.5
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
-    "Your row of the table goes in as it is, without √d_model.",
-    "What does `embed` do to a row of the table?",
+    "Your row of the embedding is used as it is, without √d_model.",
+    "What does `embed` do to a row of the embedding?",
     why="The factor is one line of section 3.4, and the path with a cache is written "
     "anew.",
 )
@@ -221,18 +225,18 @@ def root_of_d_model_forgotten(
 
 
 @exercise.misconception(
-    "Your √d_model multiplies the place as well.",
+    "Your √d_model multiplies the encoding of the position as well.",
     "What exactly does `embed` multiply?",
     why="The factor is put around the sum.",
 )
-def place_multiplied_too(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def position_multiplied_too(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = (embedding[token_id] + encoding[len(keys)]) * embedding.shape[1] ** 0.5
     return step_with(x, keys, values, w_q, w_k, w_v)
 
 
 @exercise.misconception(
-    "Your newest token does not look at itself: its key and value join the others "
-    "after the mix.",
+    "Your newest token does not attend to itself: its key and value join the others "
+    "after the weighted mean.",
     "What does the diagonal of the causal mask say?",
     why="The cache is read first and written last.",
 )
@@ -243,7 +247,7 @@ def newest_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your newest token looks at the first token only.",
+    "Your newest token attends to the first token only.",
     "Which row of the causal mask belongs to the newest token, and which one do you "
     "use?",
     why="A causal mask for 1 query and many keys keeps its first row: is_causal=True "
@@ -256,9 +260,9 @@ def first_key_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your newest token looks at itself only: the output is its own value.",
+    "Your newest token attends to itself only: the output is its own value.",
     "What are the keys of the other tokens kept for?",
-    why="Attention is called on the new rows, and the cache is only filled.",
+    why="Attention is called with the new rows alone, and the cache is never read.",
 )
 def itself_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
@@ -267,8 +271,8 @@ def itself_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your output is right, and the newest key and value come first.",
-    "In which order are the tokens, and where does the newest one stand?",
+    "Your output is right, but the newest key and value come first.",
+    "In which order are the tokens, and where is the newest one?",
     why="torch.cat([new, old]) gives the same output: attention does not mind order.",
 )
 def newest_in_front(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
@@ -278,10 +282,10 @@ def newest_in_front(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
 
 
 @exercise.misconception(
-    "Your output is right, and beside it stand the old keys and values, without the "
+    "Your output is right, but it comes with the old keys and values, without the "
     "newest.",
     "What will the next token find, if it gets these?",
-    why="A new name is bound inside the function, and the arguments are given back: "
+    why="A new name is bound inside the function, and the arguments are returned: "
     "huggingface/transformers, issue 37269, asks why a cache does not grow.",
 )
 def old_ones_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
@@ -291,7 +295,7 @@ def old_ones_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w
 
 
 @exercise.misconception(
-    "Your output is right, and beside it stand the newest key and value alone.",
+    "Your output is right, but it comes with the newest key and value alone.",
     "How many rows of keys does the docstring promise after the fourth token?",
     why="The caller is expected to append them.",
 )
@@ -304,7 +308,7 @@ def newest_alone_given_back(token_id, keys, values, embedding, encoding, w_q, w_
 @exercise.misconception(
     "Your newest value is made with w_k: it is the newest key; where lengths differ, "
     "that stops.",
-    "Which of the three parameters makes what a token gives, and which makes what it "
+    "Which of w_q, w_k and w_v makes what a token passes on, and which makes what it "
     "is found by?",
     why="The line for the keys is copied for the values.",
 )
@@ -317,7 +321,7 @@ def value_made_with_w_k(token_id, keys, values, embedding, encoding, w_q, w_k, w
     "Your newest key is in the values and your newest value in the keys; where lengths "
     "differ, that stops.",
     "To which of the two do you append x @ w_k?",
-    why="k, v and v, k: several libraries unpack what they keep in their own order.",
+    why="k, v and v, k: libraries unpack their caches in different orders.",
 )
 def key_and_value_exchanged(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
@@ -349,9 +353,9 @@ def divided_by_root_of_d_model(
 
 
 @exercise.misconception(
-    "Your output is a table with one row.",
+    "Your output is a matrix with one row.",
     "Which shape does the docstring promise for the output of one token?",
-    why="The query is made a table for the product, and stays one.",
+    why="The query becomes a matrix for the product, and the output stays one.",
 )
 def output_with_an_axis_more(
     token_id, keys, values, embedding, encoding, w_q, w_k, w_v
@@ -362,10 +366,9 @@ def output_with_an_axis_more(
 
 
 @exercise.misconception(
-    "Your output is a pair: what `attention` gives back, taken whole.",
-    "How many things does `attention` give back, and which of them is wanted here?",
-    why="The `attention` of the course gives its weights too, and other functions of "
-    "that name do not.",
+    "Your output is a pair: all that `attention` returns.",
+    "How many things does `attention` return, and which of them is needed here?",
+    why="The `attention` of the course returns its weights too; others do not.",
 )
 def weights_not_parted(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
@@ -374,12 +377,12 @@ def weights_not_parted(token_id, keys, values, embedding, encoding, w_q, w_k, w_
 
 
 @exercise.misconception(
-    "Your three tensors are right, but the caller's table has changed: the token's row "
-    "is multiplied in place, and has its place added.",
+    "Your three tensors are right, but the caller's embedding has changed: the token's "
+    "row is multiplied in place, and the encoding of its position is added to it.",
     "Is embedding[token_id] a copy of the row, or the row itself?",
     why="x = embedding[token_id]; x *= …; x += … looks like work on x alone.",
 )
-def table_overwritten(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def embedding_overwritten(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedding[token_id]
     x *= embedding.shape[1] ** 0.5
     x += encoding[len(keys)]

@@ -10,8 +10,8 @@ from tests.answers import Answers
 answers = Answers("cached_step")
 
 
-def embedded(token_id, place, embedding, encoding):
-    return math.sqrt(embedding.size(1)) * embedding[token_id] + encoding[place]
+def embedded(token_id, position, embedding, encoding):
+    return math.sqrt(embedding.size(1)) * embedding[token_id] + encoding[position]
 
 
 def joined(old, new):
@@ -25,7 +25,7 @@ def attend(q, keys, values):
 
 
 def after(x, keys, values, w_q, w_k, w_v):
-    """Answer rightly from an embedded token."""
+    """Compute the right step from an embedded token."""
     keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
     return attend(x @ w_q, keys, values), keys, values
 
@@ -38,16 +38,16 @@ def einsum_throughout(token_id, keys, values, embedding, encoding, w_q, w_k, w_v
 
 @answers.correct
 def library_attention(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    place = torch.tensor(len(keys))
+    position = torch.tensor(len(keys))
     row = functional.embedding(torch.tensor([token_id]), embedding)
-    x = row * embedding.shape[1] ** 0.5 + functional.embedding(place, encoding)
+    x = row * embedding.shape[1] ** 0.5 + functional.embedding(position, encoding)
     keys, values = torch.cat([keys, x @ w_k]), torch.cat([values, x @ w_v])
-    given = ((x @ w_q)[None], keys[None], values[None])
-    return functional.scaled_dot_product_attention(*given)[0, 0], keys, values
+    arguments = ((x @ w_q)[None], keys[None], values[None])
+    return functional.scaled_dot_product_attention(*arguments)[0, 0], keys, values
 
 
 @answers.correct
-def last_row_of_a_causal_table(
+def last_row_of_causal_attention(
     token_id, keys, values, embedding, encoding, w_q, w_k, w_v
 ):
     t = keys.shape[0]
@@ -63,20 +63,20 @@ def last_row_of_a_causal_table(
 def room_made_first(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     t = len(keys)
     x = embedded(token_id, t, embedding, encoding)
-    found = []
+    stacked = []
     for old, w in ((keys, w_k), (values, w_v)):
         new = old.new_zeros(t + 1, w.shape[1])
         new[:t], new[t] = old, x @ w
-        found.append(new)
-    return attend(x @ w_q, *found), *found
+        stacked.append(new)
+    return attend(x @ w_q, *stacked), *stacked
 
 
 @answers.correct
 def numpy_inside(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    given = [
+    arguments = [
         part.numpy() for part in (keys, values, embedding, encoding, w_q, w_k, w_v)
     ]
-    keys, values, embedding, encoding, w_q, w_k, w_v = given
+    keys, values, embedding, encoding, w_q, w_k, w_v = arguments
     x = (
         embedding[token_id] * np.sqrt(embedding.shape[1], dtype=embedding.dtype)
         + encoding[len(keys)]
@@ -123,37 +123,39 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("always_at_place_zero")
+@answers.also("always_at_position_zero")
 def counted_from_the_input(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    places = torch.arange(1)
-    x = embedding[[token_id]] * embedding.shape[1] ** 0.5 + encoding[places]
+    positions = torch.arange(1)
+    x = embedding[[token_id]] * embedding.shape[1] ** 0.5 + encoding[positions]
     return after(x[0], keys, values, w_q, w_k, w_v)
 
 
-@answers.also("one_place_too_far")
+@answers.also("one_position_too_far")
 def counted_with_the_newest(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     t = 1 + keys.shape[0]
     x = encoding[t] + embedding[token_id] * math.sqrt(embedding.shape[1])
     return after(x, keys, values, w_q, w_k, w_v)
 
 
-@answers.also("one_place_too_early")
-def place_of_the_last_key(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+@answers.also("one_position_too_early")
+def position_of_the_last_key(
+    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
+):
     x = embedded(token_id, range(len(encoding))[len(keys) - 1], embedding, encoding)
     return after(x, keys, values, w_q, w_k, w_v)
 
 
-@answers.also("place_by_the_token")
+@answers.also("position_by_the_token")
 def encoding_of_the_token(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    place = token_id
-    while place >= len(encoding):
-        place -= len(encoding)
-    x = embedded(token_id, place, embedding, encoding)
+    position = token_id
+    while position >= len(encoding):
+        position -= len(encoding)
+    x = embedded(token_id, position, embedding, encoding)
     return after(x, keys, values, w_q, w_k, w_v)
 
 
-@answers.also("place_left_out")
-def table_alone(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+@answers.also("position_left_out")
+def embedding_alone(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, 0, embedding, 0 * encoding)
     return after(x, keys, values, w_q, w_k, w_v)
 
@@ -164,7 +166,7 @@ def plain_sum(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     return after(rows.sum(dim=0), keys, values, w_q, w_k, w_v)
 
 
-@answers.also("place_multiplied_too")
+@answers.also("position_multiplied_too")
 def root_of_the_sum(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     root = math.sqrt(embedding.shape[1])
     x = embedded(token_id, len(keys), embedding, root * encoding)
@@ -186,8 +188,8 @@ def cache_read_before_it_is_written(
 def first_row_of_the_mask(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
     keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
-    given = ((x @ w_q)[None, None], keys[None], values[None])
-    output = functional.scaled_dot_product_attention(*given, is_causal=True)
+    arguments = ((x @ w_q)[None, None], keys[None], values[None])
+    output = functional.scaled_dot_product_attention(*arguments, is_causal=True)
     return output[0, 0], keys, values
 
 
@@ -240,8 +242,8 @@ def appended_crosswise(token_id, keys, values, embedding, encoding, w_q, w_k, w_
 def plain_dot_products(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
     keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
-    given = ((x @ w_q)[None, None], keys[None], values[None])
-    output = functional.scaled_dot_product_attention(*given, scale=1.0)
+    arguments = ((x @ w_q)[None, None], keys[None], values[None])
+    output = functional.scaled_dot_product_attention(*arguments, scale=1.0)
     return output[0, 0], keys, values
 
 
@@ -254,7 +256,7 @@ def root_of_the_wrong_size(token_id, keys, values, embedding, encoding, w_q, w_k
 
 
 @answers.also("output_with_an_axis_more")
-def row_of_a_table(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def row_of_a_matrix(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
     output, keys, values = after(x, keys, values, w_q, w_k, w_v)
     return output.reshape(1, -1), keys, values
@@ -268,7 +270,7 @@ def output_with_its_weights(token_id, keys, values, embedding, encoding, w_q, w_
     return (weights @ values, weights), keys, values
 
 
-@answers.also("table_overwritten")
+@answers.also("embedding_overwritten")
 def multiplied_in_place(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     embedding[token_id].mul_(math.sqrt(embedding.shape[1])).add_(encoding[len(keys)])
     return after(embedding[token_id], keys, values, w_q, w_k, w_v)
@@ -300,6 +302,6 @@ def query_made_with_w_k(token_id, keys, values, embedding, encoding, w_q, w_k, w
 
 
 @answers.other
-def place_taken_off(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+def position_subtracted(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, -encoding)
     return after(x, keys, values, w_q, w_k, w_v)
