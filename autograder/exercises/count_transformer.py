@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``count_transformer``."""
+"""Cases and misconceptions of ``count_transformer``."""
 
 from autograder import Exercise
 from course_lib.nn.functional import count_transformer
@@ -44,14 +44,14 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "The base model, as PyTorch builds it, has 44,140,544 without a table of tokens"
+    "The base model, as PyTorch builds it, has 44,140,544 without the embedding"
 )
 def base_model(student, rng):
     student.expect(student(6, 512, 2048), 44_140_544)
 
 
-@exercise.case("The table of tokens adds d_model parameters per token, once")
-def table_of_tokens(student, rng):
+@exercise.case("The embedding adds d_model parameters per token, once")
+def embedding_counted(student, rng):
     student.expect(student(6, 512, 2048, 37_000), 63_084_544)
     student.agrees(2, 12, 20, 30)
 
@@ -95,14 +95,14 @@ def counted(
     norms=(2, 3),
     attentions=(1, 2),
     last=2,
-    tables=1,
+    n_embeddings=1,
 ):
-    """Count; the defaults are right, and each mistake changes one of them."""
+    """Count; the defaults are right, and each misconception changes one of them."""
     layers = 0
-    for looks, normed in zip(attentions, norms, strict=True):
-        layers += looks * attention(d_model) + normed * norm(d_model)
+    for n_attentions, n_norms in zip(attentions, norms, strict=True):
+        layers += n_attentions * attention(d_model) + n_norms * norm(d_model)
         layers += feed(d_model, d_ff)
-    ends = last * norm(d_model) + tables * vocab_size * d_model
+    ends = last * norm(d_model) + n_embeddings * vocab_size * d_model
     return n_layers * layers + ends
 
 
@@ -120,7 +120,7 @@ def no_biases_in_attention(n_layers, d_model, d_ff, vocab_size=0):
 
 @exercise.misconception(
     "Your layers of the decoder have one attention each.",
-    "At whom does a token of the target look, besides the target?",
+    "To what does a token of the target attend, besides the target?",
     why="A model such as GPT has one attention per layer, and is called a decoder.",
 )
 def cross_attention_forgotten(n_layers, d_model, d_ff, vocab_size=0):
@@ -211,7 +211,7 @@ def output_projection_forgotten(n_layers, d_model, d_ff, vocab_size=0):
 @exercise.misconception(
     "Your attentions have eight heads, each with whole matrices for q, k and v.",
     "How long are the vectors of one head, and how many heads are there?",
-    why="The paper's W_i^Q have an index per head; that they are narrow stands beside "
+    why="The paper's W_i^Q have an index per head; that they are narrow is said after "
     "them.",
 )
 def every_head_whole(n_layers, d_model, d_ff, vocab_size=0):
@@ -260,22 +260,22 @@ def decoder_forgotten(n_layers, d_model, d_ff, vocab_size=0):
 
 
 @exercise.misconception(
-    "Your table of tokens is counted three times.",
+    "Your embedding is counted three times.",
     "How many tables does the docstring speak of?",
     why="Source, target and output have one each in most code: nn.Embedding twice, "
     "nn.Linear once.",
 )
-def three_tables(n_layers, d_model, d_ff, vocab_size=0):
-    return counted(n_layers, d_model, d_ff, vocab_size, tables=3)
+def three_embeddings(n_layers, d_model, d_ff, vocab_size=0):
+    return counted(n_layers, d_model, d_ff, vocab_size, n_embeddings=3)
 
 
 @exercise.misconception(
-    "Your table of tokens is counted twice.",
+    "Your embedding is counted twice.",
     "How many tables does the docstring speak of?",
     why="One for the source and one for the target is the usual picture.",
 )
-def two_tables(n_layers, d_model, d_ff, vocab_size=0):
-    return counted(n_layers, d_model, d_ff, vocab_size, tables=2)
+def two_embeddings(n_layers, d_model, d_ff, vocab_size=0):
+    return counted(n_layers, d_model, d_ff, vocab_size, n_embeddings=2)
 
 
 @exercise.misconception(

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``decoder_layer``."""
+"""Cases and misconceptions of ``decoder_layer``."""
 
 import math
 
@@ -41,28 +41,34 @@ def spec(
 ):
     p = {name: part.numpy().astype(float) for name, part in parameters.items()}
     *leading, n, _ = y.shape
-    target = table_for(may_attend, *leading, n, n)
-    source = table_for(memory_may_attend, *leading, n, memory.shape[-2])
-    result, seen = y.numpy().astype(float), memory.numpy().astype(float)
+    target = mask_for(may_attend, *leading, n, n)
+    source = mask_for(memory_may_attend, *leading, n, memory.shape[-2])
+    result, memory_rows = y.numpy().astype(float), memory.numpy().astype(float)
     for batch in np.ndindex(*leading):
         own, there, rows = target[batch], source[batch], result[batch]
         if norm_first:
             normed = norm(rows, p, 1)
-            rows = rows + look(normed, normed, p, "w_", n_heads, own)
+            rows = rows + attention_sublayer(normed, normed, p, "w_", n_heads, own)
             normed = norm(rows, p, 2)
-            rows = rows + look(normed, seen[batch], p, "cross_", n_heads, there)
-            rows = rows + think(norm(rows, p, 3), p)
+            rows = rows + attention_sublayer(
+                normed, memory_rows[batch], p, "cross_", n_heads, there
+            )
+            rows = rows + feed_forward_sublayer(norm(rows, p, 3), p)
         else:
-            rows = norm(rows + look(rows, rows, p, "w_", n_heads, own), p, 1)
-            looked = look(rows, seen[batch], p, "cross_", n_heads, there)
-            rows = norm(rows + looked, p, 2)
-            rows = norm(rows + think(rows, p), p, 3)
+            rows = norm(
+                rows + attention_sublayer(rows, rows, p, "w_", n_heads, own), p, 1
+            )
+            attended = attention_sublayer(
+                rows, memory_rows[batch], p, "cross_", n_heads, there
+            )
+            rows = norm(rows + attended, p, 2)
+            rows = norm(rows + feed_forward_sublayer(rows, p), p, 3)
         result[batch] = rows
     return torch.from_numpy(result).to(y.dtype)
 
 
-def table_for(may_attend, *shape):
-    """Give a full table of who may look at whom."""
+def mask_for(may_attend, *shape):
+    """Return the mask in full: which token may attend to which."""
     if may_attend is None:
         return np.ones(shape, dtype=bool)
     return np.broadcast_to(may_attend.numpy(), shape)
@@ -78,26 +84,26 @@ def norm(rows, p, number):
     return np.array(normed) * p[f"gain_{number}"] + p[f"bias_{number}"]
 
 
-def look(rows, there, p, prefix, n_heads, may_attend):
-    """Let the rows of one sequence look at the rows of another, or at themselves."""
+def attention_sublayer(rows, there, p, prefix, n_heads, may_attend):
+    """Let the rows of one sequence attend to those of another, or to themselves."""
     d_k, output = rows.shape[1] // n_heads, np.zeros_like(rows)
     w_q, w_k, w_v, w_o = (p[prefix + name] for name in "qkvo")
     for h in range(n_heads):
         own = slice(h * d_k, (h + 1) * d_k)
         q, k, v = rows @ w_q[:, own], there @ w_k[:, own], there @ w_v[:, own]
         for i in range(len(rows)):
-            seen = [j for j in range(len(there)) if may_attend[i, j]]
-            scores = {j: q[i] @ k[j] / math.sqrt(d_k) for j in seen}
+            allowed = [j for j in range(len(there)) if may_attend[i, j]]
+            scores = {j: q[i] @ k[j] / math.sqrt(d_k) for j in allowed}
             highest = max(scores.values(), default=0.0)
-            powers = {j: math.exp(scores[j] - highest) for j in seen}
-            for j in seen:
+            powers = {j: math.exp(scores[j] - highest) for j in allowed}
+            for j in allowed:
                 weight = powers[j] / sum(powers.values())
                 output[i] += weight * v[j] @ w_o[own]
     return output
 
 
-def think(rows, p):
-    """Send each row through the two layers of the feed-forward part."""
+def feed_forward_sublayer(rows, p):
+    """Send each row through the two layers of the feed-forward network."""
     return np.maximum(rows @ p["w_1"] + p["b_1"], 0.0) @ p["w_2"] + p["b_2"]
 
 
@@ -134,14 +140,14 @@ def tokens(rng, *shape, dtype=np.float32):
 
 
 def some_blocked(rng, *shape):
-    """Draw a table of who may look at whom; nobody is left without a token."""
+    """Draw a mask with which every token may attend to at least one."""
     may_attend = rng.random(size=shape) < 0.5
     may_attend[..., 0] = ~may_attend[..., 1]
     return torch.from_numpy(may_attend)
 
 
 def causal(n):
-    """Give the table in which a token may look at itself and at earlier ones."""
+    """Return the mask in which a token may attend to itself and to earlier ones."""
     return torch.from_numpy(np.tril(np.ones((n, n), dtype=bool)))
 
 
@@ -151,7 +157,7 @@ def usual(rng):
     return y, memory, drawn(rng), 3, causal(5), some_blocked(rng, 2, 5, 7)
 
 
-@exercise.case("One token that looks at one, with the norm before, becomes (15, 33)")
+@exercise.case("One token that attends to one, with the norm before, becomes (15, 33)")
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
     made = {prefix + name: same for prefix in ("w_", "cross_") for name in "qkvo"}
@@ -160,15 +166,17 @@ def small_example_by_hand(student, rng):
     made |= {"gain_1": [1.0, 1.0], "gain_2": [1.0, 1.0]}
     made |= {f"bias_{number}": nothing for number in (1, 2, 3)}
     parameters = {name: tensor(part) for name, part in made.items()}
-    # The norm of (3, 5) is (−1, 1), and the token looks at itself alone: (2, 6). The
+    # The norm of (3, 5) is (−1, 1), and the token attends to itself alone: (2, 6). The
     # memory gives (10, 20), as it is: (12, 26). The last norm gives (−3, 1), the ReLU
     # (0, 1), the second layer (1, 2) + (2, 5).
     y, memory = tensor([[3.0, 5.0]]), tensor([[10.0, 20.0]])
-    given = student(y, memory, parameters, 1, None, None, True)
-    student.expect(given, tensor([[15.0, 33.0]]))
+    result = student(y, memory, parameters, 1, None, None, True)
+    student.expect(result, tensor([[15.0, 33.0]]))
 
 
-@exercise.case("With the norm after each sum, five tokens that look at seven give this")
+@exercise.case(
+    "With the norm after each sum, five tokens that attend to seven give this"
+)
 def norm_after(student, rng):
     y, memory = tokens(rng, 2, 5, 6), tokens(rng, 2, 7, 6)
     student.agrees(y, memory, drawn(rng, 6), 3, causal(5), some_blocked(rng, 2, 5, 7))
@@ -199,7 +207,7 @@ def only_normed(student, rng):
     student.expect(student(y, memory, parameters, 1), expected)
 
 
-@exercise.case("With as many tokens there as here, each mask keeps its place")
+@exercise.case("With as many tokens there as here, each mask stays with its attention")
 def as_many_there_as_here(student, rng):
     # Here either mask fits either attention, and either tensor's tokens fit both.
     y, memory = tokens(rng, 4, 4), tokens(rng, 4, 4)
@@ -207,7 +215,7 @@ def as_many_there_as_here(student, rng):
     student.agrees(y, memory, drawn(rng, 4, 4), 2, causal(4), padding)
 
 
-@exercise.case("Without masks all tokens look at all, in any batch")
+@exercise.case("Without masks all tokens attend to all, in any batch")
 def leading_axes(student, rng):
     parameters = drawn(rng, 4, 5)
     student.agrees(tokens(rng, 3, 4), tokens(rng, 5, 4), parameters, 2)
@@ -216,10 +224,10 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "A memory whose tokens change places, with their mask, gives the same result",
+    "A memory whose tokens are permuted, with their mask, gives the same result",
     visible=False,
 )
-def memory_changes_places(student, rng):
+def memory_permuted(student, rng):
     y, memory, parameters = tokens(rng, 4, 6), tokens(rng, 4, 6), drawn(rng, 6)
     may_attend, order = some_blocked(rng, 4, 4), [2, 0, 3, 1]
     before = student(y, memory, parameters, 3, causal(4), may_attend)
@@ -229,7 +237,7 @@ def memory_changes_places(student, rng):
 
 
 @exercise.case(
-    "In float64 all digits are right, also for a token that may look nowhere"
+    "In float64 all digits are right, also for a token that may attend to nothing"
 )
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 5)
@@ -247,7 +255,7 @@ def arguments_stay(student, rng):
 
 
 def attention_with(parameters, prefix, n_heads):
-    """Give `attention(rows, there, may_attend)` with the parameters of that prefix."""
+    """Return `attend(rows, there, may_attend)` with the parameters of that prefix."""
     projections = [parameters[prefix + name] for name in "qkvo"]
 
     def attend(rows, there, may_attend):
@@ -257,7 +265,7 @@ def attention_with(parameters, prefix, n_heads):
 
 
 def parts_of(memory, parameters, n_heads, may_attend, memory_may_attend):
-    """Give the three parts, right, as functions of the rows."""
+    """Return the three parts, right, as functions of the rows."""
     p = parameters
     own = attention_with(p, "w_", n_heads)
     cross = attention_with(p, "cross_", n_heads)
@@ -269,7 +277,7 @@ def parts_of(memory, parameters, n_heads, may_attend, memory_may_attend):
 
 
 def norms_of(parameters, numbers=(1, 2, 3)):
-    """Give the norms of these numbers as functions of the rows."""
+    """Return the norms of these numbers as functions of the rows."""
 
     def of(number):
         gain, bias = parameters[f"gain_{number}"], parameters[f"bias_{number}"]
@@ -286,58 +294,58 @@ def put_together(y, parts, norms, norm_first):
 
 
 @exercise.misconception(
-    "Your second part looks at the target again: the memory plays no part in your "
-    "numbers.",
+    "Your cross-attention attends to the target again: the memory plays no part in "
+    "your numbers.",
     "From which tokens should the keys and values of the second part be made?",
     why="The first attention is copied, and its x, x stays: the popular decoder "
     "without the encoder's keys and values.",
 )
-def memory_not_looked_at(
+def memory_not_attended_to(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    look, _, think = parts_of(memory, p, n_heads, may_attend, None)
+    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
     cross = attention_with(p, "cross_", n_heads)
-    parts = [look, lambda rows: cross(rows, rows, may_attend), think]
+    parts = [attend, lambda rows: cross(rows, rows, may_attend), feed]
     return put_together(y, parts, norms_of(p), norm_first)
 
 
 @exercise.misconception(
-    "Your second part looks at the target again, with the memory's mask; unless n is m "
-    "or that mask is None, it stops.",
+    "Your cross-attention attends to the target again, with the memory's mask; unless "
+    "n is m or that mask is None, it stops.",
     "From which tokens should the keys and values of the second part be made?",
     why="The call is copied, and only its parameters and its mask are changed.",
 )
 def target_again_with_the_mask_of_the_memory(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    look, _, think = parts_of(memory, p, n_heads, may_attend, None)
+    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
     cross = attention_with(p, "cross_", n_heads)
-    parts = [look, lambda rows: cross(rows, rows, memory_may_attend), think]
+    parts = [attend, lambda rows: cross(rows, rows, memory_may_attend), feed]
     return put_together(y, parts, norms_of(p), norm_first)
 
 
 @exercise.misconception(
-    "Your second part looks at the target again, at all of it: the memory plays no "
-    "part, and the future leaks.",
-    "What does the second attention look at, and which mask belongs to that?",
+    "Your cross-attention attends to the target again, to all of it: the memory plays "
+    "no part, and the future leaks.",
+    "What does cross-attention attend to, and which mask belongs to that?",
     why="The popular decoder's formula has neither the memory nor a mask in its outer "
     "attention.",
 )
 def target_again_without_a_mask(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    look, _, think = parts_of(memory, p, n_heads, may_attend, None)
+    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
     cross = attention_with(p, "cross_", n_heads)
-    parts = [look, lambda rows: cross(rows, rows, None), think]
+    parts = [attend, lambda rows: cross(rows, rows, None), feed]
     return put_together(y, parts, norms_of(p), norm_first)
 
 
 @exercise.misconception(
-    "What your second part gives replaces what went in; only the other two parts have "
-    "sums.",
-    "What is left of the target's own tokens after they have looked at the memory?",
-    why="What was found in the source is taken for the new rows: y = norm(attention(y, "
-    "memory)).",
+    "Your cross-attention replaces its input; only the other two parts have "
+    "residual connections.",
+    "What is left of the target's own tokens after they have attended to the memory?",
+    why="What attention fetches from the source is taken for the new rows: y = "
+    "norm(attention(y, memory)).",
 )
 def no_sum_around_the_second_part(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
@@ -387,7 +395,7 @@ def one_norm_for_all(
 
 
 @exercise.misconception(
-    "Your two masks have changed places; unless n is m, that stops.",
+    "Your two masks are exchanged; unless n is m, that stops.",
     "Which of the two masks has a column for each token of the memory?",
     why="src_mask and tgt_mask, handed on in the wrong order: "
     "keitakurita/Practical_NLP_in_PyTorch, issue 1.",
@@ -414,7 +422,7 @@ def mask_of_the_target_for_both(
 
 
 @exercise.misconception(
-    "Your tokens look at all of the memory: `memory_may_attend` plays no part.",
+    "Your tokens attend to all of the memory: `memory_may_attend` plays no part.",
     "Which of the arguments does your code never hand on?",
     why="The figure shows one masked attention, so the other is called without.",
 )
@@ -426,7 +434,7 @@ def mask_of_the_memory_ignored(
 
 
 @exercise.misconception(
-    "Your target's tokens look at all of the target: `may_attend` plays no part.",
+    "Your target's tokens attend to all of the target: `may_attend` plays no part.",
     "Which of the arguments does your code never hand on?",
     why="The mask has a default, and a model without it trains even better.",
 )
@@ -438,8 +446,8 @@ def mask_of_the_target_ignored(
 
 
 @exercise.misconception(
-    "Without `may_attend`, your target's tokens look at themselves and at earlier ones "
-    "only.",
+    "Without `may_attend`, your target's tokens attend to themselves and to earlier "
+    "ones only.",
     "What does None in `may_attend` mean, according to the docstring?",
     why="A decoder is causal, so the mask is built in, and cannot be left out.",
 )
@@ -469,29 +477,29 @@ def memory_normed(
 
 
 @exercise.misconception(
-    "Your memory looks at the target; unless n is m, that stops.",
-    "Who asks in this attention, and who is asked?",
+    "Your memory attends to the target; unless n is m, that stops.",
+    "Which tokens give the queries here, and which the keys?",
     why="'Queries from the encoder' stands in print: humza909/LLM_Survey, issue 2.",
 )
-def memory_looks(
+def memory_attends(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    look, _, think = parts_of(memory, p, n_heads, may_attend, None)
+    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
     cross = attention_with(p, "cross_", n_heads)
-    parts = [look, lambda rows: cross(memory, rows, memory_may_attend), think]
+    parts = [attend, lambda rows: cross(memory, rows, memory_may_attend), feed]
     return put_together(y, parts, norms_of(p), norm_first)
 
 
 @exercise.misconception(
-    "Your tokens look at the memory first, and at each other after that.",
+    "Your tokens attend to the memory first, and to each other after that.",
     "In which order does the docstring name the three parts?",
     why="The source comes first in time, and `memory` comes early among the arguments.",
 )
 def memory_first(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    look, cross, think = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, (cross, look, think), norms_of(p), norm_first)
+    attend, cross, feed = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
+    return put_together(y, (cross, attend, feed), norms_of(p), norm_first)
 
 
 @exercise.misconception(
@@ -508,15 +516,15 @@ def one_attention_for_both(
 
 
 @exercise.misconception(
-    "Your layer has two parts: the memory is not looked at, and norm 2 is left out.",
-    "What does a translator look at besides the own words?",
+    "Your layer has two parts: the memory is not attended to, and norm 2 is left out.",
+    "What does a translator read, apart from their own words?",
     why="The layers of GPT are called decoder layers, and have two parts.",
 )
 def second_part_left_out(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    look, _, think = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, (look, think), norms_of(p, (1, 3)), norm_first)
+    attend, _, feed = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
+    return put_together(y, (attend, feed), norms_of(p, (1, 3)), norm_first)
 
 
 @exercise.misconception(

@@ -35,7 +35,7 @@ def tensor(numbers, dtype=np.float32):
 
 
 def drawn(rng, shape, vocab_size=11, n_positions=13, d_model=6, dtype=np.float32):
-    """Draw tokens of a shape, the table and the encoding."""
+    """Draw tokens of a shape, the embedding and the encoding."""
     token_ids = tensor(rng.integers(0, vocab_size, size=shape), np.int64)
     embedding = tensor(rng.normal(size=(vocab_size, d_model)), dtype)
     return token_ids, embedding, tensor(rng.normal(size=(n_positions, d_model)), dtype)
@@ -86,10 +86,10 @@ def one_token(student, rng):
 )
 def same_token_at_two_positions(student, rng):
     _, embedding, encoding = drawn(rng, (1,))
-    found = student(tensor([[7, 2, 7, 7]], np.int64), embedding, encoding).numpy()[0]
+    vectors = student(tensor([[7, 2, 7, 7]], np.int64), embedding, encoding).numpy()[0]
     positions = encoding.numpy()
     student.expect(
-        tensor(found[3] - found[0]),
+        tensor(vectors[3] - vectors[0]),
         tensor(positions[3] - positions[0]),
         what="the vector at position 3 minus that at position 0",
     )
@@ -101,14 +101,16 @@ def double_precision(student, rng):
     student.agrees(token_ids.T, tensor(embedding.numpy().T, np.float64).T, encoding)
 
 
-@exercise.case("The tokens, the table and the encoding stay as they are")
+@exercise.case("The tokens, the embedding and the encoding stay as they are")
 def arguments_stay(student, rng):
-    student.leaves_unchanged(*drawn(rng, (2, 3), vocab_size=4, n_positions=5, d_model=3))
+    student.leaves_unchanged(
+        *drawn(rng, (2, 3), vocab_size=4, n_positions=5, d_model=3)
+    )
 
 
 @exercise.misconception(
-    "Your vectors are the rows of the table as they are, plus the positions.",
-    "What happens to a row of the table before the position is added?",
+    "Your vectors are the rows of the embedding as they are, plus the positions.",
+    "What happens to a row of the embedding before the position is added?",
     why="The factor stands in one sentence of section 3.4 and in no figure: "
     "SamLynnEvans/Transformer, issue 10.",
 )
@@ -161,8 +163,8 @@ def multiplied_by_d_model(token_ids, embedding, encoding):
 
 
 @exercise.misconception(
-    "Your factor is √vocab_size, the root of the number of rows of the table.",
-    "Which axis of the table is d_model?",
+    "Your factor is √vocab_size, the root of the number of rows of the embedding.",
+    "Which axis of the embedding is d_model?",
     why="len(embedding) and embedding.shape[0] count the tokens of the vocabulary.",
 )
 def root_of_vocab_size(token_ids, embedding, encoding):
@@ -182,8 +184,8 @@ def root_of_n(token_ids, embedding, encoding):
 
 
 @exercise.misconception(
-    "All tokens of one sequence of yours get the same position: that of the sequence in "
-    "the batch.",
+    "All tokens of one sequence of yours get the same position: that of the sequence "
+    "in the batch.",
     "Which axis of tokens counts the positions, and which counts the sequences?",
     why="pe[:x.size(0)] is right where tokens come first: songyangco/GETNext, issue 2.",
 )
@@ -228,7 +230,7 @@ def last_positions(token_ids, embedding, encoding):
 @exercise.misconception(
     "Your positions are looked up with the tokens: equal tokens get equal positions.",
     "What does a row of the encoding stand for: a word, or a position?",
-    why="Both tables are indexed, and the index at hand is `token_ids`.",
+    why="Both are indexed, and the index at hand is `token_ids`.",
 )
 def positions_looked_up_with_tokens(token_ids, embedding, encoding):
     return embedding[token_ids] * embedding.shape[-1] ** 0.5 + encoding[token_ids]
@@ -279,10 +281,10 @@ def encoding_not_cut(token_ids, embedding, encoding):
 
 
 @exercise.misconception(
-    "Your vectors are right, but the table is scaled in place and stays so.",
-    "What will a second call with the same table give?",
-    why="`embedding *= …` looks like a new table, and changes the learned one.",
+    "Your vectors are right, but the embedding is scaled in place and stays so.",
+    "What will a second call with the same embedding give?",
+    why="`embedding *= …` looks like a new embedding, and changes the learned one.",
 )
-def table_scaled_in_place(token_ids, embedding, encoding):
+def embedding_scaled_in_place(token_ids, embedding, encoding):
     embedding *= embedding.shape[-1] ** 0.5
     return embedding[token_ids] + encoding[: token_ids.shape[-1]]

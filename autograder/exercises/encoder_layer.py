@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``encoder_layer``."""
+"""Cases and misconceptions of ``encoder_layer``."""
 
 import math
 
@@ -35,22 +35,22 @@ def spec(x, parameters, n_heads, may_attend=None, norm_first=False):
     *leading, n, _ = x.shape
     if may_attend is None:
         may_attend = torch.ones(n, n, dtype=torch.bool)
-    looks = np.broadcast_to(may_attend.numpy(), (*leading, n, n))
+    mask = np.broadcast_to(may_attend.numpy(), (*leading, n, n))
     result = x.numpy().astype(float)
     for batch in np.ndindex(*leading):
         rows = result[batch]
         if norm_first:
-            rows = rows + look(norm(rows, p, 1), p, n_heads, looks[batch])
-            rows = rows + think(norm(rows, p, 2), p)
+            rows = rows + attention_sublayer(norm(rows, p, 1), p, n_heads, mask[batch])
+            rows = rows + feed_forward_sublayer(norm(rows, p, 2), p)
         else:
-            rows = norm(rows + look(rows, p, n_heads, looks[batch]), p, 1)
-            rows = norm(rows + think(rows, p), p, 2)
+            rows = norm(rows + attention_sublayer(rows, p, n_heads, mask[batch]), p, 1)
+            rows = norm(rows + feed_forward_sublayer(rows, p), p, 2)
         result[batch] = rows
     return torch.from_numpy(result).to(x.dtype)
 
 
 def as_arrays(parameters):
-    """Give the parameters as arrays of float64."""
+    """Return the parameters as arrays of float64."""
     return {name: part.numpy().astype(float) for name, part in parameters.items()}
 
 
@@ -64,25 +64,25 @@ def norm(rows, p, number):
     return np.array(normed) * p[f"gain_{number}"] + p[f"bias_{number}"]
 
 
-def look(rows, p, n_heads, may_attend):
-    """Let the tokens of one sequence look at each other."""
+def attention_sublayer(rows, p, n_heads, may_attend):
+    """Let the tokens of one sequence attend to each other."""
     d_k, output = rows.shape[1] // n_heads, np.zeros_like(rows)
     for h in range(n_heads):
         own = slice(h * d_k, (h + 1) * d_k)
         q, k, v = (rows @ p[name][:, own] for name in ("w_q", "w_k", "w_v"))
         for i in range(len(rows)):
-            seen = [j for j in range(len(rows)) if may_attend[i, j]]
-            scores = {j: q[i] @ k[j] / math.sqrt(d_k) for j in seen}
+            allowed = [j for j in range(len(rows)) if may_attend[i, j]]
+            scores = {j: q[i] @ k[j] / math.sqrt(d_k) for j in allowed}
             highest = max(scores.values(), default=0.0)
-            powers = {j: math.exp(scores[j] - highest) for j in seen}
-            for j in seen:
+            powers = {j: math.exp(scores[j] - highest) for j in allowed}
+            for j in allowed:
                 weight = powers[j] / sum(powers.values())
                 output[i] += weight * v[j] @ p["w_o"][own]
     return output
 
 
-def think(rows, p):
-    """Send each row through the two layers of the feed-forward part."""
+def feed_forward_sublayer(rows, p):
+    """Send each row through the two layers of the feed-forward network."""
     return np.maximum(rows @ p["w_1"] + p["b_1"], 0.0) @ p["w_2"] + p["b_2"]
 
 
@@ -118,7 +118,7 @@ def tokens(rng, *shape, dtype=np.float32):
 
 
 def some_blocked(rng, *shape):
-    """Draw a table of who may look at whom; nobody is left without a token."""
+    """Draw a mask with which every token may attend to at least one."""
     may_attend = rng.random(size=shape) < 0.5
     may_attend[..., 0] = ~may_attend[..., 1]
     return torch.from_numpy(may_attend)
@@ -140,10 +140,10 @@ def small_example_by_hand(student, rng):
     made |= {"gain_1": [1.0, 1.0], "gain_2": [3.0, 1.0]}
     made |= {"bias_1": nothing, "bias_2": nothing}
     parameters = {name: tensor(part) for name, part in made.items()}
-    # The norm of (3, 5) is (−1, 1); the token looks at itself alone: (2, 6). The second
+    # The norm of (3, 5) is (−1, 1); the token attends to itself: (2, 6). The second
     # norm gives (−3, 1), the ReLU (0, 1), the second layer (1, 2) + (2, 5).
-    given = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
-    student.expect(given, tensor([[5.0, 13.0]]))
+    result = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
+    student.expect(result, tensor([[5.0, 13.0]]))
 
 
 @exercise.case("With the norm after each sum, a batch of sequences gives this")
@@ -153,8 +153,8 @@ def norm_after(student, rng):
 
 @exercise.case("With the norm before each part, a batch of sequences gives this")
 def norm_before(student, rng):
-    given = tokens(rng, 2, 5, 6), drawn(rng, 6), 3, some_blocked(rng, 2, 5, 5)
-    student.agrees(*given, norm_first=True)
+    arguments = tokens(rng, 2, 5, 6), drawn(rng, 6), 3, some_blocked(rng, 2, 5, 5)
+    student.agrees(*arguments, norm_first=True)
 
 
 @exercise.case("With parameters of zero and the norm before, x comes through unchanged")
@@ -174,24 +174,22 @@ def only_normed(student, rng):
     student.expect(student(x, parameters, 1), tensor([[-6.0, 6.0], [6.0, 4.0]]))
 
 
-@exercise.case("Without `may_attend` all tokens look at all, in any batch")
+@exercise.case("Without `may_attend` all tokens attend to all, in any batch")
 def leading_axes(student, rng):
     parameters = drawn(rng, 4, 5)
     student.agrees(tokens(rng, 3, 4), parameters, 2)
     student.agrees(tokens(rng, 2, 2, 3, 4), parameters, 2, norm_first=True)
 
 
-@exercise.case("As many tokens as numbers, and a causal mask: each looks back only")
+@exercise.case("As many tokens as numbers, and a causal mask: each attends back only")
 def as_many_tokens_as_numbers(student, rng):
     # Here a mask, or a matrix, that is turned round has the right shape.
     causal = torch.from_numpy(np.tril(np.ones((4, 4), dtype=bool)))
     student.agrees(tokens(rng, 4, 4), drawn(rng, 4, 4), 2, causal)
 
 
-@exercise.case(
-    "Tokens that change places give the same results at the new places", visible=False
-)
-def tokens_change_places(student, rng):
+@exercise.case("Permuted tokens give the same results in the new order", visible=False)
+def tokens_permuted(student, rng):
     x, parameters, order = tokens(rng, 5, 6), drawn(rng, 6), [2, 0, 1, 4, 3]
     before = student(x, parameters, 3)
     after = student(tensor(x.numpy()[order]), parameters, 3)
@@ -199,23 +197,23 @@ def tokens_change_places(student, rng):
 
 
 @exercise.case(
-    "In float64 all digits are right, also for a token that may look nowhere"
+    "In float64 all digits are right, also for a token that may attend to nothing"
 )
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 3)
     may_attend[1] = False
-    given = tokens(rng, 3, 4, dtype=np.float64), drawn(rng, 4, dtype=np.float64)
-    student.agrees(*given, 2, may_attend, True)
+    arguments = tokens(rng, 3, 4, dtype=np.float64), drawn(rng, 4, dtype=np.float64)
+    student.agrees(*arguments, 2, may_attend, True)
 
 
 @exercise.case("`x`, the parameters and `may_attend` stay as they are")
 def arguments_stay(student, rng):
-    given = tokens(rng, 3, 4), drawn(rng, 4), 2, some_blocked(rng, 3, 3)
-    student.leaves_unchanged(*given)
+    arguments = tokens(rng, 3, 4), drawn(rng, 4), 2, some_blocked(rng, 3, 3)
+    student.leaves_unchanged(*arguments)
 
 
 def parts_of(parameters, n_heads, may_attend):
-    """Give the two parts, right, as functions of the rows."""
+    """Return the two parts, right, as functions of the rows."""
     p = parameters
     projections = [p[name] for name in ("w_q", "w_k", "w_v", "w_o")]
 
@@ -229,13 +227,13 @@ def parts_of(parameters, n_heads, may_attend):
 
 
 def norm_of(parameters, number):
-    """Give the norm of that number as a function of the rows."""
+    """Return the norm of that number as a function of the rows."""
     gain, bias = parameters[f"gain_{number}"], parameters[f"bias_{number}"]
     return lambda rows: layer_norm(rows, gain, bias)
 
 
 def norms_of(parameters):
-    """Give the two norms, in order."""
+    """Return the two norms, in order."""
     return norm_of(parameters, 1), norm_of(parameters, 2)
 
 
@@ -292,7 +290,7 @@ def norm_always_before(x, parameters, n_heads, may_attend=None, norm_first=False
 
 
 @exercise.misconception(
-    "Your gains and biases have changed places: number 2 norms for the attention.",
+    "Your two norms are exchanged: gain_2 and bias_2 belong to your attention.",
     "Which norm comes first, and which number does it have?",
     why="They are taken off a list from its end, or named after what comes next.",
 )
@@ -302,7 +300,7 @@ def norms_exchanged(x, parameters, n_heads, may_attend=None, norm_first=False):
 
 
 @exercise.misconception(
-    "Your parts replace what went in: nothing is added to it.",
+    "Your layer has no residual connections: each part replaces its input.",
     "What is left of a token after a part whose parameters are all zero?",
     why="The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.",
 )
@@ -314,9 +312,10 @@ def nothing_carried_over(x, parameters, n_heads, may_attend=None, norm_first=Fal
 
 
 @exercise.misconception(
-    "Your feed-forward part replaces what went in; only the attention is added.",
+    "Your feed-forward part replaces its input; only the attention is added to its "
+    "own.",
     "How many sums does a layer have?",
-    why="The second arrow round a box is easily overlooked in the figure.",
+    why="The second residual connection is easily overlooked in the figure.",
 )
 def only_the_first_sum(x, parameters, n_heads, may_attend=None, norm_first=False):
     attend, feed = parts_of(parameters, n_heads, may_attend)
@@ -346,7 +345,7 @@ def input_of_the_layer_added_twice(
     "With the norm after, your second sum adds the layer's own input, not what the "
     "first norm gave.",
     "Which rows go into the feed-forward part, and which are added to what it gives?",
-    why="looked = norm(x + look(x)) has a name of its own, and x is still at hand for "
+    why="attended = norm(x + attend(x)) has a new name, and x is still at hand for "
     "the second line.",
 )
 def input_added_twice_with_the_norm_after(
@@ -403,7 +402,7 @@ def parts_side_by_side(x, parameters, n_heads, may_attend=None, norm_first=False
 
 @exercise.misconception(
     "Your feed-forward part comes first, then the attention.",
-    "Who speaks first: the neighbours, or the token itself?",
+    "Which comes first: the neighbours, or the token itself?",
     why="The figure is read from the top; it runs upwards.",
 )
 def feed_forward_first(x, parameters, n_heads, may_attend=None, norm_first=False):
@@ -412,7 +411,7 @@ def feed_forward_first(x, parameters, n_heads, may_attend=None, norm_first=False
 
 
 @exercise.misconception(
-    "All your tokens look at all: `may_attend` plays no part.",
+    "All your tokens attend to all: `may_attend` plays no part.",
     "Which of the arguments does your code never hand on?",
     why="The mask has a default and is left out of a call without anybody noticing.",
 )
@@ -422,12 +421,12 @@ def may_attend_ignored(x, parameters, n_heads, may_attend=None, norm_first=False
 
 
 @exercise.misconception(
-    "Without `may_attend`, your tokens look at themselves and at earlier ones only.",
+    "Without `may_attend`, your tokens attend to themselves and at earlier ones only.",
     "What does None in `may_attend` mean, according to the docstring?",
     why="The decoder's causal mask is built into the attention, and so into the "
     "encoder.",
 )
-def looks_back_only(x, parameters, n_heads, may_attend=None, norm_first=False):
+def attends_back_only(x, parameters, n_heads, may_attend=None, norm_first=False):
     if may_attend is None:
         n = x.shape[-2]
         may_attend = torch.ones(n, n, dtype=torch.bool).tril()
@@ -436,7 +435,7 @@ def looks_back_only(x, parameters, n_heads, may_attend=None, norm_first=False):
 
 
 @exercise.misconception(
-    "Your tokens look where `may_attend` is False.",
+    "Your tokens attend where `may_attend` is False.",
     "What does True in `may_attend` say, read aloud?",
     why="In PyTorch's nn.TransformerEncoderLayer True means blocked.",
 )

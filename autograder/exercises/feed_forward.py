@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``feed_forward``."""
+"""Cases and misconceptions of ``feed_forward``."""
 
 import numpy as np
 import torch
@@ -19,19 +19,19 @@ def spec(x, w_1, b_1, w_2, b_2):
     (d_model, d_ff), result = w_1.shape, np.zeros(tuple(x.shape))
     dtype = x.dtype
     x, w_1, b_1, w_2, b_2 = as_floats(x, w_1, b_1, w_2, b_2)
-    for place in np.ndindex(*x.shape[:-1]):
+    for index in np.ndindex(*x.shape[:-1]):
         hidden = []
         for j in range(d_ff):
-            total = b_1[j] + sum(x[*place, c] * w_1[c, j] for c in range(d_model))
+            total = b_1[j] + sum(x[*index, c] * w_1[c, j] for c in range(d_model))
             hidden.append(max(total, 0.0))
         for c in range(d_model):
             total = b_2[c] + sum(hidden[j] * w_2[j, c] for j in range(d_ff))
-            result[*place, c] = total
+            result[*index, c] = total
     return torch.from_numpy(result).to(dtype)
 
 
 def as_floats(*tensors):
-    """Give the numbers of tensors as arrays of float64."""
+    """Return the numbers of tensors as arrays of float64."""
     return [part.numpy().astype(float) for part in tensors]
 
 
@@ -83,8 +83,8 @@ def as_long_in_the_middle(student, rng):
 @exercise.case("Where nothing in the middle is positive, the result is b_2 alone")
 def nothing_positive(student, rng):
     x, w_1, _, w_2, _ = drawn(rng, (2,), 2, 3)
-    given = student(x, w_1, tensor([-100.0, -200.0, -300.0]), w_2, tensor([-1.0, 2.0]))
-    student.expect(given, tensor([[-1.0, 2.0], [-1.0, 2.0]]))
+    result = student(x, w_1, tensor([-100.0, -200.0, -300.0]), w_2, tensor([-1.0, 2.0]))
+    student.expect(result, tensor([[-1.0, 2.0], [-1.0, 2.0]]))
 
 
 @exercise.case("In float64, and in whatever order of memory, all digits are right")

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``layer_norm``."""
+"""Cases and misconceptions of ``layer_norm``."""
 
 import math
 
@@ -26,13 +26,13 @@ exercise = Exercise(
 def spec(x, gain, bias, eps=1e-5):
     numbers, result = x.numpy().astype(float), np.zeros(tuple(x.shape))
     d_model = x.shape[-1]
-    for place in np.ndindex(*x.shape[:-1]):
-        row = numbers[place].tolist()
+    for index in np.ndindex(*x.shape[:-1]):
+        row = numbers[index].tolist()
         mean = math.fsum(row) / d_model
         variance = math.fsum((number - mean) ** 2 for number in row) / d_model
         for c in range(d_model):
             stretched = (row[c] - mean) / math.sqrt(variance + eps)
-            result[*place, c] = stretched * float(gain[c]) + float(bias[c])
+            result[*index, c] = stretched * float(gain[c]) + float(bias[c])
     return torch.from_numpy(result).to(x.dtype)
 
 
@@ -110,7 +110,7 @@ def arguments_stay(student, rng):
 
 
 def normed(x, gain, bias, eps, axis=-1, correction=0):
-    """Norm along an axis or several; for mistakes in which and how."""
+    """Norm along one axis or several, with one choice or another wrong."""
     centred = x - x.mean(dim=axis, keepdim=True)
     variance = x.var(dim=axis, keepdim=True, correction=correction)
     return centred / torch.sqrt(variance + eps) * gain + bias

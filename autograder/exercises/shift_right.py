@@ -58,8 +58,8 @@ def padding_at_the_end(student, rng):
 
 @exercise.case("Targets that begin with the start are shifted like any others")
 def start_there_already(student, rng):
-    given = student(tensor([[1, 5, 6, 2], [5, 1, 1, 2]]), 1)
-    student.expect(given, tensor([[1, 1, 5, 6], [1, 5, 1, 1]]))
+    result = student(tensor([[1, 5, 6, 2], [5, 1, 1, 2]]), 1)
+    student.expect(result, tensor([[1, 1, 5, 6], [1, 5, 1, 1]]))
 
 
 @exercise.case(
@@ -69,11 +69,13 @@ def start_zero(student, rng):
     student.agrees(tensor(rng.integers(1, 20, size=(4, 3))).T, 0)
 
 
-@exercise.case("At each position stands the target of the position before", visible=False)
+@exercise.case(
+    "At each position stands the target of the position before", visible=False
+)
 def target_before(student, rng):
     targets = tensor(rng.integers(3, 20, size=(6, 7)))
-    found = student(targets, 1)
-    student.expect(found[:, 1:], targets[:, :-1], what="the result without its starts")
+    result = student(targets, 1)
+    student.expect(result[:, 1:], targets[:, :-1], what="the result without its starts")
 
 
 @exercise.case("The targets stay as they are")
@@ -93,8 +95,8 @@ def starts(targets, start_id):
 
 @exercise.misconception(
     "Your result is the targets, not shifted at all.",
-    "What could a decoder that reads this learn to write at position i, if it sees token "
-    "i while it writes it?",
+    "What could a decoder that reads this learn to write at position i, if it sees "
+    "token i while it writes it?",
     why="The shift is left to 'somebody else': to the loss, or to the data.",
 )
 def not_shifted(targets, start_id):
@@ -141,7 +143,7 @@ def first_token_replaced(targets, start_id):
 
 
 @exercise.misconception(
-    "Your start stands at the end, in the place of the last target.",
+    "Your start stands at the end, where the last target should be.",
     "Which token does the decoder read first?",
     why="Start and end symbols are often one and the same, and get mixed up.",
 )

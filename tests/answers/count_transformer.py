@@ -109,8 +109,8 @@ def less_one_gain_and_one_bias(n_layers, d_model, d_ff, vocab_size=0):
 
 @answers.also("no_biases_in_feed_forward")
 def less_the_vectors_of_both(n_layers, d_model, d_ff, vocab_size=0):
-    found = one_formula(n_layers, d_model, d_ff, vocab_size)
-    return found - 2 * n_layers * (d_ff + d_model)
+    right = one_formula(n_layers, d_model, d_ff, vocab_size)
+    return right - 2 * n_layers * (d_ff + d_model)
 
 
 @answers.also("matrices_only")
@@ -121,8 +121,8 @@ def twelve_squares_and_four_products(n_layers, d_model, d_ff, vocab_size=0):
 
 @answers.also("b_1_as_long_as_b_2")
 def d_model_for_d_ff(n_layers, d_model, d_ff, vocab_size=0):
-    found = layer_by_layer(n_layers, d_model, d_ff, vocab_size)
-    return found + 2 * n_layers * (d_model - d_ff)
+    right = layer_by_layer(n_layers, d_model, d_ff, vocab_size)
+    return right + 2 * n_layers * (d_model - d_ff)
 
 
 @answers.also("d_ff_four_times_d_model")
@@ -133,14 +133,14 @@ def four_times(n_layers, d_model, d_ff, vocab_size=0):
 
 @answers.also("output_projection_forgotten")
 def three_of_four(n_layers, d_model, d_ff, vocab_size=0):
-    found = Count(3)(n_layers, d_model, d_ff, vocab_size)
-    return found - 3 * n_layers * linear(d_model, d_model)
+    of_three = Count(3)(n_layers, d_model, d_ff, vocab_size)
+    return of_three - 3 * n_layers * linear(d_model, d_model)
 
 
 @answers.also("every_head_whole")
 def twenty_five_projections(n_layers, d_model, d_ff, vocab_size=0):
-    found = one_formula(n_layers, d_model, d_ff, vocab_size)
-    return found + 3 * 21 * n_layers * linear(d_model, d_model)
+    right = one_formula(n_layers, d_model, d_ff, vocab_size)
+    return right + 3 * 21 * n_layers * linear(d_model, d_model)
 
 
 @answers.also("one_norm_per_layer")
@@ -155,8 +155,8 @@ def one_norm_less(n_layers, d_model, d_ff, vocab_size=0):
 
 @answers.also("norms_with_gain_alone")
 def half_the_norms(n_layers, d_model, d_ff, vocab_size=0):
-    found = one_formula(n_layers, d_model, d_ff, vocab_size)
-    return found - (5 * n_layers + 2) * d_model
+    right = one_formula(n_layers, d_model, d_ff, vocab_size)
+    return right - (5 * n_layers + 2) * d_model
 
 
 @answers.also("decoder_forgotten")
@@ -166,20 +166,20 @@ def encoder_alone(n_layers, d_model, d_ff, vocab_size=0):
     return n_layers * layer + (2 + vocab_size) * d_model
 
 
-@answers.also("three_tables")
-def two_tables_more(n_layers, d_model, d_ff, vocab_size=0):
+@answers.also("three_embeddings")
+def two_embeddings_more(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff, 3 * vocab_size)
 
 
-@answers.also("two_tables")
-def one_table_more(n_layers, d_model, d_ff, vocab_size=0):
+@answers.also("two_embeddings")
+def one_embedding_more(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff, vocab_size + vocab_size)
 
 
 @answers.also("bias_for_the_scores")
 def one_more_for_each_token(n_layers, d_model, d_ff, vocab_size=0):
-    table = linear(d_model, vocab_size)
-    return layer_by_layer(n_layers, d_model, d_ff) + table
+    projection = linear(d_model, vocab_size)
+    return layer_by_layer(n_layers, d_model, d_ff) + projection
 
 
 @answers.other
@@ -193,12 +193,12 @@ def one_layer_of_each(n_layers, d_model, d_ff, vocab_size=0):
 
 
 @answers.other
-def table_forgotten(n_layers, d_model, d_ff, vocab_size=0):
+def embedding_forgotten(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff)
 
 
 @answers.other
-def learned_places(n_layers, d_model, d_ff, vocab_size=0):
+def learned_positions(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(n_layers, d_model, d_ff, vocab_size) + 512 * d_model
 
 

@@ -19,7 +19,7 @@ def fed(x, p):
     return functional.linear((x @ p["w_1"] + p["b_1"]).relu(), p["w_2"].T, p["b_2"])
 
 
-def looked(x, there, p, prefix, n_heads, may_attend):
+def attention(x, there, p, prefix, n_heads, may_attend):
     """Attend with one einsum per step."""
 
     def split(rows, name):
@@ -30,21 +30,21 @@ def looked(x, there, p, prefix, n_heads, may_attend):
     if may_attend is not None:
         scores = scores.masked_fill(~may_attend.unsqueeze(-3), -torch.inf)
     weights = scores.softmax(-1).nan_to_num(0.0)
-    found = torch.einsum("...hij,...jhc->...ihc", weights, v).flatten(-2)
-    return found @ p[prefix + "o"]
+    output = torch.einsum("...hij,...jhc->...ihc", weights, v).flatten(-2)
+    return output @ p[prefix + "o"]
 
 
 def layer(y, memory, p, n_heads, own, there, norm_first, numbers=(1, 2, 3)):
     """Answer rightly, with any three norms."""
     first, second, third = numbers
     if norm_first:
-        seen = normed(y, p, first)
-        y = y + looked(seen, seen, p, "w_", n_heads, own)
-        seen = normed(y, p, second)
-        y = y + looked(seen, memory, p, "cross_", n_heads, there)
+        rows = normed(y, p, first)
+        y = y + attention(rows, rows, p, "w_", n_heads, own)
+        rows = normed(y, p, second)
+        y = y + attention(rows, memory, p, "cross_", n_heads, there)
         return y + fed(normed(y, p, third), p)
-    y = normed(y + looked(y, y, p, "w_", n_heads, own), p, first)
-    y = normed(y + looked(y, memory, p, "cross_", n_heads, there), p, second)
+    y = normed(y + attention(y, y, p, "w_", n_heads, own), p, first)
+    y = normed(y + attention(y, memory, p, "cross_", n_heads, there), p, second)
     return normed(y + fed(y, p), p, third)
 
 
@@ -111,10 +111,10 @@ def pytorchs_attention(
                 (rows @ p[prefix + name]).unflatten(-1, (n_heads, -1)).transpose(-3, -2)
             )
 
-        given = split(x, "q"), split(there, "k"), split(there, "v")
+        arguments = split(x, "q"), split(there, "k"), split(there, "v")
         mask = None if mask is None else mask.unsqueeze(-3)
-        found = functional.scaled_dot_product_attention(*given, mask)
-        return found.transpose(-3, -2).flatten(-2) @ p[prefix + "o"]
+        output = functional.scaled_dot_product_attention(*arguments, mask)
+        return output.transpose(-3, -2).flatten(-2) @ p[prefix + "o"]
 
     masks = may_attend, memory_may_attend
     return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
@@ -125,14 +125,14 @@ def sequence_by_sequence(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     result = torch.zeros_like(y)
-    for place in np.ndindex(y.shape[:-2]):
+    for index in np.ndindex(y.shape[:-2]):
         masks = [
             mask
             if mask is None
-            else mask.expand(*y.shape[:-2], *mask.shape[-2:])[place]
+            else mask.expand(*y.shape[:-2], *mask.shape[-2:])[index]
             for mask in (may_attend, memory_may_attend)
         ]
-        result[place] = layer(y[place], memory[place], p, n_heads, *masks, norm_first)
+        result[index] = layer(y[index], memory[index], p, n_heads, *masks, norm_first)
     return result
 
 
@@ -141,8 +141,8 @@ def float64_throughout(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     wide = {name: part.double() for name, part in p.items()}
-    given = y.double(), memory.double(), wide, n_heads
-    return layer(*given, may_attend, memory_may_attend, norm_first)
+    arguments = y.double(), memory.double(), wide, n_heads
+    return layer(*arguments, may_attend, memory_may_attend, norm_first)
 
 
 class Layer:
@@ -160,13 +160,13 @@ class Layer:
         norm_first=False,
     ):
         masks = may_attend, memory_may_attend
-        given = self.attend, y, memory, parameters, n_heads, *masks
-        return with_attention(*given, norm_first)
+        arguments = self.attend, y, memory, parameters, n_heads, *masks
+        return with_attention(*arguments, norm_first)
 
 
-answers.right["callable_object"] = Layer(looked)
+answers.right["callable_object"] = Layer(attention)
 answers.right["partial"] = functools.partial(
-    lambda function, *given, **named: function(*given, **named), two_branches
+    lambda function, *arguments, **named: function(*arguments, **named), two_branches
 )
 
 
@@ -185,13 +185,13 @@ def order_of_the_paper(
     return layer(y, memory, p, n_heads, may_attend, memory_may_attend, False)
 
 
-@answers.also("memory_not_looked_at")
-def both_parts_look_at_the_target(
+@answers.also("memory_not_attended_to")
+def both_attentions_on_the_target(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     for number, prefix in ((1, "w_"), (2, "cross_")):
-        seen = normed(y, p, number) if norm_first else y
-        y = y + looked(seen, seen, p, prefix, n_heads, may_attend)
+        rows = normed(y, p, number) if norm_first else y
+        y = y + attention(rows, rows, p, prefix, n_heads, may_attend)
         y = y if norm_first else normed(y, p, number)
     return y + fed(normed(y, p, 3), p) if norm_first else normed(y + fed(y, p), p, 3)
 
@@ -204,18 +204,18 @@ def lonely(
 
 
 def alone(y, p, n_heads, own, second, norm_first):
-    """Look at the target twice, with a mask for each look."""
+    """Attend to the target twice, with a mask for each attention."""
 
     def cross(x):
         projections = [p["cross_" + name] for name in ("q", "k", "v", "o")]
         return multi_head_attention(x, x, *projections, n_heads, second)
 
     if norm_first:
-        seen = normed(y, p, 1)
-        y = y + looked(seen, seen, p, "w_", n_heads, own)
+        rows = normed(y, p, 1)
+        y = y + attention(rows, rows, p, "w_", n_heads, own)
         y = y + cross(normed(y, p, 2))
         return y + fed(normed(y, p, 3), p)
-    y = normed(y + looked(y, y, p, "w_", n_heads, own), p, 1)
+    y = normed(y + attention(y, y, p, "w_", n_heads, own), p, 1)
     y = normed(y + cross(y), p, 2)
     return normed(y + fed(y, p), p, 3)
 
@@ -228,17 +228,17 @@ def lonely_with_the_other_mask(
 
 
 @answers.also("no_sum_around_the_second_part")
-def rows_replaced_by_what_was_found(
+def rows_replaced_by_the_attention(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     if norm_first:
-        seen = normed(y, p, 1)
-        y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
-        seen = normed(y, p, 2)
-        y = looked(seen, memory, p, "cross_", n_heads, memory_may_attend)
+        rows = normed(y, p, 1)
+        y = y + attention(rows, rows, p, "w_", n_heads, may_attend)
+        rows = normed(y, p, 2)
+        y = attention(rows, memory, p, "cross_", n_heads, memory_may_attend)
         return y + fed(normed(y, p, 3), p)
-    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 1)
-    y = normed(looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 2)
+    y = normed(y + attention(y, y, p, "w_", n_heads, may_attend), p, 1)
+    y = normed(attention(y, memory, p, "cross_", n_heads, memory_may_attend), p, 2)
     return normed(y + fed(y, p), p, 3)
 
 
@@ -247,11 +247,11 @@ def arguments_in_the_other_order(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     masks = memory_may_attend, may_attend
-    return with_given(y, memory, p, n_heads, masks, norm_first)
+    return with_imported_attention(y, memory, p, n_heads, masks, norm_first)
 
 
-def with_given(y, memory, p, n_heads, masks, norm_first):
-    """Answer rightly with the given attention; mistakes stop where it does."""
+def with_imported_attention(y, memory, p, n_heads, masks, norm_first):
+    """Answer rightly with the imported attention; it stops at masks that do not fit."""
 
     def attend(x, there, p, prefix, n_heads, mask):
         projections = [p[prefix + name] for name in ("q", "k", "v", "o")]
@@ -264,7 +264,7 @@ def with_given(y, memory, p, n_heads, masks, norm_first):
 def one_mask_twice(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    return with_given(y, memory, p, n_heads, [may_attend] * 2, norm_first)
+    return with_imported_attention(y, memory, p, n_heads, [may_attend] * 2, norm_first)
 
 
 @answers.also("mask_of_the_memory_ignored")
@@ -285,8 +285,8 @@ def target_without_a_mask(
 def causal_by_default(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    places = torch.arange(y.shape[-2])
-    back = places[:, None] >= places
+    positions = torch.arange(y.shape[-2])
+    back = positions[:, None] >= positions
     own = back if may_attend is None else may_attend
     return layer(y, memory, p, n_heads, own, memory_may_attend, norm_first)
 
@@ -300,16 +300,16 @@ def keys_normed_like_queries(
     return layer(y, memory, p, n_heads, may_attend, memory_may_attend, norm_first)
 
 
-@answers.also("memory_looks")
+@answers.also("memory_attends")
 def target_asked_by_the_memory(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
-    seen = normed(y, p, 1) if norm_first else y
-    y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+    rows = normed(y, p, 1) if norm_first else y
+    y = y + attention(rows, rows, p, "w_", n_heads, may_attend)
     y = y if norm_first else normed(y, p, 1)
-    seen = normed(y, p, 2) if norm_first else y
+    rows = normed(y, p, 2) if norm_first else y
     projections = [p["cross_" + name] for name in ("q", "k", "v", "o")]
-    asked = multi_head_attention(memory, seen, *projections, n_heads, memory_may_attend)
+    asked = multi_head_attention(memory, rows, *projections, n_heads, memory_may_attend)
     y = y + asked if norm_first else normed(y + asked, p, 2)
     return y + fed(normed(y, p, 3), p) if norm_first else normed(y + fed(y, p), p, 3)
 
@@ -319,13 +319,13 @@ def source_before_target(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     if norm_first:
-        seen = normed(y, p, 1)
-        y = y + looked(seen, memory, p, "cross_", n_heads, memory_may_attend)
-        seen = normed(y, p, 2)
-        y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+        rows = normed(y, p, 1)
+        y = y + attention(rows, memory, p, "cross_", n_heads, memory_may_attend)
+        rows = normed(y, p, 2)
+        y = y + attention(rows, rows, p, "w_", n_heads, may_attend)
         return y + fed(normed(y, p, 3), p)
-    y = normed(y + looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 1)
-    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 2)
+    y = normed(y + attention(y, memory, p, "cross_", n_heads, memory_may_attend), p, 1)
+    y = normed(y + attention(y, y, p, "w_", n_heads, may_attend), p, 2)
     return normed(y + fed(y, p), p, 3)
 
 
@@ -334,7 +334,7 @@ def same_prefix_twice(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     def attend(x, there, p, prefix, n_heads, mask):
-        return looked(x, there, p, "w_", n_heads, mask)
+        return attention(x, there, p, "w_", n_heads, mask)
 
     masks = may_attend, memory_may_attend
     return with_attention(attend, y, memory, p, n_heads, *masks, norm_first)
@@ -345,10 +345,10 @@ def like_a_layer_of_gpt(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     if norm_first:
-        seen = normed(y, p, 1)
-        y = y + looked(seen, seen, p, "w_", n_heads, may_attend)
+        rows = normed(y, p, 1)
+        y = y + attention(rows, rows, p, "w_", n_heads, may_attend)
         return y + fed(normed(y, p, 3), p)
-    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 1)
+    y = normed(y + attention(y, y, p, "w_", n_heads, may_attend), p, 1)
     return normed(y + fed(y, p), p, 3)
 
 
@@ -358,8 +358,8 @@ def y_added_outside(
 ):
     if norm_first:
         return layer(y, memory, p, n_heads, may_attend, memory_may_attend, True)
-    y = y + normed(looked(y, y, p, "w_", n_heads, may_attend), p, 1)
-    y = y + normed(looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 2)
+    y = y + normed(attention(y, y, p, "w_", n_heads, may_attend), p, 1)
+    y = y + normed(attention(y, memory, p, "cross_", n_heads, memory_may_attend), p, 2)
     return y + normed(fed(y, p), p, 3)
 
 
@@ -370,8 +370,8 @@ def name_given_to_the_normed(
     if not norm_first:
         return layer(y, memory, p, n_heads, may_attend, memory_may_attend, False)
     y = normed(y, p, 1)
-    y = normed(y + looked(y, y, p, "w_", n_heads, may_attend), p, 2)
-    y = normed(y + looked(y, memory, p, "cross_", n_heads, memory_may_attend), p, 3)
+    y = normed(y + attention(y, y, p, "w_", n_heads, may_attend), p, 2)
+    y = normed(y + attention(y, memory, p, "cross_", n_heads, memory_may_attend), p, 3)
     return y + fed(y, p)
 
 
@@ -380,8 +380,8 @@ def first_sum_written_into_y(
     y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
 ):
     result = layer(y, memory, p, n_heads, may_attend, memory_may_attend, norm_first)
-    seen = normed(y, p, 1) if norm_first else y
-    y.add_(looked(seen, seen, p, "w_", n_heads, may_attend))
+    rows = normed(y, p, 1) if norm_first else y
+    y.add_(attention(rows, rows, p, "w_", n_heads, may_attend))
     return result
 
 

@@ -106,7 +106,7 @@ def no_root(token_ids, embedding, encoding):
 
 
 @answers.also("root_of_vocab_size")
-def first_axis_of_the_table(token_ids, embedding, encoding):
+def first_axis_of_the_embedding(token_ids, embedding, encoding):
     vectors, positions = parts(token_ids, embedding, encoding)
     return torch.add(positions, vectors, alpha=embedding.shape[0] ** 0.5)
 
@@ -127,7 +127,9 @@ def loop_over_the_first_axis(token_ids, embedding, encoding):
 @answers.also("one_position_for_all")
 def colon_forgotten(token_ids, embedding, encoding):
     vectors, positions = parts(token_ids, embedding, encoding)
-    return vectors * embedding.shape[1] ** 0.5 + encoding[len(positions)].expand_as(positions)
+    return vectors * embedding.shape[1] ** 0.5 + encoding[len(positions)].expand_as(
+        positions
+    )
 
 
 @answers.also("positions_from_one")
@@ -169,7 +171,7 @@ def first_axis_of_tokens_cuts(token_ids, embedding, encoding):
     return torch.add(positions, vectors, alpha=embedding.shape[1] ** 0.5)
 
 
-@answers.also("table_scaled_in_place")
+@answers.also("embedding_scaled_in_place")
 def multiplied_in_place(token_ids, embedding, encoding):
     return plain_sum(token_ids, embedding.mul_(embedding.shape[1] ** 0.5), encoding)
 

@@ -19,7 +19,7 @@ def fed(x, p):
     return functional.linear((x @ p["w_1"] + p["b_1"]).relu(), p["w_2"].T, p["b_2"])
 
 
-def looked(x, p, n_heads, may_attend):
+def self_attention(x, p, n_heads, may_attend):
     """Attend with one einsum per step."""
 
     def split(name):
@@ -37,9 +37,9 @@ def looked(x, p, n_heads, may_attend):
 def two_branches(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if norm_first:
-        middle = x + looked(normed(x, p, 1), p, n_heads, may_attend)
+        middle = x + self_attention(normed(x, p, 1), p, n_heads, may_attend)
         return middle + fed(normed(middle, p, 2), p)
-    middle = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    middle = normed(x + self_attention(x, p, n_heads, may_attend), p, 1)
     return normed(middle + fed(middle, p), p, 2)
 
 
@@ -47,13 +47,13 @@ def two_branches(x, parameters, n_heads, may_attend=None, norm_first=False):
 def the_given_attention(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
 
-    def look(y):
+    def attend(y):
         projections = (p["w_q"], p["w_k"], p["w_v"], p["w_o"])
         return multi_head_attention(y, y, *projections, n_heads, may_attend)
 
-    for number, part in ((1, look), (2, lambda y: fed(y, p))):
-        seen = normed(x, p, number) if norm_first else x
-        x = torch.add(x, part(seen))
+    for number, part in ((1, attend), (2, lambda y: fed(y, p))):
+        rows = normed(x, p, number) if norm_first else x
+        x = torch.add(x, part(rows))
         x = x if norm_first else normed(x, p, number)
     return x
 
@@ -62,7 +62,7 @@ def the_given_attention(x, parameters, n_heads, may_attend=None, norm_first=Fals
 def head_by_head(x, parameters, n_heads, may_attend=None, norm_first=False):
     p, d_k = parameters, x.shape[-1] // n_heads
 
-    def look(y):
+    def attend(y):
         total = torch.zeros_like(y)
         for h in range(n_heads):
             own = slice(h * d_k, h * d_k + d_k)
@@ -76,14 +76,14 @@ def head_by_head(x, parameters, n_heads, may_attend=None, norm_first=False):
             total = total + weights @ v @ p["w_o"][own]
         return total
 
-    return with_parts(x, p, look, norm_first)
+    return with_parts(x, p, attend, norm_first)
 
 
-def with_parts(x, p, look, norm_first):
+def with_parts(x, p, attend, norm_first):
     if norm_first:
-        x = x + look(normed(x, p, 1))
+        x = x + attend(normed(x, p, 1))
         return x + fed(normed(x, p, 2), p)
-    x = normed(x + look(x), p, 1)
+    x = normed(x + attend(x), p, 1)
     return normed(x + fed(x, p), p, 2)
 
 
@@ -91,26 +91,26 @@ def with_parts(x, p, look, norm_first):
 def pytorchs_attention(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
 
-    def look(y):
+    def attend(y):
         q, k, v = (
             (y @ p[name]).unflatten(-1, (n_heads, -1)).transpose(-3, -2)
             for name in ("w_q", "w_k", "w_v")
         )
         mask = None if may_attend is None else may_attend.unsqueeze(-3)
-        found = functional.scaled_dot_product_attention(q, k, v, mask)
-        return found.transpose(-3, -2).flatten(-2) @ p["w_o"]
+        output = functional.scaled_dot_product_attention(q, k, v, mask)
+        return output.transpose(-3, -2).flatten(-2) @ p["w_o"]
 
-    return with_parts(x, p, look, norm_first)
+    return with_parts(x, p, attend, norm_first)
 
 
 @answers.correct
 def sequence_by_sequence(x, parameters, n_heads, may_attend=None, norm_first=False):
     result, n = torch.zeros_like(x), x.shape[-2]
-    for place in np.ndindex(x.shape[:-2]):
+    for index in np.ndindex(x.shape[:-2]):
         own = may_attend
         if own is not None:
-            own = own.expand(*x.shape[:-2], n, n)[place]
-        result[place] = two_branches(x[place], parameters, n_heads, own, norm_first)
+            own = own.expand(*x.shape[:-2], n, n)[index]
+        result[index] = two_branches(x[index], parameters, n_heads, own, norm_first)
     return result
 
 
@@ -121,19 +121,19 @@ def float64_throughout(x, parameters, n_heads, may_attend=None, norm_first=False
 
 
 class Layer:
-    def __init__(self, look):
-        self.look = look
+    def __init__(self, attend):
+        self.attend = attend
 
     def __call__(self, x, parameters, n_heads, may_attend=None, norm_first=False):
-        def look(y):
-            return self.look(y, parameters, n_heads, may_attend)
+        def attend(y):
+            return self.attend(y, parameters, n_heads, may_attend)
 
-        return with_parts(x, parameters, look, norm_first)
+        return with_parts(x, parameters, attend, norm_first)
 
 
-answers.right["callable_object"] = Layer(looked)
+answers.right["callable_object"] = Layer(self_attention)
 answers.right["partial"] = functools.partial(
-    lambda layer, *given, **named: layer(*given, **named), two_branches
+    lambda layer, *arguments, **named: layer(*arguments, **named), two_branches
 )
 
 
@@ -141,9 +141,9 @@ def layer(x, p, n_heads, may_attend, norm_first, numbers=(1, 2)):
     """Answer rightly, with any two norms."""
     first, second = numbers
     if norm_first:
-        x = x + looked(normed(x, p, first), p, n_heads, may_attend)
+        x = x + self_attention(normed(x, p, first), p, n_heads, may_attend)
         return x + fed(normed(x, p, second), p)
-    x = normed(x + looked(x, p, n_heads, may_attend), p, first)
+    x = normed(x + self_attention(x, p, n_heads, may_attend), p, first)
     return normed(x + fed(x, p), p, second)
 
 
@@ -172,7 +172,7 @@ def x_added_outside(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if norm_first:
         return layer(x, p, n_heads, may_attend, True)
-    x = x + normed(looked(x, p, n_heads, may_attend), p, 1)
+    x = x + normed(self_attention(x, p, n_heads, may_attend), p, 1)
     return x + normed(fed(x, p), p, 2)
 
 
@@ -180,17 +180,19 @@ def x_added_outside(x, parameters, n_heads, may_attend=None, norm_first=False):
 def parts_in_a_chain(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if norm_first:
-        return fed(normed(looked(normed(x, p, 1), p, n_heads, may_attend), p, 2), p)
-    return normed(fed(normed(looked(x, p, n_heads, may_attend), p, 1), p), p, 2)
+        return fed(
+            normed(self_attention(normed(x, p, 1), p, n_heads, may_attend), p, 2), p
+        )
+    return normed(fed(normed(self_attention(x, p, n_heads, may_attend), p, 1), p), p, 2)
 
 
 @answers.also("only_the_first_sum")
 def second_sum_missing(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if norm_first:
-        x = x + looked(normed(x, p, 1), p, n_heads, may_attend)
+        x = x + self_attention(normed(x, p, 1), p, n_heads, may_attend)
         return fed(normed(x, p, 2), p)
-    x = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    x = normed(x + self_attention(x, p, n_heads, may_attend), p, 1)
     return normed(fed(x, p), p, 2)
 
 
@@ -198,9 +200,9 @@ def second_sum_missing(x, parameters, n_heads, may_attend=None, norm_first=False
 def inputs_kept(x, parameters, n_heads, may_attend=None, norm_first=False):
     p, inputs = parameters, x
     if norm_first:
-        x = inputs + looked(normed(inputs, p, 1), p, n_heads, may_attend)
+        x = inputs + self_attention(normed(inputs, p, 1), p, n_heads, may_attend)
         return inputs + fed(normed(x, p, 2), p)
-    x = normed(inputs + looked(inputs, p, n_heads, may_attend), p, 1)
+    x = normed(inputs + self_attention(inputs, p, n_heads, may_attend), p, 1)
     return normed(inputs + fed(x, p), p, 2)
 
 
@@ -209,7 +211,7 @@ def running_x_lost(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if norm_first:
         return layer(x, p, n_heads, may_attend, True)
-    attended = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    attended = normed(x + self_attention(x, p, n_heads, may_attend), p, 1)
     return normed(fed(attended, p) + x, p, 2)
 
 
@@ -219,7 +221,7 @@ def name_given_to_the_normed(x, parameters, n_heads, may_attend=None, norm_first
     if not norm_first:
         return layer(x, p, n_heads, may_attend, False)
     x = normed(x, p, 1)
-    x = normed(x + looked(x, p, n_heads, may_attend), p, 2)
+    x = normed(x + self_attention(x, p, n_heads, may_attend), p, 2)
     return x + fed(x, p)
 
 
@@ -228,7 +230,7 @@ def four_norms(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if not norm_first:
         return layer(x, p, n_heads, may_attend, False)
-    x = normed(x + looked(normed(x, p, 1), p, n_heads, may_attend), p, 1)
+    x = normed(x + self_attention(normed(x, p, 1), p, n_heads, may_attend), p, 1)
     return normed(x + fed(normed(x, p, 2), p), p, 2)
 
 
@@ -236,20 +238,22 @@ def four_norms(x, parameters, n_heads, may_attend=None, norm_first=False):
 def both_of_the_input(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     if norm_first:
-        attended = looked(normed(x, p, 1), p, n_heads, may_attend)
+        attended = self_attention(normed(x, p, 1), p, n_heads, may_attend)
         return fed(normed(x, p, 2), p) + attended + x
-    attended = normed(x + looked(x, p, n_heads, may_attend), p, 1)
+    attended = normed(x + self_attention(x, p, n_heads, may_attend), p, 1)
     return normed(fed(x, p) + attended, p, 2)
 
 
 @answers.also("feed_forward_first")
-def thinks_before_it_looks(x, parameters, n_heads, may_attend=None, norm_first=False):
+def feed_forward_before_attention(
+    x, parameters, n_heads, may_attend=None, norm_first=False
+):
     p = parameters
     if norm_first:
         x = x + fed(normed(x, p, 1), p)
-        return x + looked(normed(x, p, 2), p, n_heads, may_attend)
+        return x + self_attention(normed(x, p, 2), p, n_heads, may_attend)
     x = normed(x + fed(x, p), p, 1)
-    return normed(x + looked(x, p, n_heads, may_attend), p, 2)
+    return normed(x + self_attention(x, p, n_heads, may_attend), p, 2)
 
 
 @answers.also("may_attend_ignored")
@@ -264,10 +268,10 @@ def blocked_where_true(x, parameters, n_heads, may_attend=None, norm_first=False
     return layer(x, parameters, n_heads, may_attend, norm_first)
 
 
-@answers.also("looks_back_only")
+@answers.also("attends_back_only")
 def causal_by_default(x, parameters, n_heads, may_attend=None, norm_first=False):
-    places = torch.arange(x.shape[-2])
-    back = places[:, None] >= places
+    positions = torch.arange(x.shape[-2])
+    back = positions[:, None] >= positions
     mask = back if may_attend is None else may_attend
     return layer(x, parameters, n_heads, mask, norm_first)
 
@@ -275,8 +279,8 @@ def causal_by_default(x, parameters, n_heads, may_attend=None, norm_first=False)
 @answers.also("summed_in_place")
 def first_sum_written_into_x(x, parameters, n_heads, may_attend=None, norm_first=False):
     result = layer(x, parameters, n_heads, may_attend, norm_first)
-    seen = normed(x, parameters, 1) if norm_first else x
-    x.add_(looked(seen, parameters, n_heads, may_attend))
+    rows = normed(x, parameters, 1) if norm_first else x
+    x.add_(self_attention(rows, parameters, n_heads, may_attend))
     return result
 
 
@@ -289,7 +293,7 @@ def dropout_left_on(x, parameters, n_heads, may_attend=None, norm_first=False):
 
 @answers.other
 def attention_alone(x, parameters, n_heads, may_attend=None, norm_first=False):
-    return normed(x + looked(x, parameters, n_heads, may_attend), parameters, 1)
+    return normed(x + self_attention(x, parameters, n_heads, may_attend), parameters, 1)
 
 
 @answers.other

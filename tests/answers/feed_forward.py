@@ -24,9 +24,9 @@ def einsum_throughout(x, w_1, b_1, w_2, b_2):
 @answers.correct
 def token_by_token(x, w_1, b_1, w_2, b_2):
     result = torch.zeros_like(x)
-    for place in np.ndindex(x.shape[:-1]):
-        hidden = x[place] @ w_1 + b_1
-        result[place] = torch.where(hidden > 0, hidden, 0 * hidden) @ w_2 + b_2
+    for index in np.ndindex(x.shape[:-1]):
+        hidden = x[index] @ w_1 + b_1
+        result[index] = torch.where(hidden > 0, hidden, 0 * hidden) @ w_2 + b_2
     return result
 
 
@@ -146,8 +146,8 @@ def as_nn_linear_keeps_them(x, w_1, b_1, w_2, b_2):
 
 @answers.also("written_into_x")
 def row_after_row(x, w_1, b_1, w_2, b_2):
-    for place in np.ndindex(x.shape[:-1]):
-        x[place] = two_linear_layers(x[place], w_1, b_1, w_2, b_2)
+    for index in np.ndindex(x.shape[:-1]):
+        x[index] = two_linear_layers(x[index], w_1, b_1, w_2, b_2)
     return x
 
 

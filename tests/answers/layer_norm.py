@@ -22,9 +22,9 @@ def variance_of_pytorch(x, gain, bias, eps=1e-5):
 @answers.correct
 def row_by_row(x, gain, bias, eps=1e-5):
     result = torch.zeros_like(x)
-    for place in np.ndindex(x.shape[:-1]):
-        row = x[place] - x[place].mean()
-        result[place] = row / (row.dot(row) / len(row) + eps) ** 0.5 * gain + bias
+    for index in np.ndindex(x.shape[:-1]):
+        row = x[index] - x[index].mean()
+        result[index] = row / (row.dot(row) / len(row) + eps) ** 0.5 * gain + bias
     return result
 
 

@@ -44,8 +44,8 @@ def numpy_inside(targets, start_id):
 @answers.correct
 def gathered(targets, start_id):
     positions = torch.arange(targets.shape[-1]) - 1
-    found = targets[..., positions.clamp(min=0)]
-    return torch.where(positions >= 0, found, torch.full_like(found, start_id))
+    shifted = targets[..., positions.clamp(min=0)]
+    return torch.where(positions >= 0, shifted, torch.full_like(shifted, start_id))
 
 
 @answers.correct
@@ -64,18 +64,18 @@ def columns_first_in_memory(targets, start_id):
 
 
 class Shift:
-    def __init__(self, positions):
-        self.positions = positions
+    def __init__(self, n_starts):
+        self.n_starts = n_starts
 
     def __call__(self, targets, start_id):
-        padded = functional.pad(targets, (self.positions, 0), value=start_id)
+        padded = functional.pad(targets, (self.n_starts, 0), value=start_id)
         return padded[..., : targets.shape[-1]]
 
 
 answers.right["callable_object"] = Shift(1)
 answers.right["partial"] = functools.partial(
-    lambda positions, targets, start_id: functional.pad(
-        targets, (positions, -positions), value=start_id
+    lambda n_starts, targets, start_id: functional.pad(
+        targets, (n_starts, -n_starts), value=start_id
     ),
     1,
 )
