@@ -1,29 +1,29 @@
-"""Every picture of the lessons: functions from data and labels to a ``Picture``.
+"""The lessons' figures: functions from data and labels to an ``AccessibleFigure``.
 
 They draw, nothing else: no function here computes what it shows. What they share is in
-``course_lib.figures.drawing`` and ``course_lib.figures.drawing``.
+``course_lib.figures.drawing``.
 """
 
 from course_lib.figures.alignments import alignment
 from course_lib.figures.general import (
     arrows_in_the_plane,
+    attention_lines,
     attention_weights,
     curves,
-    signed_table,
+    signed_heatmap,
     steps,
-    who_looks_at_whom,
 )
-from course_lib.figures.heads import coloured_heads, looks_of_heads
+from course_lib.figures.heads import attention_of_heads, coloured_heads
 from course_lib.figures.masks import (
     losses,
-    mask_table,
+    mask_heatmap,
     masked_weights,
     masks_side_by_side,
 )
 from course_lib.figures.positions import clock_hands, stripes
 from course_lib.figures.sequences import agreement, queries_and_keys
 from course_lib.figures.tokens import bars, length_and_size, merge_trees, token_boxes
-from course_lib.figures.transformer import architecture, three_looks
+from course_lib.figures.transformer import architecture, three_attentions
 from course_lib.figures.translation import losses_by_time, scores_by_length
 
 __all__ = [
@@ -31,25 +31,25 @@ __all__ = [
     "alignment",
     "architecture",
     "arrows_in_the_plane",
+    "attention_lines",
+    "attention_of_heads",
     "attention_weights",
     "bars",
     "clock_hands",
     "coloured_heads",
     "curves",
     "length_and_size",
-    "looks_of_heads",
     "losses",
     "losses_by_time",
-    "mask_table",
+    "mask_heatmap",
     "masked_weights",
     "masks_side_by_side",
     "merge_trees",
     "queries_and_keys",
     "scores_by_length",
-    "signed_table",
+    "signed_heatmap",
     "steps",
     "stripes",
-    "three_looks",
+    "three_attentions",
     "token_boxes",
-    "who_looks_at_whom",
 ]

@@ -1,4 +1,4 @@
-"""The picture on the README's first screen: ``python -m course_lib.figures.cover FILE``."""
+"""The README's first figure: ``python -m course_lib.figures.cover FILE`` draws it."""
 
 import sys
 from pathlib import Path
@@ -7,23 +7,23 @@ import numpy as np
 
 from course_lib import figures
 from course_lib.attention import attention
-from course_lib.figures.drawing import Picture
+from course_lib.figures.drawing import AccessibleFigure
 from course_lib.lessons import pronoun
 
 
-def cover() -> Picture:
-    """Draw what "it" looks at in the two sentences that end lesson 01."""
+def cover() -> AccessibleFigure:
+    """Draw what "it" attends to in the two sentences that end lesson 01."""
     rows = []
     for last_word in pronoun.LAST_WORDS:
         k = pronoun.keys(last_word)
         _, weights = attention(pronoun.query_of_it(last_word), k, k)
         rows.append(weights[0])
-    return figures.who_looks_at_whom(
+    return figures.attention_lines(
         np.array(rows),
         [f"it (… too {last_word})" for last_word in pronoun.LAST_WORDS],
         [*pronoun.WORDS, "tired / wide"],
-        alt="One pronoun, two sentences: it looks at animal when it is too tired, and "
-        "at street when it is too wide.",
+        alt="One pronoun, two sentences: it attends to animal when it is too tired, "
+        "and to street when it is too wide.",
     )
 
 

@@ -1,4 +1,7 @@
-"""Draw a table of numbers as colours, for several of ``course_lib.figures``."""
+"""What all figures share: a figure with its alternative text, colours, labels, tables.
+
+The figures themselves are in the other modules of ``course_lib.figures``.
+"""
 
 import base64
 import io
@@ -20,23 +23,31 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
 from matplotlib.typing import ColorType
 
+# Okabe and Ito's colours, readable with any kind of colour vision.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+BLOCKED = "0.9"  # always hatched, too
+FONT_SIZE = 10  # points, for every text
+MAX_WIDTH = 5.8  # inches; a page is 6 wide, and a figure has a margin
+MAX_ANNOTATED = 8  # rows and columns of a table with its numbers printed
 
-class Picture:
-    """A drawn figure and the sentence that says what it shows.
+
+class AccessibleFigure:
+    """A figure and its alternative text; a notebook shows both in one image tag.
 
     figure : a matplotlib figure
     alt : what a reader who cannot see it must know: the finding, not the colours
     """
 
     def __init__(self, figure: Figure, alt: str) -> None:
-        """Keep the figure; raises ``ValueError`` if alt says nothing."""
+        """Store both; raise ``ValueError`` for an alternative text without content."""
         if len(alt.split()) < 3:
             raise ValueError(f"alt={alt!r} must say in words what the picture shows")
         self.figure = figure
         self.alt = alt
 
     def svg(self) -> str:
-        """Give the picture as SVG text, the same at every call."""
+        """Return the figure as SVG text, the same at every call."""
         # The layout would move a little at every drawing: it is made once and kept.
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
@@ -56,8 +67,8 @@ class Picture:
         return file.getvalue()
 
     def __repr__(self) -> str:
-        """Give the alternative text, which stands where no picture can."""
-        return f"Picture: {self.alt}"
+        """Return the alternative text, for where no image can be shown."""
+        return f"Figure: {self.alt}"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         data = base64.b64encode(self.svg().encode()).decode()
@@ -68,34 +79,52 @@ class Picture:
         return {"text/plain": repr(self), "text/html": html}
 
 
-# Okabe and Ito's colours, readable with any kind of colour vision.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P")
-FONT_SIZE = 10  # points, for every text
-WIDEST = 5.8  # inches; a page shows 6, and a picture has a margin
+# --- axes, lines and ticks -------------------------------------------------------
 
 
 def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
     """Make a figure with one pair of axes that leave room for all their labels.
 
-    width, height : inches, with everything that stands around the axes
+    width, height : inches, with everything around the axes
     """
-    size = (min(WIDEST, width), height)
+    size = (min(MAX_WIDTH, width), height)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()
     axes.tick_params(labelsize=FONT_SIZE)
     return figure, axes
 
 
-def styles(n: int) -> list[tuple[str, str]]:
-    """Give n pairs of a colour and a marker, so that colour never stands alone."""
+def line_styles(n: int) -> list[tuple[str, str]]:
+    """Return n pairs of a colour and a marker, so that colour is never alone."""
     return list(islice(cycle(zip(COLOURS, MARKERS, strict=True)), n))
 
 
-def number_text(number: float) -> str:
+def label_axes(axes: Axes, xlabel: str, ylabel: str) -> None:
+    """Write the labels of both axes."""
+    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
+    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
+
+
+def finish_curves(axes: Axes, xlabel: str, ylabel: str) -> None:
+    """Write the labels of curves, and draw their grid and legend."""
+    label_axes(axes, xlabel, ylabel)
+    axes.grid(color="0.9")
+    axes.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
+
+
+def tick_step(low: float, high: float) -> float:
+    """Return a distance between ticks: a round number that makes about five of them."""
+    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return float(ticks[1] - ticks[0])
+
+
+# --- text ------------------------------------------------------------------------
+
+
+def format_number(number: float) -> str:
     """Write a number with two decimals, a real minus, and no minus before zero.
 
-    >>> number_text(-1.5), number_text(-0.001)
+    >>> format_number(-1.5), format_number(-0.001)
     ('−1.50', '0.00')
     """
     text = f"{number:.2f}"
@@ -104,14 +133,14 @@ def number_text(number: float) -> str:
 
 @lru_cache(maxsize=256)
 def text_width(text: str) -> float:
-    """Give the width of a label in inches."""
+    """Compute the width of a label in inches."""
     if not text.strip():
         return 0.0
     path = TextPath((0, 0), text, size=FONT_SIZE, prop=FontProperties())
     return float(path.get_extents().width) / 72
 
 
-def write(
+def write_text(
     axes: Axes, x: float, y: float, text: str, *, ha: str, color: str = "black"
 ) -> None:
     """Write a word into axes as it is: a "$" in it is no formula."""
@@ -120,7 +149,7 @@ def write(
 
 
 def text_colour(background: ColorType) -> str:
-    """Choose black or white, whichever stands out more from a background."""
+    """Choose black or white, whichever has more contrast with a background."""
     parts = np.array(to_rgb(background), dtype=float)
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ [0.2126, 0.7152, 0.0722])
@@ -128,16 +157,13 @@ def text_colour(background: ColorType) -> str:
     return "black" if luminance > 0.179 else "white"
 
 
-def round_step(low: float, high: float) -> float:
-    """Give a distance between ticks: a round number that makes about five of them."""
-    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
-    return float(ticks[1] - ticks[0])
+# --- tables of numbers -----------------------------------------------------------
 
 
-def table_of(
+def checked_table(
     values: np.ndarray, rows: Sequence[str], columns: Sequence[str]
 ) -> np.ndarray:
-    """Give values as floats; raises ``ValueError`` if the labels do not fit them."""
+    """Return values as floats; raise ``ValueError`` if the labels do not fit them."""
     values = np.asarray(values, dtype=float)
     if values.shape != (len(rows), len(columns)):
         raise ValueError(
@@ -149,11 +175,11 @@ def table_of(
     return values
 
 
-def weights_of(
+def checked_weights(
     weights: np.ndarray, queries: Sequence[str], keys: Sequence[str]
 ) -> np.ndarray:
-    """Give attention weights as floats; raises ``ValueError`` if they are none."""
-    weights = table_of(weights, queries, keys)
+    """Return attention weights as floats; raise ``ValueError`` if they are none."""
+    weights = checked_table(weights, queries, keys)
     slack = 1e-3  # float16 rounds that much
     if not np.all((weights >= -slack) & (weights <= 1 + slack)):
         worst = weights.flat[np.argmax(np.abs(weights - 0.5))]
@@ -164,11 +190,41 @@ def weights_of(
     return weights
 
 
-LARGEST_WITH_NUMBERS = 8
-BLOCKED = "0.9"
+def label_cells(
+    axes: Axes, rows: Sequence[str] | None, columns: Sequence[str], **slope: Any
+) -> None:
+    """Write the columns' labels above a table, and the rows' on its left, if any.
+
+    slope : how the columns' labels are rotated
+    """
+    text = {"fontsize": FONT_SIZE, "parse_math": False}
+    axes.set_xticks(range(len(columns)), columns, **text, **slope)  # type: ignore[arg-type]
+    axes.xaxis.tick_top()
+    if rows is not None:
+        axes.set_yticks(range(len(rows)), rows, **text)  # type: ignore[arg-type]
+    axes.tick_params(length=0)
 
 
-def number_table(
+def hatch(axes: Axes, blocked: np.ndarray) -> None:
+    """Hatch the cells of a table that are True in ``blocked`` (n, m)."""
+    for i, j in np.argwhere(blocked):
+        cell = Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, lw=0)
+        cell.set(hatch="///", edgecolor="0.55")
+        axes.add_patch(cell)
+
+
+def annotate_cells(axes: Axes, values: np.ndarray, colours: np.ndarray) -> None:
+    """Print numbers (n, m) into their cells, where they are not masked.
+
+    colours : (n, m, 4), of the cells
+    """
+    for i, j in np.argwhere(~np.ma.getmaskarray(values)):
+        colour = text_colour(tuple(colours[i, j]))
+        number = format_number(np.ma.getdata(values)[i, j])
+        write_text(axes, j, i, number, ha="center", color=colour)
+
+
+def heatmap(
     values: np.ndarray,
     rows: Sequence[str],
     columns: Sequence[str],
@@ -176,17 +232,18 @@ def number_table(
     low: float,
     high: float,
 ) -> tuple[Figure, Axes]:
-    """Draw numbers as a coloured table, the numbers printed where they fit.
+    """Draw a table as colours, with its numbers printed where they fit.
 
-    colours, low, high : a colour map's name, and what its two ends stand for
+    colours, low, high : a colour map's name, and the values of its two ends
     Cells that are not finite are hatched.
     """
     height, width = values.shape
     labels = max(map(text_width, rows)), max(map(text_width, columns))
-    cell = max(0.4, text_width(max(map(number_text, values.flat), key=len)) + 0.1)
+    longest = max(map(format_number, values.flat), key=len)
+    cell = max(0.4, text_width(longest) + 0.1)
     needed = labels[0] + cell * width + 0.6
-    printed = values.size <= LARGEST_WITH_NUMBERS**2 and needed <= WIDEST
-    crowded = width > 2 * LARGEST_WITH_NUMBERS  # sloping labels would touch
+    printed = values.size <= MAX_ANNOTATED**2 and needed <= MAX_WIDTH
+    crowded = width > 2 * MAX_ANNOTATED  # sloping labels would touch
     figure, axes = new_axes(
         needed if printed else labels[0] + 0.3 * width + 1.0,
         labels[1] * (1.0 if crowded else 0.71)
@@ -194,35 +251,13 @@ def number_table(
         + 0.4,
     )
     cmap = colormaps[colours].with_extremes(bad=BLOCKED)
-    seen = np.ma.masked_invalid(values)
-    image = axes.imshow(seen, cmap=cmap, vmin=low, vmax=high, aspect="auto")
-    for i, j in np.argwhere(~np.isfinite(values)):
-        blocked = Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, lw=0)
-        blocked.set(hatch="///", edgecolor="0.55")
-        axes.add_patch(blocked)
-    text = {"fontsize": FONT_SIZE, "parse_math": False}
+    finite = np.ma.masked_invalid(values)
+    image = axes.imshow(finite, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    hatch(axes, ~np.isfinite(values))
     slope = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
-    if crowded:
-        slope = {"rotation": 90}
-    axes.set_xticks(range(width), columns, **text, **slope)  # type: ignore[arg-type]
-    axes.set_yticks(range(height), rows, **text)  # type: ignore[arg-type]
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
+    label_cells(axes, rows, columns, **({"rotation": 90} if crowded else slope))
     if printed:
-        seen_as = image.to_rgba(seen)
-        for (i, j), number in np.ndenumerate(values):
-            colour = text_colour(tuple(seen_as[i, j]))
-            write(axes, j, i, number_text(number), ha="center", color=colour)
+        annotate_cells(axes, values, image.to_rgba(finite))
     else:
         figure.colorbar(image, ax=axes).ax.tick_params(labelsize=FONT_SIZE)
     return figure, axes
-
-
-# MERGED course_lib.pictures: A picture as a notebook shows it: SVG inside an image tag with alternative text.
-#
-#   What is drawn is in ``course_lib.figures``.
-#
-# MERGED course_lib.drawing: What all figures share: colours, sizes, and how numbers and labels are written.
-#
-#   The figures themselves are in ``course_lib.figures``.
-#

@@ -1,4 +1,4 @@
-"""Pictures that several lessons use: tables of weights, arrows, curves, steps."""
+"""Figures of several lessons: tables and lines of weights, arrows, curves, steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,61 +8,69 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, MultipleLocator, NullLocator
 
-from course_lib.figures import drawing
 from course_lib.figures.drawing import (
     COLOURS,
     FONT_SIZE,
-    Picture,
+    MAX_WIDTH,
+    AccessibleFigure,
+    checked_table,
+    checked_weights,
+    finish_curves,
+    format_number,
+    heatmap,
+    label_axes,
+    line_styles,
     new_axes,
-    number_table,
-    number_text,
     text_width,
-    write,
+    tick_step,
+    write_text,
 )
 
 
 def attention_weights(
     weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, alt: str
-) -> Picture:
+) -> AccessibleFigure:
     """Draw attention weights as a table: queries down, keys across.
 
     weights : (n, m), between 0 and 1, each row summing to 1
     queries, keys : n and m labels
     """
-    weights = drawing.weights_of(weights, queries, keys)
-    figure, axes = number_table(weights, queries, keys, "cividis", 0.0, 1.0)
-    axes.set_ylabel("query (looks)", fontsize=FONT_SIZE)
-    axes.set_xlabel("key (looked at)", fontsize=FONT_SIZE)
+    weights = checked_weights(weights, queries, keys)
+    figure, axes = heatmap(weights, queries, keys, "cividis", 0.0, 1.0)
+    axes.set_xlabel("key (attended to)", fontsize=FONT_SIZE)
+    # The label is longer than one row: it then goes down, not up into the keys.
+    loc = "top" if len(queries) == 1 else "center"
+    axes.set_ylabel("query (attends)", fontsize=FONT_SIZE, loc=loc)
     axes.xaxis.set_label_position("top")
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
-def signed_table(
+def signed_heatmap(
     values: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, alt: str
-) -> Picture:
+) -> AccessibleFigure:
     """Draw a table of positive and negative numbers, zero in white.
 
     values : (n, m), any numbers; cells that hold −inf or NaN are hatched
     rows, columns : n and m labels
     """
-    values = drawing.table_of(values, rows, columns)
+    values = checked_table(values, rows, columns)
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
-    figure, _ = number_table(values, rows, columns, "PuOr", -largest, largest)
-    return Picture(figure, alt)
+    figure, _ = heatmap(values, rows, columns, "PuOr", -largest, largest)
+    return AccessibleFigure(figure, alt)
 
 
 def arrows_in_the_plane(
     vectors: Mapping[str, np.ndarray], *, alt: str, xlabel: str = "", ylabel: str = ""
-) -> Picture:
+) -> AccessibleFigure:
     """Draw vectors of two numbers as arrows from the origin, each with its name.
 
     vectors : name to (2,)
     xlabel, ylabel : what the first and the second number say
     """
-    tips = np.array([*vectors.values(), (0.0, 0.0)])  # the origin is in the picture
+    tips = np.array([*vectors.values(), (0.0, 0.0)])  # the origin is in the figure
     figure, axes = new_axes(4.2, 4.2)
     for name, (x, y), (colour, _) in zip(
-        vectors, tips[:-1], drawing.styles(len(vectors)), strict=True
+        vectors, tips[:-1], line_styles(len(vectors)), strict=True
     ):
         line = {"arrowstyle": "-|>", "color": colour, "lw": 2}
         axes.annotate(
@@ -84,12 +92,11 @@ def arrows_in_the_plane(
     low, high = tips.min(axis=0) - margin, tips.max(axis=0) + margin
     axes.set(xlim=_room_for_names(vectors, low, high), ylim=(low[1], high[1]))
     axes.set_aspect("equal")
-    step = drawing.round_step(float(tips.min()), float(tips.max()))
+    step = tick_step(float(tips.min()), float(tips.max()))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MultipleLocator(step))
-    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
-    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
-    return Picture(figure, alt)
+    label_axes(axes, xlabel, ylabel)
+    return AccessibleFigure(figure, alt)
 
 
 def curves(
@@ -100,7 +107,7 @@ def curves(
     ylabel: str,
     alt: str,
     logarithmic: bool = False,
-) -> Picture:
+) -> AccessibleFigure:
     """Draw one line per series over the same x, each with its own marker.
 
     x : (n,), positions along the horizontal axis
@@ -109,55 +116,54 @@ def curves(
     """
     figure, axes = new_axes(5.6, 3.4)
     for (label, values), (colour, marker) in zip(
-        series.items(), drawing.styles(len(series)), strict=True
+        series.items(), line_styles(len(series)), strict=True
     ):
         if len(values) != len(x):
-            raise ValueError(f"{label!r} has {len(values)} values for {len(x)} places")
+            raise ValueError(
+                f"{label!r} has {len(values)} values for {len(x)} numbers x"
+            )
         axes.plot(x, values, color=colour, marker=marker, label=label)
     if logarithmic:
         _logarithmic(axes, x)
-    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
-    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
-    axes.grid(color="0.9")
-    axes.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
-    return Picture(figure, alt)
+    finish_curves(axes, xlabel, ylabel)
+    return AccessibleFigure(figure, alt)
 
 
-def who_looks_at_whom(
+def attention_lines(
     weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, alt: str
-) -> Picture:
-    """Draw the words that look on the left, those looked at on the right.
+) -> AccessibleFigure:
+    """Draw attention as lines from the queries on the left to the keys on the right.
 
     weights : (n, m), between 0 and 1, each row summing to 1; a line is as thick as its
         weight
     queries, keys : n and m words
     """
-    weights = drawing.weights_of(weights, queries, keys)
-    labels = max(map(text_width, [*queries, *keys, "is looked at"]))
+    weights = checked_weights(weights, queries, keys)
+    labels = max(map(text_width, [*queries, *keys, "is attended to"]))
     height = 0.4 * max(len(queries), len(keys)) + 0.4
     figure, axes = new_axes(2 * labels + 1.6, height)
     for i, word in enumerate(queries):
         y = 0.5 - (i + 0.5) * len(keys) / len(queries)  # spread over the keys' height
         colour = COLOURS[i % len(COLOURS)]
-        write(axes, -0.04, y, word, ha="right")
+        write_text(axes, -0.04, y, word, ha="right")
         for j, weight in enumerate(weights[i]):
             axes.plot([0, 1], [y, -j], lw=6 * weight, color=colour, alpha=0.75)
     for j, word in enumerate(keys):
-        write(axes, 1.04, -j, word, ha="left")
-    write(axes, -0.04, 1, "looks", ha="right", color="0.4")
-    write(axes, 1.04, 1, "is looked at", ha="left", color="0.4")
+        write_text(axes, 1.04, -j, word, ha="left")
+    write_text(axes, -0.04, 1, "attends", ha="right", color="0.4")
+    write_text(axes, 1.04, 1, "is attended to", ha="left", color="0.4")
     axes.set(xlim=(-0.02, 1.02), ylim=(0.4 - len(keys), 1.4))
     axes.set_axis_off()
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
-def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> Picture:
+def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> AccessibleFigure:
     """Draw arrays one below the other, each as a strip of numbers with its name.
 
     parts : name to (m,) or (m, d); a table is drawn row by row
     """
     rows = {
-        f"{name} {i + 1}" if np.ndim(part) == 2 else name: [*map(number_text, row)]
+        f"{name} {i + 1}" if np.ndim(part) == 2 else name: [*map(format_number, row)]
         for name, part in parts.items()
         for i, row in enumerate(np.atleast_2d(part))
     }
@@ -166,30 +172,30 @@ def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> Picture:
     longest = max((text for row in rows.values() for text in row), key=len)
     box = max(0.56, text_width(longest) + 0.14)
     numbers = box * max(len(row) for row in rows.values())
-    if names + numbers > drawing.WIDEST:
+    if names + numbers > MAX_WIDTH:
         raise ValueError(
             f"{round(numbers / box)} numbers in a row are too wide to draw"
         )
     figure = Figure(figsize=(names + numbers, 0.36 * len(rows)))
     axes = figure.add_axes((0, 0, 1, 1))
-    for place, (name, row) in enumerate(rows.items()):
-        y = -0.36 * place
-        write(axes, -0.08, y, name, ha="right")
+    for i, (name, row) in enumerate(rows.items()):
+        y = -0.36 * i
+        write_text(axes, -0.08, y, name, ha="right")
         for j, text in enumerate(row):
             corner = (box * j, y - 0.15)
             axes.add_patch(Rectangle(corner, box - 0.04, 0.3, fc="0.95", ec="0.6"))
-            write(axes, box * j + (box - 0.04) / 2, y, text, ha="center")
+            write_text(axes, box * j + (box - 0.04) / 2, y, text, ha="center")
     axes.set(xlim=(-names, numbers), ylim=(-0.36 * len(rows) + 0.18, 0.18))
     axes.set_axis_off()
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def _room_for_names(
     vectors: Mapping[str, np.ndarray], low: np.ndarray, high: np.ndarray
 ) -> tuple[float, float]:
-    """Give the ends of the horizontal axis: beyond each tip there is room for its name.
+    """Compute the ends of the horizontal axis, so that each tip's name has room.
 
-    low, high : (2,), corners that shall be in the picture in any case
+    low, high : (2,), corners that are in the figure in any case
     """
     inches = 3.2  # the axes are about as wide and as high, without their labels
     least = 1.2  # of them for the arrows, however long the names are

@@ -1,4 +1,4 @@
-"""Pictures of where tokens stand: clock hands, and tables drawn as stripes."""
+"""Figures of lesson 05: encodings as clock hands, and large tables as stripes."""
 
 from collections.abc import Sequence
 
@@ -8,54 +8,58 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from matplotlib.ticker import MaxNLocator
 
-from course_lib.figures import drawing
 from course_lib.figures.drawing import (
     COLOURS,
     FONT_SIZE,
-    Picture,
+    MAX_WIDTH,
+    AccessibleFigure,
+    label_axes,
     new_axes,
     text_width,
-    write,
+    write_text,
 )
 
 
 def clock_hands(
-    encoding: np.ndarray, places: Sequence[str], hands: Sequence[str], *, alt: str
-) -> Picture:
-    """Draw each place's encoding as a column of clocks with one hand each.
+    encoding: np.ndarray, positions: Sequence[str], hands: Sequence[str], *, alt: str
+) -> AccessibleFigure:
+    """Draw each position's encoding as a column of clocks with one hand each.
 
     encoding : (n, 2 · n_hands), for each hand its sine and its cosine side by side, of
         the angle from twelve o'clock, clockwise
-    places : n labels, one per column
+    positions : n labels, one per column
     hands : n_hands labels, one per row
     """
     encoding = np.asarray(encoding, dtype=float)
-    if encoding.shape != (len(places), 2 * len(hands)):
+    if encoding.shape != (len(positions), 2 * len(hands)):
         raise ValueError(
-            f"encoding of shape {encoding.shape} does not fit {len(places)} places and "
-            f"{len(hands)} hands: it needs {(len(places), 2 * len(hands))}"
+            f"encoding of shape {encoding.shape} does not fit {len(positions)} "
+            f"positions and {len(hands)} hands: it needs "
+            f"{(len(positions), 2 * len(hands))}"
         )
     labels = max(map(text_width, hands)) + 0.15  # inches
-    size = min(0.9, (drawing.WIDEST - labels) / len(places))  # of a clock and its place
-    if size < max(0.3, *map(text_width, places)):
-        raise ValueError(f"{len(places)} clocks in a row are too many to draw")
-    width, height = labels + size * len(places), size * len(hands) + 0.3
+    size = min(0.9, (MAX_WIDTH - labels) / len(positions))  # of a clock
+    if size < max(0.3, *map(text_width, positions)):
+        raise ValueError(f"{len(positions)} clocks in a row are too many to draw")
+    width, height = labels + size * len(positions), size * len(hands) + 0.3
     # One unit of the axes is one inch, so that the clocks are round.
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes((0, 0, 1, 1))
-    for column, (place, row) in enumerate(zip(places, encoding, strict=True)):
+    for column, (position, row) in enumerate(zip(positions, encoding, strict=True)):
         x = (column + 0.5) * size
-        write(axes, x, 0.15, place, ha="center")
+        write_text(axes, x, 0.15, position, ha="center")
         for line, (sine, cosine) in enumerate(row.reshape(-1, 2)):
             _clock(axes, x, -(line + 0.5) * size, 0.42 * size, sine, cosine, line)
     for line, hand in enumerate(hands):
-        write(axes, -0.08, -(line + 0.5) * size, hand, ha="right")
-    axes.set(xlim=(-labels, size * len(places)), ylim=(-size * len(hands), 0.3))
+        write_text(axes, -0.08, -(line + 0.5) * size, hand, ha="right")
+    axes.set(xlim=(-labels, size * len(positions)), ylim=(-size * len(hands), 0.3))
     axes.set_axis_off()
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
-def stripes(values: np.ndarray, *, ylabel: str, xlabel: str, alt: str) -> Picture:
+def stripes(
+    values: np.ndarray, *, ylabel: str, xlabel: str, alt: str
+) -> AccessibleFigure:
     """Draw a large table of positive and negative numbers as colours, zero in white.
 
     values : (n, m), any numbers; rows run down and columns across, counted from 0
@@ -69,10 +73,9 @@ def stripes(values: np.ndarray, *, ylabel: str, xlabel: str, alt: str) -> Pictur
     image = axes.imshow(values, cmap="PuOr", vmin=-largest, vmax=largest, aspect="auto")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
-    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
+    label_axes(axes, xlabel, ylabel)
     figure.colorbar(image, ax=axes).ax.tick_params(labelsize=FONT_SIZE)
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def _clock(

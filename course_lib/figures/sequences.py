@@ -1,12 +1,17 @@
-"""Pictures of lesson 02: learned queries and keys in the plane, numbers that agree."""
+"""Figures of lesson 02: learned queries and keys in the plane, numbers that agree."""
 
 from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from course_lib.figures import drawing
-from course_lib.figures.drawing import FONT_SIZE, Picture, new_axes
+from course_lib.figures.drawing import (
+    FONT_SIZE,
+    AccessibleFigure,
+    label_axes,
+    line_styles,
+    new_axes,
+)
 
 
 def queries_and_keys(
@@ -14,7 +19,7 @@ def queries_and_keys(
     keys: Mapping[str, Mapping[str, np.ndarray]],
     *,
     alt: str,
-) -> Picture:
+) -> AccessibleFigure:
     """Draw queries as arrows with their names, and keys as points, group by group.
 
     queries : name of a group to the group's query, (2,)
@@ -23,9 +28,9 @@ def queries_and_keys(
     if {*queries} != {*keys}:
         raise ValueError(f"queries of {[*queries]} and keys of {[*keys]} do not fit")
     figure, axes = new_axes(4.6, 5.2)
-    places = [(0.0, 0.0)]
+    points = [(0.0, 0.0)]
     for (group, query), (colour, marker) in zip(
-        queries.items(), drawing.styles(len(queries)), strict=True
+        queries.items(), line_styles(len(queries)), strict=True
     ):
         members = np.array([*keys[group].values()])
         line = {"arrowstyle": "-|>", "color": colour, "lw": 2}
@@ -43,17 +48,17 @@ def queries_and_keys(
         )
         label = "keys of " + ", ".join(keys[group])
         axes.scatter(*members.T, color=colour, marker=marker, label=label, zorder=3)
-        places += [tuple(query), *map(tuple, members)]
+        points += [tuple(query), *map(tuple, members)]
     axes.axhline(0, color="0.8", zorder=0)
     axes.axvline(0, color="0.8", zorder=0)
-    low, high = np.min(places, axis=0), np.max(places, axis=0)
+    low, high = np.min(points, axis=0), np.max(points, axis=0)
     margin = 0.2 * float((high - low).max())
     (left, bottom), (right, top) = low - margin, high + margin
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(4, integer=True))
     figure.legend(loc="outside lower center", edgecolor="none", fontsize=FONT_SIZE)
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def agreement(
@@ -63,22 +68,24 @@ def agreement(
     xlabel: str,
     ylabel: str,
     alt: str,
-) -> Picture:
-    """Draw numbers that were computed in several ways: equal ones lie on the diagonal.
+) -> AccessibleFigure:
+    """Draw numbers from several computations: equal ones lie on the diagonal.
 
-    numbers : (n,), computed in one way
-    others : name of another way to the same numbers, (n,)
+    numbers : (n,), from one computation
+    others : name of another computation to its numbers, (n,)
     """
     numbers = np.asarray(numbers, dtype=float)
     figure, axes = new_axes(4.8, 4.4)
     every = [numbers]
     sizes = np.linspace(90, 15, len(others))  # a mark inside the one before it
     for (label, values), size, (colour, marker) in zip(
-        others.items(), sizes, drawing.styles(len(others)), strict=True
+        others.items(), sizes, line_styles(len(others)), strict=True
     ):
         if np.shape(values) != numbers.shape:
-            found, wanted = np.shape(values), numbers.shape
-            raise ValueError(f"{label!r} has numbers of shape {found}, not {wanted}")
+            raise ValueError(
+                f"{label!r} has numbers of shape {np.shape(values)}, "
+                f"not {numbers.shape}"
+            )
         marks = axes.scatter(numbers, values, size, marker=marker, label=label)
         marks.set(facecolor="none", edgecolor=colour, zorder=3)
         every.append(np.asarray(values, dtype=float))
@@ -89,7 +96,6 @@ def agreement(
     axes.set(xlim=limits, ylim=limits, aspect="equal")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(5))
-    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
-    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
+    label_axes(axes, xlabel, ylabel)
     axes.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)

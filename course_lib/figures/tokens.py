@@ -1,4 +1,4 @@
-"""Pictures of lesson 06: how tokens come about, where a text is cut, what it costs."""
+"""Figures of lesson 06: merges as trees, tokens as boxes, and what more merges cost."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,24 +8,24 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from course_lib.figures import drawing
 from course_lib.figures.drawing import (
     FONT_SIZE,
-    Picture,
+    MAX_WIDTH,
+    AccessibleFigure,
+    line_styles,
     new_axes,
-    styles,
     text_width,
-    write,
+    write_text,
 )
 from course_lib.lessons.token_statistics import Tree
 
 ROW = 0.34  # inches from one row of boxes to the next
 HATCHES = ("", "////", "....", "xxxx", "----", "oo")
-# Okabe and Ito's colours with much white in them, so that black text stands out.
+# Okabe and Ito's colours with much white in them, for contrast with black text.
 TINTS = ("#B3D5E8", "#F7D9A8", "#B3E2D5", "#EED6E4")
 
 
-def merge_trees(trees: Sequence[Tree], *, alt: str) -> Picture:
+def merge_trees(trees: Sequence[Tree], *, alt: str) -> AccessibleFigure:
     """Draw for each token of a word what was joined out of what, letters at the bottom.
 
     trees : one per token, in order: a symbol, or a tuple of two trees
@@ -35,7 +35,7 @@ def merge_trees(trees: Sequence[Tree], *, alt: str) -> Picture:
     symbols = [symbol for tree in trees for symbol in _symbols(tree)]
     widths = [max(0.13, text_width(symbol) + 0.08) for symbol in symbols]
     gaps = 0.12 * (len(trees) - 1)
-    if sum(widths) + gaps > drawing.WIDEST:
+    if sum(widths) + gaps > MAX_WIDTH:
         raise ValueError(f"{len(symbols)} symbols in a row are too wide to draw")
     height = ROW * (max(map(_height, trees)) + 1)
     figure = Figure(figsize=(sum(widths) + gaps, height))
@@ -47,21 +47,21 @@ def merge_trees(trees: Sequence[Tree], *, alt: str) -> Picture:
         left, start = left + sum(widths[start : start + n]) + 0.12, start + n
     axes.set(xlim=(0, sum(widths) + gaps), ylim=(-ROW / 2, height - ROW / 2))
     axes.set_axis_off()
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
-def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> Picture:
+def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> AccessibleFigure:
     """Draw texts cut into tokens: a box with its own edge for each token.
 
     rows : what the row shows to its tokens; a long row goes on below
     """
     labels = max(map(text_width, rows)) + 0.1
-    room = drawing.WIDEST - labels
+    room = MAX_WIDTH - labels
     figure = Figure()
     axes = figure.add_axes((0, 0, 1, 1))
     line, widest = 0, 0.0
     for label, tokens in rows.items():
-        write(axes, -0.08, -ROW * line, label, ha="right")
+        write_text(axes, -0.08, -ROW * line, label, ha="right")
         left = 0.0
         for token, tint in zip(tokens, _tints(len(tokens)), strict=True):
             width = max(0.16, text_width(token) + 0.1)
@@ -76,7 +76,7 @@ def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> Picture:
     figure.set_size_inches(labels + widest, ROW * line)
     axes.set(xlim=(-labels, widest), ylim=(ROW / 2 - ROW * line, ROW / 2))
     axes.set_axis_off()
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def length_and_size(
@@ -85,12 +85,12 @@ def length_and_size(
     parameters: Mapping[str, Sequence[float]],
     *,
     alt: str,
-) -> Picture:
-    """Draw what more merges save, and what they cost, above each other.
+) -> AccessibleFigure:
+    """Draw what more merges save, and below it what they cost.
 
     n_merges : how many merges were learned, each greater than the one before
     tokens_per_word : as many numbers
-    parameters : name of a model to the millions of numbers in its table, as many
+    parameters : name of a model to the millions of entries of its embedding, as many
     """
     figure = Figure(figsize=(5.6, 4.6), layout="constrained")
     above, below = figure.subplots(2, sharex=True)
@@ -98,7 +98,7 @@ def length_and_size(
         name: (below, values) for name, values in parameters.items()
     }
     for (name, (axes, values)), (colour, marker) in zip(
-        drawn.items(), styles(len(drawn)), strict=True
+        drawn.items(), line_styles(len(drawn)), strict=True
     ):
         if len(values) != len(n_merges):
             raise ValueError(f"{name!r}: {len(values)} values for {len(n_merges)}")
@@ -112,10 +112,10 @@ def length_and_size(
     below.xaxis.set_major_formatter("{x:,.0f}")
     below.xaxis.set_minor_locator(NullLocator())
     above.set_ylabel("tokens per word", fontsize=FONT_SIZE)
-    below.set_ylabel("table, millions", fontsize=FONT_SIZE)
+    below.set_ylabel("embedding, millions", fontsize=FONT_SIZE)
     below.set_xlabel("merges", fontsize=FONT_SIZE)
     below.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def bars(
@@ -124,8 +124,8 @@ def bars(
     *,
     xlabel: str,
     alt: str,
-) -> Picture:
-    """Draw groups of bars that lie, a group per name, with their numbers at the end.
+) -> AccessibleFigure:
+    """Draw groups of horizontal bars, a group per name, with their numbers at the end.
 
     names : one per group, from top to bottom
     series : what a bar of each group shows to as many numbers, none below 0
@@ -133,12 +133,12 @@ def bars(
     figure, axes = new_axes(5.6, 0.22 * len(names) * (len(series) + 1) + 1.2)
     thickness = 1 / (len(series) + 1)
     largest = max(max(values) for values in series.values())
-    for place, ((label, values), (colour, _)) in enumerate(
-        zip(series.items(), styles(len(series)), strict=True)
+    for i, ((label, values), (colour, _)) in enumerate(
+        zip(series.items(), line_styles(len(series)), strict=True)
     ):
         if len(values) != len(names):
             raise ValueError(f"{label!r} has {len(values)} values for {len(names)}")
-        heights = np.arange(len(names)) + thickness * place
+        heights = np.arange(len(names)) + thickness * i
         axes.barh(
             heights,
             values,
@@ -146,34 +146,36 @@ def bars(
             color=colour,
             edgecolor="white",
             linewidth=0,
-            hatch=HATCHES[place % len(HATCHES)],
+            hatch=HATCHES[i % len(HATCHES)],
             label=label,
         )
         for y, value in zip(heights, values, strict=True):
-            write(axes, value + 0.01 * largest, float(y), f"{value:.1f}", ha="left")
+            write_text(
+                axes, value + 0.01 * largest, float(y), f"{value:.1f}", ha="left"
+            )
     middle = thickness * (len(series) - 1) / 2
     axes.set_yticks(np.arange(len(names)) + middle, names)
     axes.set(xlim=(0, 1.1 * largest), ylim=(len(names) - thickness, -thickness))
     axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
     figure.legend(loc="outside upper center", edgecolor="none", fontsize=FONT_SIZE)
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def _tints(n: int) -> list[str]:
-    return [TINTS[place % len(TINTS)] for place in range(n)]
+    return [TINTS[i % len(TINTS)] for i in range(n)]
 
 
 def _box(axes: Axes, left: float, y: float, width: float, text: str, tint: str) -> None:
     """Draw a box as high as a line of text, its left edge at left, its middle at y."""
     corner, height = (left, y - 0.4 * ROW), 0.8 * ROW
     axes.add_patch(Rectangle(corner, width, height, fc=tint, ec="0.35", zorder=2))
-    write(axes, left + width / 2, y, text, ha="center")
+    write_text(axes, left + width / 2, y, text, ha="center")
 
 
 def _draw_tree(
     axes: Axes, tree: Tree, left: float, widths: Sequence[float], tint: str
 ) -> float:
-    """Draw a tree over its symbols' widths; give where its root is across."""
+    """Draw a tree over its symbols' widths; return the middle of its root."""
     y = ROW * _height(tree)
     if isinstance(tree, str):
         middle = left + widths[0] / 2
@@ -201,7 +203,7 @@ def _symbols(tree: Tree) -> list[str]:
 
 
 def _height(tree: Tree) -> int:
-    """Give how many joins lie above each other, at most."""
+    """Return the length of the longest chain of merges in a tree."""
     if isinstance(tree, str):
         return 0
     return 1 + max(map(_height, tree))

@@ -1,4 +1,4 @@
-"""Pictures of lesson 08: three looks with their masks, and the whole architecture."""
+"""Figures of lesson 08: three attentions with their masks, and the architecture."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,68 +8,71 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from course_lib.figures.drawing import (
-    BLOCKED,
     COLOURS,
     FONT_SIZE,
-    WIDEST,
-    Picture,
+    MAX_WIDTH,
+    AccessibleFigure,
+    label_cells,
     text_width,
-    write,
+    write_text,
 )
-from course_lib.figures.masks import ALLOWED
+from course_lib.figures.masks import draw_mask
 
-Look = tuple[np.ndarray, Sequence[str], Sequence[str]]
+LabelledMask = tuple[np.ndarray, Sequence[str], Sequence[str]]
 
 # A box's name, which note stands in it, and its colour: what computes is coloured.
 Box = tuple[str, str, str]
-PLAIN, LOOKS, THINKS, NORMS = "white", "#BFDDF1", "#FBE3BE", "#E6E6E6"
-SUM = "sum, norm"
+PLAIN_COLOUR, ATTENTION_COLOUR = "white", "#BFDDF1"
+FEED_FORWARD_COLOUR, NORM_COLOUR = "#FBE3BE", "#E6E6E6"
+ADD_AND_NORM = "add & norm"
 ENCODER: tuple[Box, ...] = (
-    ("source", "source", PLAIN),
-    ("embed", "x", PLAIN),
-    ("attention", "attention", LOOKS),
-    (SUM, "norm", NORMS),
-    ("feed-forward", "feed-forward", THINKS),
-    (SUM, "norm", NORMS),
-    ("norm", "norm", NORMS),
+    ("source", "source", PLAIN_COLOUR),
+    ("embed", "x", PLAIN_COLOUR),
+    ("attention", "attention", ATTENTION_COLOUR),
+    (ADD_AND_NORM, "norm", NORM_COLOUR),
+    ("feed-forward", "feed-forward", FEED_FORWARD_COLOUR),
+    (ADD_AND_NORM, "norm", NORM_COLOUR),
+    ("norm", "norm", NORM_COLOUR),
 )
 DECODER: tuple[Box, ...] = (
-    ("target", "target", PLAIN),
-    ("shift_right", "read", PLAIN),
-    ("embed", "y", PLAIN),
-    ("causal attention", "attention", LOOKS),
-    (SUM, "norm", NORMS),
-    ("look at memory", "attention", LOOKS),
-    (SUM, "norm", NORMS),
-    ("feed-forward", "feed-forward", THINKS),
-    (SUM, "norm", NORMS),
-    ("norm", "norm", NORMS),
-    ("@ table.T", "table", PLAIN),
+    ("target", "target", PLAIN_COLOUR),
+    ("shift_right", "decoder input", PLAIN_COLOUR),
+    ("embed", "y", PLAIN_COLOUR),
+    ("causal attention", "attention", ATTENTION_COLOUR),
+    (ADD_AND_NORM, "norm", NORM_COLOUR),
+    ("cross-attention", "attention", ATTENTION_COLOUR),
+    (ADD_AND_NORM, "norm", NORM_COLOUR),
+    ("feed-forward", "feed-forward", FEED_FORWARD_COLOUR),
+    (ADD_AND_NORM, "norm", NORM_COLOUR),
+    ("norm", "norm", NORM_COLOUR),
+    ("@ embedding.T", "embedding", PLAIN_COLOUR),
 )
 STEP, TALL, WIDE = 0.47, 0.28, 2.2  # inches: box to box, and a box
 LEFT, RIGHT = 0.3, 3.3  # of the two columns
 
 
-def three_looks(looks: Mapping[str, Look], *, alt: str) -> Picture:
-    """Draw masks with queries and keys of their own beside each other.
+def three_attentions(
+    attentions: Mapping[str, LabelledMask], *, alt: str
+) -> AccessibleFigure:
+    """Draw masks with queries and keys of their own, in one row.
 
-    looks : name to mask (n, m) of booleans, labels of its n queries and of its m keys
+    attentions : name to mask (n, m) of booleans, labels of its n queries and m keys
     """
-    columns = sum(len(keys) for _, _, keys in looks.values())
-    labels = [max(map(text_width, queries)) for _, queries, _ in looks.values()]
-    most = max(len(queries) for _, queries, _ in looks.values())
-    below = max(text_width(key) for _, _, keys in looks.values() for key in keys)
-    room = WIDEST - sum(labels) - 0.35 * len(looks)
+    columns = sum(len(keys) for _, _, keys in attentions.values())
+    labels = [max(map(text_width, queries)) for _, queries, _ in attentions.values()]
+    most = max(len(queries) for _, queries, _ in attentions.values())
+    below = max(text_width(key) for _, _, keys in attentions.values() for key in keys)
+    room = MAX_WIDTH - sum(labels) - 0.35 * len(attentions)
     cell = min(0.36, room / columns)
     widths = [
         label + 0.35 + cell * len(keys)
-        for label, (_, _, keys) in zip(labels, looks.values(), strict=True)
+        for label, (_, _, keys) in zip(labels, attentions.values(), strict=True)
     ]
     figure = Figure(figsize=(sum(widths), cell * most + below + 0.55))
     height = figure.get_figheight()
     start = 0.0
     for (name, (mask, queries, keys)), label, width in zip(
-        looks.items(), labels, widths, strict=True
+        attentions.items(), labels, widths, strict=True
     ):
         if mask.dtype != bool or mask.shape != (len(queries), len(keys)):
             raise ValueError(
@@ -82,55 +85,60 @@ def three_looks(looks: Mapping[str, Look], *, alt: str) -> Picture:
             1 - (below + 0.12 + tall) / height,
         )
         axes = figure.add_axes((*corner, cell * len(keys) / sum(widths), tall / height))
-        _table(axes, mask, queries, keys)
+        axes.set(xlim=(-0.5, len(keys) - 0.5), ylim=(len(queries) - 0.5, -0.5))
+        draw_mask(axes, mask)
+        label_cells(axes, queries, keys, rotation=90)
         axes.set_xlabel(name, fontsize=FONT_SIZE)
         start += width
-    return Picture(figure, alt)
+    return AccessibleFigure(figure, alt)
 
 
 def architecture(
     notes: Mapping[str, str], n_layers: int, totals: Sequence[str] = (), *, alt: str
-) -> Picture:
+) -> AccessibleFigure:
     """Draw the paper's encoder and decoder, from the tokens at the bottom upwards.
 
-    notes : what is written in the boxes: shapes for "source", "x" (embedded), "target",
-        "read" (shifted right) and "y" (embedded); numbers of parameters for
-        "attention", "feed-forward", "norm" and "table"; beside the arrows: shapes for
-        "memory" and "scores"
-    n_layers : how often what is framed is repeated
+    notes : what is written
+
+        - in the boxes: shapes for "source", "x" (embedded), "target", "decoder input"
+          (shifted right) and "y" (embedded); numbers of parameters for "attention",
+          "feed-forward", "norm" and "embedding";
+        - at the arrows: shapes for "memory" and "logits".
+    n_layers : how often the framed layer is repeated
     totals : lines that are written above the encoder
     """
     height = STEP * (len(DECODER) + 1) + 0.1
-    figure = Figure(figsize=(WIDEST, height))
+    figure = Figure(figsize=(MAX_WIDTH, height))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set(xlim=(0, WIDEST), ylim=(0, height))
+    axes.set(xlim=(0, MAX_WIDTH), ylim=(0, height))
     axes.axis("off")
-    # The ways round stand outside: between the columns the memory passes.
-    _column(axes, LEFT, ENCODER, notes, first=2, parts=2, beside=LEFT - 0.16)
-    _column(axes, RIGHT, DECODER, notes, first=3, parts=3, beside=RIGHT + WIDE + 0.16)
-    for corner, first, parts in ((LEFT - 0.25, 2, 2), (RIGHT - 0.08, 3, 3)):
+    # The residual connections are outside: between the columns the memory passes.
+    _column(axes, LEFT, ENCODER, notes, first=2, sublayers=2, beside=LEFT - 0.16)
+    right = RIGHT + WIDE + 0.16
+    _column(axes, RIGHT, DECODER, notes, first=3, sublayers=3, beside=right)
+    for corner, first, sublayers in ((LEFT - 0.25, 2, 2), (RIGHT - 0.08, 3, 3)):
         bottom = _bottom(first) - 0.15
         frame = Rectangle(
-            (corner, bottom), WIDE + 0.33, STEP * 2 * parts + 0.06, fill=False
+            (corner, bottom), WIDE + 0.33, STEP * 2 * sublayers + 0.06, fill=False
         )
         frame.set(edgecolor="black", linestyle="--")
         axes.add_patch(frame)
     beside = LEFT + WIDE + 0.13, RIGHT - 0.13
-    write(axes, beside[0], _bottom(2), f"× {n_layers}", ha="left")
-    write(axes, beside[1], _bottom(3), f"× {n_layers}", ha="right")
+    write_text(axes, beside[0], _bottom(2), f"× {n_layers}", ha="left")
+    write_text(axes, beside[1], _bottom(3), f"× {n_layers}", ha="right")
     top = _bottom(6) + TALL  # of the encoder
     lines = [f"framed: one of {n_layers} layers", *totals]
     for number, line in enumerate(reversed(lines)):
-        write(axes, LEFT, top + 0.65 + 0.2 * number, line, ha="left")
+        write_text(axes, LEFT, top + 0.65 + 0.2 * number, line, ha="left")
     _memory(axes, notes["memory"])
     last = _bottom(len(DECODER) - 1) + TALL
     _arrow(axes, (RIGHT + WIDE / 2, last), (RIGHT + WIDE / 2, last + 0.2))
-    write(axes, RIGHT + WIDE / 2 + 0.08, last + 0.12, notes["scores"], ha="left")
-    return Picture(figure, alt)
+    write_text(axes, RIGHT + WIDE / 2 + 0.08, last + 0.12, notes["logits"], ha="left")
+    return AccessibleFigure(figure, alt)
 
 
-def _bottom(place: int) -> float:
-    return 0.1 + STEP * place
+def _bottom(row: int) -> float:
+    return 0.1 + STEP * row
 
 
 def _column(
@@ -139,26 +147,25 @@ def _column(
     boxes: Sequence[Box],
     notes: Mapping[str, str],
     first: int,
-    parts: int,
+    sublayers: int,
     beside: float,
 ) -> None:
-    """Draw boxes upwards, arrows between them, and the way round each part, beside."""
+    """Draw boxes upwards, arrows between them, and the residual connections."""
     middle = left + WIDE / 2
-    for place, (name, note, colour) in enumerate(boxes):
-        y = _bottom(place)
+    for row, (name, note, colour) in enumerate(boxes):
+        y = _bottom(row)
         box = FancyBboxPatch(
             (left, y), WIDE, TALL, boxstyle="round,pad=0,rounding_size=0.06"
         )
         box.set(facecolor=colour, edgecolor="black")
         axes.add_patch(box)
-        write(axes, left + 0.07, y + TALL / 2, name, ha="left")
-        write(axes, left + WIDE - 0.07, y + TALL / 2, notes[note], ha="right")
-        if place:
-            _arrow(axes, (middle, _bottom(place - 1) + TALL), (middle, y))
-    for number in range(parts):
-        place = first + 2 * number
-        below, edge = _bottom(place) - 0.09, left if beside < left else left + WIDE
-        into = _bottom(place + 1) + TALL / 2
+        write_text(axes, left + 0.07, y + TALL / 2, name, ha="left")
+        write_text(axes, left + WIDE - 0.07, y + TALL / 2, notes[note], ha="right")
+        if row:
+            _arrow(axes, (middle, _bottom(row - 1) + TALL), (middle, y))
+    for row in range(first, first + 2 * sublayers, 2):
+        below, edge = _bottom(row) - 0.09, left if beside < left else left + WIDE
+        into = _bottom(row + 1) + TALL / 2
         axes.plot(
             [middle, beside, beside], [below, below, into], color=COLOURS[1], lw=1.5
         )
@@ -166,7 +173,7 @@ def _column(
 
 
 def _memory(axes: Axes, shape: str) -> None:
-    """Draw the way from the encoder's top to the decoder's second attention."""
+    """Draw the line from the encoder's top to the decoder's second attention."""
     top = _bottom(6) + TALL
     turn, into = (LEFT + WIDE + RIGHT) / 2 - 0.1, _bottom(5) + TALL / 2
     middle = LEFT + WIDE / 2
@@ -177,7 +184,7 @@ def _memory(axes: Axes, shape: str) -> None:
         lw=2,
     )
     _arrow(axes, (turn, into), (RIGHT, into), colour=COLOURS[0])
-    write(axes, LEFT, top + 0.35, f"memory {shape}", ha="left")
+    write_text(axes, LEFT, top + 0.35, f"memory {shape}", ha="left")
 
 
 def _arrow(
@@ -191,22 +198,3 @@ def _arrow(
     )
     arrow.set(color=colour, linewidth=1.5)
     axes.add_patch(arrow)
-
-
-def _table(
-    axes: Axes, mask: np.ndarray, queries: Sequence[str], keys: Sequence[str]
-) -> None:
-    """Draw one mask: queries down, keys across, blocked cells hatched."""
-    axes.set(xlim=(-0.5, len(keys) - 0.5), ylim=(len(queries) - 0.5, -0.5))
-    for i, j in np.ndindex(mask.shape):
-        colour = ALLOWED if mask[i, j] else BLOCKED
-        axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc=colour, ec="white"))
-        if not mask[i, j]:
-            blocked = Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, lw=0)
-            blocked.set(hatch="///", edgecolor="0.55")
-            axes.add_patch(blocked)
-    text = {"fontsize": FONT_SIZE, "parse_math": False}
-    axes.set_xticks(range(len(keys)), keys, rotation=90, **text)  # type: ignore[arg-type]
-    axes.set_yticks(range(len(queries)), queries, **text)  # type: ignore[arg-type]
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)

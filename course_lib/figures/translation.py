@@ -1,12 +1,15 @@
-"""Pictures of lesson 09: how good translations are, and how a training went."""
+"""Figures of lesson 09: the scores of translations, and the losses of trainings."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from course_lib.figures import drawing
-from course_lib.figures.drawing import FONT_SIZE, Picture, new_axes
+from course_lib.figures.drawing import (
+    AccessibleFigure,
+    finish_curves,
+    line_styles,
+    new_axes,
+)
 
 
 def scores_by_length(
@@ -15,7 +18,7 @@ def scores_by_length(
     *,
     ylabel: str,
     alt: str,
-) -> Picture:
+) -> AccessibleFigure:
     """Draw one line per system over the lengths of sources, with the range of its runs.
 
     lengths : k labels, such as "1–2"
@@ -23,30 +26,31 @@ def scores_by_length(
         smallest to the greatest of the runs
     """
     figure, axes = new_axes(5.6, 3.6)
-    styles = drawing.styles(len(scores))
-    for number, (name, runs) in enumerate(scores.items()):
-        found = np.array(runs, dtype=float)
-        if found.ndim != 2 or found.shape[1] != len(lengths):
+    styles = line_styles(len(scores))
+    for i, (name, runs) in enumerate(scores.items()):
+        values = np.array(runs, dtype=float)
+        if values.ndim != 2 or values.shape[1] != len(lengths):
             raise ValueError(
-                f"{name!r} has scores of shape {found.shape} for {len(lengths)} lengths"
+                f"{name!r} has scores of shape {values.shape} for "
+                f"{len(lengths)} lengths"
             )
-        middle = np.median(found, axis=0)
-        ends = [middle - found.min(axis=0), found.max(axis=0) - middle]
+        middle = np.median(values, axis=0)
+        ends = [middle - values.min(axis=0), values.max(axis=0) - middle]
         # A little to the side, so that bars of two systems do not cover each other.
-        x = np.arange(len(lengths)) + 0.08 * (number - (len(scores) - 1) / 2)
-        colour, marker = styles[number]
+        x = np.arange(len(lengths)) + 0.08 * (i - (len(scores) - 1) / 2)
+        colour, marker = styles[i]
         axes.errorbar(
             x, middle, ends, color=colour, marker=marker, label=name, capsize=3
         )
     axes.set_xticks(range(len(lengths)), lengths)
     axes.set_ylim(bottom=0)
-    _finish(axes, "words of the source", ylabel)
-    return Picture(figure, alt)
+    finish_curves(axes, "words of the source", ylabel)
+    return AccessibleFigure(figure, alt)
 
 
 def losses_by_time(
     losses: Mapping[str, tuple[float, Sequence[float]]], *, alt: str
-) -> Picture:
+) -> AccessibleFigure:
     """Draw how losses fell, over the minutes of the training.
 
     losses : name to two things: how many minutes the training took, and the means of
@@ -54,19 +58,12 @@ def losses_by_time(
     """
     figure, axes = new_axes(5.6, 3.4)
     for (name, (minutes, means)), (colour, marker) in zip(
-        losses.items(), drawing.styles(len(losses)), strict=True
+        losses.items(), line_styles(len(losses)), strict=True
     ):
         if not means:
             raise ValueError(f"{name!r} has no losses")
         x = (np.arange(len(means)) + 0.5) / len(means) * minutes
         every = max(len(means) // 8, 1)
         axes.plot(x, means, color=colour, marker=marker, markevery=every, label=name)
-    _finish(axes, "minutes", "loss per token")
-    return Picture(figure, alt)
-
-
-def _finish(axes: Axes, xlabel: str, ylabel: str) -> None:
-    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
-    axes.set_ylabel(ylabel, fontsize=FONT_SIZE)
-    axes.grid(color="0.9")
-    axes.legend(edgecolor="none", framealpha=0.9, fontsize=FONT_SIZE)
+    finish_curves(axes, "minutes", "loss per token")
+    return AccessibleFigure(figure, alt)

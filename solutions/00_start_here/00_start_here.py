@@ -195,7 +195,7 @@ print(table)
 
 # %%
 alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
-figures.signed_table(table, ["a 0", "a 1", "a 2"], ["b 0", "b 1"], alt=alt)
+figures.signed_heatmap(table, ["a 0", "a 1", "a 2"], ["b 0", "b 1"], alt=alt)
 
 # %% [markdown]
 # In an index, three dots stand for "all axes in front". With them a new axis ends up

@@ -224,7 +224,7 @@ print(similarity_attention(english, french).round(2))
 # %%
 alt = "the attends to la, red to rouge, car to voiture: the lines cross."
 names = ["the", "red", "car"], ["la", "voiture", "rouge"]
-figures.who_looks_at_whom(alignment, *names, alt=alt)
+figures.attention_lines(alignment, *names, alt=alt)
 
 # %% [markdown]
 # Notice that *red* and *car* cross over: attention does not care where a word is.

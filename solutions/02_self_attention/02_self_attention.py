@@ -770,7 +770,7 @@ assert max(row[-1] for row in rows) < 0.1  # the weight on itself
 # %%
 alt = "She attends to the queen, he to the king, it to the kite, they to the twins."
 things = ["red queen", "blue kite", "white king", "green twins", "itself"]
-figures.who_looks_at_whom(np.array(rows), [*NOUNS], things, alt=alt)
+figures.attention_lines(np.array(rows), [*NOUNS], things, alt=alt)
 
 # %% [markdown]
 # Blue. And notice how little each pronoun attends to itself: the own word does not have the

@@ -302,7 +302,7 @@ print("kicked, two heads:", output[1].round(2))
 # %%
 alt = "The row of kicked: head 0 attends to Bob with weight 0.96, head 1 to ball."
 labels = ["kicked, head 0", "kicked, head 1"]
-figures.who_looks_at_whom(two_heads[:, 1], labels, words, alt=alt)
+figures.attention_lines(two_heads[:, 1], labels, words, alt=alt)
 
 # %% [markdown]
 # Read the four numbers in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01): who?
@@ -657,7 +657,7 @@ assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
 
 # %%
 alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
-figures.looks_of_heads(rows, labels, days, alt=alt)
+figures.attention_of_heads(rows, labels, days, alt=alt)
 
 # %% [markdown]
 # That answers the question from the start: Thursday was **7° warmer**, and two heads say

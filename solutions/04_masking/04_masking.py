@@ -122,7 +122,7 @@ check(causal_mask)
 
 # %%
 alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
-figures.mask_table(causal_mask(5), words, words, alt=alt)
+figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
 # Now as in writing: five words are there, their keys are kept, and two new words come. The

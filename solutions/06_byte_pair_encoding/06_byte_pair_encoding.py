@@ -24,7 +24,7 @@ from autograder import check
 from course_lib import fast_bpe, figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
 from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
-from course_lib.fast_bpe import pieces, spell_bytes
+from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -685,10 +685,10 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # and so are the first two of three functions that the course gives you:
 
 # %%
-print(pieces("The cat's 12  mats!"))
+print(pre_tokens("The cat's 12  mats!"))
 print(spell_bytes(" mä"))
 print(split_special("a<end>b", ("<end>",)))
-assert "".join(pieces("The cat's 12  mats!")) == "The cat's 12  mats!"
+assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 
 # %% [markdown]
 # The first does the **pre-tokenisation**: it cuts a text into runs of letters, digits,
@@ -781,9 +781,9 @@ check(decode_bytes)
 # %%
 import random
 
-from course_lib.byte_bpe import byte_words
+from course_lib.byte_bpe import pre_token_counts
 
-few = train_bpe(byte_words("the cat ate the mat, the mat ate the cat"), 20)
+few = train_bpe(pre_token_counts("the cat ate the mat, the mat ate the cat"), 20)
 draw = random.Random(0)
 anything = [chr(n) for n in range(0x110000) if not 0xD800 <= n < 0xE000]
 strange = ["".join(draw.choices(anything, k=20)) for _ in range(1000)]
@@ -845,7 +845,7 @@ for label, learned_on in {
     "tokens, learned on all six": [*names],
 }.items():
     sample = "\n".join(row[language] for row in to_learn for language in learned_on)
-    learned_merges = fast_bpe.train_bpe_fast(byte_words(sample), 4000)
+    learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
     to_tokens = fast_bpe.byte_encoder(learned_merges)
     n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
 
@@ -895,7 +895,7 @@ import json
 
 from tokenizers import decoders, pre_tokenizers, trainers
 
-byte_merges = fast_bpe.train_bpe_fast(byte_words(german), 4000)
+byte_merges = fast_bpe.train_bpe_fast(pre_token_counts(german), 4000)
 library = Tokenizer(models.BPE())
 library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
 library.decoder = decoders.ByteLevel()
@@ -911,14 +911,14 @@ print("the first 50 are the same:", parting >= 50, " all are:", theirs == byte_m
 # pairs occur, after the merges before it?
 
 # %%
-german_now = fast_bpe.Corpus(byte_words(german))
+german_now = fast_bpe.PairCounts(pre_token_counts(german))
 for pair in byte_merges[:parting]:
     german_now.merge(pair)
 mine, other_one = byte_merges[parting], theirs[parting]
 print("ours:", *mine, " theirs:", *other_one)
 tied = german_now.counts[mine] == german_now.counts[other_one]
 print("the same count, a tie:", tied)
-oldest = fast_bpe.train_bpe_fast(byte_words(german), 4000, "oldest")
+oldest = fast_bpe.train_bpe_fast(pre_token_counts(german), 4000, "oldest")
 print("with the library's rule for ties, all the same:", oldest == theirs)
 assert tied and oldest == theirs
 

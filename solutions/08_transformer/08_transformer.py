@@ -6,7 +6,7 @@
 # After this lesson you can
 #
 # - build the encoder and the decoder of *Attention Is All You Need* out of your own parts;
-# - say what norms and sums are good for, and show it with numbers;
+# - say what norms and residual connections are good for, and show it with numbers;
 # - tell a right formula of a layer from two wrong ones that are in circulation;
 # - give each of the three attentions the mask that it needs;
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
@@ -27,7 +27,7 @@ from course_lib.nn.functional import multi_head_attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# The base model of the paper, as PyTorch builds it and without its table of tokens, has
+# The base model of the paper, as PyTorch builds it and without its embedding, has
 # 44,140,544 parameters. One multi-head attention of that size has these (lesson 03, with
 # a bias for each projection):
 
@@ -37,24 +37,24 @@ print(f"one attention: {one_attention:,} of 44,140,544")
 print("it fits in", round(44_140_544 / one_attention, 2), "times")
 
 # %% [markdown]
-# The model has far fewer than 42 attentions. **How many are there, what is all the rest, and
-# who reads from whom?** The last picture of this lesson is the whole architecture, made of
-# your parts, with the numbers of parameters in its boxes.
+# The model has far fewer than 42 attentions. **How many are there, what is all the rest,
+# and which layer reads from which?** The last picture of this lesson is the whole
+# architecture, made of your parts, with the numbers of parameters in its boxes.
 #
 # From lesson 03 you have `multi_head_attention`. Here it is in PyTorch (import it from
 # `course_lib.nn.functional`, as above). Three words are new:
 #
-# - a **part** takes one vector per token and gives one vector per token: an attention is
-#   one;
-# - a **layer** is two or three parts, with sums and norms around them;
+# - a **sublayer** takes one vector per token and gives one vector per token: an attention
+#   is one;
+# - a **layer** is two or three sublayers, with sums and norms around them;
 # - a **stack** is layers, one on another.
 
 # %% [markdown]
 # ## Norm: numbers that stay in bounds
 #
-# Thirty-two untrained layers, each with an attention and a feed-forward part. What a part
-# gives is added to what went in, and nothing else happens. Vectors start with numbers around 2. **Predict** how large they are at the end: around 4,
-# 60, or more?
+# Thirty-two untrained layers, each with an attention and a feed-forward network. Each sublayer
+# f adds its result to its input, x + f(x), and nothing else happens. Vectors start with
+# numbers around 2. **Predict** how large they are at the end: around 4, 60, or more?
 
 # %%
 grown = deep_stack.propagate("residual only", 32)
@@ -64,9 +64,10 @@ print("after layer 32: above 10,000:", grown.rms[32] > 10_000)
 assert round((grown.rms[32] / grown.rms[0]) ** (1 / 32), 1) == 1.4  # 39,000
 
 # %% [markdown]
-# What a part gives grows with what goes in, so that a sum multiplies: by about 1.4 in each
-# layer. **Layer normalization** puts each token's vector back in bounds: subtract its mean, divide by its standard deviation, then multiply
-# by a learned `gain` and add a learned `bias`:
+# A sublayer's result grows with its input, so that each sum multiplies: by about 1.4 in each
+# layer. **Layer normalisation** puts each token's vector back in bounds: subtract its
+# mean, divide by its standard deviation, then multiply by a learned `gain` and add a
+# learned `bias`:
 #
 # $$\text{norm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b$$
 #
@@ -147,9 +148,9 @@ assert (inside.std(dim=-1, correction=0) < 0.6).all()
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*: that is about a millionth here, or less, and ε
-# is ten times a millionth. So a token that hardly varies is left small, in place of being blown up. Parameters trained
-# with one place of ε do not fit the other.
+# Under the root, ε is added to the *variance*: that is about a millionth here, or less,
+# and ε is ten times a millionth. So a token that hardly varies is left small, in place of
+# being blown up. Parameters trained with ε inside do not fit a norm with ε outside.
 #
 # The axis is the third decision. In a vision network, *batch normalisation* takes the mean
 # of each number over the rows of the batch. What if the rows are tokens?
@@ -190,8 +191,8 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 # %%
 for kind, dropout in (("residual only", 0.0), ("pre-norm", 0.0), ("pre-norm", 0.3)):
     needed = norms.steps_to_memorise(kind, dropout=dropout)
-    said = "not in 100 steps" if needed == 100 else f"below 75 steps: {needed < 75}"
-    print(f"norms: {kind == 'pre-norm'}, dropout {dropout}: {said}")
+    result = "not in 100 steps" if needed == 100 else f"below 75 steps: {needed < 75}"
+    print(f"norms: {kind == 'pre-norm'}, dropout {dropout}: {result}")
     assert needed == 100 if dropout else 20 < needed < 75  # 41 and 46 here
 
 # %% [markdown]
@@ -203,8 +204,9 @@ for kind, dropout in (("residual only", 0.0), ("pre-norm", 0.0), ("pre-norm", 0.
 # %% [markdown]
 # ## Feed-forward: each token by itself
 #
-# Attention moves things between tokens. The other part never does: it sends each token's
-# vector through a wide layer with a ReLU (negative numbers become 0) and back:
+# Attention moves things between tokens. The other sublayer, the **feed-forward network**,
+# never does: it sends each token's vector through a wide layer with a ReLU (negative
+# numbers become 0) and back:
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -244,7 +246,7 @@ from course_lib.nn.functional import feed_forward  # exercise
 check(feed_forward)
 
 # %% [markdown]
-# Now what came of the three words:
+# And the three words:
 
 # %%
 print("absolute value:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
@@ -276,27 +278,28 @@ other[:, 2] += 1
 identities = [torch.eye(16)] * 4
 with torch.no_grad():
     fed = feed_forward(other, *here) - feed_forward(x, *here)
-    looked = multi_head_attention(other, other, *identities, 4)
-    looked = looked - multi_head_attention(x, x, *identities, 4)
-for name, moved in (("feed-forward", fed), ("attention", looked)):
+    attended = multi_head_attention(other, other, *identities, 4)
+    attended = attended - multi_head_attention(x, x, *identities, 4)
+for name, moved in (("feed-forward", fed), ("attention", attended)):
     print(f"{name:12} moves rows", moved.abs().amax(dim=(0, 2)).nonzero().flatten())
 
 # %% [markdown]
 # > **Popular error: "attention computes each item independently".** All items at once, yes;
-# > but each result depends on all items. Only the feed-forward part is independent. It is
+# > but each result depends on all items. Only the feed-forward network is. It is
 # > called *position-wise* for that, which one text turned into "positional encoding
 # > network": there is no position in it.
 
 # %% [markdown]
-# ## Sums: what goes in stays in
+# ## Residual connections: what goes in stays in
 #
-# Around each part runs a bypass: what went in is **added** to what the part gives. It is
-# called a *residual connection*. Why?
+# Around each sublayer runs a bypass: its input x is added to its result,
+# x + sublayer(x).
+# It is called a **residual connection**. Why?
 #
 # Attention takes means. A mean of means of means makes all tokens of a sentence alike, and
 # then nobody can tell which word stood where. Here is the share of the vectors that differs
 # between the tokens of a sentence, in untrained stacks. **Predict** after how many layers
-# without sums it falls below a thousandth: 4, 16 or 32?
+# without residual connections it falls below a thousandth: 4, 16 or 32?
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
@@ -306,28 +309,30 @@ for kind in ("norm only", "post-norm", "pre-norm"):
     print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *shares)
 
 # %%
-shown = ("norm only", "post-norm", "pre-norm")
-apart = {name: [through[name].token_variation[d] for d in depths] for name in shown}
+three_kinds = ("norm only", "post-norm", "pre-norm")
+apart = {kind: [through[kind].token_variation[d] for d in depths] for kind in three_kinds}
 labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
 
 # %% [markdown]
 # The same as a picture:
 
 # %%
-alt = "Without sums nothing is left after 4 layers; pre-norm keeps half for 32."
+alt = "Without residual connections nothing is left after 4 layers; pre-norm keeps half."
 figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %% [markdown]
-# Without sums, **four layers** make all tokens the same, up to rounding (the almost flat
-# end is rounding). With them, half of the difference is still there after 32, if the
-# norm stands *before* the part; if it stands behind the sum, less than one percent.
+# Without residual connections, **four layers** make all tokens the same, up to rounding
+# (the almost flat end is rounding). With them, half of the difference is still there
+# after 32, if the norm comes *before* the sublayer; if it comes after the sum, less than one
+# percent.
 #
 # The way back tells the same from another side. The gradient by the input, divided by that
 # at the top: a 1 means that it came through.
 
 # %%
 ratio = {
-    kind: found.gradient_norms[0] / found.gradient_norms[32] for kind, found in through.items()
+    kind: stack.gradient_norms[0] / stack.gradient_norms[32]
+    for kind, stack in through.items()
 }
 for kind in ("neither", *norms.KINDS_TRIED):
     way = "below 1e-9" if ratio[kind] < 1e-9 else "above 10,000"
@@ -339,10 +344,11 @@ assert through["norm only"].token_variation[4] < 1e-5
 assert through["pre-norm"].token_variation[32] > 0.2
 
 # %% [markdown]
-# Parts alone: the gradient vanishes (3e−14 here). Sums alone: it explodes (5e7). With norms
-# it comes through, in post-norm somewhat smaller at the bottom than at the top, in pre-norm
-# the other way round. Notice that norms *alone* let it pass, too: they fail because the
-# tokens become alike, not because the gradient vanishes.
+# Sublayers alone: the gradient vanishes (3e−14 here). With residual connections and no norms
+# it explodes (5e7). With norms it comes through, in post-norm somewhat smaller at the
+# bottom than at the top, in pre-norm the other way round. Notice that norms *alone* let
+# it pass, too: they fail because the tokens become alike, not because the gradient
+# vanishes.
 
 # %% [markdown]
 # ## Norm after, or norm first
@@ -351,43 +357,45 @@ assert through["pre-norm"].token_variation[32] > 0.2
 #
 # | name | formula | where |
 # |---|---|---|
-# | post-norm | $\text{norm}(x + \text{part}(x))$ | the paper; BERT |
-# | pre-norm | $x + \text{part}(\text{norm}(x))$ | most models since GPT-2 |
+# | post-norm | $\text{norm}(x + \text{sublayer}(x))$ | the paper; BERT |
+# | pre-norm | $x + \text{sublayer}(\text{norm}(x))$ | most models since GPT-2 |
 #
-# In pre-norm nothing stands on the bypass: what goes in arrives at the top, plus what the
-# parts added. The last sum has not been normed, so the stack gets one more norm at its end.
-# (PyTorch's model has one there in post-norm, too.)
+# In pre-norm nothing lies on the residual connections: the input arrives at the top, plus
+# what the sublayers added. The last sum has not been normed, so the stack gets one more norm
+# at its end. (PyTorch's model has one there in post-norm, too.)
 #
 # Which of them learns? Six layers have to say a sequence of eight tokens, each one of 8
 # kinds, backwards. What learns nothing has the loss ln 8 = 2.08. **Predict:** which of these
 # four stay near it?
 
 # %%
-for rate in (0.001, 0.01):
+for learning_rate in (0.001, 0.01):
     for kind in ("post-norm", "pre-norm"):
-        loss = norms.final_loss(norms.train(kind, rate, steps=100))
-        print(f"rate {rate:5}: {kind:9} {'below 1.2' if loss < 1.2 else 'near 2.08'}")
-        assert loss < 1.2 if kind == "pre-norm" or rate == 0.001 else 2 < loss < 2.2
+        loss = norms.final_loss(norms.train(kind, learning_rate, steps=100))
+        learns = kind == "pre-norm" or learning_rate == 0.001
+        print(learning_rate, kind, "below 1.2" if loss < 1.2 else "near 2.08")
+        assert loss < 1.2 if learns else 2 < loss < 2.2
 
 # %% [markdown]
-# At the smaller rate both learn. At ten times that, post-norm stays where it began, and
-# pre-norm learns.
+# The number is the **learning rate**, the size of a step. At the smaller one both learn.
+# At ten times that, post-norm stays where it began, and pre-norm learns.
 #
-# Next come all rates and kinds with 150 steps and three seeds, trained beforehand. *Warm-up* means that
-# the rate rises from nearly 0 to its value during the first half; the paper has one.
+# Next come all learning rates and kinds with 150 steps and three seeds, trained
+# beforehand. *Warm-up* means that the learning rate rises from nearly 0 to its value
+# during the first half; the paper has one.
 
 # %%
-kept = record.read("norms")
-print(f"{'losses at rates':25}", *[f"{rate:>9}" for rate in norms.LEARNING_RATES])
+recorded = record.read("norms")
+print(f"{'learning rates':25}", *[f"{each:>9}" for each in norms.LEARNING_RATES])
 for kind in (*norms.KINDS_TRIED, "post-norm, warm-up"):
-    for run in kept.runs:
+    for run in recorded.runs:
         print(f"{kind:18} seed", run["seed"], *[f"{loss:>9}" for loss in run[kind]])
-print("by", kept.command, "with torch", kept.environment["torch"])
+print("by", recorded.command, "with torch", recorded.environment["torch"])
 
 # %%
 warmed = "post-norm, warm-up"
 middle = {
-    kind: torch.tensor(kept.values(kind)).median(dim=0).values.tolist()
+    kind: torch.tensor(recorded.values(kind)).median(dim=0).values.tolist()
     for kind in ("post-norm", warmed, "pre-norm")
 }
 
@@ -395,12 +403,12 @@ middle = {
 # The median of the three seeds:
 
 # %%
-alt = "Pre-norm learns at all four rates, post-norm at two, with warm-up at three."
-axes = {"xlabel": "rate", "ylabel": "loss after 150 steps"}
+alt = "Pre-norm learns at all four learning rates, post-norm at two, with warm-up at three."
+axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
 figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 
 # %%
-for run in kept.runs:
+for run in recorded.runs:
     assert max(run["pre-norm"]) < 0.5  # 0.17 was the worst
     assert max(run["post-norm"][:2]) < 0.1 and min(run["post-norm"][2:]) > 2
     assert run[warmed][2] < 0.5 and run[warmed][3] > 2 and min(run["norm only"]) > 1.7
@@ -411,64 +419,67 @@ for run in kept.runs:
 # %% [markdown]
 # Notice four things:
 #
-# - norms without sums learn next to nothing, at any rate: the tokens are alike;
-# - sums without norms learn slowly at the two smaller rates, nothing at 0.01 (2.09, 1.96
-#   and 2.82), and explode at the largest;
-# - post-norm learns at the two smaller rates only, with warm-up at one more;
+# - norms without residual connections learn next to nothing, at any learning rate: the
+#   tokens are alike;
+# - residual connections without norms learn slowly at the two smaller learning rates,
+#   nothing at 0.01 (2.09, 1.96 and 2.82), and explode at the largest;
+# - post-norm learns at the two smaller learning rates only, with warm-up at one more;
 # - pre-norm learns at all four, without warm-up.
 #
-# At the two smaller rates both learn: all their losses are below 0.02. So the choice is about how easily a
-# stack trains, not about what it can do.
+# At the two smaller learning rates both learn: all their losses are below 0.02. So the
+# choice is about how easily a stack trains, not about what it can do.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# A token is a number. Its vector is a row of a **table**, which is learned; to it comes the
-# encoding of its place (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$
-# first, and does not say why. Measure what happens with and without, for a table whose
-# rows have length 1, at $d_{model} = 512$. **Predict:** token or place, which is the louder
-# one without the factor?
+# Each token has a **token id**, a whole number from 0 on. Its vector is that row of the
+# **embedding**, a learned table (in PyTorch `nn.Embedding`); the encoding of its position
+# is added (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$ first, and does
+# not say why. Measure what happens with and without, for an embedding whose rows have
+# length 1, at $d_{model} = 512$. **Predict:** token or position, which is the louder one
+# without the factor?
 
 # %%
 from course_lib.positions import sinusoidal_encoding
 
-table = torch.randn(1000, 512, generator=generator) * 512**-0.5
+embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
 encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
 for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
-    size = (table * factor).norm(dim=-1).mean()
-    print(f"token {name:10}: {size:4.1f}   place: {encoding.norm(dim=-1).mean():.1f}")
+    size = (embedding * factor).norm(dim=-1).mean()
+    print(f"token {name:10}: {size:4.1f}   position: {encoding.norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# Without the factor the place is sixteen times as loud as the word; with it, the word is the
-# louder one. But why not use a table of large numbers? Because the same table is used a
-# second time: at the top, `y @ table.T` scores all tokens (the paper *ties* the two). There,
-# y comes from a norm, with numbers around 1. **Predict** the loss of an untrained model with
-# a table of small and of large numbers; who knows nothing should pay ln 1000 = 6.9.
+# Without the factor the position is sixteen times as loud as the word; with it, the word
+# is the louder one. But why not use an embedding of large numbers? Because the same one
+# is used a second time: at the top, `y @ embedding.T` gives the **logits**, one score for
+# each token of the vocabulary (the paper *ties* the two). There, y comes from a norm, with
+# numbers around 1. **Predict** the loss of an untrained model with an embedding of small
+# and of large numbers; a model that knows nothing should have ln 1000 = 6.9.
 
 # %%
 y = torch.randn(500, 512, generator=generator)
 answers = torch.randint(1000, (500,), generator=generator)
 for name, factor in (("small", 1.0), ("large", 512**0.5)):
-    loss = nn.functional.cross_entropy(y @ (table * factor).T, answers)
-    print(f"{name} table: loss {loss:.0f}")
+    loss = nn.functional.cross_entropy(y @ (embedding * factor).T, answers)
+    print(f"{name} numbers: loss {loss:.0f}")
 
 # %% [markdown]
-# So the table is small for the scores, and made large for the sum.
+# So the embedding is small for the logits, and made large for the sum.
 
 # %% [markdown]
 # ### Exercise: embed
 #
-# Rows of the table, stretched, plus places. The encoding has more rows than needed.
+# Rows of the embedding, stretched, plus positions. The encoding has more rows than needed.
 #
 # <details><summary>Hint 1</summary>
 #
-# `table[tokens]` takes a row for each token, whatever the shape of tokens.
+# `embedding[token_ids]` takes a row for each token id, whatever the shape of token_ids.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Which of the two is multiplied? The places are counted along the last axis of
-# tokens.
+# Which of the two is multiplied? The positions are counted along the last axis of
+# token_ids.
 #
 # </details>
 
@@ -487,17 +498,17 @@ check(embed)
 # ## Shift: read one behind
 #
 # The decoder must predict each token of the target before it reads it. So it is given the
-# target, moved to the right by one place, behind a **start** token. The targets are *die*,
+# target, moved to the right by one position, behind a **start** token. The targets are *die*,
 # *Katze*, *saß*. **Predict** how many of the three stand in the input, and which one does
 # not:
 #
-# | place | reads | must write |
+# | position | reads | must write |
 # |---|---|---|
 # | 0 | *start* | die |
 # | 1 | die | Katze |
 # | 2 | Katze | saß |
 #
-# In lesson 04 you saw what comes of forgetting it: a loss of 0, no leak found, and
+# In lesson 04 you saw what happens if it is forgotten: a loss of 0, no leak found, and
 # generation exactly at chance.
 
 # %% [markdown]
@@ -532,25 +543,25 @@ START = 1
 print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
-# The last target is not read: nothing comes after it. With a causal mask, place i sees the
-# targets 0 … i − 1, and no more.
+# The last target is not read: nothing comes after it. With a causal mask, position i sees
+# the targets 0 … i − 1, and no more.
 
 # %% [markdown]
 # ## The encoder's layer
 #
-# Two parts, in this order: attention of the source to itself, then feed-forward. Each has
-# its sum and its norm. As code for post-norm, with `look` for the attention and `think` for
-# the feed-forward:
+# Two sublayers, in this order: attention of the source to itself, then the feed-forward
+# network. Each has its residual connection and its norm. As code for post-norm:
 #
 # ```python
-# x = norm_1(x + look(x))
-# x = norm_2(x + think(x))
+# x = norm_1(x + attention(x))
+# x = norm_2(x + feed_forward(x))
 # ```
 #
-# And pre-norm: `x = x + look(norm_1(x))`, then `x = x + think(norm_2(x))`. The two norms have
-# parameters of their own. They arrive in a dictionary, as PyTorch's `state_dict` does.
+# And pre-norm: `x = x + attention(norm_1(x))`, then `x = x + feed_forward(norm_2(x))`. The
+# two norms have parameters of their own. They arrive in a dictionary, as PyTorch's
+# `state_dict` does.
 #
-# Before you write it: if all parameters of both parts are 0, each part gives 0. **Predict**
+# Before you write it: if all parameters of both sublayers are 0, each of them gives 0. **Predict**
 # what then comes out of the layer, in pre-norm and in post-norm.
 
 # %% [markdown]
@@ -566,8 +577,8 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# What is added is x itself, not its norm. In pre-norm the attention gets the normed x twice:
-# as the tokens that look, and as those that are looked at.
+# What is added is x itself, not its norm. In pre-norm the attention gets the normed x
+# twice: as the tokens that attend, and as those that are attended to.
 #
 # </details>
 
@@ -609,15 +620,15 @@ def mixed_encoder(x, layers):
     for p in layers:
         q, k, v, o = (p[f"w_{name}"] for name in "qkvo")
         normed = layer_norm(x, p["gain_1"], p["bias_1"])
-        looked = multi_head_attention(normed, normed, q, k, v, o, 4)
-        x = layer_norm(x + looked, p["gain_2"], p["bias_2"])
+        attended = multi_head_attention(normed, normed, q, k, v, o, 4)
+        x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
     mixed = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
     return mixed
 
 
 # %% [markdown]
-# **Predict:** apart from the mask, what is wrong? (There are three things.) Set all parts to
-# zero once more: a good layer passes on what went in (post-norm: normed).
+# **Predict:** apart from the mask, what is wrong? (There are three things.) Set all sublayers to
+# zero once more: a good layer passes on its input (post-norm: normed).
 
 # %%
 p = parameters_of(layer)
@@ -636,18 +647,19 @@ assert torch.equal(results["pre-norm "], x) and not results["mixed    "].any()
 # %% [markdown]
 # Nothing arrives. The three things are:
 #
-# - the feed-forward has no bypass: all that the encoder found must pass through it;
-# - it stands only once, after all layers;
-# - each layer has a norm before its part and another one behind the sum.
+# - the feed-forward network has no residual connection: all that the encoder computed must
+#   pass through it;
+# - it comes only once, after all layers;
+# - each layer has a norm before its sublayer and another one after the sum.
 #
 # What does the second cost?
 
 # %%
 six = 6 * one_attention
 two_layers = nn.Sequential(nn.Linear(512, 2048), nn.Linear(2048, 512))
-thinking = sum(parameter.numel() for parameter in two_layers.parameters())
-print(f"6 attentions {six:,}, feed-forward: 6 × {thinking:,}, or only once")
-print(f"missing of an encoder's: {5 * thinking / (six + 6 * thinking):.0%}")
+one_network = sum(parameter.numel() for parameter in two_layers.parameters())
+print(f"6 attentions {six:,}, feed-forward: 6 × {one_network:,}, or only once")
+print(f"missing of an encoder's: {5 * one_network / (six + 6 * one_network):.0%}")
 
 # %% [markdown]
 # And the two norms? The stacks of 32 layers again; what still differs between the tokens at
@@ -657,34 +669,34 @@ print(f"missing of an encoder's: {5 * thinking / (six + 6 * thinking):.0%}")
 for kind in ("pre-norm", "post-norm", "both mixed"):
     share = through[kind].token_variation[32]
     print(f"{kind:10} {deep_stack.KINDS[kind]:28} {share:.1%}")
-assert through["both mixed"].token_variation[32] < 0.02 < through["pre-norm"].token_variation[32]
+assert share < 0.02 < through["pre-norm"].token_variation[32]
 
 # %% [markdown]
 # > **Popular error: feed-forward only once, after all layers.** In the paper *each* layer has
 # > its own: here 56 % of the encoder's parameters went missing.
 #
-# > **Popular error: pre- and post-norm mixed in one formula,** norm(x + part(norm(x))). It
-# > pays for two norms, and gives up what pre-norm is for: the second norm stands on the
-# > bypass, so that, as in post-norm, little of what went in arrives at the top.
+# > **Popular error: pre- and post-norm mixed in one formula,** norm(x + sublayer(norm(x))). It
+# > pays for two norms, and gives up what pre-norm is for: the second norm lies on the
+# > residual connection, so that, as in post-norm, little of the input arrives at the top.
 
 # %% [markdown]
 # ## The decoder's layer
 #
-# Three parts: the target looks at itself, then **at the source**, then thinks. In the middle
-# one, the queries come from the target, keys and values from the encoder's result, the
-# **memory**. It is cross-attention (lesson 02). Three attentions in the whole model, three
-# masks. **Predict** each: five places in the source, three of them words; four in the
-# target, *start*, two words and a filling.
+# Three sublayers: the target attends to itself, then **to the source**, then comes the
+# feed-forward network. In the middle one, the queries come from the target, keys and
+# values from the encoder's output, the **memory**. It is **cross-attention** (lesson 02).
+# Three attentions in the whole model, three masks. **Predict** each: five positions in the
+# source, three of them words; four in the target, *start*, two words and padding.
 
 # %%
-english = ["the", "cat", "sat", "fill", "fill"]
-german = ["start", "die", "Katze", "fill"]
+english = ["the", "cat", "sat", "pad", "pad"]
+german = ["start", "die", "Katze", "pad"]
 source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
 both = masks.combine_masks(masks.causal_mask(4), masks.padding_mask([3], 4)[0])
 
 # %%
 looks = {
-    "encoder": (source_only.repeat(5, axis=0), english, english),
+three_masks = { (source_only.repeat(5, axis=0), english, english),
     "decoder": (both, german, german),
     "decoder to source": (source_only.repeat(4, axis=0), german, english),
 }
@@ -693,27 +705,27 @@ looks = {
 # Queries down, keys across, hatched is blocked:
 
 # %%
-alt = "Filling is blocked in all three; only the decoder's own look has a triangle too."
-figures.three_looks(looks, alt=alt)
+alt = "Padding is blocked in all three; the decoder's self-attention has a triangle too."
+figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
 # The third has no triangle: the source is all there. In the second, the triangle already
-# hides the filling from every word, so `transformer`, below, gives only the triangle there.
+# hides the padding from every word, so `transformer`, below, gives only the triangle there.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
 #
-# Three parts, three norms. The memory is taken as it is: it has been normed already.
+# Three sublayers, three norms. The memory is taken as it is: it has been normed already.
 #
 # <details><summary>Hint 1</summary>
 #
-# Start with your `encoder_layer`; what stands between its two parts now?
+# Start with your `encoder_layer`; what comes between its two sublayers now?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# In pre-norm, `y` is normed before it looks at the memory, the memory is not. Which mask
-# belongs to which look?
+# In pre-norm, `y` is normed before it attends to the memory, the memory is not. Which
+# mask belongs to which attention?
 #
 # </details>
 
@@ -724,17 +736,17 @@ from course_lib.nn.functional import decoder_layer  # exercise
 check(decoder_layer)
 
 # %% [markdown]
-# The same text has a decoder's layer, too, without a feed-forward part. In our words:
+# The same text has a decoder's layer, too, without a feed-forward network. In our words:
 
 
 # %%
 def lonely_decoder_layer(y, memory, p, may_attend):
     own = [p[f"w_{name}"] for name in "qkvo"]
     second = [p[f"cross_{name}"] for name in "qkvo"]
-    seen = multi_head_attention(y, y, *own, 4, may_attend)
-    normed = layer_norm(seen, p["gain_1"], p["bias_1"])
-    looked = multi_head_attention(normed, normed, *second, 4)
-    return layer_norm(y + looked, p["gain_2"], p["bias_2"])
+    attended = multi_head_attention(y, y, *own, 4, may_attend)
+    normed = layer_norm(attended, p["gain_1"], p["bias_1"])
+    attended = multi_head_attention(normed, normed, *second, 4)
+    return layer_norm(y + attended, p["gain_2"], p["bias_2"])
 
 
 # %% [markdown]
@@ -765,48 +777,49 @@ for name, f in kinds.items():
 
 # %% [markdown]
 # > **Popular error: a decoder without the encoder's keys and values.** It writes the same
-# > German, whatever the English says. And the formula hides a second error: its outer look
-# > has no mask, so the future leaks, although the inner one is masked. (Its first look has
-# > no bypass either.)
+# > German, whatever the English says. And the formula hides a second error: its outer
+# > attention has no mask, so the future leaks, although the inner one is masked. (Its first
+# > attention has no residual connection either.)
 
 # %% [markdown]
 # ## The whole Transformer
 #
-# You have all parts. Here they are put together, for tokens in and scores of tokens out:
+# You have all parts. Here they are put together, for token ids in and logits out:
 
 
 # %%
-def transformer(source, target, table, encoding, model, n_heads, source_mask=None):
-    made = [embed(source, table, encoding)]
+def transformer(source, target, embedding, encoding, model, n_heads, source_mask=None):
+    made = [embed(source, embedding, encoding)]
     for layer in model.encoder.layers:
         made.append(encoder_layer(made[-1], parameters_of(layer), n_heads, source_mask))
     memory = layer_norm(made[-1], model.encoder.norm.weight, model.encoder.norm.bias)
     read = shift_right(target, START)
-    made.append(embed(read, table, encoding))
+    made.append(embed(read, embedding, encoding))
     causal = torch.tensor(masks.causal_mask(target.shape[-1]))
     for layer in model.decoder.layers:
         p = parameters_of(layer)
         y = decoder_layer(made[-1], memory, p, n_heads, causal, source_mask)
         made.append(y)
     y = layer_norm(made[-1], model.decoder.norm.weight, model.decoder.norm.bias)
-    return y @ table.T, {"x": made[0], "read": read, "y": y, "memory": memory}
+    return y @ embedding.T, {"x": made[0], "decoder input": read, "y": y, "memory": memory}
 
 
 # %% [markdown]
 # `nn.Transformer` is PyTorch's module: all layers and the two norms at the ends, but no
-# table, no positions, no shift. Give your function its parameters, and compare, with two
-# sentences of which one is filled up:
+# embedding, no positions, no shift. Give your function its parameters, and compare, with
+# two sentences of which one is padded:
 
 # %%
 with torch.random.fork_rng():
     torch.manual_seed(2)
     small = nn.Transformer(16, 4, 2, 2, 32, 0.0, batch_first=True, dtype=torch.float64)
-small_table = torch.randn(20, 16, generator=generator, dtype=torch.float64) / 4
-places = torch.tensor(sinusoidal_encoding(10, 16))
+small_embedding = torch.randn(20, 16, generator=generator, dtype=torch.float64) / 4
+positions = torch.tensor(sinusoidal_encoding(10, 16))
 source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
 target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
-scores, made = transformer(source, target, small_table, places, small, 4, source_mask)
-print("scores:", tuple(scores.shape))
+arguments = (source, target, small_embedding, positions, small, 4, source_mask)
+logits, made = transformer(*arguments)
+print("logits:", tuple(logits.shape))
 
 # %% [markdown]
 # PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
@@ -815,12 +828,11 @@ print("scores:", tuple(scores.shape))
 # %%
 blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
 blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
-y = embed(made["read"], small_table, places)
-theirs = (
-    small(embed(source, small_table, places), y, **blocked).detach() @ small_table.T
-)
-print("same as nn.Transformer:", torch.allclose(scores, theirs))
-assert torch.allclose(scores, theirs)
+x = embed(source, small_embedding, positions)
+y = embed(made["decoder input"], small_embedding, positions)
+theirs = small(x, y, **blocked).detach() @ small_embedding.T
+print("same as nn.Transformer:", torch.allclose(logits, theirs))
+assert torch.allclose(logits, theirs)
 
 # %% [markdown]
 # The same as modules that can be trained are the course's `EncoderLayer`, `DecoderLayer` and
@@ -829,16 +841,15 @@ assert torch.allclose(scores, theirs)
 # %%
 from course_lib.nn import transformer as modules
 
-x = embed(source, small_table, places)
 first, last = small.encoder.layers[0], small.decoder.layers[0]
 encoded = modules.EncoderLayer.from_torch(first)(x, source_mask).detach()
 yours = encoder_layer(x, parameters_of(first), 4, source_mask)
 print("encoder layer:", torch.allclose(encoded, yours))
 module = modules.DecoderLayer.from_torch(last)
 decoded = module(y, x, None, source_mask, causal=True).detach()
-again = decoder_layer(y, x, parameters_of(last), 4, causal, source_mask)
-print("decoder layer:", torch.allclose(decoded, again))
-assert torch.allclose(decoded, again)
+yours = decoder_layer(y, x, parameters_of(last), 4, causal, source_mask)
+print("decoder layer:", torch.allclose(decoded, yours))
+assert torch.allclose(decoded, yours)
 
 # %% [markdown]
 # Lesson 09 trains these modules, in pre-norm.
@@ -846,7 +857,7 @@ assert torch.allclose(decoded, again)
 # %% [markdown]
 # ## Count
 #
-# Now the question of the beginning. The paper's base model: six layers each, 512 numbers per
+# Now the question from the start. The paper's base model: six layers each, 512 numbers per
 # token, 2048 between. **Predict** first how many attentions there are.
 
 # %% [markdown]
@@ -857,13 +868,13 @@ assert torch.allclose(decoded, again)
 #
 # <details><summary>Hint 1</summary>
 #
-# Count an attention, a feed-forward part and a norm; then how many of each there are in an
-# encoder layer, in a decoder layer, and at the ends.
+# Count an attention, a feed-forward network and a norm; then how many of each there are in
+# an encoder layer, in a decoder layer, and at the ends.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Projections add a vector, as `nn.Linear` does. One table serves source, target and scores.
+# Projections add a vector, as `nn.Linear` does. One embedding serves source, target and logits.
 # A norm has two vectors.
 #
 # </details>
@@ -884,7 +895,7 @@ print(f"yours {count_transformer(6, 512, 2048):,}, PyTorch's {counted:,}")
 assert counted == count_transformer(6, 512, 2048) == 44_140_544
 
 # %% [markdown]
-# With the paper's table of about 37,000 tokens, in the course's own module. (`device="meta"`
+# With the paper's vocabulary of about 37,000 tokens, in the course's own module. (`device="meta"`
 # makes tensors that have a shape and no numbers: enough to count.)
 
 # %%
@@ -902,7 +913,7 @@ assert total == count_transformer(6, 512, 2048, 37_000)
 # less than half:
 
 # %%
-notes = {"attention": one_attention, "feed-forward": thinking, "norm": 2 * 512}
+notes = {"attention": one_attention, "feed-forward": one_network, "norm": 2 * 512}
 part_of_all = {}
 times = {"attention": 6 + 12, "feed-forward": 6 + 6, "norm": 12 + 18 + 2}
 for name, number in notes.items():
@@ -911,31 +922,31 @@ for name, number in notes.items():
 assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %% [markdown]
-# And who reads from whom? Once more what you put together, now in the size of the paper:
+# And which layer reads from which? Once more what you put together, in the paper's size:
 
 # %%
-big_table = torch.randn(37_000, 512, generator=generator) * 512**-0.5
-scores, made = transformer(source, target, big_table, encoding, base, 8)
-made |= {"source": source, "target": target, "scores": scores}
+big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
+logits, made = transformer(source, target, big_embedding, encoding, base, 8)
+made |= {"source": source, "target": target, "logits": logits}
 drawn = {name: str(tuple(part.shape)) for name, part in made.items()}
 drawn |= {name: f"{number:,}" for name, number in notes.items()}
-drawn["table"] = f"{big_table.numel():,}"
+drawn["embedding"] = f"{big_embedding.numel():,}"
 totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
-totals += ["table: shared with embed,", "not in the 44,140,544"]
+totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
-# From bottom to top: shapes, and the number of parameters of each box. Orange is the bypass,
+# From bottom to top: shapes, and the number of parameters of each box. Orange are the residual connections,
 # blue is the memory:
 
 # %%
-alt = "Memory goes from the encoder's top to the second look of every decoder layer."
+alt = "Memory goes from the encoder's top to the cross-attention of every decoder layer."
 figures.architecture(drawn, 6, totals, alt=alt)
 
 # %% [markdown]
-# One encoder layer has 1 attention and 1 feed-forward part, one decoder layer has 2 and 1.
-# All six decoder layers read the **same** memory, from the encoder's top. More than half of
-# the parameters never look at another token: 57 % are feed-forward. And the norms, without
-# which deep stacks hardly train, are less than one in a thousand.
+# One encoder layer has 1 attention and 1 feed-forward network, one decoder layer has 2 and
+# 1. All six decoder layers read the **same** memory, from the encoder's top. More than
+# half of the parameters work on each token alone: 57 % are feed-forward. And the norms,
+# without which deep stacks hardly train, are less than one in a thousand.
 #
 # Each layer six times and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no added vectors in the projections; PyTorch's model
@@ -944,12 +955,12 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # %% [markdown]
 # ## In three lines
 #
-# - A layer is parts with sums and norms: norm(x + part(x)), or x + part(norm(x)), never
-#   both at once.
-# - The decoder reads its own words so far, one place behind, and the encoder's memory; each
-#   of the three attentions has its mask.
-# - Sums keep tokens apart, norms keep numbers in bounds, and both together let deep stacks
-#   learn.
+# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
+#   x + sublayer(norm(x)), never both at once.
+# - The decoder reads its own words so far, one position behind, and the encoder's memory;
+#   each of the three attentions has its mask.
+# - Residual connections keep tokens apart, norms keep numbers in bounds, and both together
+#   let deep stacks learn.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
 # and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization

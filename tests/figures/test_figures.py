@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from course_lib import figures
 from course_lib.attention import attention, attention_step_by_step, softmax
 from course_lib.figures import drawing
-from course_lib.figures.drawing import Picture
+from course_lib.figures.drawing import AccessibleFigure
 from course_lib.lessons import pronoun
 from course_lib.lessons.scale import scale_effect
 
@@ -75,10 +75,10 @@ KINDS = {
     "weights_20": lambda: figures.attention_weights(
         softmax(numbers(20, 20)), words(20, "Niederschlag"), words(20, "Wind"), alt=ALT
     ),
-    "signed": lambda: figures.signed_table(
+    "signed": lambda: figures.signed_heatmap(
         numbers(5, 6) * 100, words(5), words(6), alt=ALT
     ),
-    "signed_blocked": lambda: figures.signed_table(
+    "signed_blocked": lambda: figures.signed_heatmap(
         np.array([[1.0, -np.inf], [np.nan, -2.0]]), words(2), words(2), alt=ALT
     ),
     "arrows": lambda: figures.arrows_in_the_plane(
@@ -103,7 +103,7 @@ KINDS = {
         ylabel="loss",
         alt=ALT,
     ),
-    "who": lambda: figures.who_looks_at_whom(
+    "who": lambda: figures.attention_lines(
         softmax(numbers(2, 11)), words(2, "a longer word"), words(11), alt=ALT
     ),
     "steps": lambda: figures.steps(
@@ -191,8 +191,8 @@ def test_arguments_stay_as_they_are():
     weights, labels = softmax(numbers(3, 4)), words(3)
     before = weights.copy(), [*labels]
     figures.attention_weights(weights, labels, words(4), alt=ALT)
-    figures.who_looks_at_whom(weights, labels, words(4), alt=ALT)
-    figures.signed_table(weights, labels, words(4), alt=ALT)
+    figures.attention_lines(weights, labels, words(4), alt=ALT)
+    figures.signed_heatmap(weights, labels, words(4), alt=ALT)
     figures.steps({"weights": weights}, alt=ALT)
     np.testing.assert_array_equal(weights, before[0])
     assert labels == before[1]
@@ -278,7 +278,7 @@ def test_arrows_and_words_bear_their_names():
     assert {"cat", "bird", "car", "kitten", "alive", "flies"} <= {
         *shown(KINDS["arrows"]())
     }
-    assert {"looks", "is looked at"} <= {*shown(KINDS["who"]())}
+    assert {"attends", "is attended to"} <= {*shown(KINDS["who"]())}
 
 
 def test_every_arrow_lies_inside_its_axes():
@@ -324,7 +324,7 @@ def test_weights_are_coloured_from_zero_to_one_whatever_they_are():
     [([[1.0, -3.0]], 3.0), ([[0.0, 0.0]], 1.0), ([[5.0, -np.inf]], 5.0)],
 )
 def test_signed_numbers_are_coloured_from_both_sides_of_white(values, largest):
-    found = image(figures.signed_table(np.array(values), ["a"], words(2), alt=ALT))
+    found = image(figures.signed_heatmap(np.array(values), ["a"], words(2), alt=ALT))
     assert found.get_clim() == (-largest, largest)
     assert found.get_cmap().name == "PuOr"
     assert min(found.cmap(found.norm(0.0))[:3]) > 0.94
@@ -337,8 +337,8 @@ def test_rows_are_queries_and_columns_are_keys():
     )
     axes = picture.figure.axes[0]
     assert (axes.get_ylabel(), axes.get_xlabel()) == (
-        "query (looks)",
-        "key (looked at)",
+        "query (attends)",
+        "key (attended to)",
     )
     assert [t.get_text() for t in axes.get_yticklabels()] == ["red", "car"]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["la", "voiture", "rouge"]
@@ -390,12 +390,12 @@ def test_blocked_cells_are_hatched():
     ],
 )
 def test_numbers_are_written_as_in_a_book(number, text):
-    assert drawing.number_text(number) == text
+    assert drawing.format_number(number) == text
 
 
 def test_lines_between_words_are_as_thick_as_their_weights():
     weights = np.array([[0.25, 0.75], [1.0, 0.0]])
-    picture = figures.who_looks_at_whom(weights, words(2), words(2), alt=ALT)
+    picture = figures.attention_lines(weights, words(2), words(2), alt=ALT)
     widths = [line.get_linewidth() for line in picture.figure.axes[0].lines]
     np.testing.assert_allclose(widths, 6 * weights.ravel())
     starts = [line.get_ydata() for line in picture.figure.axes[0].lines]
@@ -407,7 +407,7 @@ def test_steps_show_every_number_under_its_name():
     found = shown(figures.steps(parts, alt=ALT))
     names = ["scores", "scaled", "weights", *words(4, "weighted_values")[1:], "output"]
     assert [text for text in found if not re.search(r"\d\.\d", text)] == names
-    wanted = [drawing.number_text(x) for part in parts.values() for x in np.ravel(part)]
+    wanted = [drawing.format_number(x) for part in parts.values() for x in np.ravel(part)]
     assert [text for text in found if re.search(r"\d\.\d", text)] == wanted
 
 
@@ -416,7 +416,7 @@ def test_dollar_signs_in_words_are_no_formulas():
     weights = np.array([[0.5, 0.5], [0.1, 0.9]])
     for picture in (
         figures.attention_weights(weights, labels, labels, alt=ALT),
-        figures.who_looks_at_whom(weights, labels, labels, alt=ALT),
+        figures.attention_lines(weights, labels, labels, alt=ALT),
         figures.steps({"$a$": weights[0]}, alt=ALT),
     ):
         assert "$a$" in shown(picture)
@@ -428,7 +428,7 @@ def test_dollar_signs_in_words_are_no_formulas():
 # Refused
 
 
-@pytest.mark.parametrize("draw", [figures.attention_weights, figures.signed_table])
+@pytest.mark.parametrize("draw", [figures.attention_weights, figures.signed_heatmap])
 @pytest.mark.parametrize(("rows", "columns"), [(3, 2), (2, 4), (0, 3), (3, 3)])
 def test_labels_that_do_not_fit_are_refused(draw, rows, columns):
     with pytest.raises(
@@ -441,12 +441,12 @@ def test_labels_that_do_not_fit_are_refused(draw, rows, columns):
 
 def test_words_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"shape \(2, 3\) do not fit 3 row labels"):
-        figures.who_looks_at_whom(np.full((2, 3), 0.5), words(3), words(2), alt=ALT)
+        figures.attention_lines(np.full((2, 3), 0.5), words(3), words(2), alt=ALT)
     with pytest.raises(ValueError, match=r"shape \(3,\) do not fit 1 row labels"):
         figures.attention_weights(np.full(3, 0.5), words(1), words(3), alt=ALT)
 
 
-@pytest.mark.parametrize("draw", [figures.attention_weights, figures.who_looks_at_whom])
+@pytest.mark.parametrize("draw", [figures.attention_weights, figures.attention_lines])
 @pytest.mark.parametrize("worst", [3.25, -0.5, np.nan, np.inf])
 def test_scores_are_not_taken_for_weights(draw, worst):
     with pytest.raises(ValueError, match=f"one of these is {worst:g}: are they scores"):
@@ -460,11 +460,11 @@ def test_rounded_weights_are_weights():
 
 def test_an_empty_table_is_refused():
     with pytest.raises(ValueError, match=r"shape \(0, 3\): there is nothing to draw"):
-        figures.signed_table(np.ones((0, 3)), [], words(3), alt=ALT)
+        figures.signed_heatmap(np.ones((0, 3)), [], words(3), alt=ALT)
 
 
 def test_series_of_another_length_are_refused():
-    with pytest.raises(ValueError, match=r"^'raw' has 2 values for 3 places$"):
+    with pytest.raises(ValueError, match=r"^'raw' has 2 values for 3 numbers x$"):
         figures.curves([1, 2, 3], {"raw": [1, 2]}, xlabel="x", ylabel="y", alt=ALT)
 
 
@@ -484,13 +484,13 @@ def test_a_picture_that_says_nothing_is_refused(alt):
 
 def test_alternative_text_is_required():
     with pytest.raises(TypeError, match="alt"):
-        figures.signed_table(np.ones((1, 1)), ["a"], ["b"])
+        figures.signed_heatmap(np.ones((1, 1)), ["a"], ["b"])
 
 
 def test_alternative_text_reaches_the_page_escaped():
     alt = """The words "a" & <b> aren't 'c'."""
     data = pronoun_weights(alt=alt)._repr_mimebundle_()
-    assert data["text/plain"] == f"Picture: {alt}"
+    assert data["text/plain"] == f"Figure: {alt}"
     assert (
         'alt="The words &quot;a&quot; &amp; &lt;b&gt; aren&#x27;t' in data["text/html"]
     )
@@ -502,4 +502,4 @@ def test_the_page_gets_the_picture_itself():
     html = picture._repr_mimebundle_()["text/html"]
     src = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', html)[1]
     assert base64.b64decode(src).decode() == picture.svg()
-    assert isinstance(picture, Picture)
+    assert isinstance(picture, AccessibleFigure)

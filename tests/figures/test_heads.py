@@ -111,11 +111,11 @@ def test_what_cannot_be_drawn_is_refused(x, splits, message):
 
 
 def test_looks_of_heads_have_their_labels_and_no_axis_of_queries():
-    drawn = figures.looks_of_heads(
+    drawn = figures.attention_of_heads(
         np.array([[0.25, 0.75], [1.0, 0.0]]), ["head 0", "head 1"], ["a", "b"], alt=ALT
     )
-    assert [*shown(drawn)].count("key (looked at)") == 1
-    assert "query (looks)" not in shown(drawn)
+    assert [*shown(drawn)].count("key (attended to)") == 1
+    assert "query (attends)" not in shown(drawn)
     axes = drawn.figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
         "head 0",
@@ -127,4 +127,4 @@ def test_looks_of_heads_have_their_labels_and_no_axis_of_queries():
 
 def test_looks_that_are_no_weights_are_refused():
     with pytest.raises(ValueError, match="between 0 and 1"):
-        figures.looks_of_heads(np.array([[2.0]]), ["head 0"], ["a"], alt=ALT)
+        figures.attention_of_heads(np.array([[2.0]]), ["head 0"], ["a"], alt=ALT)

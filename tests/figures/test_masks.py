@@ -25,15 +25,15 @@ BOTH = MASK & (np.arange(5) < 3)
 SCORES = np.random.default_rng(0).normal(size=(5, 5))
 
 KINDS = {
-    "one": lambda: figures.mask_table(MASK, SENTENCE, SENTENCE, alt=ALT),
-    "tiny": lambda: figures.mask_table(causal_mask(1), ["a"], ["b"], alt=ALT),
+    "one": lambda: figures.mask_heatmap(MASK, SENTENCE, SENTENCE, alt=ALT),
+    "tiny": lambda: figures.mask_heatmap(causal_mask(1), ["a"], ["b"], alt=ALT),
     "three": lambda: figures.masks_side_by_side(
         {"causal": MASK, "padding": np.tile(BOTH[4], (5, 1)), "both": BOTH},
         SENTENCE,
         SENTENCE,
         alt=ALT,
     ),
-    "long words": lambda: figures.mask_table(
+    "long words": lambda: figures.mask_heatmap(
         causal_mask(2, 7, 3), words(2, "Niederschlag"), words(7, "Wind"), alt=ALT
     ),
     "weights": lambda: figures.masked_weights(
@@ -115,13 +115,13 @@ def test_numbers_stand_in_allowed_cells_and_in_those_that_leak():
 
 
 def test_queries_run_down_and_keys_across():
-    axes = figures.mask_table(
+    axes = figures.mask_heatmap(
         causal_mask(2, 3, 1), ["q0", "q1"], ["a", "b", "c"], alt=ALT
     ).figure.axes[0]
     assert [t.get_text() for t in axes.get_yticklabels()] == ["q0", "q1"]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b", "c"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
-    assert {"query (looks)", "key (looked at)"} <= {*shown(KINDS["one"]())}
+    assert {"query (attends)", "key (attended to)"} <= {*shown(KINDS["one"]())}
 
 
 def test_bounds_of_losses_are_lines_with_names():
@@ -134,9 +134,9 @@ def test_bounds_of_losses_are_lines_with_names():
 
 def test_what_is_no_mask_is_refused():
     with pytest.raises(ValueError, match="may_attend holds float64, not booleans"):
-        figures.mask_table(np.ones((2, 2)), words(2), words(2), alt=ALT)
+        figures.mask_heatmap(np.ones((2, 2)), words(2), words(2), alt=ALT)
     with pytest.raises(ValueError, match="do not fit 3 row labels"):
-        figures.mask_table(causal_mask(2), words(3), words(2), alt=ALT)
+        figures.mask_heatmap(causal_mask(2), words(3), words(2), alt=ALT)
 
 
 def test_losses_of_another_length_are_refused():

@@ -54,7 +54,7 @@ def test_clocks_are_round():
 
 @pytest.mark.parametrize(("n", "d_model"), [(4, 3), (4, 6), (3, 4)])
 def test_labels_that_do_not_fit_the_encoding_are_refused(n, d_model):
-    with pytest.raises(ValueError, match=r"does not fit 4 places and 2 hands"):
+    with pytest.raises(ValueError, match=r"does not fit 4 positions and 2 hands"):
         figures.clock_hands(np.zeros((n, d_model)), [*"0123"], HANDS, alt=ALT)
 
 

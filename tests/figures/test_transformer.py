@@ -14,7 +14,7 @@ from tests.figures.test_figures import INCHES, POINTS, boxes, contrast, shown, t
 ALT = "Nothing but a test."
 SOURCE, TARGET = ["the", "cat", "sat", "fill", "fill"], ["start", "die", "Katze"]
 REAL = np.arange(5) < 3
-LOOKS = {
+ATTENTIONS = {
     "encoder": (np.tile(REAL, (5, 1)), SOURCE, SOURCE),
     "decoder": (causal_mask(3), TARGET, TARGET),
     "decoder to source": (np.tile(REAL, (3, 1)), TARGET, SOURCE),
@@ -23,20 +23,20 @@ NOTES = {
     "source": "(2, 5)",
     "x": "(2, 5, 512)",
     "target": "(2, 4)",
-    "read": "(2, 4)",
+    "decoder input": "(2, 4)",
     "y": "(2, 4, 512)",
     "memory": "(2, 5, 512)",
-    "scores": "(2, 4, 37000)",
+    "logits": "(2, 4, 37000)",
     "attention": "1,050,624",
     "feed-forward": "2,099,712",
     "norm": "1,024",
-    "table": "18,944,000",
+    "embedding": "18,944,000",
 }
 TOTALS = ["18 × attention: 42.8%", "12 × feed-forward: 57.1%", "32 × norm: 0.1%"]
-TOTALS += ["table: shared with embed,", "not in the 44,140,544"]
+TOTALS += ["embedding: shared with embed,", "not in the 44,140,544"]
 KINDS = {
-    "looks": lambda: figures.three_looks(LOOKS, alt=ALT),
-    "one look": lambda: figures.three_looks(
+    "attentions": lambda: figures.three_attentions(ATTENTIONS, alt=ALT),
+    "one attention": lambda: figures.three_attentions(
         {"one": (causal_mask(1), ["a"], ["b"])}, alt=ALT
     ),
     "architecture": lambda: figures.architecture(NOTES, 6, TOTALS, alt=ALT),
@@ -73,8 +73,8 @@ def test_no_text_covers_another(picture):
 
 
 def test_exactly_the_blocked_cells_are_hatched():
-    picture = KINDS["looks"]()
-    for axes, (mask, _, _) in zip(picture.figure.axes, LOOKS.values(), strict=True):
+    picture = KINDS["attentions"]()
+    for axes, (mask, _, _) in zip(picture.figure.axes, ATTENTIONS.values(), strict=True):
         cells = [p for p in axes.patches if isinstance(p, Rectangle) and p.get_hatch()]
         places = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in cells}
         assert places == {(int(i), int(j)) for i, j in np.argwhere(~mask)}
@@ -83,7 +83,7 @@ def test_exactly_the_blocked_cells_are_hatched():
 def test_a_mask_that_does_not_fit_its_labels_is_refused():
     for mask in (causal_mask(3), np.ones((2, 3))):
         with pytest.raises(ValueError, match=r"tall: a mask .* 2 queries and 3 keys"):
-            figures.three_looks({"tall": (mask, ["a", "b"], ["c"] * 3)}, alt=ALT)
+            figures.three_attentions({"tall": (mask, ["a", "b"], ["c"] * 3)}, alt=ALT)
 
 
 def test_every_note_is_written():
@@ -96,7 +96,7 @@ def test_every_note_is_written():
 def test_memory_arrives_at_the_second_look_of_the_decoder():
     picture = KINDS["architecture"]()
     names = [name for name, _, _ in transformer.DECODER]
-    height = transformer._bottom(names.index("look at memory")) + transformer.TALL / 2
+    height = transformer._bottom(names.index("cross-attention")) + transformer.TALL / 2
     arrows = picture.figure.axes[0].findobj(FancyArrowPatch)
     ends = [arrow.get_path().vertices.max(axis=0) for arrow in arrows]
     blue = [
@@ -110,9 +110,9 @@ def test_memory_arrives_at_the_second_look_of_the_decoder():
 def test_the_boxes_of_the_layers_are_those_of_the_paper():
     encoder = [name for name, _, _ in transformer.ENCODER]
     decoder = [name for name, _, _ in transformer.DECODER]
-    assert encoder.count("sum, norm") == 2 and decoder.count("sum, norm") == 3
+    assert encoder.count("add & norm") == 2 and decoder.count("add & norm") == 3
     thinks = decoder.index("feed-forward")
-    assert decoder.index("causal attention") < decoder.index("look at memory") < thinks
+    assert decoder.index("causal attention") < decoder.index("cross-attention") < thinks
 
 
 def test_each_frame_says_how_often():
