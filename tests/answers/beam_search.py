@@ -10,239 +10,260 @@ from tests.answers import Answers
 answers = Answers("beam_search")
 
 
-def merit_of(total, length, alpha):
+def penalised(total, length, alpha):
     return total * (6 / (5 + length)) ** alpha
 
 
-def found_by(f, start_id, end_id, beam_size, max_length, step=None, shrink=True):
-    """Search; give (sum, tokens without start) of what ended and of what did not.
+def search(f, start_id, end_id, beam_size, max_length, step=None, shrink=True):
+    """Search; return (sum, token ids without start) of finished and unfinished ones.
 
-    step : gives all (sum, tokens) from those so far
-    shrink : whether the beam gets smaller where texts end
+    step : returns all continuations (sum, token ids) of the unfinished ones
+    shrink : whether finished hypotheses make the beam smaller
     """
-    going, done = [(0.0, ())], []
+    unfinished, finished = [(0.0, ())], []
     for _ in range(max_length):
-        if not going:
+        if not unfinished:
             break
-        longer = (step or one_step)(f, start_id, going)
-        room = beam_size - shrink * len(done)
-        kept = heapq.nlargest(room, longer, key=lambda one: one[0])
-        done += [one for one in kept if one[1][-1] == end_id]
-        going = [one for one in kept if one[1][-1] != end_id]
-    return done, going
+        longer = (step or one_step)(f, start_id, unfinished)
+        room = beam_size - shrink * len(finished)
+        top = heapq.nlargest(room, longer, key=lambda each: each[0])
+        finished += [each for each in top if each[1][-1] == end_id]
+        unfinished = [each for each in top if each[1][-1] != end_id]
+    return finished, unfinished
 
 
-def one_step(f, start_id, going):
+def one_step(f, start_id, unfinished):
     return [
-        (total + float(log_p), (*tokens, token))
-        for total, tokens in going
-        for token, log_p in enumerate(f([start_id, *tokens]))
+        (total + float(log_p), (*token_ids, token_id))
+        for total, token_ids in unfinished
+        for token_id, log_p in enumerate(f([start_id, *token_ids]))
     ]
 
 
-def text(tokens, end_id):
-    tokens = list(tokens)
-    return tokens[: tokens.index(end_id)] if end_id in tokens else tokens
+def without_end(token_ids, end_id):
+    token_ids = list(token_ids)
+    return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
 
 
-def best(beams, end_id, merit):
-    """Return the tokens with the highest merit(sum, length)."""
-    ranked = sorted(beams, key=lambda one: merit(one[0], len(one[1])))
-    return text(ranked[-1][1], end_id)
+def best(hypotheses, end_id, score):
+    """Return the token ids with the highest score(sum, length), without end."""
+    ranked = sorted(hypotheses, key=lambda each: score(each[0], len(each[1])))
+    return without_end(ranked[-1][1], end_id)
 
 
 def wu(alpha):
-    return lambda total, length: merit_of(total, length, alpha)
+    return lambda total, length: penalised(total, length, alpha)
 
 
 @answers.correct
 def heap_of_continuations(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best(done + going, end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
 @answers.correct
-def numpy_table(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    texts, totals, done = [[]], np.zeros(1), []
+def numpy_sums(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    hypotheses, totals, finished = [[]], np.zeros(1), []
     for _ in range(max_length):
-        table = totals[:, None] + np.stack([f([start_id, *tokens]) for tokens in texts])
-        order = np.argsort(table, axis=None)[::-1][: beam_size - len(done)]
-        rows, columns = np.unravel_index(order, table.shape)
-        kept = [
-            ([*texts[i], int(j)], table[i, j])
+        log_p = np.stack([f([start_id, *token_ids]) for token_ids in hypotheses])
+        sums = totals[:, None] + log_p
+        order = np.argsort(sums, axis=None)[::-1][: beam_size - len(finished)]
+        rows, columns = np.unravel_index(order, sums.shape)
+        top = [
+            ([*hypotheses[i], int(j)], sums[i, j])
             for i, j in zip(rows, columns, strict=True)
         ]
-        done += [one for one in kept if one[0][-1] == end_id]
-        kept = [one for one in kept if one[0][-1] != end_id]
-        if not kept:
-            texts = []
+        finished += [each for each in top if each[0][-1] == end_id]
+        top = [each for each in top if each[0][-1] != end_id]
+        if not top:
+            hypotheses = []
             break
-        texts, totals = [one[0] for one in kept], np.array([one[1] for one in kept])
-    if texts:
-        done += list(zip(texts, totals, strict=True))
-    merits = [total / ((5 + len(tokens)) / 6) ** alpha for tokens, total in done]
-    return text(done[int(np.argmax(merits))][0], end_id)
+        hypotheses = [each[0] for each in top]
+        totals = np.array([each[1] for each in top])
+    if hypotheses:
+        finished += list(zip(hypotheses, totals, strict=True))
+    scores = [
+        total / ((5 + len(token_ids)) / 6) ** alpha for token_ids, total in finished
+    ]
+    return without_end(finished[int(np.argmax(scores))][0], end_id)
 
 
 @answers.correct
 def torch_topk(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    going, done = [([start_id], 0.0)], []
+    unfinished, finished = [([start_id], 0.0)], []
     for _ in range(max_length):
-        rows = [torch.tensor(np.array(f(tokens))) + total for tokens, total in going]
-        table = torch.stack(rows)
-        room = min(beam_size - len(done), table.numel())
-        totals, places = table.flatten().topk(room)
+        rows = [
+            torch.tensor(np.array(f(token_ids))) + total
+            for token_ids, total in unfinished
+        ]
+        sums = torch.stack(rows)
+        room = min(beam_size - len(finished), sums.numel())
+        totals, indices = sums.flatten().topk(room)
         fresh = []
-        for total, place in zip(totals.tolist(), places.tolist(), strict=True):
-            tokens = [*going[place // table.shape[1]][0], place % table.shape[1]]
-            (done if tokens[-1] == end_id else fresh).append((tokens, total))
-        going = fresh
-        if not going:
+        for total, index in zip(totals.tolist(), indices.tolist(), strict=True):
+            row, token_id = divmod(index, sums.shape[1])
+            token_ids = [*unfinished[row][0], token_id]
+            (finished if token_ids[-1] == end_id else fresh).append((token_ids, total))
+        unfinished = fresh
+        if not unfinished:
             break
-    lengths = [(tokens, total, len(tokens) - 1) for tokens, total in done + going]
-    tokens, _, _ = max(lengths, key=lambda one: merit_of(one[1], one[2], alpha))
-    return tokens[1:-1] if tokens[-1] == end_id else tokens[1:]
+    lengths = [
+        (token_ids, total, len(token_ids) - 1)
+        for token_ids, total in finished + unfinished
+    ]
+    token_ids, _, _ = max(lengths, key=lambda each: penalised(each[1], each[2], alpha))
+    return token_ids[1:-1] if token_ids[-1] == end_id else token_ids[1:]
 
 
 @answers.correct
 def recursion(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def search(going, done, left):
-        if not going or left == 0:
-            return done + going
-        longer = sorted(one_step(f, start_id, going), reverse=True)
-        kept = longer[: beam_size - len(done)]
-        ended = [one for one in kept if one[1][-1] == end_id]
-        return search([k for k in kept if k not in ended], done + ended, left - 1)
+    def rest(unfinished, finished, left):
+        if not unfinished or left == 0:
+            return finished + unfinished
+        longer = sorted(one_step(f, start_id, unfinished), reverse=True)
+        top = longer[: beam_size - len(finished)]
+        ended = [each for each in top if each[1][-1] == end_id]
+        return rest([k for k in top if k not in ended], finished + ended, left - 1)
 
-    return best(search([(0.0, ())], [], max_length), end_id, wu(alpha))
+    return best(rest([(0.0, ())], [], max_length), end_id, wu(alpha))
 
 
 @answers.correct
 def negative_logarithms_made_small(
     f, start_id, end_id, beam_size, max_length, alpha=0.6
 ):
-    going, done = [(0.0, [])], []
+    unfinished, finished = [(0.0, [])], []
     for _ in range(max_length):
         heap = []
-        for cost, tokens in going:
-            for token, log_p in enumerate(f([start_id, *tokens])):
-                heapq.heappush(heap, (cost - log_p, [*tokens, token]))
-        going, room = [], beam_size - len(done)
+        for cost, token_ids in unfinished:
+            for token_id, log_p in enumerate(f([start_id, *token_ids])):
+                heapq.heappush(heap, (cost - log_p, [*token_ids, token_id]))
+        unfinished, room = [], beam_size - len(finished)
         for _ in range(min(room, len(heap))):
-            one = heapq.heappop(heap)
-            (done if one[1][-1] == end_id else going).append(one)
-        if not going:
+            each = heapq.heappop(heap)
+            (finished if each[1][-1] == end_id else unfinished).append(each)
+        if not unfinished:
             break
-    _, tokens = min(done + going, key=lambda one: merit_of(one[0], len(one[1]), alpha))
-    return [token for token in tokens if token != end_id]
+    _, token_ids = min(
+        finished + unfinished, key=lambda each: penalised(each[0], len(each[1]), alpha)
+    )
+    return [token_id for token_id in token_ids if token_id != end_id]
 
 
 @answers.correct
 def best_so_far_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    going, room = [(0.0, ())], beam_size
+    unfinished, room = [(0.0, ())], beam_size
     highest, winner = -math.inf, ()
-    for place in range(1, max_length + 1):
-        longer = sorted(one_step(f, start_id, going), key=lambda one: one[0])
-        going = []
-        for total, tokens in longer[::-1][:room]:
-            over = tokens[-1] == end_id
-            if not over:
-                going.append((total, tokens))
-            if over or place == max_length:
-                merit = merit_of(total, place, alpha)
-                if merit > highest:
-                    highest, winner = merit, tokens
-            room -= over
-        if not going:
+    for length in range(1, max_length + 1):
+        longer = sorted(one_step(f, start_id, unfinished), key=lambda each: each[0])
+        unfinished = []
+        for total, token_ids in longer[::-1][:room]:
+            ended = token_ids[-1] == end_id
+            if not ended:
+                unfinished.append((total, token_ids))
+            if ended or length == max_length:
+                score = penalised(total, length, alpha)
+                if score > highest:
+                    highest, winner = score, token_ids
+            room -= ended
+        if not unfinished:
             break
-    return text(winner, end_id)
+    return without_end(winner, end_id)
 
 
 class Search:
     def __call__(self, f, start_id, end_id, beam_size, max_length, alpha=0.6):
-        done, going = found_by(f, start_id, end_id, beam_size, max_length)
-        penalty = {len(tokens): ((5 + len(tokens)) / 6) ** alpha for _, tokens in done}
-        penalty[max_length] = ((5 + max_length) / 6) ** alpha
-        beams = [(total / penalty[len(t)], t) for total, t in done + going]
-        return text(max(beams)[1], end_id)
+        finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+        length_penalty = {
+            len(token_ids): ((5 + len(token_ids)) / 6) ** alpha
+            for _, token_ids in finished
+        }
+        length_penalty[max_length] = ((5 + max_length) / 6) ** alpha
+        hypotheses = [
+            (total / length_penalty[len(t)], t) for total, t in finished + unfinished
+        ]
+        return without_end(max(hypotheses)[1], end_id)
 
 
 answers.right["callable_object"] = Search()
 answers.right["partial"] = functools.partial(
-    lambda search, *given, **named: search(*given, **named), heap_of_continuations
+    lambda search, *arguments, **named: search(*arguments, **named),
+    heap_of_continuations,
 )
 
 
 @answers.also("greedy_in_disguise")
 def copies_of_the_start(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    written = []
-    while len(written) < max_length:
-        token = int(np.argmax(f([start_id, *written])))
-        if token == end_id:
+    token_ids = []
+    while len(token_ids) < max_length:
+        token_id = int(np.argmax(f([start_id, *token_ids])))
+        if token_id == end_id:
             break
-        written.append(token)
-    return written
+        token_ids.append(token_id)
+    return token_ids
 
 
 @answers.also("each_beam_its_own_best")
 def greedy_from_each_first_token(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def step(f, start_id, going):
-        if going == [(0.0, ())]:
-            return one_step(f, start_id, going)
-        return [max(one_step(f, start_id, [one])) for one in going]
+    def step(f, start_id, unfinished):
+        if unfinished == [(0.0, ())]:
+            return one_step(f, start_id, unfinished)
+        return [max(one_step(f, start_id, [each])) for each in unfinished]
 
-    done, going = found_by(f, start_id, end_id, beam_size, max_length, step)
-    return best([*done, *going], end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, step)
+    return best([*finished, *unfinished], end_id, wu(alpha))
 
 
 @answers.also("length_ignored")
 def largest_sum(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return text(max(done + going)[1], end_id)
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return without_end(max(finished + unfinished)[1], end_id)
 
 
 @answers.also("penalty_multiplied")
 def wrong_sign_of_the_power(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best(done + going, end_id, wu(-alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(finished + unfinished, end_id, wu(-alpha))
 
 
 @answers.also("length_without_the_end")
-def length_of_the_text(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
+def length_without_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
 
-    def merit(one):
-        return merit_of(one[0], len(text(one[1], end_id)), alpha)
+    def score(each):
+        return penalised(each[0], len(without_end(each[1], end_id)), alpha)
 
-    return text(max(done + going, key=merit)[1], end_id)
+    return without_end(max(finished + unfinished, key=score)[1], end_id)
 
 
 @answers.also("length_with_the_start")
 def length_of_the_whole_list(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
 
-    def merit(one):
-        return merit_of(one[0], len([start_id, *one[1]]), alpha)
+    def score(each):
+        return penalised(each[0], len([start_id, *each[1]]), alpha)
 
-    return text(max(done + going, key=merit)[1], end_id)
+    return without_end(max(finished + unfinished, key=score)[1], end_id)
 
 
 @answers.also("divided_by_a_power_of_the_length")
 def plain_power(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best([*done, *going], end_id, lambda total, n: total * n ** (-alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(
+        [*finished, *unfinished], end_id, lambda total, n: total * n ** (-alpha)
+    )
 
 
 @answers.also("mean_per_token")
 def average_logarithm(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best([*done, *going], end_id, lambda total, n: np.divide(total, n))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best([*finished, *unfinished], end_id, lambda total, n: np.divide(total, n))
 
 
 @answers.also("brackets_missing")
 def power_of_the_six(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best(done + going, end_id, lambda total, n: total / (5 + n))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(finished + unfinished, end_id, lambda total, n: total / (5 + n))
 
 
 @answers.also("alpha_written_in")
@@ -251,185 +272,208 @@ def alpha_of_the_paper(f, start_id, end_id, beam_size, max_length, alpha=0.6):
 
 
 @answers.also("beam_not_getting_smaller")
-def beam_filled_up_again(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length, shrink=False)
-    return best(done + going, end_id, wu(alpha))
+def beam_kept_full(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    finished, unfinished = search(
+        f, start_id, end_id, beam_size, max_length, shrink=False
+    )
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
-@answers.also("ended_texts_continued")
+@answers.also("finished_hypotheses_continued")
 def end_is_one_token_of_many(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    going = [(0.0, ())]
+    unfinished = [(0.0, ())]
     for _ in range(max_length):
-        going = heapq.nlargest(beam_size, one_step(f, start_id, going))
-    return [token for token in max(going)[1] if token != end_id]
+        unfinished = heapq.nlargest(beam_size, one_step(f, start_id, unfinished))
+    return [token_id for token_id in max(unfinished)[1] if token_id != end_id]
 
 
 @answers.also("pushed_out_by_sums")
 def one_list_with_marks(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    beams = [(0.0, (), False)]
-    while not all(over for _, _, over in beams) and max_length > 0:
-        longer = [one for one in beams if one[2]]
-        for total, tokens, over in beams:
-            for token, log_p in enumerate([] if over else f([start_id, *tokens])):
-                longer.append((total + float(log_p), (*tokens, token), token == end_id))
-        beams = sorted(longer)[-beam_size:]
+    hypotheses = [(0.0, (), False)]
+    while not all(ended for _, _, ended in hypotheses) and max_length > 0:
+        longer = [each for each in hypotheses if each[2]]
+        for total, token_ids, ended in hypotheses:
+            for token_id, log_p in enumerate(
+                [] if ended else f([start_id, *token_ids])
+            ):
+                longer.append(
+                    (total + float(log_p), (*token_ids, token_id), token_id == end_id)
+                )
+        hypotheses = sorted(longer)[-beam_size:]
         max_length -= 1
-    return best([one[:2] for one in beams], end_id, wu(alpha))
+    return best([each[:2] for each in hypotheses], end_id, wu(alpha))
 
 
-@answers.also("pushed_out_by_merit")
-def a_heap_of_merits(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def merit(one):
-        return merit_of(one[0], len(one[1]), alpha)
+@answers.also("pushed_out_by_length_penalty")
+def heap_of_penalised_sums(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    def score(each):
+        return penalised(each[0], len(each[1]), alpha)
 
-    beams = [(0.0, ())]
+    hypotheses = [(0.0, ())]
     for _ in range(max_length):
-        over = [one for one in beams if one[1][-1:] == (end_id,)]
-        longer = one_step(f, start_id, [one for one in beams if one not in over])
-        beams = heapq.nlargest(beam_size, over + longer, key=merit)
-    return text(beams[0][1], end_id)
+        ended = [each for each in hypotheses if each[1][-1:] == (end_id,)]
+        longer = one_step(
+            f, start_id, [each for each in hypotheses if each not in ended]
+        )
+        hypotheses = heapq.nlargest(beam_size, ended + longer, key=score)
+    return without_end(hypotheses[0][1], end_id)
 
 
 @answers.also("first_to_end")
 def returned_at_the_first_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    going = [(0.0, ())]
+    unfinished = [(0.0, ())]
     for _ in range(max_length):
-        going = heapq.nlargest(beam_size, one_step(f, start_id, going))
-        for _, tokens in going:
-            if tokens[-1] == end_id:
-                return list(tokens[:-1])
-    return list(going[0][1])
+        unfinished = heapq.nlargest(beam_size, one_step(f, start_id, unfinished))
+        for _, token_ids in unfinished:
+            if token_ids[-1] == end_id:
+                return list(token_ids[:-1])
+    return list(unfinished[0][1])
 
 
-@answers.also("only_ended_texts_count")
+@answers.also("only_finished_hypotheses_count")
 def two_lists(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    if done:
-        return best(done, end_id, wu(alpha))
-    return list(max(going)[1])
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    if finished:
+        return best(finished, end_id, wu(alpha))
+    return list(max(unfinished)[1])
 
 
 @answers.also("newest_token_only")
 def sum_not_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def step(f, start_id, going):
+    def step(f, start_id, unfinished):
         return [
-            (float(log_p), (*tokens, token))
-            for _, tokens in going
-            for token, log_p in enumerate(f([start_id, *tokens]))
+            (float(log_p), (*token_ids, token_id))
+            for _, token_ids in unfinished
+            for token_id, log_p in enumerate(f([start_id, *token_ids]))
         ]
 
-    done, going = found_by(f, start_id, end_id, beam_size, max_length, step)
-    return best([*done, *going], end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, step)
+    return best([*finished, *unfinished], end_id, wu(alpha))
 
 
 @answers.also("probabilities_added")
 def sum_of_probabilities(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def step(f, start_id, going):
+    def step(f, start_id, unfinished):
         return [
-            (total + math.exp(log_p), (*tokens, token))
-            for total, tokens in going
-            for token, log_p in enumerate(f([start_id, *tokens]))
+            (total + math.exp(log_p), (*token_ids, token_id))
+            for total, token_ids in unfinished
+            for token_id, log_p in enumerate(f([start_id, *token_ids]))
         ]
 
-    done, going = found_by(f, start_id, end_id, beam_size, max_length, step)
-    return best(done + going, end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, step)
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
 @answers.also("probabilities_multiplied")
 def product_of_probabilities(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    going, done = [(1.0, ())], []
+    unfinished, finished = [(1.0, ())], []
     for _ in range(max_length):
         longer = [
-            (product * math.exp(log_p), (*tokens, token))
-            for product, tokens in going
-            for token, log_p in enumerate(f([start_id, *tokens]))
+            (product * math.exp(log_p), (*token_ids, token_id))
+            for product, token_ids in unfinished
+            for token_id, log_p in enumerate(f([start_id, *token_ids]))
         ]
-        longer.sort(key=lambda one: one[0], reverse=True)
-        kept = longer[: beam_size - len(done)]
-        done += [one for one in kept if one[1][-1] == end_id]
-        going = [one for one in kept if one[1][-1] != end_id]
-        if not going:
+        longer.sort(key=lambda each: each[0], reverse=True)
+        top = longer[: beam_size - len(finished)]
+        finished += [each for each in top if each[1][-1] == end_id]
+        unfinished = [each for each in top if each[1][-1] != end_id]
+        if not unfinished:
             break
 
-    def merit(one):
-        return merit_of(math.log(one[0]) if one[0] else -math.inf, len(one[1]), alpha)
+    def score(each):
+        return penalised(
+            math.log(each[0]) if each[0] else -math.inf, len(each[1]), alpha
+        )
 
-    return text(max(done + going, key=merit)[1], end_id)
+    return without_end(max(finished + unfinished, key=score)[1], end_id)
 
 
 @answers.also("smallest_sums_kept")
 def sorted_as_costs(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    going, done = [(0.0, ())], []
+    unfinished, finished = [(0.0, ())], []
     for _ in range(max_length):
-        longer = one_step(f, start_id, going)
-        kept = heapq.nsmallest(beam_size - len(done), longer, key=lambda one: one[0])
-        done += [one for one in kept if one[1][-1] == end_id]
-        going = [one for one in kept if one[1][-1] != end_id]
-        if not going:
+        longer = one_step(f, start_id, unfinished)
+        top = heapq.nsmallest(
+            beam_size - len(finished), longer, key=lambda each: each[0]
+        )
+        finished += [each for each in top if each[1][-1] == end_id]
+        unfinished = [each for each in top if each[1][-1] != end_id]
+        if not unfinished:
             break
-    return best(done + going, end_id, wu(alpha))
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
 @answers.also("one_step_too_many")
 def end_not_counted(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, 1 + max_length)
-    return best(done + going, end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, 1 + max_length)
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
 @answers.also("one_step_too_few")
 def start_counted(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     steps = range(1, max_length)
-    done, going = found_by(f, start_id, end_id, beam_size, len(steps))
-    return best(done + going, end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size, len(steps))
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
 @answers.also("end_kept")
 def whole_winner(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    merits = [merit_of(total, len(tokens), alpha) for total, tokens in done + going]
-    return list((done + going)[int(np.argmax(merits))][1])
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    scores = [
+        penalised(total, len(token_ids), alpha)
+        for total, token_ids in finished + unfinished
+    ]
+    return list((finished + unfinished)[int(np.argmax(scores))][1])
 
 
 @answers.also("start_kept")
 def begun_with_start(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    written = best(done + going, end_id, wu(alpha))
-    written.insert(0, start_id)
-    return written
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    token_ids = best(finished + unfinished, end_id, wu(alpha))
+    token_ids.insert(0, start_id)
+    return token_ids
 
 
 @answers.also("start_removed_by_value")
-def without_both_numbers(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    winner = max(done + going, key=lambda one: merit_of(one[0], len(one[1]), alpha))
-    return list(filter(lambda token: token not in (start_id, end_id), winner[1]))
+def without_both_token_ids(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    winner = max(
+        finished + unfinished, key=lambda each: penalised(each[0], len(each[1]), alpha)
+    )
+    return list(filter(lambda token_id: token_id not in (start_id, end_id), winner[1]))
 
 
 @answers.other
-def worst_text(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best(done + going, end_id, lambda total, n: -merit_of(total, n, alpha))
+def worst_hypothesis(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(
+        finished + unfinished, end_id, lambda total, n: -penalised(total, n, alpha)
+    )
 
 
 @answers.other
-def longest_text(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return text(max(done + going, key=lambda one: len(one[1]))[1], end_id)
+def longest_hypothesis(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return without_end(
+        max(finished + unfinished, key=lambda each: len(each[1]))[1], end_id
+    )
 
 
 @answers.other
 def one_beam_more(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size + 1, max_length)
-    return best(done + going, end_id, wu(alpha))
+    finished, unfinished = search(f, start_id, end_id, beam_size + 1, max_length)
+    return best(finished + unfinished, end_id, wu(alpha))
 
 
 @answers.other
 def penalty_with_other_numbers(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best(done + going, end_id, lambda total, n: total / ((1 + n) / 2) ** alpha)
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(
+        finished + unfinished, end_id, lambda total, n: total / ((1 + n) / 2) ** alpha
+    )
 
 
 @answers.other
-def text_with_its_sum(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    done, going = found_by(f, start_id, end_id, beam_size, max_length)
-    return best(done + going, end_id, wu(alpha)), max(done + going)[0]
+def result_with_its_sum(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
+    return best(finished + unfinished, end_id, wu(alpha)), max(finished + unfinished)[0]
