@@ -2,8 +2,8 @@
 
 A word is a tuple of symbols, so the same functions serve for any convention about a
 word's end; ``spell`` is this course's. Text is split at white space. Nothing here is
-fast (``course_lib.fast_bpe`` is), splits bytes (``course_lib.byte_bpe``) or files away
-what was learned (``course_lib.merges_file``).
+fast (``course_lib.fast_bpe`` is), splits bytes (``course_lib.byte_bpe``) or saves what
+was learned (``course_lib.merges_file``).
 """
 
 from itertools import pairwise
@@ -50,9 +50,10 @@ def pair_counts(words: dict[tuple[str, ...], int]) -> dict[tuple[str, str], int]
 
     words : how often each word occurs, words being tuples of symbols
 
-    Returns how often each pair (left, right) occurs in the whole text: each place in a
-    word counts as often as the word occurs. Places may overlap: ``aaa`` has the pair
-    (a, a) twice. A word of one symbol has no pairs, and none reach across two words.
+    Returns how often each pair (left, right) occurs in the whole text: each occurrence
+    in a word counts as often as the word occurs. Occurrences may overlap: ``aaa`` has
+    the pair (a, a) twice. A word of one symbol has no pairs, and none reach across two
+    words.
     Source: Sennrich et al. (2016), section 3.2.
 
     >>> pair_counts({("e", "a", "t"): 2, ("a", "t"): 3})
@@ -82,14 +83,14 @@ def merge_pair(symbols: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ..
     ('aa', 'a')
     """
     merged = []
-    place = 0
-    while place < len(symbols):
-        if tuple(symbols[place : place + 2]) == pair:
+    i = 0
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == pair:
             merged.append(pair[0] + pair[1])
-            place += 2
+            i += 2
         else:
-            merged.append(symbols[place])
-            place += 1
+            merged.append(symbols[i])
+            i += 1
     return tuple(merged)
 
 
@@ -101,10 +102,13 @@ def train_bpe(
     words : how often each word occurs, words being tuples of symbols
     n_merges : how many pairs to learn at most
 
-    Returns the pairs in the order in which they were learned. Of several pairs with
-    the same count it is the one that is last in Python's order of tuples of strings:
-    ("b", "a") before ("a", "z"), and ("b", "c") before ("b", "a"). It ends early when
-    no pair occurs at least twice, so no words give an empty list. words stays as it is.
+    Returns the pairs in the order in which they were learned, by these rules:
+    - In each step it is the pair with the greatest count.
+    - Of several pairs with that count it is the one that is last in Python's order of
+      tuples of strings: ("b", "a") before ("a", "z"), ("b", "c") before ("b", "a").
+    - It ends early when no pair occurs at least twice; no words give an empty list.
+
+    words stays as it is.
     Source: Sennrich et al. (2016), section 3.2, algorithm 1; the order of equal counts
     and the end are those of their program.
 
@@ -134,17 +138,19 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
     merges : the learned pairs, as ``train_bpe`` gives them: in the order in which they
         were learned, none before the pairs that make its parts
 
-    Returns the word's tokens, from left to right. Of all pairs in the word the one
-    that was learned first is joined, wherever it stands, until there is none left; how
-    long a token becomes plays no part. A symbol that was never seen in training stays a
-    token of its own, and a word without symbols gives an empty list.
+    Returns the word's tokens, from left to right, by these rules:
+    - Of all pairs in the word the one that was learned first is joined, wherever it
+      occurs, until there is none left; how long a token becomes does not matter.
+    - A symbol that did not occur in training stays a token of its own.
+    - A word without symbols gives an empty list.
+
     Source: Sennrich et al. (2016), section 3.2: the learned operations are applied to
     new words.
 
     >>> encode_word(("a", "b", "c"), [("b", "c"), ("a", "b")])
     ['a', 'bc']
     """
-    # Should a pair be there twice, its first place counts.
+    # If a pair is there twice, the first one counts.
     ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
     symbols = tuple(word)
     while known := set(pairwise(symbols)) & ranks.keys():
@@ -153,15 +159,17 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
 
 
 def decode(tokens: list[str]) -> str:
-    """Put tokens together to a text again.
+    """Join tokens to a text again.
 
     tokens : tokens of any number of words, from left to right
 
     Returns the text: the mark ``</w>`` at the end of a token is a space, unless it is
-    the last token; nothing else stands between tokens. Tokens that no training made are
+    the last token; nothing else is between tokens. Tokens that no training made are
     text like others. Three things of a text are lost on the way to tokens and back:
-    which white space stood between two words and how much of it, white space at both
-    ends, and, if the text itself contains ``</w>``, where that stood.
+    - which white space was between two words, and how much of it
+    - white space at both ends
+    - if the text itself contains ``</w>``, where that was
+
     Source: Sennrich et al. (2016), section 3.2: the mark lets the text be restored.
 
     >>> decode(["m", "at</w>", "eats</w>"])
@@ -184,7 +192,7 @@ def vocabulary(
     merges : the pairs that were learned from them
 
     Returns each token once: first the words' symbols in Python's order of strings, then
-    what each merge makes. A token's place in the list is its number.
+    what each merge makes. A token's index in the list is its token id.
     Source: Sennrich et al. (2016), section 3.2: symbols and merges make the vocabulary.
 
     >>> vocabulary({("a", "t"): 3, ("e",): 2}, [("a", "t")])

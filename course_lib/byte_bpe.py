@@ -1,8 +1,8 @@
-"""Byte-pair encoding of bytes: any text becomes numbers and comes back unchanged.
+"""Byte-pair encoding of bytes: any text becomes token ids and comes back unchanged.
 
 A text's UTF-8 bytes are written as one character each (``ALPHABET``), so training,
-merging and encoding are those of ``course_lib.bpe``, and no symbol is ever unknown.
-The alphabet and the splitting are GPT-2's; a space belongs to the word after it.
+merging and encoding are those of ``course_lib.bpe``, and no symbol is ever unknown. The
+alphabet and the pre-tokenisation are GPT-2's; a space belongs to the word after it.
 """
 
 import re
@@ -18,24 +18,27 @@ _HIDDEN = [byte for byte in range(256) if byte not in _VISIBLE]
 # A byte is the Latin-1 character of this number if one can see that, else it is one of
 # the characters from number 256 on: a space is Ġ.
 _CHARACTERS = {byte: chr(byte) for byte in _VISIBLE} | {
-    byte: chr(256 + place) for place, byte in enumerate(_HIDDEN)
+    byte: chr(256 + index) for index, byte in enumerate(_HIDDEN)
 }
 ALPHABET = "".join(_CHARACTERS[byte] for byte in range(256))
 BYTE_OF = {character: byte for byte, character in enumerate(ALPHABET)}
 
 
-def pieces(text: str) -> list[str]:
-    """Split a text into the pieces within which symbols may be joined.
+def pre_tokens(text: str) -> list[str]:
+    """Split a text into the pre-tokens within which symbols may be joined.
 
     text : any text
 
-    Returns the pieces from left to right, put together the text again: runs of letters,
-    of digits, and of other signs, each with the one space before it if there is one;
-    the endings 's 't 're 've 'm 'll 'd; and what white space is left.
+    Returns the pre-tokens from left to right; joined, they are the text again:
+    - runs of letters, of digits, and of other signs, each with the one space before it
+      if there is one
+    - the endings 's 't 're 've 'm 'll 'd
+    - what white space is left
+
     Source: Radford et al. (2019), Language Models are Unsupervised Multitask Learners,
     section 2.2, and the regular expression in their program.
 
-    >>> pieces("The cat's 12 mats!")
+    >>> pre_tokens("The cat's 12 mats!")
     ['The', ' cat', "'s", ' 12', ' mats', '!']
     """
     return _pattern().findall(text)
@@ -64,10 +67,10 @@ def _characters_of(category: str) -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-def spell_bytes(piece: str) -> tuple[str, ...]:
-    """Write a piece of text as its UTF-8 bytes, each as one character of ``ALPHABET``.
+def spell_bytes(pre_token: str) -> tuple[str, ...]:
+    """Write a pre-token as its UTF-8 bytes, each as one character of ``ALPHABET``.
 
-    piece : any text
+    pre_token : any text
 
     Returns the symbols. Raises ``ValueError`` for half a surrogate pair, the one thing
     that a Python string can hold and UTF-8 cannot.
@@ -77,49 +80,52 @@ def spell_bytes(piece: str) -> tuple[str, ...]:
     ('Ġ', 't', 'Ã', '¤')
     """
     try:
-        return tuple(ALPHABET[byte] for byte in piece.encode())
+        return tuple(ALPHABET[byte] for byte in pre_token.encode())
     except UnicodeEncodeError as error:
+        half = pre_token[error.start]
         raise ValueError(
-            f"{piece[error.start]!r} is half a surrogate pair, which UTF-8 cannot hold"
+            f"{half!r} is half a surrogate pair, which UTF-8 cannot hold"
         ) from None
 
 
-def byte_words(
+def pre_token_counts(
     text: str, special_tokens: tuple[str, ...] = ()
 ) -> dict[tuple[str, ...], int]:
-    """Count how often each piece occurs in a text, for ``train_bpe``.
+    """Count how often each pre-token occurs in a text, for ``train_bpe``.
 
     text : any text
     special_tokens : texts that stand for themselves; they are not counted
 
-    Returns how often each piece occurs; the piece is written as ``spell_bytes`` writes
-    it. Source: Radford et al. (2019), section 2.2.
+    Returns how often each pre-token occurs; it is written as ``spell_bytes`` writes it.
+    Source: Radford et al. (2019), section 2.2.
 
-    >>> byte_words("a a<end>", ("<end>",))
+    >>> pre_token_counts("a a<end>", ("<end>",))
     {('a',): 1, ('Ġ', 'a'): 1}
     """
     counts: Counter[str] = Counter()
     for part in split_special(text, special_tokens):
         if part not in special_tokens:
-            counts.update(pieces(part))
-    return {spell_bytes(piece): count for piece, count in counts.items()}
+            counts.update(pre_tokens(part))
+    return {spell_bytes(pre_token): count for pre_token, count in counts.items()}
 
 
 def split_special(text: str, special_tokens: tuple[str, ...]) -> list[str]:
-    """Cut a text at its special tokens; where two fit, the longer one counts.
+    """Split a text at its special tokens; where two fit, the longer one counts.
 
     text : any text
     special_tokens : texts that stand for themselves
 
-    Returns the parts from left to right, put together the text again: special tokens
-    and what stands between them. Raises ``ValueError`` for an empty special token.
+    Returns the parts from left to right; joined, they are the text again: special
+    tokens and what is between them. Raises ``ValueError`` for an empty special token.
     Source: GPT-2's program knows one special token; several by length is this course's.
 
     >>> split_special("a<end>b", ("<end>",))
     ['a', '<end>', 'b']
     """
     if "" in special_tokens:
-        raise ValueError("a special token is empty: it would stand everywhere")
+        raise ValueError(
+            "a special token is empty: it would occur everywhere; leave it out"
+        )
     if not special_tokens:
         return [text]
     longest_first = sorted(special_tokens, key=len, reverse=True)
@@ -129,7 +135,7 @@ def split_special(text: str, special_tokens: tuple[str, ...]) -> list[str]:
 def byte_vocabulary(
     merges: list[tuple[str, str]], special_tokens: tuple[str, ...] = ()
 ) -> list[str]:
-    """List the tokens of the byte-level encoding; a token's place is its number.
+    """List the tokens of the byte-level encoding; a token's index is its token id.
 
     merges : the learned pairs, in symbols of ``ALPHABET``
     special_tokens : texts that stand for themselves
@@ -149,7 +155,7 @@ def byte_vocabulary(
 def encode_bytes(
     text: str, merges: list[tuple[str, str]], special_tokens: tuple[str, ...] = ()
 ) -> list[int]:
-    """Turn any text into numbers of tokens.
+    """Turn any text into token ids.
 
     text : any text
     merges : the learned pairs, in symbols of ``ALPHABET``, in the order in which they
@@ -157,9 +163,10 @@ def encode_bytes(
     special_tokens : texts that stand for themselves wherever they occur in the text;
         where two fit, the longer one counts
 
-    Returns the numbers, places in ``byte_vocabulary``: 0 … 255 are bytes, then come the
-    merges, then the special tokens. Symbols are joined within each of the ``pieces`` of
-    what stands between special tokens, as ``encode_word`` does, and never across two.
+    Returns the token ids, indices in ``byte_vocabulary``: 0 … 255 are bytes, then come
+    the merges, then the special tokens. Symbols are joined within each of the
+    ``pre_tokens`` of what is between special tokens, as ``encode_word`` does, and never
+    across two.
     Raises ``ValueError`` for half a surrogate pair and for an empty special token.
     Source: Radford et al. (2019), section 2.2.
 
@@ -167,16 +174,16 @@ def encode_bytes(
     [256, 32, 195, 164, 257]
     """
     tokens = [*ALPHABET, *(left + right for left, right in merges)]
-    numbers = {token: number for number, token in enumerate(tokens)}
-    encoded = []
+    ids = {token: token_id for token_id, token in enumerate(tokens)}
+    token_ids = []
     for part in split_special(text, special_tokens):
         if part in special_tokens:
-            encoded.append(len(tokens) + special_tokens.index(part))
+            token_ids.append(len(tokens) + special_tokens.index(part))
             continue
-        for piece in pieces(part):
-            word = encode_word(spell_bytes(piece), merges)
-            encoded += [numbers[token] for token in word]
-    return encoded
+        for pre_token in pre_tokens(part):
+            word = encode_word(spell_bytes(pre_token), merges)
+            token_ids += [ids[token] for token in word]
+    return token_ids
 
 
 def decode_bytes(
@@ -184,16 +191,17 @@ def decode_bytes(
     merges: list[tuple[str, str]],
     special_tokens: tuple[str, ...] = (),
 ) -> str:
-    """Turn token ids into the text again.
+    """Turn token ids back into the text.
 
     token_ids : indices in ``byte_vocabulary``
     merges : as in encoding
     special_tokens : as in encoding
 
-    Returns the text, exactly the one that was encoded. Token ids that no encoding gives,
-    such as half a letter, may stand for bytes that are not UTF-8: each run of bytes
-    that could begin a character but does not go on, and each other wrong byte, becomes
-    one � (U+FFFD). Raises ``ValueError`` for a token id that is not in the vocabulary.
+    Returns the text, exactly the one that was encoded. Token ids that no encoding
+    gives, such as half a letter, may stand for bytes that are not UTF-8: each run of
+    bytes that could begin a character but does not go on, and each other wrong byte,
+    becomes one � (U+FFFD). Raises ``ValueError`` for a token id that is not in the
+    vocabulary.
     Source: Radford et al. (2019), section 2.2; � is Unicode's own advice (chapter 3.9)
     and Python's ``errors="replace"``.
 

@@ -1,21 +1,21 @@
-"""Where a token stands, as numbers: sinusoids, and rotations.
+"""Positions as numbers: sinusoids that are added, rotations of queries and keys.
 
-Nothing here is learned; learned positions are in ``course_lib.nn``.
+Nothing here is learned; learned positions are in ``course_lib.nn.transformer``.
 """
 
 import numpy as np
 
 
 def sinusoidal_encoding(n: int, d_model: int, base: float = 10000.0) -> np.ndarray:
-    """Give each place a vector of sines and cosines.
+    """Compute a vector of sines and cosines for each position.
 
-    n : number of places, counted from 0
-    d_model : length of a place's vector
-    base : what the wavelengths grow towards: from 2π to nearly base · 2π
+    n : number of positions, counted from 0
+    d_model : length of a position's vector
+    base : sets the longest wavelength, nearly base · 2π; the shortest is 2π
 
     Returns (n, d_model), computed in float64: row t holds, for i = 0, 1, …, sin(t ω_i)
     in column 2i and cos(t ω_i) in column 2i + 1, with ω_i = base ** (−2i / d_model). If
-    d_model is odd, the last sine has no cosine beside it.
+    d_model is odd, the last sine has no cosine.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5.
 
     >>> sinusoidal_encoding(2, 3).round(4)
@@ -31,9 +31,9 @@ def sinusoidal_encoding(n: int, d_model: int, base: float = 10000.0) -> np.ndarr
 
 
 def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
-    """Give the matrix that moves every sinusoidal encoding by k places.
+    """Compute the matrix that moves every sinusoidal encoding by k positions.
 
-    k : how many places further; back if it is negative
+    k : how many positions further; back if it is negative
     d_model : length of an encoding, even
     base : that of the encoding
 
@@ -61,38 +61,40 @@ def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
 
 
 def add_positions(x: np.ndarray, encoding: np.ndarray) -> np.ndarray:
-    """Tell each token where it stands, by adding the encoding of its place.
+    """Add to each token the encoding of its position.
 
-    x : (..., n, d_model), one token per row; the first row stands at place 0
-    encoding : (n_places, d_model), one place per row, n_places at least n
+    x : (..., n, d_model), one token per row; the first row is at position 0
+    encoding : (n_positions, d_model), one position per row, n_positions at least n
 
-    Returns (..., n, d_model): row i is token i plus the encoding of place i, in every
-    sequence. Whole numbers are allowed, and x and encoding stay as they are. Raises
-    ``ValueError`` if there are fewer places than tokens.
+    Returns (..., n, d_model): row i is token i plus the encoding of position i, in
+    every sequence. Whole numbers are allowed, and x and encoding stay as they are.
+    Raises ``ValueError`` if there are fewer positions than tokens.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5.
 
     >>> add_positions(np.array([[1.0, 1.0]]), np.array([[0.0, 1.0], [0.8, 0.5]]))
     array([[1., 2.]])
     """
-    n, n_places = x.shape[-2], len(encoding)
-    if n > n_places:
-        raise ValueError(f"{n} tokens are more than the {n_places} encoded places")
+    n, n_positions = x.shape[-2], len(encoding)
+    if n > n_positions:
+        raise ValueError(
+            f"{n} tokens are more than the {n_positions} positions of the encoding"
+        )
     return x + encoding[:n]
 
 
 def rotary(
     x: np.ndarray, positions: np.ndarray | list[int], base: float = 10000.0
 ) -> np.ndarray:
-    """Turn queries or keys by angles that grow with their places.
+    """Rotate queries or keys by angles that grow with their positions.
 
     x : (..., n, d_k), one query or one key per row; d_k is even
-    positions : (n,), the place of each row, any whole numbers
+    positions : (n,), the position of each row, any whole numbers
     base : as in ``sinusoidal_encoding``
 
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in
     columns 2i and 2i + 1 become a cos φ − b sin φ and a sin φ + b cos φ, where
     φ = positions[t] · base ** (−2i / d_k). Then the dot product of a query and a key
-    depends on their places by the difference only. Whole numbers are allowed, the
+    depends on their positions by the difference only. Whole numbers are allowed, the
     result holds floats, and x and positions stay as they are. Raises ``ValueError`` if
     d_k is odd.
     Source: Su et al. (2021), RoFormer, section 3.2.2, equation 34.
@@ -104,9 +106,9 @@ def rotary(
     d_k = x.shape[-1]
     if d_k % 2:
         raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
-    speeds = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
-    angles = np.asarray(positions)[:, np.newaxis] * speeds  # (n, d_k / 2)
+    frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
+    angles = np.asarray(positions)[:, np.newaxis] * frequencies  # (n, d_k / 2)
     sine, cosine = np.sin(angles), np.cos(angles)
     first, second = x[..., 0::2], x[..., 1::2]
-    turned = [first * cosine - second * sine, first * sine + second * cosine]
-    return np.stack(turned, axis=-1).reshape(x.shape)
+    rotated = [first * cosine - second * sine, first * sine + second * cosine]
+    return np.stack(rotated, axis=-1).reshape(x.shape)

@@ -10,7 +10,7 @@ from course_lib.byte_bpe import (
     BYTE_OF,
     byte_vocabulary,
     encode_bytes,
-    pieces,
+    pre_tokens,
     spell_bytes,
     split_special,
 )
@@ -61,7 +61,7 @@ def _token_ids_between(text, merges):
         pairs.append((id_of[left], id_of[right]))
         id_of[left + right] = 256 + rank
     token_ids = []
-    for pre_token in pieces(text):
+    for pre_token in pre_tokens(text):
         part = list(pre_token.encode())
         for rank, (left, right) in enumerate(pairs):
             position = 0
@@ -181,7 +181,7 @@ def encoded(
     special_tokens,
     *,
     tidy=str,
-    cut=pieces,
+    cut=pre_tokens,
     spell=spell_bytes,
     join=encode_word,
 ):
@@ -233,7 +233,7 @@ def numbers_of_characters(text, merges, special_tokens=()):
         if part in special_tokens:
             result.append(256 + len(merges) + special_tokens.index(part))
             continue
-        for pre_token in pieces(part):
+        for pre_token in pre_tokens(part):
             symbols = [ord(character) for character in pre_token]
             for rank, pair in enumerate(pairs):
                 position = 0

@@ -4,7 +4,13 @@ import re
 import unicodedata
 
 from course_lib.bpe import encode_word, merge_pair
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, pieces, spell_bytes, split_special
+from course_lib.byte_bpe import (
+    ALPHABET,
+    BYTE_OF,
+    pre_tokens,
+    spell_bytes,
+    split_special,
+)
 from tests.answers import Answers
 
 answers = Answers("encode_bytes")
@@ -53,7 +59,9 @@ def assembled(text, merges, special_tokens=(), between=None, refuses=True):
     if refuses and re.search("[\ud800-\udfff]", text):
         raise ValueError("half a surrogate pair")
     between = between or (
-        lambda part: [n for p in pieces(part) for n in token_ids_of(p.encode(), merges)]
+        lambda part: [
+            n for p in pre_tokens(part) for n in token_ids_of(p.encode(), merges)
+        ]
     )
     token_ids = []
     for special, part in cut_out(text, special_tokens):
@@ -79,7 +87,7 @@ def table_of_symbols(text, merges, special_tokens=()):
         if position % 2:
             token_ids.append(len(table) + special_tokens.index(part))
         else:
-            words = [encode_word(spell_bytes(p), merges) for p in pieces(part)]
+            words = [encode_word(spell_bytes(p), merges) for p in pre_tokens(part)]
             token_ids += map(table.__getitem__, itertools.chain.from_iterable(words))
     return token_ids
 
@@ -96,7 +104,7 @@ def recursion_at_special_tokens(text, merges, special_tokens=()):
         joined = [left + right for left, right in merges]
         return [
             (list(ALPHABET) + joined).index(token)
-            for pre_token in pieces(text)
+            for pre_token in pre_tokens(text)
             for token in encode_word(spell_bytes(pre_token), merges)
         ]
     position, _, special = first
@@ -117,7 +125,7 @@ def whole_numbers_throughout(text, merges, special_tokens=()):
         pairs[id_of[left], id_of[right]] = 256 + len(pairs)
 
     def between(part):
-        for pre_token in pieces(part):
+        for pre_token in pre_tokens(part):
             symbols = list(pre_token.encode("utf-8"))
             for pair, number in pairs.items():
                 done = []
@@ -146,7 +154,7 @@ def remembered_pre_tokens(text, merges, special_tokens=()):
         text,
         merges,
         special_tokens,
-        lambda part: itertools.chain.from_iterable(map(known, pieces(part))),
+        lambda part: itertools.chain.from_iterable(map(known, pre_tokens(part))),
     )
 
 
@@ -186,7 +194,7 @@ def ordinals(text, merges, special_tokens=()):
         id_of[left + right] = pairs[-1][2]
 
     def between(part):
-        for pre_token in pieces(part):
+        for pre_token in pre_tokens(part):
             symbols = [*map(ord, pre_token)]
             for left, right, number in pairs:
                 done = []
@@ -208,7 +216,7 @@ def latin(character):
 @answers.also("latin_1")
 def one_byte_per_character(text, merges, special_tokens=()):
     def between(part):
-        for pre_token in pieces(part):
+        for pre_token in pre_tokens(part):
             yield from token_ids_of(bytes(map(latin, pre_token)), merges)
 
     return assembled(text, merges, special_tokens, between, refuses=False)
@@ -229,7 +237,7 @@ def pairs_of_latin_letters(text, merges, special_tokens=()):
     made = ["".join(pair) for pair in merges]
 
     def between(part):
-        for pre_token in pieces(part):
+        for pre_token in pre_tokens(part):
             symbols = tuple(pre_token.encode().decode("latin-1"))
             for pair in merges:
                 symbols = merge_pair(symbols, pair)
@@ -353,7 +361,7 @@ def longest_known_bytes(text, merges, special_tokens=()):
     made = [as_bytes(left + right) for left, right in merges]
 
     def between(part):
-        for pre_token in pieces(part):
+        for pre_token in pre_tokens(part):
             rest = pre_token.encode()
             while rest:
                 fits = [token for token in made if rest.startswith(token)]

@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.course import Course
 from course_lib.bpe import encode_word, spell, train_bpe, vocabulary, word_counts
-from course_lib.byte_bpe import byte_words
+from course_lib.byte_bpe import pre_token_counts
 from course_lib.fast_bpe import byte_encoder, train_bpe_fast, word_encoder
 from tests.benchmarks.figure import Figure, above, against
 from tests.bpe import peers
@@ -79,7 +79,7 @@ def _learning(text: str, n_merges: int) -> list[Figure]:
         return peers.file_of_subword_nmt(text, n)
 
     def fast_of_bytes(n: int) -> peers.Merges:
-        return train_bpe_fast(byte_words(text), n, "oldest")
+        return train_bpe_fast(pre_token_counts(text), n, "oldest")
 
     def tokenizers(n: int) -> peers.Tokenizer:
         return peers.byte_tokenizer(text, n)

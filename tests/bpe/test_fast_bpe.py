@@ -15,8 +15,13 @@ from course_lib.bpe import (
     train_bpe,
     word_counts,
 )
-from course_lib.byte_bpe import byte_vocabulary, byte_words, decode_bytes, encode_bytes
-from course_lib.fast_bpe import Corpus, byte_encoder, train_bpe_fast, word_encoder
+from course_lib.byte_bpe import (
+    byte_vocabulary,
+    decode_bytes,
+    encode_bytes,
+    pre_token_counts,
+)
+from course_lib.fast_bpe import PairCounts, byte_encoder, train_bpe_fast, word_encoder
 from tests.bpe.german import every, training_text
 
 exact = settings(max_examples=400, deadline=None, derandomize=True)
@@ -40,18 +45,18 @@ def test_the_merges_are_those_of_the_reference(words, n_merges):
 @exact
 @given(letters, st.integers(0, 40))
 def test_the_merges_of_a_random_text_are_those_of_the_reference(text, n_merges):
-    for words in (word_counts(text), byte_words(text)):
+    for words in (word_counts(text), pre_token_counts(text)):
         assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
 
 
 @exact
 @given(st.text(), st.integers(0, 40))
 def test_the_merges_of_any_unicode_are_those_of_the_reference(text, n_merges):
-    for words in (word_counts(text * 2), byte_words(text * 2)):
+    for words in (word_counts(text * 2), pre_token_counts(text * 2)):
         assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
 
 
-@pytest.mark.parametrize("count", [word_counts, byte_words])
+@pytest.mark.parametrize("count", [word_counts, pre_token_counts])
 def test_the_merges_of_a_real_text_are_those_of_the_reference(count):
     words = count(every(8, training_text()))
     assert len(words) > 3000
@@ -78,7 +83,7 @@ def test_a_pair_that_is_there_twice_counts_where_it_is_first():
 @exact
 @given(corpora, st.lists(st.tuples(symbols, symbols), max_size=6))
 def test_the_counts_that_are_kept_are_those_of_counting_anew(words, merges):
-    corpus = Corpus(words)
+    corpus = PairCounts(words)
     spelt = [(word, count) for word, count in words.items()]
     for pair in merges:
         grown = corpus.merge(pair)
@@ -124,7 +129,7 @@ def test_the_rule_for_equals_decides():
     words = {("a", "z"): 2, ("b", "c"): 2}
     assert train_bpe_fast(words, 1) == [("b", "c")]
     assert train_bpe_fast(words, 1, "oldest") == [("a", "z")]
-    with pytest.raises(ValueError, match=r"^equal_counts='first' is neither last nor"):
+    with pytest.raises(ValueError, match=r"^tie_break='first' is neither last nor"):
         train_bpe_fast(words, 1, "first")
 
 
@@ -138,7 +143,7 @@ def test_encoders_give_the_tokens_of_the_references(trained_on, text, n_merges):
     encode = word_encoder(merges)
     tokens = [t for word in text.split() for t in encode_word(spell(word), merges)]
     assert encode(text) == tokens == encode(text)
-    merges = train_bpe_fast(byte_words(trained_on), n_merges)
+    merges = train_bpe_fast(pre_token_counts(trained_on), n_merges)
     table = byte_vocabulary(merges)
     numbers = encode_bytes(text, merges)
     assert byte_encoder(merges)(text) == [table[number] for number in numbers]
@@ -159,7 +164,7 @@ def test_a_real_text_is_encoded_as_by_the_reference_and_comes_back():
     assert decode(encode(text)) == " ".join(text.split())
     for word in list(dict.fromkeys(text.split()))[::10]:
         assert encode(word) == encode_word(spell(word), merges)
-    merges = train_bpe_fast(byte_words(text), 1000)
+    merges = train_bpe_fast(pre_token_counts(text), 1000)
     table, part = byte_vocabulary(merges), every(20, text)
     numbers = encode_bytes(part, merges)
     assert byte_encoder(merges)(part) == [table[number] for number in numbers]
@@ -175,6 +180,6 @@ def test_what_an_encoder_gives_may_be_changed():
 
 def test_a_word_is_joined_wherever_the_pair_stands():
     words = {tuple("abab"): 2, tuple("ab"): 1}
-    corpus = Corpus(words)
+    corpus = PairCounts(words)
     assert corpus.merge(("a", "b")) == {("ab", "ab")}
     assert corpus.counts == {("ab", "ab"): 2}

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from course_lib.bpe import decode, encode_word, pair_counts, spell, word_counts
-from course_lib.byte_bpe import ALPHABET, byte_words, pieces, spell_bytes
-from course_lib.fast_bpe import Corpus, byte_encoder, train_bpe_fast, word_encoder
+from course_lib.byte_bpe import ALPHABET, pre_token_counts, pre_tokens, spell_bytes
+from course_lib.fast_bpe import PairCounts, byte_encoder, train_bpe_fast, word_encoder
 from course_lib.merges_file import load_merges, save_merges
 from tests.bpe.german import every, held_out_text, training_text
 from tests.bpe.peers import (
@@ -83,7 +83,7 @@ def test_merges_of_random_words_are_those_of_subword_nmt(text):
 def test_pieces_and_bytes_are_those_of_tokenizers(text):
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
     theirs = [piece for piece, _ in splitter.pre_tokenize_str(text)]
-    assert ["".join(spell_bytes(piece)) for piece in pieces(text)] == theirs
+    assert ["".join(spell_bytes(piece)) for piece in pre_tokens(text)] == theirs
 
 
 def test_the_alphabet_is_that_of_tokenizers():
@@ -92,18 +92,18 @@ def test_the_alphabet_is_that_of_tokenizers():
 
 def test_merges_are_those_of_tokenizers_by_its_rule_for_equal_counts():
     tokenizer = byte_tokenizer(training_text(), N_MERGES)
-    merges = train_bpe_fast(byte_words(training_text()), N_MERGES, "oldest")
+    merges = train_bpe_fast(pre_token_counts(training_text()), N_MERGES, "oldest")
     assert merges == merges_of_tokenizer(tokenizer) and len(merges) == N_MERGES
     text = held_out_text() + "\n\n  日本語 🦜\t"
     assert byte_encoder(merges)(text) == tokenizer.encode(text).tokens
 
 
 def test_the_first_that_differs_from_tokenizers_is_as_frequent_as_theirs():
-    words = byte_words(training_text())
+    words = pre_token_counts(training_text())
     theirs = merges_of_tokenizer(byte_tokenizer(training_text(), N_MERGES))
     merges = train_bpe_fast(words, N_MERGES)
     first = next(n for n in range(N_MERGES) if merges[n] != theirs[n])
-    corpus = Corpus(words)
+    corpus = PairCounts(words)
     for pair in merges[:first]:
         corpus.merge(pair)
     assert first > 20
@@ -115,7 +115,7 @@ def test_the_first_that_differs_from_tokenizers_is_as_frequent_as_theirs():
 @given(few_letters)
 def test_merges_of_random_words_are_those_of_tokenizers(text):
     theirs = merges_of_tokenizer(byte_tokenizer(text, 20))
-    assert train_bpe_fast(byte_words(text), 20, "oldest") == theirs
+    assert train_bpe_fast(pre_token_counts(text), 20, "oldest") == theirs
 
 
 # Fewer pairs than merges
@@ -125,6 +125,6 @@ def test_all_three_end_where_no_pair_occurs_twice():
     text = every(60, training_text())
     of_words = train_bpe_fast(word_counts(text), NO_LIMIT)
     assert of_words == merges_in_file(file_of_subword_nmt(text, NO_LIMIT))
-    of_bytes = train_bpe_fast(byte_words(text), NO_LIMIT, "oldest")
+    of_bytes = train_bpe_fast(pre_token_counts(text), NO_LIMIT, "oldest")
     assert of_bytes == merges_of_tokenizer(byte_tokenizer(text, NO_LIMIT))
     assert 500 < min(len(of_words), len(of_bytes)) < N_MERGES

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.bpe import word_counts
-from course_lib.byte_bpe import byte_words
+from course_lib.byte_bpe import pre_token_counts
 from course_lib.fast_bpe import train_bpe_fast
 from course_lib.merges_file import load_merges, save_merges
 
@@ -32,7 +32,7 @@ def test_a_file_is_lines_that_can_be_read(tmp_path):
 @given(text=st.text())
 def test_all_that_training_gives_comes_back(text, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.txt"
-    for words in (word_counts(text * 2), byte_words(text * 2)):
+    for words in (word_counts(text * 2), pre_token_counts(text * 2)):
         merges = train_bpe_fast(words, 50)
         save_merges(path, merges)
         assert load_merges(path) == merges

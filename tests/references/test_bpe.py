@@ -25,10 +25,10 @@ from course_lib.bpe import (
 from course_lib.byte_bpe import (
     ALPHABET,
     byte_vocabulary,
-    byte_words,
     decode_bytes,
     encode_bytes,
-    pieces,
+    pre_token_counts,
+    pre_tokens,
     spell_bytes,
 )
 
@@ -260,7 +260,7 @@ def test_the_alphabet_has_a_visible_character_for_each_byte():
 
 
 def test_pieces_are_cut_as_gpt_2_cuts_them():
-    cut = pieces("It's  12½² Ⅷ mice,\n\n they'll\x1c say¿ \t")
+    cut = pre_tokens("It's  12½² Ⅷ mice,\n\n they'll\x1c say¿ \t")
     assert cut == [
         *("It", "'s", " ", " 12½²", " Ⅷ", " mice", ",", "\n\n", " they", "'ll"),
         *("\x1c", " say", "¿", " \t"),
@@ -270,8 +270,8 @@ def test_pieces_are_cut_as_gpt_2_cuts_them():
 @exact
 @given(st.text())
 def test_pieces_put_together_are_the_text(text):
-    assert "".join(pieces(text)) == text
-    counted = sum(len(word) * n for word, n in byte_words(text).items())
+    assert "".join(pre_tokens(text)) == text
+    counted = sum(len(word) * n for word, n in pre_token_counts(text).items())
     assert counted == len(text.encode())
 
 
@@ -280,7 +280,7 @@ def byte_merges():
     text = (
         "Größe und Maß, 12 Äpfel über Äpfel; the cat's mat 🦜🦜 日本語の日本 \n\n" * 3
     )
-    return train_bpe(byte_words(text), 60)
+    return train_bpe(pre_token_counts(text), 60)
 
 
 # Any text, and between it parts that have been learned, so that symbols are joined.
@@ -316,9 +316,9 @@ def test_numbers_of_tokens_are_bytes_then_merges_then_special_tokens():
 
 
 def test_a_special_token_is_never_joined_nor_counted():
-    merges = train_bpe(byte_words("<e><e>ab<e>ab", ("<e>",)), 9)
+    merges = train_bpe(pre_token_counts("<e><e>ab<e>ab", ("<e>",)), 9)
     assert merges == [("a", "b")]
-    assert byte_words("<e>", ("<e>",)) == {}
+    assert pre_token_counts("<e>", ("<e>",)) == {}
     special = ("ü", "Ã¼")  # the second is how the bytes of the first are written
     numbers = encode_bytes("üÃ¼ ü", [("Ã", "¼")], special)
     assert numbers == [257, 258, 32, 257]
@@ -352,10 +352,17 @@ def test_bytes_that_are_no_utf_8_become_replacement_characters(numbers, text):
 
 
 def test_half_a_surrogate_pair_and_an_empty_special_token_are_refused():
-    for function in (spell_bytes, byte_words, lambda text: encode_bytes(text, [])):
+    for function in (
+        spell_bytes,
+        pre_token_counts,
+        lambda text: encode_bytes(text, []),
+    ):
         with pytest.raises(ValueError, match=r"^'\\ud800' is half a surrogate pair"):
             function("a\ud800")
-    for function in (byte_words, lambda text, special: encode_bytes(text, [], special)):
+    for function in (
+        pre_token_counts,
+        lambda text, special: encode_bytes(text, [], special),
+    ):
         with pytest.raises(ValueError, match=r"^a special token is empty"):
             function("a", ("",))
 
@@ -363,6 +370,6 @@ def test_half_a_surrogate_pair_and_an_empty_special_token_are_refused():
 def test_every_character_is_in_one_kind_of_piece():
     for character in map(chr, [*range(0xD800), *range(0xE000, 0x30000)]):
         kind = unicodedata.category(character)[0]
-        joined = pieces(f"x{character}x")
+        joined = pre_tokens(f"x{character}x")
         assert (len(joined) == 1) == (kind == "L"), hex(ord(character))
-        assert (pieces(f"1{character}1") == [f"1{character}1"]) == (kind == "N")
+        assert (pre_tokens(f"1{character}1") == [f"1{character}1"]) == (kind == "N")

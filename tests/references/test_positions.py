@@ -248,5 +248,7 @@ def test_odd_sizes_are_refused_with_their_number(d_model):
 
 @pytest.mark.parametrize("n_places", [1, 4])
 def test_too_many_tokens_are_refused_with_both_numbers(n_places):
-    with pytest.raises(ValueError, match=rf"^5 tokens .* {n_places} encoded places"):
+    with pytest.raises(
+        ValueError, match=rf"^5 tokens .* {n_places} positions of the encoding"
+    ):
         add_positions(normal(2, 5, 6), normal(n_places, 6))
