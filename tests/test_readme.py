@@ -7,15 +7,17 @@ import numpy as np
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import judge_function
 from autograder.checking.registry import exercises_of, load
+from autograder.commands import authors, instructors, learners
 from autograder.course import Course
 from autograder.messages.report import CheckReport
 from course_lib.figures.cover import cover
 
 ROOT = Course.here().root
+PARTS = (authors, instructors, learners)
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def message():
+def no_scale_message():
     exercise = load("scaled_scores")
     visible = [case for case in exercise.cases if case.visible]
 
@@ -26,9 +28,9 @@ def message():
     return str(CheckReport(exercise, result))
 
 
-def test_the_message_in_the_readme_is_the_real_one():
+def test_shown_message_is_the_real_one():
     block = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
-    assert block == message() + "\n"
+    assert block == no_scale_message() + "\n"
 
 
 def without_numbers(svg):
@@ -36,22 +38,49 @@ def without_numbers(svg):
     return re.sub(r"DejaVuSans-[0-9a-f]+", "DejaVuSans", svg)
 
 
-def test_the_cover_is_the_picture_that_the_course_draws():
+def test_cover_is_what_the_course_draws():
     assert without_numbers((ROOT / "cover.svg").read_text("utf-8")) == without_numbers(
         cover().svg()
     )
     assert cover().alt in README
 
 
-def test_the_table_of_lessons_counts_the_exercises():
+def test_table_of_lessons_counts_the_exercises():
     rows = dict(re.findall(r"^\| `(\d\d_\w+)` \|.*\| (\d+) \|$", README, re.MULTILINE))
-    assert list(rows) == Course.here().lessons
-    assert {name: int(n) for name, n in rows.items()} == {
-        name: len(exercises_of(name)) for name in rows
-    }
+    assert list(rows) == Course.here().lessons, "README.md: a row for each lesson"
+    for lesson, count in rows.items():
+        exercises = len(exercises_of(lesson))
+        assert int(count) == exercises, (
+            f"{lesson} has {exercises} exercises: write that instead of {count} into "
+            "its row of the table in README.md"
+        )
 
 
-def test_every_make_target_that_the_readme_names_exists():
+def test_named_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_named_commands_exist():
+    text = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    commands = {
+        each.name for part in PARTS for each in part.commands.registered_commands
+    }
+    for name in set(re.findall(r"(?:bin/|`)autograder ([a-z][a-z-]*)", text)):
+        assert name in commands, name
+
+
+def test_linked_files_exist():
+    for name in ("README.md", "CONTRIBUTING.md", "autograder/grading/README.md"):
+        path = ROOT / name
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text("utf-8")):
+            assert (path.parent / link).exists(), f"{name} links {link}"
+
+
+def test_engine_page_names_every_module():
+    folder = ROOT / "autograder" / "grading"
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    for path in [*folder.glob("*.py"), *folder.glob("inside/*.py")]:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        assert path.stem == "__init__" or f"`{name}`" in page, name
