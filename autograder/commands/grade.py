@@ -1,6 +1,7 @@
-"""``autograder grade``: grade a class, tell how it goes, stop cleanly.
+"""``autograder grade`` and ``autograder judge``: a class, or one notebook in full.
 
-What is graded, and where that is kept, is in ``verdicts`` and ``gradebook.service``.
+Verdicts come from ``grading.verdicts``, and ``gradebook.service`` writes the grades;
+here a class's progress is printed, and Ctrl-C stops cleanly.
 """
 
 import time
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from autograder.checking.result import ExerciseResult
+from autograder.checking.result import ExerciseResult, Flag
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.service import GradeRecords
@@ -34,90 +35,11 @@ from autograder.grading.workers import (
     interrupts_ignored,
 )
 
-
-def line(result: SubmissionResult) -> str:
-    """Give one student's row: points, what stands out, and why nothing was graded."""
-    row = f"{result.student:20} {result.points:5g} of {result.max_points:g}"
-    if result.status == "invalid":
-        return f"{row}  invalid: {result.reason}"
-    marks = [f"{e.exercise}: {_short(e)}" for e in result.exercises if _short(e)]
-    return f"{row}  {'; '.join(marks)}".rstrip()
-
-
-def _short(exercise: ExerciseResult) -> str:
-    """Say in a few words what is wrong with an exercise; nothing if all is well."""
-    told = []
-    if exercise.points < exercise.max_points:
-        failed = [case.status for case in exercise.cases if case.status != "ok"]
-        told.append(exercise.diagnosis or max(failed, key=failed.count))
-    if exercise.flags:
-        told.append("review")
-    return ", ".join(told)
-
-
-def judge(course: Course, path: Path, lesson: str, isolated: bool) -> int:
-    """Grade one notebook file and print each verdict in words; give the exit code."""
-    name = (
-        course.find_lesson(lesson, built=True) if lesson else _lesson_of(course, path)
-    )
-    with Engine(course, name, isolated=isolated) as engine:
-        result, times = engine.grade(path.absolute(), path.parent.name)
-    print(told(result))
-    print(f"Graded in {times.get('all', 0.0):.2f} s.")
-    return 0
-
-
-def told(result: SubmissionResult) -> str:
-    """Give a whole result in words."""
-    rows = [f"{result.lesson}: {result.points:g} of {result.max_points:g} points"]
-    if result.status == "invalid":
-        return f"{rows[0]}\nNothing could be graded: {result.reason}"
-    rows += [f"Put right: {repair}" for repair in result.repairs]
-    rows += [f"Cells: {trouble}" for trouble in result.troubles]
-    for exercise in result.exercises:
-        rows += [
-            "",
-            f"{exercise.points:g} of {exercise.max_points:g}: {exercise.report}",
-        ]
-        rows += [
-            f"  [{case.status}] {case.case}: {case.points:g} of {case.max_points:g}"
-            for case in exercise.cases
-        ]
-        rows += [_flag(flag.what, flag.line) for flag in exercise.flags]
-    return "\n".join(rows)
-
-
-def _flag(what: str, line: str) -> str:
-    where = f" in `{line}`" if line else ""
-    return f"  For your review: the answer calls {what}{where}"
-
-
-def _lesson_of(course: Course, path: Path) -> str:
-    """Find which lesson a notebook belongs to, by its name or its folder's."""
-    for name in (path.stem, path.parent.name):
-        if name in course.lessons:
-            return name
-    if not path.is_file():
-        what = "is a folder: name its notebook" if path.is_dir() else "is not there"
-        raise CourseError(f"{path} {what}")
-    raise CourseError(
-        f"{path.name} does not say which lesson it is: name it with --lesson; there "
-        f"are: {', '.join(course.lessons)}"
-    )
-
-
 INTERRUPTED = 130
 UNSAFE = (
     "--no-sandbox: submissions run with your rights; they can read and change whatever "
     "you can, this gradebook and the other submissions too"
 )
-
-
-class Judges(Protocol):
-    """Whatever can judge tasks: processes of this machine, or a cluster."""
-
-    def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
-        """Judge; give what is found as it comes."""
 
 
 @dataclass(frozen=True)
@@ -142,136 +64,140 @@ class GradeOptions:
     output: str = ""
 
 
-def grade(course: Course, lesson: str, wishes: GradeOptions) -> int:
-    """Grade a class and print it as it goes; give the exit code.
+def grade(course: Course, lesson: str, options: GradeOptions) -> int:
+    """Grade a class and print it as it goes; return the exit code.
 
     0: everything is graded. 1: something is not, and stderr says what. 130: Ctrl-C;
     what was graded until then is kept, and the next call goes on from there.
     """
     lesson = course.find_lesson(lesson, built=True)
-    students = classroom.chosen_students(course, lesson, wishes.student)
+    students = classroom.chosen_students(course, lesson, options.student)
     path = course.root / f"build/grading/{lesson}.jsonl"
-    if wishes.output:
-        path = output_file(Path(wishes.output))
+    if options.output:
+        path = output_file(Path(options.output))
     with Journal(course) as journal:
-        classroom.write_results(path, journal, lesson)  # what hinders it is known early
-        run = _Run(course, lesson, students, wishes, journal)
+        classroom.write_results(path, journal, lesson)  # fails early if it must fail
+        run = _Run(course, lesson, students, options, journal)
         code = run.grade()
         gone: set[str] = set()
-        if not wishes.student and code != INTERRUPTED:
-            gone = {kept.student for kept in journal.latest(lesson)} - {*students}
+        if not options.student and code != INTERRUPTED:
+            gone = {entry.student for entry in journal.latest(lesson)} - {*students}
             run.verdicts.forget(gone)
-        if run.fresh or gone:
+        if run.n_new or gone:
             classroom.write_results(path, journal, lesson)
-    run.end(path)
-    return code or int(run.incomplete)
+    run.print_summary(path)
+    return code or int(run.is_incomplete)
+
+
+class Judges(Protocol):
+    """Judges tasks: processes of this machine, or a cluster."""
+
+    def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
+        """Yield results in the order in which they finish."""
 
 
 class _Run:
-    """One run of ``autograder grade``, and what it tells."""
+    """One run of ``autograder grade``, and what it prints."""
 
     def __init__(
         self,
         course: Course,
         lesson: str,
         students: Sequence[str],
-        wishes: GradeOptions,
+        options: GradeOptions,
         journal: Journal,
     ) -> None:
         self.out = Console(soft_wrap=True, highlight=False)
-        self.words = Console(stderr=True, soft_wrap=True, highlight=False)
-        self.course, self.lesson, self.wishes = course, lesson, wishes
+        self.err = Console(stderr=True, soft_wrap=True, highlight=False)
+        self.course, self.lesson, self.options = course, lesson, options
         self.settings = Settings(
-            lesson, course_seed(course), wishes.jobs, wishes.isolated
+            lesson, course_seed(course), options.jobs, options.isolated
         )
-        self.verdicts = Verdicts(course, self.settings, journal, anew=wishes.anew)
+        self.verdicts = Verdicts(course, self.settings, journal, anew=options.anew)
         self.records = GradeRecords(course, lesson, journal, self._gradebook())
-        self.faults = {
-            each: fault for each in students if (fault := student_id_fault(each))
-        }
+        faults = {student: student_id_fault(student) for student in students}
+        self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
-        self.fresh = self.count = self.unread = self.review = 0
+        self.n_graded = self.n_new = self.n_invalid = self.n_flagged = 0
         self.start = time.monotonic()
 
     def _gradebook(self) -> Gradebook | None:
-        if not self.wishes.gradebook:
+        if not self.options.gradebook:
             return None
         gradebook = Gradebook(self.course)
         for sentence in gradebook.open_lesson(self.lesson):
-            self.words.print(escape(sentence))
+            self.err.print(escape(sentence))
         return gradebook
 
     def grade(self) -> int:
-        """Grade all students; give 0, or 130 after Ctrl-C."""
-        if not self.wishes.isolated:
-            self.words.print(UNSAFE, style="bold")
+        """Grade all students; return 0, or 130 after Ctrl-C."""
+        if not self.options.isolated:
+            self.err.print(UNSAFE, style="bold")
         for student, fault in self.faults.items():
-            self.words.print(escape(f"{student!r} is not graded: {fault}"))
+            self.err.print(escape(f"{student!r} is not graded: {fault}"))
         code = 0
         try:
-            with _progress(self.words) as progress, self._judges() as judges:
+            with _progress(self.err) as progress, self._judges() as judges:
                 bar = progress.add_task(self.lesson, total=len(self.students))
                 for graded in self.verdicts.each(self.students, judges.each):
-                    self._keep(graded)
+                    self._add(graded)
                     progress.advance(bar)
         except KeyboardInterrupt:
             code = INTERRUPTED
-        with (
-            interrupts_ignored()
-        ):  # a second Ctrl-C must not leave the gradebook half a batch behind
+        with interrupts_ignored():  # a second Ctrl-C would leave half a batch behind
             self.records.flush()
         return code
 
     def _judges(self) -> AbstractContextManager[Judges]:
-        if self.wishes.cluster:
+        if self.options.cluster:
             from autograder.grading.dask.cluster import Cluster  # Dask: an extra
 
-            return Cluster(self.course, self.settings, self.wishes.cluster)
+            return Cluster(self.course, self.settings, self.options.cluster)
         return Workers(self.course, self.settings)
 
-    def _keep(self, graded: GradedSubmission) -> None:
+    def _add(self, graded: GradedSubmission) -> None:
         if graded.fault:
             self.faults[graded.submission.student] = graded.fault
-            self.words.print(escape(graded.fault))
+            self.err.print(escape(graded.fault))
         self.records.add(graded)
         result = graded.result
-        self.count += 1
-        self.fresh += graded.is_new
-        self.unread += result.status == "invalid"
-        self.review += bool(result.flags)
+        self.n_graded += 1
+        self.n_new += graded.is_new
+        self.n_invalid += result.status == "invalid"
+        self.n_flagged += bool(result.flags)
         print(line(result), flush=graded.is_new)
 
     @property
-    def incomplete(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether something is not graded, or not written."""
         return bool(self.faults or self.records.fault)
 
-    def end(self, path: Path) -> None:
+    def print_summary(self, path: Path) -> None:
         """Print how it has gone, and how to go on."""
         seconds = time.monotonic() - self.start
-        rate = self.fresh / seconds if seconds else 0.0
-        before = self.count - self.fresh
+        per_second = self.n_new / seconds if seconds else 0.0
         self.out.print(
-            f"{self.count} submissions in {seconds:.1f} s ({rate:.1f}/s), "
-            f"{before} of them as before, {self.unread} invalid, {self.review} for "
-            f"review. Written: {escape(str(path))}"
+            f"{self.n_graded} submissions in {seconds:.1f} s ({per_second:.1f}/s), "
+            f"{self.n_graded - self.n_new} of them as before, {self.n_invalid} "
+            f"invalid, {self.n_flagged} for review. Written: {escape(str(path))}"
         )
         for note in self.records.gradebook.notes if self.records.gradebook else ():
-            self.words.print(escape(note))
-        left = len(self.students) - self.count
-        again = f"`autograder grade {self.lesson[:2]}`"
-        if left:
-            self.words.print(
-                f"Stopped with {left} left: what is graded is kept; {again} goes on."
+            self.err.print(escape(note))
+        n_left = len(self.students) - self.n_graded
+        command = f"`autograder grade {self.lesson[:2]}`"
+        if n_left:
+            self.err.print(
+                f"Stopped with {n_left} left: what is graded is kept; {command} goes "
+                "on."
             )
         if self.records.fault:
-            self.words.print(
+            self.err.print(
                 f"{escape(self.records.fault)}. The verdicts are kept: mend that, and "
-                f"{again} writes the grades without grading anew."
+                f"{command} writes the grades without grading anew."
             )
 
 
-class _Rate(bars.ProgressColumn):
+class _SpeedColumn(bars.ProgressColumn):
     """Submissions per second so far."""
 
     def render(self, task: bars.Task) -> Text:
@@ -283,7 +209,7 @@ def _progress(console: Console) -> bars.Progress:
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
-        _Rate(),
+        _SpeedColumn(),
         bars.TimeRemainingColumn(),
         console=console,
         transient=True,
@@ -291,7 +217,72 @@ def _progress(console: Console) -> bars.Progress:
     )
 
 
-# MERGED autograder.grading.commands: ``autograder judge``, and how a result reads in one line or in full.
-#
-#   What a class gets is ``run``'s work.
-#
+def line(result: SubmissionResult) -> str:
+    """Return a student's row: points, what stands out, and why nothing was graded."""
+    row = f"{result.student:20} {result.points:5g} of {result.max_points:g}"
+    if result.status == "invalid":
+        return f"{row}  invalid: {result.reason}"
+    remarks = [(each.exercise, _remarks(each)) for each in result.exercises]
+    marks = [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
+    return f"{row}  {'; '.join(marks)}".rstrip()
+
+
+def _remarks(exercise: ExerciseResult) -> str:
+    """Return in a few words what is wrong with an exercise; "" if nothing is."""
+    remarks = []
+    if exercise.points < exercise.max_points:
+        failed = [case.status for case in exercise.cases if case.status != "ok"]
+        remarks.append(exercise.diagnosis or max(failed, key=failed.count))
+    if exercise.flags:
+        remarks.append("review")
+    return ", ".join(remarks)
+
+
+def judge(course: Course, path: Path, lesson: str, isolated: bool) -> int:
+    """Grade one notebook file and print each verdict in words; return the exit code."""
+    if lesson:
+        lesson = course.find_lesson(lesson, built=True)
+    else:
+        lesson = _lesson_of(course, path)
+    with Engine(course, lesson, isolated=isolated) as engine:
+        result, times = engine.grade(path.absolute(), path.parent.name)
+    print(result_in_words(result))
+    print(f"Graded in {times.get('all', 0.0):.2f} s.")
+    return 0
+
+
+def result_in_words(result: SubmissionResult) -> str:
+    """Return a whole result in words."""
+    rows = [f"{result.lesson}: {result.points:g} of {result.max_points:g} points"]
+    if result.status == "invalid":
+        return f"{rows[0]}\nNothing could be graded: {result.reason}"
+    rows += [f"Put right: {repair}" for repair in result.repairs]
+    rows += [f"Cells: {trouble}" for trouble in result.troubles]
+    for exercise in result.exercises:
+        points = f"{exercise.points:g} of {exercise.max_points:g}"
+        rows += ["", f"{points}: {exercise.report}"]
+        rows += [
+            f"  [{case.status}] {case.case}: {case.points:g} of {case.max_points:g}"
+            for case in exercise.cases
+        ]
+        rows += map(_flag_in_words, exercise.flags)
+    return "\n".join(rows)
+
+
+def _flag_in_words(flag: Flag) -> str:
+    line = f" in `{flag.line}`" if flag.line else ""
+    return f"  For your review: the answer calls {flag.what}{line}"
+
+
+def _lesson_of(course: Course, path: Path) -> str:
+    """Find which lesson a notebook belongs to, by its name or its folder's."""
+    for name in (path.stem, path.parent.name):
+        if name in course.lessons:
+            return name
+    if not path.is_file():
+        fault = "is a folder: name its notebook" if path.is_dir() else "is not there"
+        raise CourseError(f"{path} {fault}")
+    raise CourseError(
+        f"{path.name} does not say which lesson it is: name it with --lesson; there "
+        f"are: {', '.join(course.lessons)}"
+    )

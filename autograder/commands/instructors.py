@@ -50,7 +50,7 @@ def grade_command(
     from autograder.commands import grade  # rich and numpy: half a second
     from autograder.grading import classroom
 
-    wishes = grade.GradeOptions(
+    options = grade.GradeOptions(
         jobs=jobs or classroom.default_jobs(),
         student=student,
         isolated=sandbox,
@@ -59,7 +59,7 @@ def grade_command(
         cluster=dask,
         output=output,
     )
-    raise typer.Exit(grade.grade(Course.here(), lesson, wishes))
+    raise typer.Exit(grade.grade(Course.here(), lesson, options))
 
 
 @commands.command("judge", rich_help_panel=PANEL)
