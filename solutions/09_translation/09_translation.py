@@ -27,21 +27,21 @@ from course_lib.nn.attention import attention
 # ## A question to carry through the lesson
 #
 # Three systems learned English to German from the same 23,913 pairs, in about the same time
-# on one processor core: a recurrent translator whose decoder gets one vector, one that looks
-# back at the source (both of lesson 07), and a Transformer (lesson 08). Here is what they make
-# of one text, the first of five words or more that they translate in three ways. (They were
-# trained beforehand; what came of it is kept with the course.)
+# on one processor core: a recurrent translator whose decoder gets one vector, one whose
+# decoder attends to the source (both of lesson 07), and a Transformer (lesson 08). Here is
+# how they translate one text, the first of five words or more for which all three differ.
+# (They were trained beforehand; the results are stored with the course.)
 
 # %%
 letters = "ABC"
 from course_lib.experiments import record, translation
 
-kept = record.read("translation")
-first = kept.runs[0]
-texts_of = zip(*(first[f"{name}, samples"] for name in translation.SYSTEM_NAMES), strict=True)
+runs = record.read("translation")
+first = runs.runs[0]
+columns = (first[f"{name}, samples"] for name in translation.SYSTEM_NAMES)
 row = next(
     each
-    for each in texts_of
+    for each in zip(*columns, strict=True)
     if len(each[0]["source"].split()) >= translation.MIN_WORDS
     and len({one["translation"] for one in each}) == 3  # they differ
 )
@@ -51,7 +51,7 @@ for letter, each in zip(letters, row, strict=True):
 
 # %% [markdown]
 # Which is which? And **which of them is best, for short texts and for long ones?** One text
-# does not tell. In this lesson you build all that is needed for an answer: a loss, a
+# cannot tell. In this lesson you build all that is needed for an answer: a loss, a
 # schedule, checks, two ways of decoding and a measure. The section *The answer* gives it. And
 # at the end you type a text, and its translation appears while you watch.
 
@@ -72,21 +72,26 @@ assert len(texts.train) == 23_913  # as said above
 assert len(texts.test) == 1_340  # as said below
 
 # %% [markdown]
-# A model reads numbers. Lesson 06's word pieces, learned from both languages together, make
-# them; four numbers are special: filling, start, end, and unknown characters.
+# A model reads token ids. Lesson 06's subwords, learned from both languages together, give
+# them; four token ids are special: padding, start, end, and unknown characters.
 
 # %%
-from course_lib.nn.training.subwords import END_ID, PADDING_ID, START_ID, train_tokenizer
+from course_lib.nn.training.subwords import (
+    END_ID,
+    PADDING_ID,
+    START_ID,
+    train_tokenizer,
+)
 
 both = [text for pair in texts.train for text in pair]
 subwords = train_tokenizer(both, 4000)
-numbers = subwords.encode("Battery almost empty")
-print(len(subwords), "tokens;", [subwords.vocabulary[each] for each in numbers])
+token_ids = subwords.encode("Battery almost empty")
+print(len(subwords), "tokens;", [subwords.vocabulary[each] for each in token_ids])
 print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
 
 # %% [markdown]
-# A batch is three tables: the sources; what the decoder reads, `shifted`; and what it must
-# write, `target`. **Predict** how the last two belong together.
+# A batch is three tensors: the sources; what the decoder reads, `decoder_input`; and what it
+# must write, `target`. **Predict** how the last two belong together.
 
 # %%
 from course_lib.nn.functional import shift_right
@@ -98,7 +103,7 @@ print("source", tuple(batch.source.shape), " target", tuple(batch.target.shape))
 good = shift_right(batch.target, START_ID)
 same = (batch.decoder_input == good)[batch.target != PADDING_ID]
 print("reads the target, shifted right:", bool(same.all()))
-print("filling in the targets:", f"{(batch.target == PADDING_ID).float().mean():.0%}")
+print("padding in the targets:", f"{(batch.target == PADDING_ID).float().mean():.0%}")
 assert same.all()
 
 # %% [markdown]
@@ -108,15 +113,16 @@ assert same.all()
 # %% [markdown]
 # ## How surprised?
 #
-# At each place a translator gives a **logit**, a score, for each token of the vocabulary;
-# softmax makes probabilities. Only one token is right. The loss of the place is $-\ln p$ of
-# that token, its **surprise**:
+# At each position a translator gives a **logit**, a score, for each token of the vocabulary;
+# softmax makes probabilities. Only one token is right. The loss at the position is $-\ln p$
+# of that token, its **surprise**:
 #
-# $$\text{loss} = -\frac{1}{N} \sum_{\text{places that count}} \ln p(\text{right token})$$
+# $$\text{loss} = -\frac{1}{N} \sum_{\text{positions that count}} \ln p(\text{right token})$$
 #
-# N is the number of places that count. Three words: a **logit** is a score of any size; the
-# **cross-entropy** is the mean surprise; **padding** is what fills up, and it surprises
-# nobody. **Predict** the loss where the right token has probability 1, ½, and 1/4000.
+# N is the number of positions that count. Three terms: a **logit** is a score of any size;
+# the **cross-entropy** is the mean surprise; **padding** makes the rows of a batch equally
+# long, and it does not count. **Predict** the loss where the right token has probability 1,
+# ½, and 1/4000.
 
 # %%
 for p in (1.0, 0.5, 1 / 4000):
@@ -129,7 +135,7 @@ for p in (1.0, 0.5, 1 / 4000):
 # %% [markdown]
 # ### Exercise: cross_entropy
 #
-# The mean surprise over all places that count, whatever sentence they are in.
+# The mean surprise over all positions that count, whatever sentence they are in.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -139,9 +145,9 @@ for p in (1.0, 0.5, 1 / 4000):
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `gather(-1, right.unsqueeze(-1))` picks one number per place. The number that fills up may be
-# no token at all, such as −100: replace it by 0 before picking, and set what was picked there
-# to 0 afterwards. By how many places do you divide, and what if there are none?
+# `gather(-1, right.unsqueeze(-1))` picks one number per position. `ignore_index` may be no
+# token id at all, such as −100: replace it by 0 before picking, and set what was picked there
+# to 0 afterwards. By how many positions do you divide, and what if there are none?
 #
 # </details>
 
@@ -159,18 +165,17 @@ check(cross_entropy)
 surprises = torch.tensor([4.0] + [1.0] * 9)
 by_token = surprises.mean()
 by_sentence = (surprises[0] + surprises[1:].mean()) / 2
-filled = surprises.sum() / (2 * 9)  # two rows of nine places, eight of them filling
-print(
-    f"mean over tokens {by_token:.2f}, sentences {by_sentence:.2f}, places {filled:.2f}"
-)
-logits, wanted = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 1, 2]])
-theirs = torch.nn.functional.cross_entropy(logits.mT, wanted, ignore_index=0)
-print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, wanted, 0), theirs))
+by_position = surprises.sum() / (2 * 9)  # two rows of nine, eight of them padding
+print(f"mean over tokens {by_token:.2f}, over sentences {by_sentence:.2f}")
+print(f"mean over all positions, padding too: {by_position:.2f}")
+logits, targets = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 1, 2]])
+theirs = torch.nn.functional.cross_entropy(logits.mT, targets, ignore_index=0)
+print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, targets, 0), theirs))
 
 # %% [markdown]
-# > **Popular error: the mean over everything in the batch.** Filling makes the loss look
-# > better, the more of it there is: 0.72 in place of 1.30. And a mean of the sentences' means
-# > lets a token of a short sentence count, here, nine times as much as one of the long one.
+# > **Popular error: the mean over everything in the batch.** The more padding
+# > there is, the smaller this loss: 0.72 in place of 1.30. And with a mean of the sentences'
+# > means, a token of the short sentence counts nine times as much as one of the long one.
 
 # %% [markdown]
 # ## The first check: ln V
@@ -188,20 +193,20 @@ from course_lib.nn.training.tasks import SYSTEMS
 cpu, even = torch.device("cpu"), np.log(len(subwords))
 models = {}
 print(f"ln V = {even:.2f}")
-for name, said in translation.SYSTEM_NAMES.items():
+for name, label in translation.SYSTEM_NAMES.items():
     make = partial(SYSTEMS[name].make, {"vocab_size": 4000}, cpu)
     model = seeded_model(make, 0).eval()
     with torch.inference_mode():
         logits = model(batch.source, batch.decoder_input)
         loss = cross_entropy(logits, batch.target, PADDING_ID)
-    print(f"{said:18} first loss {loss:.2f}")
+    print(f"{label:18} first loss {loss:.2f}")
     assert abs(loss / even - 1) < 0.05
     models[name] = model
 
 # %% [markdown]
-# That is no matter of course. The table that embeds the tokens also scores them, and
-# PyTorch's `nn.Embedding` draws numbers with the standard deviation 1. **Predict** the loss
-# with such a table: below ln V or above, and how many times?
+# This takes care. The embedding's rows also give the logits, and PyTorch's `nn.Embedding`
+# draws numbers with the standard deviation 1. **Predict** the loss with such an embedding:
+# below ln V or above, and how many times?
 
 # %% tags=["nbval-ignore-output"]
 import copy
@@ -223,8 +228,8 @@ assert loss > 5 * even
 #
 # > **Popular error: "the first loss does not matter".** It is the one loss whose value you
 # > know beforehand. Far above ln V: wrong sizes of parameters. Below it, before anything was
-# > learned: the target is in the input, or the sum over the places that count is divided by
-# > all places.
+# > learned: the target is in the input, or the sum over the positions that count is divided
+# > by all positions.
 
 # %% [markdown]
 # ## Not too sure, please
@@ -237,8 +242,8 @@ assert loss > 5 * even
 # **Predict** the four numbers for four tokens, the second right, ε = 0.2.
 
 # %%
-share, right = 0.2, 1
-smooth = [share / 4 + (1 - share) * (token == right) for token in range(4)]
+smoothing, right = 0.2, 1
+smooth = [smoothing / 4 + (1 - smoothing) * (token == right) for token in range(4)]
 print(np.array(smooth).round(2), "sum", round(sum(smooth), 2))
 
 # %% [markdown]
@@ -253,8 +258,8 @@ print(np.array(smooth).round(2), "sum", round(sum(smooth), 2))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.full((*targets.shape, vocab_size), number)` is the even part. `scatter_add(-1, places,
-# numbers)` adds numbers at places (`numbers` is a tensor too, shaped like `places`);
+# `torch.full((*targets.shape, vocab_size), number)` is the even part. `scatter_add(-1, index,
+# source)` adds the numbers of `source` at `index`, a tensor of the same shape;
 # `torch.nn.functional.one_hot` is another way.
 #
 # </details>
@@ -270,20 +275,20 @@ check(label_smoothing)
 # where p = q, and there it is the entropy of q. **Predict:** is that 0?
 
 # %%
-wanted = label_smoothing(torch.tensor([7]), 4000, 0.1)
-floor = -(wanted * wanted.log()).sum().item()
-print(f"the least loss with a share of 0.1 and 4,000 tokens: {floor:.2f}")
+smoothed = label_smoothing(torch.tensor([7]), 4000, 0.1)
+floor = -(smoothed * smoothed.log()).sum().item()
+print(f"the least loss with a smoothing of 0.1 and 4,000 tokens: {floor:.2f}")
 logits = torch.randn(1, 4000)
 theirs = torch.nn.functional.cross_entropy(
     logits, torch.tensor([7]), label_smoothing=0.1
 )
-ours = -(wanted * logits.log_softmax(-1)).sum()
+ours = -(smoothed * logits.log_softmax(-1)).sum()
 print("yours is PyTorch's:", torch.allclose(ours, theirs))
 assert 1.1 < floor < 1.2 and torch.allclose(ours, theirs)
 
 # %% [markdown]
 # > **Popular error: "the loss must come down to 0".** With smoothing it cannot: here 1.15 is
-# > perfect. Losses of trainings with different shares, or different vocabularies, cannot be
+# > perfect. Losses with different smoothing, or with different vocabularies, cannot be
 # > compared.
 #
 # How sure does a model become that was trained so? You will see it below, in percent.
@@ -295,11 +300,11 @@ assert 1.1 < floor < 1.2 and torch.allclose(ours, theirs)
 # learning rate grows evenly for a number of steps, its **warm-up**, and then falls with the
 # root of the step:
 #
-# $$\text{rate} = d_{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\
+# $$\text{learning rate} = d_{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\
 # \text{step} \cdot \text{warmup}^{-1.5})$$
 #
-# **Predict:** with a warm-up of 4000 steps, at which step is the rate greatest? And what is
-# it at step 0?
+# **Predict:** with a warm-up of 4000 steps, at which step is the learning rate greatest?
+# And what is it at step 0?
 
 # %%
 for step in (1, 2000, 4000, 16000):
@@ -312,11 +317,11 @@ for step in (1, 2000, 4000, 16000):
 # %% [markdown]
 # ### Exercise: warmup_rate
 #
-# Here `step` is the number of updates made *before*: 0 for the first.
+# Here `step` is the number of optimizer steps made *before*: 0 for the first.
 #
 # <details><summary>Hint 1</summary>
 #
-# If `step` updates were made before, which number has the one that comes?
+# If `step` steps were made before, what is the number of the next one, counted from 1?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -337,22 +342,22 @@ check(warmup_rate)
 # %%
 from course_lib import figures
 
-places = range(0, 20_000, 400)
-rates = {
-    f"warm-up {warmup}": [1000 * warmup_rate(step, 512, warmup) for step in places]
+steps = range(0, 20_000, 400)
+learning_rates = {
+    f"warm-up {warmup}": [1000 * warmup_rate(step, 512, warmup) for step in steps]
     for warmup in (4000, 8000)
 }
 
 # %%
-alt = "The rate grows evenly to its greatest value, and then falls, fast at first."
-labels = {"xlabel": "updates before", "ylabel": "rate · 1000"}
-figures.curves(places, rates, **labels, alt=alt)
+alt = "It grows evenly to its greatest value, and then falls, fast at first."
+labels = {"xlabel": "steps before", "ylabel": "learning rate · 1000"}
+figures.curves(steps, learning_rates, **labels, alt=alt)
 
 # %% [markdown]
 # A longer warm-up has a lower peak, and afterwards both are the same. The course's own
-# training, `course_lib.nn.training.loop`, warms up as well, and then goes down in a straight line
-# to nearly 0, since it knows when it will end. **Predict** from the formula which model gets
-# the greater rates, the one with d_model 128 or with 512.
+# training, `course_lib.nn.training.loop`, warms up as well, and then goes down in a straight
+# line to nearly 0, since it knows when it will end. **Predict** from the formula which model
+# gets the greater learning rates, the one with d_model 128 or with 512.
 
 # %%
 peaks = {d: warmup_rate(3999, d, 4000) for d in (128, 512)}
@@ -369,7 +374,7 @@ assert abs(peaks[128] / peaks[512] - 2) < 1e-9
 # Units come before tens (*drei-und-siebzig*), so words cross. 4,000 numbers below a million
 # are for learning, 100 others are held out.
 #
-# **Predict** what it writes before the first update, after 50, and after 400.
+# **Predict** what it writes before the first step, after 50 steps, and after 400.
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons import small_translator
@@ -378,15 +383,15 @@ task = small_translator.numbers_task()
 training = small_translator.make_trainer(task)
 sources = [pair.source for pair in task.held_out[:2]]
 print("wanted:", *(pair.target for pair in task.held_out[:2]))
-for updates in (0, 50, 100, 200, 400):
-    small_translator.train_until(training, updates)
+for n_steps in (0, 50, 100, 200, 400):
+    small_translator.train_until(training, n_steps)
     now = small_translator.translate(training.model, task.tokenizer, sources)
-    print(f"{updates:3} updates:", *(f"{text[:52]!r}" for text in now))
+    print(f"{n_steps:3} steps:", *(f"{text[:52]!r}" for text in now))
 
 # %% [markdown]
-# First nothing; then much the same for both numbers, from pieces that are frequent, perhaps
-# without an end (texts are cut at 52 letters here); then it reads. How many of the 100 are
-# right to the letter?
+# First nothing; then much the same for both numbers, from subwords that are frequent, perhaps
+# without an end (the output is cut at 52 letters here); then it reads. How many of the 100
+# are right to the letter?
 
 # %%
 small = training.model.eval()
@@ -398,19 +403,20 @@ assert share_right > 0.75  # 0.93 when the course was made; others round otherwi
 # %%
 windows = np.array(training.losses).reshape(-1, 20).mean(axis=1)
 curves = {"loss per token, smoothed targets": windows}
-axes = {"xlabel": "updates", "ylabel": "loss"}
+axes = {"xlabel": "steps", "ylabel": "loss"}
 best_case = label_smoothing(torch.tensor([7]), len(task.tokenizer), 0.1)
 least = -(best_case * best_case.log()).sum().item()
-print(f"ln {len(task.tokenizer)} = {np.log(len(task.tokenizer)):.1f}, floor {least:.2f}")
+vocab_size = len(task.tokenizer)
+print(f"ln {vocab_size} = {np.log(vocab_size):.1f}, floor {least:.2f}")
 assert round(least, 2) == 0.82
 assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
 # %% [markdown]
 # Its loss goes from ln 150 = 5.0 towards the floor that smoothing sets: 0.82 with 150 tokens.
-# (Means of 20 updates.)
+# (Means of 20 steps.)
 
 # %%
-alt = "The loss falls steeply for a hundred updates, then slowly towards 0.9."
+alt = "The loss falls steeply for a hundred steps, then slowly towards 0.9."
 figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 
 # %% [markdown]
@@ -432,8 +438,8 @@ assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
 
 # %% [markdown]
 # **Two: nothing leaks.** `leak` of lesson 04 changes the future of the decoder's input and
-# looks at the past of its output. The encoder *may* look ahead; with it the detector shows
-# that it can bark.
+# measures how much the past of its output changes. The encoder *may* attend to later
+# positions: there the detector must find a leak.
 
 # %%
 from course_lib.masks import leak
@@ -442,16 +448,16 @@ x = np.random.default_rng(0).normal(size=(7, 128))
 decoder = small_translator.decoder_of(real, pairs[0].source)
 encoder = small_translator.encoder_of(real)
 print("decoder leaks:", max(leak(decoder, x, t) for t in range(6)) > 1e-4)
-print("encoder looks ahead:", min(leak(encoder, x, t) for t in range(6)) > 0.01)
+print("encoder leaks:", min(leak(encoder, x, t) for t in range(6)) > 0.01)
 assert max(leak(decoder, x, t) for t in range(6)) < 1e-4  # 32-bit floats
 assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 
 # %% [markdown]
-# **Three: the target is shifted.** You saw it above: `batch.decoder_input` is `shift_right` of
-# `batch.target`.
+# **Three: the target is shifted.** You saw it above: `batch.decoder_input` is `shift_right`
+# of `batch.target`.
 #
-# **Four: the company does not matter.** A sentence in a batch is filled up to the longest.
-# What the model makes of it must be what it makes of the sentence alone.
+# **Four: the rest of the batch does not matter.** A sentence in a batch is padded to the
+# longest. The result must be the same as for the sentence alone.
 
 # %% [markdown]
 # ### Exercise: padding_gap
@@ -460,14 +466,14 @@ assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 #
 # <details><summary>Hint 1</summary>
 #
-# Which rows of the batch's result belong to tokens? Those of the filling may be
+# Which rows of the batch's result belong to tokens? Those at padding may be
 # anything.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.full((rows, columns), padding)` makes a table of filling into which the sequences are
-# written. A sequence alone is a batch too: of one row, without any filling.
+# `np.full((rows, columns), padding_id)` makes an array of padding into which the sequences
+# are written. A sequence alone is a batch too: of one row, without any padding.
 #
 # </details>
 
@@ -478,36 +484,39 @@ from course_lib.nn.losses import padding_gap  # exercise
 check(padding_gap)
 
 # %% [markdown]
-# Now the real model. And a copy of it that was told another number for the filling, which is
-# what happens when a vocabulary is made anew and the model is not told.
+# Now the real model, and a copy of it with another token id for padding. That happens when a
+# vocabulary is made anew and the model keeps the old token id.
 
 # %%
 sequences = [pair.source for pair in pairs[:6]]
-told_wrong = small_translator.with_padding_id(real, padding_id=3999)
-readers = small_translator.token_encoder_of(real), small_translator.token_encoder_of(told_wrong)
+other_padding = small_translator.with_padding_id(real, padding_id=3999)
+readers = map(small_translator.token_encoder_of, (real, other_padding))
 gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
-print("right number, gap above 0.0001:", gaps[0] > 1e-4)
-print("wrong number, gap above 0.0001:", gaps[1] > 1e-4)
+print("right padding, gap above 0.0001:", gaps[0] > 1e-4)
+print("wrong padding, gap above 0.0001:", gaps[1] > 1e-4)
 assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
 
 # %% [markdown]
-# > **Popular error: "padding is zeros, so it does no harm".** No shape is wrong, and no number
-# > is NaN. But what the model makes of a sentence changes with its neighbours in the batch.
+# > **Popular error: "padding is zeros, so it does no harm".** No shape is wrong, and no
+# > number is NaN. But what the model makes of a sentence changes with its neighbours in the
+# > batch.
 #
 # The same check from outside, with the trained one: all texts at once, and one by one.
 
 # %%
 sources = [pair.source for pair in task.held_out[:30]]
 together = small_translator.translate(small, task.tokenizer, sources)
-alone = [small_translator.translate(small, task.tokenizer, [each])[0] for each in sources]
+alone = [
+    small_translator.translate(small, task.tokenizer, [each])[0] for each in sources
+]
 print("same translations:", together == alone)
 assert together == alone
 
 # %% [markdown]
 # ## Writing without doing things twice
 #
-# A decoder writes one token, reads it, writes the next. With a causal mask nothing of the
-# earlier places changes when a token is added (lesson 04). So their keys and values can be
+# A decoder writes one token, reads it, writes the next. With a causal mask nothing changes at
+# the earlier positions when a token is added (lesson 04). So their keys and values can be
 # kept: a **key–value cache**. **Predict** how many times a token goes through the decoder
 # while 20 tokens are written, without a cache and with one.
 
@@ -518,19 +527,21 @@ print("without:", sum(range(1, n + 1)), " with:", n)
 # %% [markdown]
 # ### Exercise: cached_step
 #
-# One head, one layer: the newest token looks at all tokens so far, and only it is computed.
+# One head, one layer: the newest token attends to all tokens so far, and only its output is
+# computed.
 #
 # <details><summary>Hint 1</summary>
 #
-# At which place does the newest token stand, if t keys are there already? It needs the
-# encoding of that place.
+# At which position is the newest token, if there are t keys already? It needs the encoding of
+# that position.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Embed the token (its row of the table times √d_model, plus the row of its place), make its
-# query, key and value, and put key and value behind the others with `torch.cat`. `attention`
-# wants rows: `.unsqueeze(0)`; it returns the weights too. Does this one query need a mask?
+# Embed the token (its row of the embedding times √d_model, plus the encoding of its
+# position), make its query, key and value, and put key and value behind the others with
+# `torch.cat`. `attention` wants rows: `.unsqueeze(0)`; it returns the weights too. Does this
+# one query need a mask?
 #
 # </details>
 
@@ -541,8 +552,8 @@ from course_lib.nn.decoding import cached_step  # exercise
 check(cached_step)
 
 # %% [markdown]
-# No mask: what it may not see does not exist yet. Now the whole model: `step` reads one token
-# and keeps keys and values of all layers; a call computes all anew.
+# No mask: what it may not attend to does not exist yet. Now the whole model: `step` reads one
+# token and keeps keys and values of all layers; a call computes everything anew.
 
 # %%
 source, target = batch.source[:1], batch.decoder_input[:1]
@@ -557,9 +568,9 @@ print("the same, step by step:", bool(gap < 1e-4))
 assert gap < 1e-4
 
 # %% [markdown]
-# > **Popular error: the newest token at place 0.** With a cache, the model is fed a row of one
-# > token; whoever numbers places from 0 in each call gives each token the first place. No
-# > error is raised. The true place is the number of keys that were kept.
+# > **Popular error: the newest token at position 0.** With a cache, the model is fed one
+# > token at a time; code that counts positions from 0 in each call puts each token at
+# > position 0. No error is raised. The true position is the number of keys in the cache.
 
 # %% [markdown]
 # ## Writing greedily
@@ -570,7 +581,8 @@ assert gap < 1e-4
 # %% [markdown]
 # ### Exercise: greedy_decode
 #
-# The function knows no model. It gets one that scores what may come next.
+# The function knows no model. It gets a function that returns the logits of what may come
+# next.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -592,17 +604,19 @@ from course_lib.nn.decoding import greedy_decode  # exercise
 check(greedy_decode)
 
 # %% [markdown]
-# Your function and the small model. `scorer` gives the logarithms of the probabilities.
+# Your function and the small model. Its log-probabilities serve as logits: softmax turns them
+# into the same probabilities.
 
 # %%
 from course_lib.lessons import translation_trace
 
 text = "four hundred and seventy-three thousand, two hundred and eighty-one"
-asked = translation_trace.next_log_probabilities(small, [*task.tokenizer.encode(text), END_ID])
-found = greedy_decode(asked, START_ID, END_ID, 60)
-print(task.tokenizer.decode(found))
+source_ids = [*task.tokenizer.encode(text), END_ID]
+next_logits = translation_trace.next_log_probabilities(small, source_ids)
+decoded = greedy_decode(next_logits, START_ID, END_ID, 60)
+print(task.tokenizer.decode(decoded))
 batched = small_translator.translate(small, task.tokenizer, [text])[0]
-assert task.tokenizer.decode(found) == batched
+assert task.tokenizer.decode(decoded) == batched
 
 # %% [markdown]
 # The same, watched: the three likeliest tokens at each step.
@@ -612,14 +626,14 @@ watched = translation_trace.trace_translation(small, task.tokenizer, text)
 watched.show(pause=0.1)
 
 # %% [markdown]
-# Notice the percentages. Most steps are as clear as they can be, and yet it says about 90 %,
-# hardly more: label smoothing with a share of 0.1 asked for that much. And where a word
-# can be cut in two ways, the rival is often the beginning of the other cut.
+# Notice the percentages. At most steps only one token can be right, and yet it gets about
+# 90 %, hardly more: a smoothing of 0.1 asked for that much. And where a word can be split in
+# two ways, the second token is often the first one of the other split.
 #
-# At what does it look?
+# What does it attend to?
 
 # %%
-best = np.exp(max(asked([START_ID, *found[:1]])))
+best = np.exp(max(next_logits([START_ID, *decoded[:1]])))
 print("second token: between 0.8 and 0.95:", bool(0.8 < best < 0.95))
 three, tens = watched.weights[2, 5], watched.weights[3, 3:5].sum()
 print(
@@ -631,34 +645,35 @@ print(
 assert 0.8 < best < 0.95 and three > 0.4 and tens > 0.3
 
 # %%
-alt = "drei looks at three, the row below back at seventy: the words cross."
+alt = "drei attends to three, the row below to seventy before it: the words cross."
 figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
 
 # %% [markdown]
-# To write *drei*, it looks at *three*, behind the tens; in the next row it looks back, at
-# *seventy*.
-# Nobody told it which words belong together. (Means over four heads. Rows for what follows
-# from the piece before, such as *zig* or the end, look here and there: they need no source.)
+# To write *drei*, it attends to *three*, behind the tens; in the next row it goes back to
+# *seventy*. Nobody told it which words belong together. (Means over four heads. A row whose
+# token follows from the subword before, such as *zig* or the end, attends here and there: it
+# needs no source.)
 
 # %% [markdown]
 # ## Several beams
 #
 # Greedy decoding never goes back. A small example: the first token may be *der* (0.5) or
 # *ein* (0.4). After *der* nothing is likely, 0.3 at best; after *ein* comes the end, with
-# 0.9. **Predict** which text is the likelier one, and which one greedy finds.
+# 0.9. **Predict** which of the two is likelier, and which one greedy decoding finds.
 
 # %%
 print("der …:", round(0.5 * 0.3, 2), " ein:", round(0.4 * 0.9, 2))
 
 # %% [markdown]
-# **Beam search** keeps several beginnings. In each step all of them are continued by all
-# tokens, and the best few stay. At the end the best text wins. Products of many
-# probabilities become too small for a float, so their logarithms are added.
+# **Beam search** keeps several **hypotheses**: sequences as far as they are written. In each
+# step all of them are continued by all tokens, and the best few stay. At the end the best
+# hypothesis wins. Products of many probabilities become too small for a float, so their
+# logarithms are added.
 #
-# Each further token makes the sum smaller, so short texts would win. So sums are divided by
-# a **length penalty**, with α usually between 0 and 1:
+# Each further token makes the sum smaller, so short hypotheses would win. So sums are divided
+# by a **length penalty**, with α usually between 0 and 1:
 #
-# $$\text{merit} = \frac{\ln p}{\left((5 + \text{length}) / 6\right)^{\alpha}}$$
+# $$\text{score} = \frac{\ln p}{\left((5 + \text{length}) / 6\right)^{\alpha}}$$
 #
 # Below: two tokens with the sum −4.0, and six with the sum −4.8.
 
@@ -674,13 +689,13 @@ for alpha in (0.0, 0.6, 1.0):
 #
 # <details><summary>Hint 1</summary>
 #
-# Keep pairs of a list of tokens and a sum. One step: all continuations of all beginnings in
-# one list, sorted by their sums; how many of them stay?
+# Keep pairs of a list of token ids and a sum. One step: all continuations of all hypotheses
+# in one list, sorted by their sums; how many of them stay?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# What ends leaves the beam, and from then on there is room for one less. Put it into a
+# What is finished leaves the beam, and from then on there is room for one less. Put it into a
 # second list, from which nothing is removed. At the end, compare what is in both lists; where
 # one counts the end token and where not, the docstring says.
 #
@@ -696,40 +711,42 @@ check(beam_search)
 # The example from above, where what may come next depends on the newest token alone:
 
 # %%
-table = np.log([[0.05, 0.5, 0.4, 0.05], [0.2, 0.2, 0.3, 0.3], [0.03, 0.03, 0.04, 0.9]])
+log_p = np.log([[0.05, 0.5, 0.4, 0.05], [0.2, 0.2, 0.3, 0.3], [0.03, 0.03, 0.04, 0.9]])
 words = ["(start)", "der", "ein", "(end)"]
 for beam_size in (1, 2):
-    text_found = beam_search(lambda tokens: table[tokens[-1]], 0, 3, beam_size, 9)
-    print("beams:", beam_size, "→", *(words[token] for token in text_found))
+    result = beam_search(lambda token_ids: log_p[token_ids[-1]], 0, 3, beam_size, 9)
+    print("beams:", beam_size, "→", *(words[token_id] for token_id in result))
 
 # %% [markdown]
-# With the small model: for how many of 20 numbers do four beams find another text than
-# greedy, and does α = 0 shorten any?
+# With the small model: for how many of 20 numbers do four beams find another translation than
+# greedy decoding, and does α = 0 shorten any?
 
 # %% tags=["nbval-ignore-output"]
 tried = {"beam": 0, "shorter with α = 0": 0}
 for pair in task.held_out[:20]:
-    asked = translation_trace.next_log_probabilities(small, [*task.tokenizer.encode(pair.source), END_ID])
-    greedy = greedy_decode(asked, START_ID, END_ID, 40)
-    beams = [beam_search(asked, START_ID, END_ID, 4, 40, alpha) for alpha in (0.6, 0.0)]
+    source_ids = [*task.tokenizer.encode(pair.source), END_ID]
+    next_log_p = translation_trace.next_log_probabilities(small, source_ids)
+    greedy = greedy_decode(next_log_p, START_ID, END_ID, 40)
+    beams = [beam_search(next_log_p, START_ID, END_ID, 4, 40, a) for a in (0.6, 0.0)]
     tried["beam"] += beams[0] != greedy
     tried["shorter with α = 0"] += len(beams[1]) < len(beams[0])
-print("other texts with beams:", tried["beam"], "of 20")
+print("other translations with beams:", tried["beam"], "of 20")
 print("shorter with α = 0:", tried["shorter with α = 0"], "of 20")
 assert tried["beam"] <= 5
 
 # %% [markdown]
-# > **Popular error: "beam search finds the likeliest text".** It finds the best of the few
-# > that it kept. And the likeliest text need not be the best translation: with very many
-# > beams, translations often become worse, and too short (Koehn and Knowles, 2017).
+# > **Popular error: "beam search finds the likeliest sequence".** It finds the best of the
+# > few hypotheses that it kept. And the likeliest sequence need not be the best translation:
+# > with very many beams, translations often become worse, and too short (Koehn and Knowles,
+# > 2017).
 
 # %% [markdown]
 # ## How good is a translation?
 #
-# **BLEU** counts runs of words. $p_n$ is the share of the translation's runs of n words that
-# are in the reference as well, each counted no more often than it stands there. Their
-# geometric mean is multiplied by a **brevity penalty**, which is below 1 if the translations
-# (c words) are shorter than the references (r words):
+# **BLEU** counts **n-grams**, runs of n words. $p_n$ is the share of the translation's
+# n-grams that are in the reference as well, each counted no more often than it is there.
+# Their geometric mean is multiplied by a **brevity penalty**, which is below 1 if the
+# translations (c words) are shorter than the references (r words):
 #
 # $$\text{BLEU} = \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -747,7 +764,7 @@ assert round(compared.score) == 64
 
 # %% [markdown]
 # One word is another, and means the same. It costs one of seven words, two of six pairs, and
-# of the runs of four half: BLEU 64. **chrF** counts runs of one to six *characters*, and so
+# of the 4-grams half: BLEU 64. **chrF** counts n-grams of one to six *characters*, and so
 # sees that *Batteriestatus* and *Batterie-Status* have much in common:
 
 # %%
@@ -766,7 +783,7 @@ assert marks["cut otherwise"][0] == 0 and marks["the opposite"] == (43, 77)
 
 # %% [markdown]
 # The *opposite* of what was meant gets a better BLEU (43) than the right text that is cut
-# otherwise (0), and a chrF of 77. No measure of runs knows what a word means.
+# otherwise (0), and a chrF of 77. No measure of n-grams knows what a word means.
 #
 # **Predict** the BLEU of the small translator, of whose numbers more than three quarters are
 # right to the letter.
@@ -782,8 +799,8 @@ print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
-# > **Popular error: "BLEU 0 means that nothing is right".** A German number is *one* word, and
-# > has no run of four. BLEU is a measure of whole test sets of longer texts; of single
+# > **Popular error: "BLEU 0 means that nothing is right".** A German number is *one* word,
+# > and has no 4-gram. BLEU is a measure of whole test sets of longer texts; of single
 # > sentences it is next to useless, and a mean of theirs is not the BLEU of the set:
 
 # %%
@@ -802,27 +819,27 @@ assert abs(mean - whole) > 5
 # ## The real thing
 #
 # This command trains the large Transformer (two layers on each side, d_model 128) on the
-# real pairs. It takes about six minutes on two slow processor cores, keeps what it has every half
-# minute, goes on after a break with `--resume`, and measures at the end:
+# real pairs. It takes about six minutes on two slow processor cores, saves a checkpoint every
+# half minute, continues after a break with `--resume`, and measures at the end:
 #
 # ```
 # python -m course_lib.nn.train --task translation
 # ```
 #
 # With `--system additive` or `--system fixed` it trains the recurrent ones. For what follows
-# all three were trained on one core each, with so many updates that they took about equal
-# time, without dropout.
+# all three were trained on one core each, for numbers of steps that take about equal time,
+# without dropout.
 
 # %%
 from course_lib.experiments import translation_tables
 
-print(translation_tables.trainings(kept))
-print("share of the full training:", kept.median("share of the steps"))
-print("seeds", kept.values("seed"), "by", kept.command)
-print(", ".join(map(" ".join, kept.environment.items())))
+print(translation_tables.trainings(runs))
+print("share of the full training:", runs.median("share of the steps"))
+print("seeds", runs.values("seed"), "by", runs.command)
+print(", ".join(map(" ".join, runs.environment.items())))
 
 # %%
-curves = translation_tables.losses(kept)
+curves = translation_tables.losses(runs)
 minutes = [spent for spent, _ in curves.values()]
 print(
     "longest time less than 1.4 times the shortest:", max(minutes) < 1.4 * min(minutes)
@@ -845,10 +862,10 @@ figures.losses_by_time(curves, alt=alt)
 # to the best of them.
 
 # %%
-print(translation_tables.scores(kept))
+print(translation_tables.scores(runs))
 
 # %% [markdown]
-# Compare the first two lines, and the last two: what did looking back bring, and what did a
+# Compare the first two lines, and the last two: what did attention bring, and what did a
 # Transformer in place of recurrence? (They also differ in their numbers of parameters: see
 # above.) And "greedy" with "BLEU", which is with four beams. Is the difference between two
 # systems larger than that between two seeds of one?
@@ -863,78 +880,79 @@ print(translation_tables.scores(kept))
 from course_lib.lessons import translation_errors
 
 known = {word for pair in texts.train for word in translation_errors.words(pair.source)}
-shown = first["transformer, samples"]
-print(*translation_tables.with_error_types(shown, known), sep="\n")
-assert len(shown) == 20
+samples = first["transformer, samples"]
+print(*translation_tables.with_error_types(samples, known), sep="\n")
+assert len(samples) == 20
 
 # %% [markdown]
 # What kinds are they, of all 1,000 (greedy)? The first that fits counts: *cut otherwise*, the
-# same letters; *other order*, the same words, in another order or with other signs; *repeats*,
-# a word more than once, and more often than wanted; *too short*, less than 60 % of the
-# letters; *partly other words*, one word at least is right.
+# same letters; *other order*, the same words, in another order or with other signs;
+# *repeats*, a word more than once, and more often than wanted; *too short*, less than 60 % of
+# the letters; *partly other words*, one word at least is right.
 
 # %%
-print(translation_tables.error_types(kept))
+print(translation_tables.error_types(runs))
 assert translation_errors.MIN_LENGTH_RATIO == 0.6
 
 # %% [markdown]
 # What may be behind it?
 #
-# - **A word that training never showed** is spelled from pieces, and may be translated as if
-#   it were something that begins alike.
+# - **A word that training never showed** is spelled from subwords, and may be translated as
+#   if it were a word that begins alike.
 # - **Cut otherwise**: a compound has several right forms, *Batteriestatus* and
 #   *Batterie-Status*; the reference has one.
 # - **Other words** may mean the same, or be invented: only a reader can tell.
-# - **Repeats** may be the stammering of a decoder that lost its place.
+# - **Repeats** may come from a decoder that loses track of what it has translated.
 # - **A short text says too little.** *Open* is *offen*, *öffnen*, *geöffnet*: what is meant
 #   stands in the program, not in the text.
 #
-# The first can be measured: does it go along with a lower BLEU? (Texts with such a word may
-# differ otherwise too, for instance be longer.)
+# The first can be measured: is BLEU lower for texts with such a word? (They may differ
+# otherwise too, for instance be longer.)
 
 # %%
-print(translation_tables.known_words(kept))
+print(translation_tables.known_words(runs))
 
 # %% [markdown]
-# ## At what did it look?
+# ## What did it attend to?
 #
-# Two of the twenty, the first ones with at least five words: the Transformer's weights on
-# the source while it wrote its *greedy* translation, which may differ from the one above
-# (last layer, mean over four heads, 25 tokens at most).
+# Two of the twenty, the first ones with at least five words: the Transformer's
+# cross-attention weights while it wrote its *greedy* translation, which may differ from the
+# one above (last layer, mean over four heads, 25 tokens at most).
 
 # %%
-print(translation_tables.greedy_and_beam(kept))
+print(translation_tables.greedy_and_beam(runs))
 
 # %%
-alt = "Startet looks at Starts, Wiedergabe at play, Mediaplayer at media: a diagonal."
-figures.alignment(**translation_tables.attention_map(kept, 0), alt=alt)
+alt = "Startet attends to Starts, Wiedergabe to play, Mediaplayer to media: a diagonal."
+figures.alignment(**translation_tables.attention_map(runs, 0), alt=alt)
 
 # %% [markdown]
 # Rows are what was written, columns what was read. If each German word were written from the
-# English one in the same place, the bright cells would lie on the diagonal; where the order
-# differs, such as with a verb at the end, they would leave it. Do they?
+# English one at the same position, the bright cells would lie on the diagonal; where the
+# order differs, such as with a verb at the end, they would leave it. Do they?
 
 # %%
-alt = "Lädt looks at Reloads, Filter at its two pieces, the compound at two words."
-figures.alignment(**translation_tables.attention_map(kept, 1), alt=alt)
+alt = "Lädt attends to Reloads, Filter to its two subwords, the compound to two words."
+figures.alignment(**translation_tables.attention_map(runs, 1), alt=alt)
 
 # %% [markdown]
-# > **Popular error: "the weights say why".** They say where *this* layer looked. The vectors
-# > that it found there have been mixed by the encoder before, and a look at the end token or
-# > a full stop often means "nothing to look for". Lesson 10 takes heads out to see what they
+# > **Popular error: "the weights say why".** They say what *this* layer attended to. The
+# > encoder has mixed these vectors before, and a large weight on the end token or a full stop
+# > often means "nothing to find". Lesson 10 takes heads out to see what they
 # > did.
 
 # %% [markdown]
 # ## The answer
 #
-# BLEU by the number of words of the source, and chrF as a picture. BLEU counts runs of four
-# words: for the shortest texts it hangs on the few translations that have so many. And the
+# BLEU by the number of words of the source, and chrF as a picture. BLEU counts 4-grams:
+# for the shortest texts it depends on the few translations that have any. And the
 # ranges hold other texts, some of them easier. So compare systems *within* a range, not
 # ranges. **Predict** where the three lines are furthest apart.
 
 # %%
-print(translation_tables.lengths(kept, "bleu"))
-ranges, by_words = translation_tables.length_ranges(kept), translation_tables.by_length(kept, "chrf")
+print(translation_tables.lengths(runs, "bleu"))
+ranges = translation_tables.length_ranges(runs)
+by_words = translation_tables.by_length(runs, "chrf")
 
 # %%
 alt = "At every length the Transformer is ahead, and no attention is far behind."
@@ -944,26 +962,27 @@ figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 # Who is ahead, and by more than two seeds of one system differ?
 
 # %%
-print(translation_tables.rankings(kept, "chrf"), translation_tables.rankings(kept, "bleu"), sep="\n\n")
+print(translation_tables.rankings(runs, "chrf"))
+print()
+print(translation_tables.rankings(runs, "bleu"))
 
 # %% [markdown]
 # So that is which system is best for which texts, in about equal time, on these data; where
-# ranges overlap, these runs do not tell. **Does it translate?** As far as the first line below
-# says: that share, of texts that it had never seen, is right to the letter. What the others
-# are worth, the twenty above tell. And A, B and C of the first cell were:
+# ranges overlap, these runs do not tell. **Does it translate?** As far as the first line
+# below says: that share, of texts that it had never seen, is right to the letter. What the
+# others are worth, the twenty above tell. And A, B and C of the first cell were:
 
 # %%
-finest = max(translation.SYSTEM_NAMES, key=lambda name: kept.median(f"{name}, bleu"))
-exact, of_all = kept.median(f"{finest}, exact"), kept.median(f"{finest}, bleu")
-print(
-    f"{translation.SYSTEM_NAMES[finest]}: {exact:.0%} right to the letter, BLEU {of_all:.1f}"
-)
+finest = max(translation.SYSTEM_NAMES, key=lambda name: runs.median(f"{name}, bleu"))
+exact, of_all = runs.median(f"{finest}, exact"), runs.median(f"{finest}, bleu")
+name = translation.SYSTEM_NAMES[finest]
+print(f"{name}: {exact:.0%} right to the letter, BLEU {of_all:.1f}")
 print(dict(zip(letters, translation.SYSTEM_NAMES.values(), strict=True)))
 
 # %% [markdown]
 # > **Popular error: "the best of the table is the best everywhere".** The comparison is at
 # > about equal *time*, on one core, with small models and 24,000 short pairs. On a GPU the
-# > same time holds many more updates of a Transformer, whose places need not wait for each
+# > same time holds many more steps of a Transformer, whose positions need not wait for each
 # > other (lesson 07: the chain of a recurrent network grows with the length). Say with every
 # > ranking what was held equal.
 
@@ -983,24 +1002,25 @@ print(watched.translation)
 watched.show(pause=0.1)
 
 # %% [markdown]
-# And where it looked:
+# And what it attended to:
 
 # %%
-alt = "The tokens of the number that you typed, and what was looked at for each piece."
+alt = "The tokens of the number that you typed, and each output token's weights."
 figures.alignment(watched.weights, watched.target, watched.source, alt=alt)
 
 # %% [markdown]
 # When you have run the command of *The real thing*, this cell takes the large one, and
 # translates real texts; until then it says what is missing. Characters that training never
-# had become an unknown token, and a text may have 256 tokens at most. (To see at what it
-# looked, run the cell under *And where it looked* once more.)
+# had become an unknown token, and a text may have 256 tokens at most. (To see what it
+# attended to, run the cell under *And what it attended to* once more.)
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError
 
 try:
     large_one, its_subwords = translation_trace.load_trained()
-    watched = translation_trace.trace_translation(large_one, its_subwords, "The door of the garage is open")
+    english = "The door of the garage is open"
+    watched = translation_trace.trace_translation(large_one, its_subwords, english)
     watched.show(pause=0.1)
 except CheckpointError as fault:
     print(fault)
