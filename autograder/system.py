@@ -30,46 +30,46 @@ class SystemFault(Exception):
 
 
 def is_ready(root: Path) -> bool:
-    """Say whether ``.venv`` is finished and fits the folder's requirements."""
-    return _read(root / STAMP) == _wanted(root) and _python(root).exists()
+    """Return whether ``.venv`` is finished and fits the folder's requirements."""
+    return _read(root / STAMP) == _expected_stamp(root) and _python(root).exists()
 
 
 def set_up(root: Path) -> None:
     """Make ``.venv``, or bring it up to date.
 
-    The stamp is written last: without it, an environment is taken for half made, since
+    The stamp is written last: without it, an environment counts as half made, since
     pip cannot tell a package that was cut short from a whole one.
     """
-    found, wanted = _read(root / STAMP), _wanted(root)
+    stamp, expected = _read(root / STAMP), _expected_stamp(root)
     (root / STAMP).unlink(missing_ok=True)
-    if found.get("root") != wanted["root"] or not _python(root).exists():
+    if stamp.get("root") != expected["root"] or not _python(root).exists():
         _make_environment(root)
     _say("Installing the packages of requirements.lock (minutes the first time) …")
     _pip(root, "--requirement", "requirements.lock")
     _pip(root, "--no-deps", "--no-build-isolation", "--editable", ".")
     _compile(root)
-    (root / STAMP).write_text(json.dumps(wanted))
+    (root / STAMP).write_text(json.dumps(expected))
 
 
 def find_browser() -> str | None:
-    """Path of a Chromium or Chrome for the browser tests, if there is one."""
+    """Return the path of a Chromium or Chrome for the browser tests, if any."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def require_browser() -> None:
-    """See to it that there is a browser, or raise ``SystemFault``."""
+    """Install a browser if there is none, or raise ``SystemFault``."""
     if not find_browser():
         _install("chromium", "the browser tests, or run `make test NO_BROWSER=1`")
 
 
 def require_sandbox() -> None:
-    """See to it that there is bubblewrap, or raise ``SystemFault``."""
+    """Install bubblewrap if there is none, or raise ``SystemFault``."""
     if not shutil.which("bwrap"):
         _install("bubblewrap", "grading, or run `make test NO_SANDBOX=1`")
 
 
-def _wanted(root: Path) -> dict[str, str]:
-    """Give what the stamp of a finished environment says."""
+def _expected_stamp(root: Path) -> dict[str, str]:
+    """Return the stamp of an environment that fits the folder."""
     files = [root / "requirements.lock", root / "pyproject.toml"]
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files))
     # Scripts and the editable install hold the folder's path: a moved one is remade.
@@ -78,10 +78,10 @@ def _wanted(root: Path) -> dict[str, str]:
 
 def _read(stamp: Path) -> dict[str, str]:
     try:
-        found = json.loads(stamp.read_text())
+        content = json.loads(stamp.read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _python(root: Path) -> Path:
@@ -120,7 +120,7 @@ def _compile(root: Path) -> None:
 
 
 def _install(package: str, purpose: str) -> None:
-    """Install a system package where that is allowed, else say its name."""
+    """Install a system package; raise ``SystemFault`` where that is not allowed."""
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         raise SystemFault(
             f"A system package is missing: install {package} (on Debian and Ubuntu: "

@@ -43,15 +43,15 @@ def exercise_from(folder: Path, text: str, name: str, **about) -> Exercise:
     exec(compile(text, path, "exec"), names)
     points = about.pop("points", (2, 1))
     about = {"lesson": LESSON, "minutes": 5, "difficulty": 2} | about
-    found = Exercise(names[name], **about)
-    for place, worth in enumerate(points):
+    exercise = Exercise(names[name], **about)
+    for number, worth in enumerate(points):
 
         def case(student, rng):
             """Claim nothing."""
 
-        case.__name__ = f"case_{place}"
-        found.case("A claim", points=worth)(case)
-    return found
+        case.__name__ = f"case_{number}"
+        exercise.case("A claim", points=worth)(case)
+    return exercise
 
 
 class Registry:
@@ -73,7 +73,7 @@ class Registry:
 
 
 def exercise_cells(name: str) -> str:
-    """Give heading, exercise and check as a lesson's source has them."""
+    """Return heading, exercise and check as a lesson's source has them."""
     return textwrap.dedent(
         f"""
         # %% [markdown]

@@ -1,4 +1,4 @@
-"""Make a teacher's notebook, not yet executed, of a lesson's cells.
+"""Assemble a teacher's notebook, not yet executed, from a lesson's cells.
 
 Ids are stable: an exercise's name for its cell, ``check-name`` for its check, and the
 section's title with a number for the rest.
@@ -27,7 +27,7 @@ PICTURE_TAG = "nbval-ignore-output"
 
 
 def teacher_notebook(source: LessonSource) -> NotebookNode:
-    """Give the teacher's notebook of a lesson, without outputs."""
+    """Return the teacher's notebook of a lesson, without outputs."""
     ids = _Ids()
     cells = [_cell(cell, ids) for cell in source.cells]
     notebook = new_notebook(cells=cells, metadata=METADATA)
@@ -37,11 +37,11 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
 
 
 class _Ids:
-    """Gives each cell its id: unique, and the same at every build."""
+    """The cells' ids: unique, and the same at every build."""
 
     def __init__(self) -> None:
         self.section = "start"
-        self.counts: Counter[str] = Counter()  # a title may stand twice
+        self.counts: Counter[str] = Counter()  # of titles, which may be repeated
 
     def next(self, cell: Cell) -> str:
         if cell.kind == "exercise" and cell.exercise:
@@ -87,7 +87,7 @@ def _with_heading(cell: Cell) -> str:
 
 
 def _draws(text: str) -> bool:
-    """Say whether a cell ends in a picture, whose bytes differ between machines."""
+    """Return whether a cell draws: a picture's bytes differ between machines."""
     return bool(re.search(r"^figures\.\w+\(", text, re.MULTILINE))
 
 

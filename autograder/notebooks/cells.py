@@ -1,7 +1,7 @@
 """Split a lesson's text source into its cells, each with its line and its tags.
 
-The format is jupytext's "percent" without its freedoms: what jupytext would guess about
-is refused here, with file and line. What a cell means for the lesson is ``source``'s.
+The format is jupytext's "percent" format; what jupytext would have to guess is refused
+here, with file and line. What a cell means for the lesson is in ``source``.
 """
 
 import json
@@ -74,14 +74,14 @@ def read_cells(path: Path) -> list[Cell]:
 
 
 def _starts(path: Path, rows: list[str]) -> list[int]:
-    starts = [place for place, row in enumerate(rows) if row.startswith("# %%")]
+    starts = [index for index, row in enumerate(rows) if row.startswith("# %%")]
     first = starts[0] if starts else len(rows)
-    for place, row in enumerate(rows):
-        if place < first and row.strip():
-            raise SourceError(path, place + 1, "each cell must start with '# %%'")
-        if place not in starts and ALMOST_A_MARK.match(row):
+    for index, row in enumerate(rows):
+        if index < first and row.strip():
+            raise SourceError(path, index + 1, "each cell must start with '# %%'")
+        if index not in starts and ALMOST_A_MARK.match(row):
             raise SourceError(
-                path, place + 1, f"a cell starts with '# %%', not with {row.strip()!r}"
+                path, index + 1, f"a cell starts with '# %%', not with {row.strip()!r}"
             )
     if not starts:
         raise SourceError(path, 1, "there is no cell: one starts with '# %%'")
@@ -103,8 +103,8 @@ def _read_mark(
             f"unknown marker {row.strip()!r}: there are '# %%', '# %% [markdown]' and "
             f"'# %% tags=[…]' with tags of {', '.join(sorted(TAGS))}",
         )
-    if strange := sorted({*map(str, tags)} - TAGS):
-        raise SourceError(path, line, f"unknown marker: tag {strange[0]!r}")
+    if unknown := sorted({*map(str, tags)} - TAGS):
+        raise SourceError(path, line, f"unknown marker: tag {unknown[0]!r}")
     return ("prose" if match[1] else "code"), tags
 
 
@@ -112,19 +112,19 @@ def _check_rows(path: Path, kind: str, rows: list[str], line: int) -> None:
     """Refuse a cell that is empty, of mixed kind, with a typo or one of nbgrader's."""
     if not any(row.strip(" #") for row in rows):
         raise SourceError(path, line - 1, "an empty cell")
-    for place, row in enumerate(rows, line):
+    for number, row in enumerate(rows, line):
         if NBGRADER_MARK.search(row):
-            raise SourceError(path, place, f"nbgrader's mark {row.strip()!r}")
+            raise SourceError(path, number, f"nbgrader's mark {row.strip()!r}")
         if kind == "prose" and row.strip() and not re.match(r"#( |$)", row):
             raise SourceError(
                 path,
-                place,
+                number,
                 "a line of prose starts with '# ' (or is '# %%' missing above code?)",
             )
     if kind == "code":
         try:
             compile("\n".join(rows), path.name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
-            at = line - 1 + (getattr(error, "lineno", 1) or 1)
+            number = line - 1 + (getattr(error, "lineno", 1) or 1)
             what = getattr(error, "msg", error)
-            raise SourceError(path, at, f"syntax error: {what}") from None
+            raise SourceError(path, number, f"syntax error: {what}") from None

@@ -24,7 +24,7 @@ from autograder.course import CourseError
 from autograder.notebooks.assemble import METADATA
 from autograder.notebooks.source import LessonSource
 
-CELL_TIMEOUT = 300  # seconds; what trains longer belongs into a command of its own
+CELL_TIMEOUT = 300  # seconds; what trains longer belongs into an experiment
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -86,14 +86,14 @@ def _refuse_stderr(notebook: NotebookNode, source: LessonSource) -> None:
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """A loop that takes no signals: nbclient would take Ctrl-C for a dead kernel."""
+    """A loop without signal handlers: to nbclient, Ctrl-C is a dead kernel."""
 
     def add_signal_handler(self, *_: Any) -> None:  # type: ignore[override]
         raise NotImplementedError
 
 
 async def _run(client: NotebookClient, folder: Path) -> None:
-    """Run all cells. What the kernel itself says goes to a file, and into its death."""
+    """Run all cells. The kernel's own stderr goes to a file, and into its death."""
     with (folder / "stderr").open("w+") as stderr:
         try:
             await client.async_execute(stderr=stderr)
@@ -110,14 +110,14 @@ async def _run(client: NotebookClient, folder: Path) -> None:
 def _environment() -> Iterator[Path]:
     """Keep out what differs between people: hash seed, IPython's start-up files.
 
-    Gives a folder for what should be gone afterwards.
+    Yields a folder for what should be gone afterwards.
     """
     with tempfile.TemporaryDirectory() as folder:
-        wanted = {"PYTHONHASHSEED": "0", "IPYTHONDIR": folder}
-        names = (*wanted, "NBGRADER_EXECUTION")
+        settings = {"PYTHONHASHSEED": "0", "IPYTHONDIR": folder}
+        names = (*settings, "NBGRADER_EXECUTION")
         before = {name: os.environ.get(name) for name in names}
         os.environ.pop("NBGRADER_EXECUTION", None)  # it changes what check does
-        os.environ.update(wanted)
+        os.environ.update(settings)
         try:
             yield Path(folder)
         finally:

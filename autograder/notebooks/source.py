@@ -1,8 +1,14 @@
 """Read a lesson's text source: its cells, and what each one is in the lesson.
 
+In this order:
+
+- ``solution``: a reference as the text of its solution cell, or ``fault``: why not;
+- ``check_order``: each exercise occurs once, as heading, cell and check, below the
+  exercises that it uses;
+- ``LessonSource``: the whole lesson.
+
 What an author can get wrong about an exercise is refused here, with file and line; what
-can be wrong with the text itself, in ``cells``; with the order of things, in ``order``.
-Making notebooks is ``assemble``'s work.
+can be wrong with the text itself, in ``cells``.
 """
 
 import ast
@@ -25,7 +31,7 @@ ID = re.compile(r"[A-Za-z0-9_]{1,58}")
 
 
 def solution(exercise: Exercise) -> str:
-    """Give the source of an exercise's reference, its body marked as the solution.
+    """Return the source of an exercise's reference, its body marked as the solution.
 
     The docstring stays outside the marks: it is the contract, which learners see.
     """
@@ -38,7 +44,7 @@ def solution(exercise: Exercise) -> str:
 
 
 def fault(exercise: Exercise, allowed: set[str]) -> str | None:
-    """Say why a reference cannot become a solution cell, or give None if it can.
+    """Return why a reference cannot become a solution cell, or None if it can.
 
     allowed : the names that it may look up outside itself
     """
@@ -49,8 +55,8 @@ def fault(exercise: Exercise, allowed: set[str]) -> str | None:
         return "is not a function with a source of its own"
     if not isinstance(function, ast.FunctionDef):
         return "is not a function"
-    if wrong := _form_fault(function, text):
-        return wrong
+    if form_fault := _form_fault(function, text):
+        return form_fault
     if not ID.fullmatch(exercise.name):
         return "has a name that cannot be a cell's id: letters, digits, _, at most 58"
     if free := free_names(text) - {exercise.name} - allowed:
@@ -83,7 +89,7 @@ def _text(exercise: Exercise) -> str:
 
 
 def free_names(source: str) -> set[str]:
-    """Names that a piece of source looks up outside itself, builtins left out.
+    """Return the names that a source looks up outside itself, builtins left out.
 
     >>> free_names("def f(x):\\n    return np.sum(x) + len(x)\\n")
     {'np'}
@@ -112,7 +118,7 @@ def bound_names(source: str) -> set[str]:
 
 
 def check_order(path: Path, cells: Iterable[Cell], set_up: set[str]) -> None:
-    """Raise ``SourceError`` at the first cell that stands in the wrong place.
+    """Raise ``SourceError`` at the first cell that breaks the order.
 
     set_up : names that the set-up cells of the lesson import
     """
@@ -215,31 +221,31 @@ class LessonSource:
         return [c.exercise for c in self.cells if c.kind == "exercise" and c.exercise]
 
     def names_for(self, exercise: Exercise) -> set[str]:
-        """Names that an answer may look up: set-up cells and what it ``uses``."""
+        """Return the names that an answer may look up: of set-up cells and ``uses``."""
         return self.set_up | set(exercise.uses)
 
     def fail(self, line: int, what: str) -> SourceError:
-        """Give the error to raise about a line of this source."""
+        """Return the error to raise about a line of this source."""
         return SourceError(self.path, line, what)
 
     def _with_meaning(self, cell: Cell) -> Cell:
-        """Say of a cell whether it is an exercise, its check or its heading."""
+        """Return a cell with its kind, and its exercise if it belongs to one."""
         if cell.kind == "prose":
             return replace(cell, exercise=self._heading(cell))
         if match := EXERCISE.fullmatch(cell.text.strip()):
-            found = self._named(match[1], match[2], cell.line + 1)
-            return replace(cell, kind="exercise", exercise=found)
+            exercise = self._named(match[1], match[2], cell.line + 1)
+            return replace(cell, kind="exercise", exercise=exercise)
         if match := CHECK.fullmatch(cell.text.strip()):
-            found = self._load(match[1], cell.line + 1)
-            return replace(cell, kind="check", exercise=found)
+            exercise = self._load(match[1], cell.line + 1)
+            return replace(cell, kind="check", exercise=exercise)
         self._check_code(cell)
         return cell
 
     def _check_code(self, cell: Cell) -> None:
-        for at, row in enumerate(cell.text.splitlines(), cell.line + 1):
+        for number, row in enumerate(cell.text.splitlines(), cell.line + 1):
             if match := ALMOST_A_MARKER.match(row):
                 raise self.fail(
-                    at,
+                    number,
                     f"unknown marker {match[1]!r}: an exercise is one cell with "
                     "the one line 'from course_lib.module import name  # exercise'",
                 )
@@ -252,18 +258,21 @@ class LessonSource:
                 )
 
     def _heading(self, cell: Cell) -> Exercise | None:
-        found = list(HEADING.finditer(cell.text))
+        headings = list(HEADING.finditer(cell.text))
         almost = list(ALMOST_A_HEADING.finditer(cell.text))
-        if len(found) > 1:
-            raise self.fail(self._line(cell, found[1]), "one exercise heading per cell")
-        if len(almost) > len(found):
+        if len(headings) > 1:
+            line = self._line(cell, headings[1])
+            raise self.fail(line, "one exercise heading per cell")
+        if len(almost) > len(headings):
             (wrong, *_) = [m for m in almost if not HEADING.match(cell.text, m.start())]
             raise self.fail(
                 self._line(cell, wrong),
                 "an exercise heading is the line '### Exercise: name'; minutes and "
                 "difficulty come from the exercise's module",
             )
-        return self._load(found[0][1], self._line(cell, found[0])) if found else None
+        if not headings:
+            return None
+        return self._load(headings[0][1], self._line(cell, headings[0]))
 
     @staticmethod
     def _line(cell: Cell, match: re.Match[str]) -> int:
@@ -287,7 +296,7 @@ class LessonSource:
         return exercise
 
     def _set_up_names(self) -> set[str]:
-        """Give the names that cells of imports bind before the first exercise."""
+        """Return the names that cells of imports bind before the first exercise."""
         names = set()
         for cell in self.cells:
             if cell.kind == "exercise":
@@ -297,14 +306,3 @@ class LessonSource:
                 for alias in (alias for s in body for alias in s.names):  # type: ignore[attr-defined]
                     names.add(alias.asname or alias.name.split(".")[0])
         return names
-
-
-# MERGED autograder.reference: Turn an exercise's reference into the text of its solution cell, or say why not.
-#
-#   Only the function's text counts here; whether its answers are right is ``judge``'s.
-#
-# MERGED autograder.order: Refuse a lesson whose headings, exercises and checks do not follow one another.
-#
-#   Each exercise stands in a lesson once: its heading, then its cell, then its check, and
-#   all that below the exercises which it ``uses``.
-#

@@ -61,8 +61,8 @@ class Copy:
             return write_new(self.mine, text)
         except ValueError as error:
             raise CourseError(
-                f"{self.relative(self.newer)} is no notebook ({error}): run `make build` "
-                "to make it anew"
+                f"{self.relative(self.newer)} is no notebook ({error}): run "
+                "`make build` to make it anew"
             ) from None
         except OSError as error:
             raise self.not_written(error) from None
@@ -70,8 +70,8 @@ class Copy:
     def not_written(self, error: OSError) -> CourseError:
         """Return the error that the learner's copy was not written and is unchanged."""
         return CourseError(
-            f"{self.relative(self.mine)} could not be written ({error.strerror}) and is as "
-            "it was: mend that and call again"
+            f"{self.relative(self.mine)} could not be written ({error.strerror}) and "
+            "is as it was: mend that and call again"
         )
 
 

@@ -21,7 +21,7 @@ from autograder.workspace.copies import Copy, write_new
 
 @dataclass
 class Merged:
-    """The merged notebook, and what became of the learner's cells.
+    """The merged notebook, with an account of the learner's cells.
 
     notebook : the newer lesson with the learner's answers and own cells
     answers : names of the exercises whose answers were carried over
@@ -58,24 +58,24 @@ def merge(
     in_base = _pair(mine.cells, base.cells) if base else {}
     follow: dict[int, list[NotebookNode]] = {}
     anchor = -1  # the learner's cells above the lesson's first stay above it
-    for place, cell in enumerate(mine.cells):
-        before = base.cells[in_base[place]] if base and place in in_base else None
-        if place in in_frame:
-            anchor = in_frame[place]
+    for index, cell in enumerate(mine.cells):
+        before = base.cells[in_base[index]] if base and index in in_base else None
+        if index in in_frame:
+            anchor = in_frame[index]
             _carry(frame[anchor], cell, before, merged)
         elif _is_kept(cell, before, known=base is not None):
             follow.setdefault(anchor, []).append(deepcopy(cell))
             merged.own += 1
     cells = list(follow.get(-1, []))
-    for place, cell in enumerate(frame):
-        cells += [cell, *follow.get(place, [])]
+    for index, cell in enumerate(frame):
+        cells += [cell, *follow.get(index, [])]
     _make_ordinary([cell for own in follow.values() for cell in own], frame)
     merged.notebook.cells = cells
     return merged
 
 
 def same_content(one: NotebookNode, other: NotebookNode) -> bool:
-    """Say whether two notebooks differ in outputs and run numbers at most."""
+    """Return whether two notebooks differ in outputs and run numbers at most."""
     return _content(one) == _content(other)
 
 
@@ -107,7 +107,7 @@ def _carry(
 
 
 def _is_kept(cell: NotebookNode, before: NotebookNode | None, known: bool) -> bool:
-    """Say whether a cell that the newer lesson lacks holds something of the learner's.
+    """Return whether a cell that the newer lesson lacks holds the learner's work.
 
     It does unless it is an unchanged cell that the lesson had and has no longer.
     """
@@ -117,7 +117,7 @@ def _is_kept(cell: NotebookNode, before: NotebookNode | None, known: bool) -> bo
 
 
 def _make_ordinary(own: list[NotebookNode], frame: list[NotebookNode]) -> None:
-    """Take from own cells the marks of the lesson's: copies carry them along.
+    """Remove the lesson's marks from the learner's own cells, which copies carry.
 
     nbgrader refuses a notebook with the same grade_id twice.
     """
@@ -144,17 +144,17 @@ def _pair(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int, int
     pairs: dict[int, int] = {}
     for key in keys:
         free: dict[Hashable, int] = {}
-        for place, cell in enumerate(others):
-            if place not in pairs.values() and key(cell) is not None:
-                free.setdefault(key(cell), place)
-        for place, cell in enumerate(mine):
-            if place not in pairs and key(cell) in free:
-                pairs[place] = free.pop(key(cell))
+        for index, cell in enumerate(others):
+            if index not in pairs.values() and key(cell) is not None:
+                free.setdefault(key(cell), index)
+        for index, cell in enumerate(mine):
+            if index not in pairs and key(cell) in free:
+                pairs[index] = free.pop(key(cell))
     return pairs
 
 
 def _text(cell: NotebookNode) -> str:
-    """Give a cell's text without what an editor may change on its own."""
+    """Return a cell's text without what an editor may change on its own."""
     return "\n".join(row.rstrip() for row in cell.source.strip().splitlines())
 
 
@@ -187,13 +187,13 @@ def update(course: Course) -> list[Updated]:
     Returns one entry per lesson. A lesson that fails is left as it was, and the others
     are updated all the same.
     """
-    done = []
+    updates = []
     for lesson in course.built_lessons:
         try:
-            done.append(Updated(lesson, _update(Copy(course, lesson))))
+            updates.append(Updated(lesson, _update(Copy(course, lesson))))
         except CourseError as error:
-            done.append(Updated(lesson, str(error), failed=True))
-    return done
+            updates.append(Updated(lesson, str(error), failed=True))
+    return updates
 
 
 def _update(copy: Copy) -> str:
@@ -221,26 +221,26 @@ def _update(copy: Copy) -> str:
 
 
 def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
-    """Say what became of the learner's text; old is where the old file is, if any."""
-    kept = [f"your answers to {', '.join(merged.answers)}"] if merged.answers else []
-    kept += [f"{_cells(merged.own)} of your own"] if merged.own else []
-    kept += [f"{_cells(merged.changed)} as you changed it"] if merged.changed else []
+    """Return a sentence on the learner's text; old : the old file, if there is one."""
+    parts = [f"your answers to {', '.join(merged.answers)}"] if merged.answers else []
+    parts += [f"{_cells(merged.own)} of your own"] if merged.own else []
+    parts += [f"{_cells(merged.changed)} as you changed it"] if merged.changed else []
     done = "updated" if old else "your notebook stays as it is"
-    parts = [f"{done}, with {', '.join(kept) or 'nothing of yours to keep'}"]
+    sentences = [f"{done}, with {', '.join(parts) or 'nothing of yours to keep'}"]
     if merged.stubs:
-        parts.append(
+        sentences.append(
             f"the course has changed the text of {', '.join(merged.stubs)} since you "
             f"answered: compare your answer with {copy.relative(copy.newer)}"
         )
     if merged.replaced:
-        parts.append(
+        sentences.append(
             f"{_cells(merged.replaced)} of the lesson that you had changed: now the "
             "course's text again"
         )
     if old:
-        parts.append(f"your old file is {copy.relative(old)}")
-        parts.append("where it is open, choose File → Reload Notebook from Disk")
-    return "; ".join(parts)
+        sentences.append(f"your old file is {copy.relative(old)}")
+        sentences.append("where it is open, choose File → Reload Notebook from Disk")
+    return "; ".join(sentences)
 
 
 def _cells(count: int) -> str:
@@ -248,7 +248,7 @@ def _cells(count: int) -> str:
 
 
 def _keep_old(copy: Copy, text: str) -> Path:
-    """Put the learner's old text beside the notebook, under the first free number."""
+    """Write the learner's old text beside the notebook, under the first free number."""
     number = 1
     while True:
         path = copy.mine.with_name(f"{copy.lesson}.before-update-{number}.ipynb")
@@ -265,8 +265,8 @@ def _read_base(copy: Copy) -> tuple[str | None, NotebookNode | None]:
         return None, None
 
 
-def _read(copy: Copy, path: Path, help_: str) -> tuple[str, NotebookNode]:
-    """Give a notebook's text and the notebook; raises ``CourseError`` if it is none."""
+def _read(copy: Copy, path: Path, remedy: str) -> tuple[str, NotebookNode]:
+    """Return a notebook and its text; raises ``CourseError`` if it is none."""
     try:
         text = path.read_text(encoding="utf-8")
         with warnings.catch_warnings(action="ignore"):  # nbformat's notes on old files
@@ -276,6 +276,7 @@ def _read(copy: Copy, path: Path, help_: str) -> tuple[str, NotebookNode]:
     except (*UNREADABLE, RecursionError, nbformat.ValidationError) as error:
         reason = str(error).splitlines()[0][:100] if str(error) else type(error)
         raise CourseError(
-            f"{copy.relative(path)} cannot be read and is left alone ({reason}): {help_}"
+            f"{copy.relative(path)} cannot be read and is left alone ({reason}): "
+            f"{remedy}"
         ) from None
     return text, notebook
