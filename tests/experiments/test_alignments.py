@@ -1,4 +1,4 @@
-"""Numbers and dates: cut and linked as the languages say, measured, kept."""
+"""Numbers and dates: cut and linked as the languages say, measured, recorded."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ def test_german_parts_lose_no_letter():
         assert "".join(german_parts(pair.target)) == pair.target
 
 
-def test_every_german_part_but_und_has_one_english_word_of_the_same_worth():
+def test_number_links_cover_all_german_parts_but_und():
     for pair in number_words(2000, seed=5):
         source, target = english_words(pair.source), german_parts(pair.target)
         links = number_links(source, target)
@@ -28,13 +28,13 @@ def test_every_german_part_but_und_has_one_english_word_of_the_same_worth():
         assert len({column for _, column in links}) == len(links), pair
 
 
-def test_units_and_tens_cross():
+def test_number_links_cross_for_units_and_tens():
     source = english_words("seventy-three thousand")
     links = number_links(source, german_parts("dreiundsiebzigtausend"))
     assert links == [(0, 1), (2, 0), (3, 2)]
 
 
-def test_equal_digits_of_different_worth_are_told_apart():
+def test_number_links_tell_equal_digits_apart():
     source = english_words("seven thousand, seven hundred and seventy-seven")
     target = german_parts("siebentausendsiebenhundertsiebenundsiebzig")
     assert number_links(source, target) == [
@@ -42,7 +42,7 @@ def test_equal_digits_of_different_worth_are_told_apart():
     ]  # fmt: skip
 
 
-def test_digits_of_a_date_are_linked_to_the_same_digits():
+def test_date_links_join_equal_digits():
     for pair in dates(2000, seed=5):
         for row, column in date_links(*pair):
             if row not in (5, 6):
@@ -59,12 +59,12 @@ def test_digits_of_a_date_are_linked_to_the_same_digits():
         ("maanantai 20. syyskuuta 2010", "2010-09-20", "syyskuuta"),
     ],
 )
-def test_the_month_is_found_among_the_other_words(source, target, month):
+def test_date_links_find_the_month(source, target, month):
     linked = {column for row, column in date_links(source, target) if row in (5, 6)}
     assert "".join(source[column] for column in sorted(linked)) == month
 
 
-def test_held_out_pairs_are_never_trained_on():
+def test_batches_contain_no_held_out_pair():
     task = alignments.numbers_task(400)
     held_out = {tuple(task.encode([pair[0]])[0].tolist()) for pair in task.pairs[-300:]}
     import numpy as np
@@ -74,7 +74,7 @@ def test_held_out_pairs_are_never_trained_on():
     assert rows and not rows & held_out
 
 
-def test_the_examples_of_the_lesson_are_new_and_can_be_written():
+def test_examples_are_new_and_in_the_vocabulary():
     for name, task in (
         ("numbers", alignments.numbers_task()),
         ("dates", alignments.dates_task()),
@@ -87,7 +87,7 @@ def test_the_examples_of_the_lesson_are_new_and_can_be_written():
         assert task.links(source, target)
 
 
-def test_asking_with_the_new_state_gives_the_next_row():
+def test_weights_of_new_states_are_the_next_rows():
     task = alignments.numbers_task(400)
     model = alignments.train(task, steps=2)
     pair = alignments.example("numbers")
@@ -95,14 +95,14 @@ def test_asking_with_the_new_state_gives_the_next_row():
     torch.testing.assert_close(late[:-1], alignments.weights(model, task, *pair)[1:])
 
 
-def test_a_model_without_attention_has_no_weights_to_show():
+def test_weights_without_attention_are_refused():
     task = alignments.numbers_task(400)
     model = alignments.train(task, "none", steps=1)
     with pytest.raises(ValueError, match="no weights"):
         alignments.weights(model, task, *alignments.example("numbers"))
 
 
-def test_the_kept_runs_say_what_the_lesson_says():
+def test_record_supports_the_lesson():
     for run in record.read("alignments").runs:
         for name, task in (
             ("numbers", alignments.numbers_task()),

@@ -1,4 +1,4 @@
-"""Copying: one vector or a look, words that cannot be guessed, kept runs that fit."""
+"""Copying: one vector or attention, words that cannot be guessed, the record."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from course_lib.lessons.small_seq2seq import (
 from course_lib.nn.training.subwords import END_ID, PADDING_ID, START_ID
 
 
-def test_letters_are_none_of_the_special_tokens():
+def test_letters_are_no_special_tokens():
     words = bottleneck.draw(50, 9, np.random.default_rng(0))
     assert words.shape == (50, 9)
     assert (
@@ -21,18 +21,18 @@ def test_letters_are_none_of_the_special_tokens():
     )
 
 
-def test_only_one_of_the_decoders_looks():
+def test_only_one_decoder_has_attention():
     words = bottleneck.draw(3, 5, np.random.default_rng(0))
     fixed = bottleneck.train("none", steps=1)
-    looking = bottleneck.train("additive", steps=1)
+    attending = bottleneck.train("additive", steps=1)
     assert fixed.attention_weights(words, decoder_input(words)) is None
-    assert looking.attention_weights(words, decoder_input(words)).shape == (3, 5, 5)
-    # The encoders begin alike: nothing but the look is different.
+    assert attending.attention_weights(words, decoder_input(words)).shape == (3, 5, 5)
+    # The encoders begin alike: nothing but the attention is different.
     assert fixed.encoder.gru.weight_hh_l0.shape == (192, 64)
-    assert looking.encoder.gru.weight_hh_l0.shape == (192, 64)
+    assert attending.encoder.gru.weight_hh_l0.shape == (192, 64)
 
 
-def test_a_few_steps_of_training_help_and_leave_pytorch_as_it_was():
+def test_training_helps_and_leaves_pytorch_unchanged():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     before, after = (
         bottleneck.train("none", steps=steps, max_length=3) for steps in (1, 60)
@@ -48,11 +48,11 @@ def test_training_is_repeatable():
         assert torch.equal(parameter, two.state_dict()[name]), name
 
 
-def test_the_decoder_reads_the_token_before():
+def test_decoder_input_is_shifted_by_one():
     assert decoder_input(torch.tensor([[7, 8, 9]])).tolist() == [[START_ID, 7, 8]]
 
 
-def test_nothing_is_written_behind_the_end_and_each_token_is_read_next():
+def test_generate_feeds_tokens_back_and_pads_after_end():
     read = []
 
     class Scripted:
@@ -69,13 +69,13 @@ def test_nothing_is_written_behind_the_end_and_each_token_is_read_next():
             token = (7, 8, END_ID, 9)[state]
             return torch.eye(10)[[token] * len(tokens)], state + 1
 
-    found = generate(Scripted(), torch.tensor([[5, 6], [6, 5]]), 4)
-    assert found.tolist() == [[7, 8, END_ID, PADDING_ID]] * 2
+    generated = generate(Scripted(), torch.tensor([[5, 6], [6, 5]]), 4)
+    assert generated.tolist() == [[7, 8, END_ID, PADDING_ID]] * 2
     assert read == [[START_ID] * 2, [7] * 2, [8] * 2, [END_ID] * 2]
 
 
-def test_the_kept_runs_say_what_the_lesson_says():
-    kept = record.read("bottleneck")
-    for run in kept.runs:
+def test_record_supports_the_lesson():
+    runs = record.read("bottleneck").runs
+    for run in runs:
         assert run["none"][0] > 0.9 > 0.6 > run["none"][-1]
         assert min(run["additive"]) > run["none"][-1] + 0.2

@@ -1,4 +1,4 @@
-"""Training on a fair die, and on days without the shift: who cheats is found out."""
+"""Training on a fair die, and on days without the shift: a leak shows in the loss."""
 
 import numpy as np
 import pytest
@@ -10,10 +10,10 @@ from course_lib.lessons.tiny_decoder import TinyDecoder, mask_for_torch
 from course_lib.masks import causal_mask
 
 LN_10 = np.log(10)
-SMALL = {"steps": 100}  # of 6 places: enough to tell a cheat, in less than a second
+SMALL = {"steps": 100}  # of 6 positions: enough to show a leak, in less than a second
 
 
-def test_with_a_causal_mask_nobody_beats_a_fair_die():
+def test_causal_mask_keeps_loss_at_the_entropy():
     loss = leak_canary.train(causal_mask(6), **SMALL).loss
     assert LN_10 - 0.01 < loss < LN_10 + 0.05  # 6,000 throws: noise of about 0.002
 
@@ -21,24 +21,24 @@ def test_with_a_causal_mask_nobody_beats_a_fair_die():
 @pytest.mark.parametrize(
     "mask", [np.ones((6, 6), dtype=bool), causal_mask(6, 6, offset=1)]
 )
-def test_who_sees_the_next_throw_pays_for_the_last_place_only(mask):
+def test_leak_leaves_loss_at_the_last_position_only(mask):
     canary = leak_canary.train(mask, **SMALL)
     assert canary.loss < LN_10 / 2
     assert canary.loss_by_position[-1] > LN_10 - 0.05
     assert canary.loss_by_position[:-1].max() < 1.0
 
 
-def test_the_canary_notices_a_forgotten_shift():
+def test_forgotten_shift_gives_a_small_loss():
     assert leak_canary.train(causal_mask(6), shift=False, **SMALL).loss < 0.1
 
 
-def test_weights_keep_to_the_mask_and_sum_to_one():
+def test_weights_respect_the_mask_and_sum_to_one():
     canary = leak_canary.train(causal_mask(4), steps=3)
     assert (canary.weights[~causal_mask(4)] == 0).all()
     np.testing.assert_allclose(canary.weights.sum(axis=-1), 1, atol=1e-5)  # float32
 
 
-def test_a_training_is_repeatable_and_leaves_pytorch_alone():
+def test_training_is_repeatable_and_leaves_pytorch_unchanged():
     threads = torch.get_num_threads()
     torch.manual_seed(7)
     first = leak_canary.train(causal_mask(4), steps=11, seed=3)
@@ -51,7 +51,7 @@ def test_a_training_is_repeatable_and_leaves_pytorch_alone():
     assert torch.get_num_threads() == threads
 
 
-def test_threads_come_back_after_an_error():
+def test_seeded_restores_threads_after_an_error():
     threads = torch.get_num_threads()
     with pytest.raises(RuntimeError), seeded(0):
         raise RuntimeError
@@ -61,18 +61,18 @@ def test_threads_come_back_after_an_error():
 @pytest.mark.parametrize(
     "mask", [causal_mask(4).astype(float), np.zeros((4, 4), dtype=bool)]
 )
-def test_masks_that_would_train_to_nothing_are_refused(mask):
+def test_unusable_masks_are_refused(mask):
     with pytest.raises(ValueError, match="must hold booleans, and a True in each row"):
         leak_canary.train(mask)
 
 
-def test_sentences_of_days_are_all_different_and_keep_their_step():
+def test_sentences_differ_and_keep_their_step():
     days = no_shift.sentences()
     assert days.shape == (49, 8) and len({*map(tuple, days.tolist())}) == 49
     assert (np.diff(np.diff(days, axis=1) % 7, axis=1) == 0).all()
 
 
-def test_a_forgotten_shift_gives_the_lower_loss_and_generates_at_chance():
+def test_forgotten_shift_generates_at_chance():
     shifted = no_shift.train(shift=True, steps=120)
     forgotten = no_shift.train(shift=False, steps=60)
     assert forgotten.loss < 0.05 < no_shift.ENTROPY < shifted.loss
@@ -80,25 +80,25 @@ def test_a_forgotten_shift_gives_the_lower_loss_and_generates_at_chance():
     assert shifted.accuracy() > 0.8
 
 
-def test_a_generated_day_follows_from_the_days_before_it_alone():
+def test_generate_depends_on_earlier_days_only():
     model = no_shift.WeekdayModel(TinyDecoder(7, no_shift.N), [], [], 0.0)
     prompts = no_shift.sentences()[:, :2]
-    found = model.generate(prompts)
-    assert found.shape == (49, 8)
-    np.testing.assert_array_equal(found[:, :2], prompts)
-    np.testing.assert_array_equal(model.generate(found[:, :5]), found)
+    days = model.generate(prompts)
+    assert days.shape == (49, 8)
+    np.testing.assert_array_equal(days[:, :2], prompts)
+    np.testing.assert_array_equal(model.generate(days[:, :5]), days)
 
 
-def test_outputs_of_a_model_are_those_of_its_tokens():
+def test_logits_of_embeddings_match_the_model():
     model = no_shift.WeekdayModel(TinyDecoder(7, no_shift.N), [], [], 0.0)
     days = no_shift.sentences()[9, :7]
     with torch.no_grad():
         logits = model.model(torch.tensor(days)[None], mask_for_torch(causal_mask(7)))
-    found = model.logits(model.embed(days))
-    np.testing.assert_allclose(found, logits[0].numpy(), atol=1e-5)  # float32
+    actual = model.logits(model.embed(days))
+    np.testing.assert_allclose(actual, logits[0].numpy(), atol=1e-5)  # float32
 
 
-def test_the_kept_records_say_what_the_lesson_says():
+def test_records_support_the_lesson():
     canary, shift = record.read("leak_canary"), record.read("no_shift")
     assert all(abs(loss - LN_10) < 0.02 for loss in canary.values("causal"))
     for name in ("none", "off_by_one"):

@@ -12,7 +12,7 @@ from course_lib.nn.functional import encoder_layer
 
 
 @pytest.mark.parametrize("kind", ["post-norm", "pre-norm"])
-def test_a_layer_is_the_encoder_layer_with_one_head(kind):
+def test_stack_layer_matches_encoder_layer(kind):
     torch.manual_seed(0)
     layer, x = StackLayer(kind, 0.0), torch.randn(2, 5, deep_stack.D_MODEL)
     w_q, w_k, w_v = (part.T for part in layer.qkv.weight.chunk(3))
@@ -31,23 +31,23 @@ def test_a_layer_is_the_encoder_layer_with_one_head(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_is_what_its_formula_says(kind):
+def test_stack_layer_follows_the_formula_of_its_kind(kind):
     layer, x = StackLayer(kind, 0.0), torch.randn(3, deep_stack.D_MODEL)
-    for linear in (layer.out_projection, layer.linear_2):  # both parts give nothing
+    for linear in (layer.out_projection, layer.linear_2):  # both sublayers output zeros
         torch.nn.init.zeros_(linear.weight)
     torch.nn.init.zeros_(layer.linear_2.bias)
-    kept = x if KINDS[kind].startswith("x") else layer.norms[0](x)
+    expected = x if KINDS[kind].startswith("x") else layer.norms[0](x)
     if "x +" not in KINDS[kind]:
-        kept = torch.zeros_like(x)
-    torch.testing.assert_close(layer(x), kept, atol=1e-4, rtol=1e-4)
+        expected = torch.zeros_like(x)
+    torch.testing.assert_close(layer(x), expected, atol=1e-4, rtol=1e-4)
 
 
-def test_an_unknown_kind_is_refused():
+def test_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind='middle' is none of neither, norm"):
         Stack("middle", 1)
 
 
-def test_without_sums_tokens_become_alike():
+def test_tokens_become_alike_without_residuals():
     alone, first = propagate("norm only", 8), propagate("pre-norm", 8)
     assert alone.token_variation[8] < 1e-5 < 0.3 < first.token_variation[8]
     assert (
@@ -55,40 +55,40 @@ def test_without_sums_tokens_become_alike():
     )
 
 
-def test_without_norms_and_sums_the_gradient_vanishes():
-    found = propagate("neither", 16).gradient_norms
-    assert found[0] < 1e-4 * found[16]
+def test_gradient_vanishes_without_norms_and_residuals():
+    norms_by_layer = propagate("neither", 16).gradient_norms
+    assert norms_by_layer[0] < 1e-4 * norms_by_layer[16]
 
 
-def test_the_first_loss_of_a_norm_first_stack_is_near_chance():
+def test_first_loss_of_pre_norm_is_near_chance():
     assert abs(norms.train("pre-norm", 0.01, steps=1)[0] - norms.CHANCE) < 2
 
 
-def test_a_training_is_the_same_twice():
+def test_training_is_repeatable():
     assert norms.train("post-norm", 0.01, steps=3) == norms.train(
         "post-norm", 0.01, steps=3
     )
 
 
-def test_a_warm_up_begins_with_small_steps():
+def test_warmup_starts_with_small_steps():
     cold = norms.train("pre-norm", 0.1, steps=3)
     warm = norms.train("pre-norm", 0.1, steps=3, warmup_steps=10_000)
     assert cold[0] == warm[0] and abs(warm[2] - warm[0]) < abs(cold[2] - cold[0])
 
 
-def test_a_training_that_leaves_the_numbers_ends_in_infinities():
+def test_diverged_training_ends_in_infinities():
     losses = norms.train("residual only", 1e30, steps=6)
     assert len(losses) == 6 and losses[-1] == math.inf
 
 
-def test_pytorchs_threads_and_generator_are_as_before():
+def test_training_leaves_pytorch_unchanged():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     norms.steps_to_memorise("pre-norm", max_steps=2)
     assert torch.get_num_threads() == threads
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_the_record_says_what_the_lesson_says():
+def test_record_supports_the_lesson():
     for run in record.read("norms").runs:
         assert run["learning rates"] == list(norms.LEARNING_RATES)
         assert max(run["pre-norm"]) < 0.5

@@ -1,4 +1,4 @@
-"""The stories, and what a short training on them must and must not find."""
+"""The stories, and what a short training on them can and cannot learn."""
 
 import numpy as np
 import pytest
@@ -31,27 +31,27 @@ def meant(stories):
     return [WORDS[w] for w in stories.words[np.arange(500), stories.target_index]]
 
 
-def test_a_pronoun_asks_for_one_of_its_own_nouns(stories):
+def test_pronoun_asks_for_one_of_its_nouns(stories):
     for noun, word in zip(meant(stories), stories.words[:, -1], strict=True):
         assert noun in NOUNS[WORDS[word]]
 
 
-def test_a_story_has_one_noun_for_each_pronoun(stories):
+def test_story_has_one_noun_for_each_pronoun(stories):
     for story in stories.words[:, :4]:
         groups = [next(p for p in PRONOUNS if WORDS[w] in NOUNS[p]) for w in story]
         assert sorted(groups) == sorted(PRONOUNS)
 
 
-def test_the_noun_itself_can_ask():
+def test_noun_itself_can_ask():
     stories = draw(np.random.default_rng(3), 500, by_pronoun=False)
     assert meant(stories) == [WORDS[w] for w in stories.words[:, -1]]
 
 
-def test_every_place_is_asked_for_about_as_often(stories):
+def test_targets_are_equally_frequent(stories):
     assert np.bincount(stories.target_index, minlength=4).min() > 90
 
 
-def test_the_token_that_asks_has_no_colour_and_the_others_have_one(stories):
+def test_only_the_asking_token_has_no_colour(stories):
     x = stories.embed(vectors_of(0))
     assert x.shape == (500, 5, D_MODEL)
     assert not x[:, -1, 16:].any()
@@ -59,18 +59,18 @@ def test_the_token_that_asks_has_no_colour_and_the_others_have_one(stories):
     np.testing.assert_array_equal(x[:, :4, 16:].sum(-1), 1)
 
 
-def test_a_spelled_story_has_the_colour_of_the_one_meant():
+def test_story_of_has_the_answer_of_its_target():
     story = story_of(["king", "car", "girl", "twins"], ["red", "blue"] * 2, "it")
     assert COLOURS[story.answers[0]] == "blue"
 
 
-def test_learned_parameters_find_whom_a_pronoun_means(learned):
+def test_learned_parameters_resolve_pronouns(learned):
     assert learned.accuracy > 0.9  # one noun lost of 16 would still be 0.94
     assert learned.weight_on_target > 0.9
     assert learned.losses[-1] < 0.3 < 1.5 < learned.losses[0]
 
 
-def test_likeness_finds_the_noun_but_not_whom_a_pronoun_means():
+def test_likeness_finds_nouns_but_no_pronouns():
     few = recall.STEPS // 2
     noun = recall.train(0, learn_queries_and_keys=False, by_pronoun=False, steps=few)
     pronoun = recall.train(0, learn_queries_and_keys=False, steps=few)
@@ -79,21 +79,21 @@ def test_likeness_finds_the_noun_but_not_whom_a_pronoun_means():
     np.testing.assert_array_equal(noun.w_q, np.eye(D_MODEL)[:, :16])  # nothing moved
 
 
-def test_a_training_is_the_same_twice():
+def test_training_is_repeatable():
     one, two = recall.train(5, steps=20), recall.train(5, steps=20)
     np.testing.assert_array_equal(one.w_q, two.w_q)
     assert one.losses == two.losses
 
 
-def test_pytorchs_threads_are_as_before():
+def test_training_leaves_the_number_of_threads():
     before = torch.get_num_threads()
     recall.train(0, steps=1)
     assert torch.get_num_threads() == before
 
 
-def test_the_record_says_what_the_lesson_says():
-    kept = record.read("recall")
-    assert min(kept.values("noun again, likeness")) > 0.98
-    assert max(kept.values("pronoun, likeness")) < 0.35
-    assert min(kept.values("pronoun, learned")) > 0.98
-    assert min(kept.values("weight on the target")) > 0.95
+def test_record_supports_the_lesson():
+    results = record.read("recall")
+    assert min(results.values("noun again, likeness")) > 0.98
+    assert max(results.values("pronoun, likeness")) < 0.35
+    assert min(results.values("pronoun, learned")) > 0.98
+    assert min(results.values("weight on the target")) > 0.95

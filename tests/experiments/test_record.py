@@ -1,4 +1,4 @@
-"""The kept results of the experiments: written whole, read back, and up to date."""
+"""The records of the experiments: written whole, read back, and up to date."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_what_is_made_is_read_back(folder):
+def test_saved_record_is_read_back(folder):
     made = record.run_and_save(
         "tried", lambda seed: {"score": seed / 4, "curve": [1, 2]}
     )
@@ -23,7 +23,7 @@ def test_what_is_made_is_read_back(folder):
     assert [path.name for path in folder.iterdir()] == ["tried.json"]
 
 
-def test_a_run_that_fails_leaves_the_older_record(folder):
+def test_failed_run_leaves_the_older_record(folder):
     before = record.run_and_save("tried", lambda seed: {"score": 1.0})
 
     def fails(seed):
@@ -34,15 +34,22 @@ def test_a_run_that_fails_leaves_the_older_record(folder):
     assert record.read("tried") == before
 
 
-def test_a_missing_record_says_how_to_make_it(folder):
+def test_missing_record_error_says_how_to_make_it(folder):
     with pytest.raises(FileNotFoundError, match=r"python -m course_lib\.experiments x"):
         record.read("x")
 
 
-def test_every_experiment_has_its_record_of_three_seeds():
+def test_every_experiment_has_a_record_of_three_seeds():
     for name in names():
-        kept = record.read(name)
-        assert kept.experiment == name
-        assert kept.values("seed") == [0, 1, 2]
-        assert kept.command == f"python -m course_lib.experiments {name}"
-        assert kept.environment.keys() == record.environment().keys()
+        result = record.read(name)
+        assert result.experiment == name
+        assert result.values("seed") == [0, 1, 2]
+        assert result.command == f"python -m course_lib.experiments {name}"
+        assert result.environment.keys() == record.environment().keys()
+
+
+def test_committed_records_are_as_the_writer_writes_them():
+    for name in names():
+        text = record.path(name).read_text(encoding="utf-8")
+        assert text == record.read(name).as_json()
+        assert len(text.splitlines()) == 8 + len(record.SEEDS)

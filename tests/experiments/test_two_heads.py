@@ -1,4 +1,4 @@
-"""The experiment on questions that need two looks: its task, its layer, its numbers."""
+"""The experiment on questions that need two heads: task, layer, training, record."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from course_lib.experiments import record, two_heads
 from course_lib.heads import multi_head_attention
 
 
-def test_a_question_is_the_difference_of_the_two_days_that_it_names():
+def test_answers_are_differences_of_the_days_asked_for():
     x, memory, answers = two_heads.draw(50, np.random.default_rng(4))
     for asked, week, answer in zip(x[:, 0], memory, answers[:, 0], strict=True):
         first, second = asked[:7].argmax(), asked[7:14].argmax()
@@ -18,13 +18,13 @@ def test_a_question_is_the_difference_of_the_two_days_that_it_names():
         np.testing.assert_array_equal(week[:, :14], np.eye(7, 14))
 
 
-def test_the_answers_have_variance_two():
+def test_answers_have_variance_two():
     answers = two_heads.draw(20_000, np.random.default_rng(5))[2]
     # The standard error of this variance is 2 · √(2 / 40,000), about 0.014.
     assert answers.var() == pytest.approx(2.0, abs=0.07)
 
 
-def test_both_days_are_asked_for_equally_often_and_in_both_orders():
+def test_days_are_asked_for_equally_often_in_both_orders():
     x = two_heads.draw(7_000, np.random.default_rng(6))[0][:, 0]
     for days in (x[:, :7], x[:, 7:14]):
         assert days.sum(axis=0).min() > 850  # 1,000 expected, deviation 29
@@ -32,7 +32,7 @@ def test_both_days_are_asked_for_equally_often_and_in_both_orders():
     assert later == pytest.approx(0.5, abs=0.04)
 
 
-def test_a_question_by_hand():
+def test_question_and_week_by_hand():
     asked = two_heads.question(np.array(3), np.array(0))
     assert np.flatnonzero(asked).tolist() == [3, 7]
     week = two_heads.week(np.arange(14.0).reshape(7, 2))
@@ -41,21 +41,21 @@ def test_a_question_by_hand():
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 4])
-def test_the_layer_is_that_of_the_lesson(n_heads):
+def test_layer_matches_multi_head_attention(n_heads):
     rng = np.random.default_rng(7)
     shapes = {"w_q": (16, 16), "w_k": (16, 16), "w_v": (16, 16), "w_o": (16, 2)}
     parameters = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     x, memory, _ = two_heads.draw(3, rng)
     tensors = {name: torch.from_numpy(part) for name, part in parameters.items()}
-    found = two_heads.multi_head_layer(
+    output = two_heads.multi_head_layer(
         *map(torch.from_numpy, (x, memory)), tensors, n_heads
     )
-    wanted = multi_head_attention(x, memory, **parameters, n_heads=n_heads)[0]
-    np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=1e-12)
+    expected = multi_head_attention(x, memory, **parameters, n_heads=n_heads)[0]
+    np.testing.assert_allclose(output.numpy(), expected, rtol=0, atol=1e-12)
 
 
 def by_hand(n_heads):
-    """Give a layer whose head 0 looks at the first day and head 1 at the second."""
+    """Return a layer whose head 0 attends to the first day and head 1 to the second."""
     w_q, w_k, w_v = np.zeros((3, 16, 16))
     d_k = 16 // n_heads
     for h, sign in enumerate((1.0, -1.0)[:n_heads]):
@@ -69,42 +69,42 @@ def by_hand(n_heads):
     return two_heads.TrainedHeads(n_heads, parts, np.nan)
 
 
-def test_two_heads_can_answer_and_one_look_at_the_first_day_leaves_half():
+def test_error_of_hand_made_heads():
     assert two_heads.error([by_hand(2)]) < 1e-3
     # 8,000 answers: the share differs from a half by about 0.01.
     assert two_heads.error([by_hand(1)]) == pytest.approx(0.5, abs=0.04)
 
 
 def at_second():
-    """Give a layer of one head that looks at the second day, and subtracts it."""
+    """Return a layer of one head that attends to the second day, and subtracts it."""
     parts = dict(by_hand(1).parameters)
     parts["w_q"] = np.roll(parts["w_q"], 7, axis=0)
     parts["w_o"] = -parts["w_o"]
     return two_heads.TrainedHeads(1, parts, np.nan)
 
 
-def test_which_day_a_single_head_looks_at_is_told():
+def test_attends_to_first_tells_the_two_days_apart():
     assert two_heads.attends_to_first(by_hand(1), n=200) == 1.0
     assert two_heads.attends_to_first(at_second(), n=200) == 0.0
 
 
-def test_an_ensemble_that_looks_at_different_days_leaves_five_eighteenths():
+def test_error_of_mixed_ensemble_is_five_eighteenths():
     mixed = [by_hand(1), by_hand(1), at_second()]
     # 8,000 answers: the share differs by about 0.01.
     assert two_heads.error(mixed) == pytest.approx(5 / 18, abs=0.02)
     assert two_heads.error([at_second()] * 3) == pytest.approx(0.5, abs=0.04)
 
 
-def test_an_ensemble_gives_the_mean_of_its_answers():
+def test_ensemble_averages_its_answers():
     right, half = by_hand(2), by_hand(1)
     # The mean of a − b and a misses b by half of it: a quarter of a half remains.
     assert two_heads.error([right, half]) == pytest.approx(0.125, abs=0.02)
 
 
-def test_training_starts_to_learn_and_is_repeatable():
+def test_training_learns_and_is_repeatable():
     short = two_heads.train(2, steps=20)
-    again = two_heads.train(2, steps=20)
-    assert short.error == again.error < 1.0
+    repeated = two_heads.train(2, steps=20)
+    assert short.error == repeated.error < 1.0
     assert short.parameters["w_o"].shape == (16, 2)
     assert two_heads.train(2, seed=1, steps=20).error != short.error
 
@@ -115,11 +115,11 @@ def test_training_leaves_the_number_of_threads():
     assert torch.get_num_threads() == before
 
 
-def test_in_the_record_one_head_fails_and_two_or_four_succeed():
-    kept = record.read("two_heads")
-    assert all(0.4 < value < 0.6 for value in kept.values("error_1"))
+def test_record_supports_the_lesson():
+    results = record.read("two_heads")
+    assert all(0.4 < value < 0.6 for value in results.values("error_1"))
     for name in ("error_2", "error_4"):
-        assert max(kept.values(name)) < 0.02
-    one_differs = np.array(kept.values("ensemble_at_first")) % 3 > 0
-    errors = np.array(kept.values("error_ensemble"))
+        assert max(results.values(name)) < 0.02
+    one_differs = np.array(results.values("ensemble_at_first")) % 3 > 0
+    errors = np.array(results.values("error_ensemble"))
     assert errors[one_differs].max() < 0.4 < errors[~one_differs].min()

@@ -1,4 +1,4 @@
-"""Alignment pictures: known links outlined where they are, weights from 0 to 1."""
+"""Alignment figures: known links outlined where they are, weights from 0 to 1."""
 
 import re
 
@@ -21,25 +21,27 @@ def drawn(links=()):
 
 def outlines(picture):
     axes = picture.figure.axes[0]
-    found = [each for each in axes.patches if isinstance(each, Rectangle)]
-    return [each for each in found if to_hex(each.get_edgecolor()) == OUTLINE.lower()]
+    rectangles = [each for each in axes.patches if isinstance(each, Rectangle)]
+    return [
+        each for each in rectangles if to_hex(each.get_edgecolor()) == OUTLINE.lower()
+    ]
 
 
-def test_a_link_is_outlined_in_its_row_and_column():
+def test_link_is_outlined_in_its_row_and_column():
     (outline,) = outlines(drawn([(1, 0)]))
     assert outline.get_xy() == (-0.5, 0.5)
     assert outline.get_width() == outline.get_height() == 1
     assert outlines(drawn()) == []
 
 
-def test_colours_reach_from_0_to_1_whatever_the_weights():
+def test_colours_always_range_from_0_to_1():
     (image,) = drawn().figure.findobj(AxesImage, include_self=False)[:1]
     assert image.get_clim() == (0.0, 1.0)
     assert image.get_cmap().name == "cividis"
 
 
 @pytest.mark.parametrize("link", [(2, 0), (0, 3), (-1, 0)])
-def test_a_link_outside_of_the_table_is_refused(link):
+def test_link_outside_of_the_table_is_refused(link):
     with pytest.raises(ValueError, match=r"outside of the table"):
         drawn([link])
 
@@ -50,7 +52,7 @@ def test_scores_are_refused():
 
 
 @pytest.mark.parametrize("n", [3, 12, 34])
-def test_it_fits_on_a_page_in_readable_letters_and_is_repeatable(n):
+def test_figure_is_readable_repeatable_and_fits_a_page(n):
     words = [f"word {i}" for i in range(n)] if n < 20 else [*"x" * n]
     weights = np.full((n, n), 1 / n)
     picture = figures.alignment(weights, words, words, [(0, 1)], alt=ALT)

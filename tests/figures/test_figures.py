@@ -1,8 +1,9 @@
-"""Pictures: the same everywhere, readable by everyone, honest about what they show."""
+"""Figures: the same everywhere, readable by everyone, honest about what they show."""
 
 import base64
 import functools
 import hashlib
+import itertools
 import os
 import re
 import subprocess
@@ -129,7 +130,7 @@ def svg(request):
 
 
 def texts(picture):
-    """Give the texts that are drawn: not those of ticks outside the axes."""
+    """Return the texts that are drawn: not those of ticks outside the axes."""
     drawn = []
     draw = Text.draw
 
@@ -144,7 +145,7 @@ def texts(picture):
     return drawn
 
 
-def shown(picture):
+def strings(picture):
     return [text.get_text() for text in texts(picture)]
 
 
@@ -152,13 +153,13 @@ def shown(picture):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_picture_is_the_same_at_every_call(name):
+def test_svg_is_the_same_at_every_call(name):
     picture, svg = drawn(name)
     assert picture.svg() == svg
     assert KINDS[name]().svg() == svg
 
 
-def test_pictures_are_the_same_in_another_process_and_leave_no_trace_there():
+def test_svg_is_the_same_in_another_process():
     code = """
 import hashlib, sys, matplotlib
 names = {*matplotlib.rcParams} - {"backend"}  # looking at that one imports pyplot
@@ -183,11 +184,11 @@ assert "matplotlib.pyplot" not in sys.modules
     assert len({*here}) == len(kinds)
 
 
-def test_pictures_hold_no_date_and_need_no_font(svg):
+def test_svg_contains_no_date_and_no_font(svg):
     assert "<dc:date>" not in svg and "<text" not in svg and "font-family" not in svg
 
 
-def test_arguments_stay_as_they_are():
+def test_arguments_are_not_changed():
     weights, labels = softmax(numbers(3, 4)), words(3)
     before = weights.copy(), [*labels]
     figures.attention_weights(weights, labels, words(4), alt=ALT)
@@ -201,20 +202,20 @@ def test_arguments_stay_as_they_are():
 # Readable
 
 
-def test_no_picture_is_wider_than_a_page(svg):
+def test_figures_fit_on_a_page(svg):
     width, height = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg).groups()
     assert float(width) / 72 <= INCHES
     assert float(height) / 72 <= 7
 
 
-def test_every_text_has_ten_points_at_least(picture):
+def test_texts_have_at_least_ten_points(picture):
     small = {t.get_text(): t.get_fontsize() for t in texts(picture)}
     assert min(small.values()) >= POINTS, small
     assert not any("$" in text or "^" in text for text in small)  # smaller exponents
 
 
 def boxes(picture):
-    """Give the place of each level or upright text, in dots."""
+    """Return the bounding box of each level or upright text, in dots."""
     return [
         (text.get_text(), text.get_window_extent())
         for text in texts(picture)
@@ -222,26 +223,30 @@ def boxes(picture):
     ]
 
 
-def test_no_text_covers_another(picture):
-    found = boxes(picture)
-    for place, (name, one) in enumerate(found):
-        for other, two in found[place + 1 :]:
-            side_by_side = one.x1 <= two.x0 + 1 or two.x1 <= one.x0 + 1
-            above = one.y1 <= two.y0 + 1 or two.y1 <= one.y0 + 1
-            assert side_by_side or above, (name, other)
+def overlaps(picture):
+    """Return the pairs of level or upright texts of which one covers the other."""
+    return [
+        (name, other)
+        for (name, one), (other, two) in itertools.combinations(boxes(picture), 2)
+        if not (one.x1 <= two.x0 + 1 or two.x1 <= one.x0 + 1)
+        and not (one.y1 <= two.y0 + 1 or two.y1 <= one.y0 + 1)
+    ]
 
 
-def test_no_text_is_cut_off(picture):
-    found = boxes(picture)
+def test_texts_do_not_overlap(picture):
+    assert overlaps(picture) == []
+
+
+def test_texts_are_not_cut_off(picture):
     limits = picture.figure.get_tightbbox().padded(0.1).frozen()
-    for name, box in found:
+    for name, box in boxes(picture):
         dots = picture.figure.dpi
         assert limits.x0 <= box.x0 / dots and box.x1 / dots <= limits.x1, name
         assert limits.y0 <= box.y0 / dots and box.y1 / dots <= limits.y1, name
 
 
 def contrast(one, two):
-    """Give the contrast ratio of two colours as WCAG 2.1 defines it, 1 to 21."""
+    """Compute the contrast ratio of two colours as WCAG 2.1 defines it, 1 to 21."""
 
     def luminance(colour):
         parts = [
@@ -255,14 +260,14 @@ def contrast(one, two):
 
 
 @pytest.mark.parametrize("name", ["cividis", "PuOr"])
-def test_numbers_stand_out_from_every_colour_behind_them(name):
+def test_numbers_contrast_with_every_cell_colour(name):
     from matplotlib import colormaps
 
     for colour in colormaps[name](np.linspace(0, 1, 256)):
         assert contrast(drawing.text_colour(tuple(colour)), tuple(colour[:3])) >= 4.5
 
 
-def test_texts_on_white_stand_out(picture):
+def test_texts_contrast_with_white(picture):
     for text in texts(picture):
         if text.get_color() != "white":
             assert contrast(text.get_color(), "white") >= 4.5
@@ -274,25 +279,25 @@ def test_lines_differ_in_more_than_colour():
     assert len({line.get_color() for line in lines}) == 6
 
 
-def test_arrows_and_words_bear_their_names():
+def test_arrows_and_lines_are_labelled():
     assert {"cat", "bird", "car", "kitten", "alive", "flies"} <= {
-        *shown(KINDS["arrows"]())
+        *strings(KINDS["arrows"]())
     }
-    assert {"attends", "is attended to"} <= {*shown(KINDS["who"]())}
+    assert {"attends", "is attended to"} <= {*strings(KINDS["who"]())}
 
 
-def test_every_arrow_lies_inside_its_axes():
+def test_arrows_are_inside_the_axes():
     axes = KINDS["arrows_all_round"]().figure.axes[0]
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     assert left < -2.0 and right > 0.0 and bottom < -1.5 and top > 0.0
 
 
-def test_logarithmic_scales_are_labelled_with_plain_numbers():
-    texts_ = shown(jacobians())
+def test_logarithmic_scales_have_plain_numbers():
+    texts_ = strings(jacobians())
     assert {"1", "4", "16", "64", "256", "512", "0.1", "0.01", "0.001"} <= {*texts_}
 
 
-def test_a_narrow_logarithmic_scale_has_labels_too():
+def test_narrow_logarithmic_scale_has_labels():
     picture = figures.curves(
         [1, 2, 4],
         {"a": [0.2, 0.4, 0.9]},
@@ -301,33 +306,35 @@ def test_a_narrow_logarithmic_scale_has_labels_too():
         alt=ALT,
         logarithmic=True,
     )
-    assert {"0.2", "0.5"} <= {*shown(picture)}
+    assert {"0.2", "0.5"} <= {*strings(picture)}
 
 
 # Honest
 
 
-def image(picture):
-    (found,) = picture.figure.findobj(AxesImage)
-    return found
+def image_of(picture):
+    (image,) = picture.figure.findobj(AxesImage)
+    return image
 
 
-def test_weights_are_coloured_from_zero_to_one_whatever_they_are():
+def test_colours_of_weights_range_from_0_to_1():
     for weights in (np.full((2, 2), 0.5), np.array([[0.4, 0.6], [0.41, 0.59]])):
-        found = image(figures.attention_weights(weights, words(2), words(2), alt=ALT))
-        assert found.get_clim() == (0.0, 1.0)
-        assert found.get_cmap().name == "cividis"
+        image = image_of(
+            figures.attention_weights(weights, words(2), words(2), alt=ALT)
+        )
+        assert image.get_clim() == (0.0, 1.0)
+        assert image.get_cmap().name == "cividis"
 
 
 @pytest.mark.parametrize(
     ("values", "largest"),
     [([[1.0, -3.0]], 3.0), ([[0.0, 0.0]], 1.0), ([[5.0, -np.inf]], 5.0)],
 )
-def test_signed_numbers_are_coloured_from_both_sides_of_white(values, largest):
-    found = image(figures.signed_heatmap(np.array(values), ["a"], words(2), alt=ALT))
-    assert found.get_clim() == (-largest, largest)
-    assert found.get_cmap().name == "PuOr"
-    assert min(found.cmap(found.norm(0.0))[:3]) > 0.94
+def test_colours_of_signed_numbers_are_symmetric(values, largest):
+    image = image_of(figures.signed_heatmap(np.array(values), ["a"], words(2), alt=ALT))
+    assert image.get_clim() == (-largest, largest)
+    assert image.get_cmap().name == "PuOr"
+    assert min(image.cmap(image.norm(0.0))[:3]) > 0.94
 
 
 def test_rows_are_queries_and_columns_are_keys():
@@ -342,8 +349,8 @@ def test_rows_are_queries_and_columns_are_keys():
     )
     assert [t.get_text() for t in axes.get_yticklabels()] == ["red", "car"]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["la", "voiture", "rouge"]
-    places = {t.get_position(): t.get_text() for t in axes.texts}
-    assert places == {
+    numbers_at = {t.get_position(): t.get_text() for t in axes.texts}
+    assert numbers_at == {
         (j, i): f"{weights[i, j]:.2f}" for i, j in np.ndindex(weights.shape)
     }
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first query is on top
@@ -360,14 +367,14 @@ def test_numbers_are_printed_up_to_eight_by_eight(shape):
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (2, 40)])
-def test_larger_tables_get_a_scale_in_place_of_numbers(shape):
+def test_larger_tables_have_a_scale_and_no_numbers(shape):
     weights = softmax(numbers(*shape))
     picture = figures.attention_weights(
         weights, words(shape[0], "q"), words(shape[1], "k"), alt=ALT
     )
     assert not picture.figure.axes[0].texts
     assert len(picture.figure.axes) == 2
-    assert {"0.0", "1.0"} <= {*shown(picture)}
+    assert {"0.0", "1.0"} <= {*strings(picture)}
 
 
 def test_blocked_cells_are_hatched():
@@ -389,11 +396,11 @@ def test_blocked_cells_are_hatched():
         (-np.inf, f"{MINUS}inf"),
     ],
 )
-def test_numbers_are_written_as_in_a_book(number, text):
+def test_format_number_by_hand(number, text):
     assert drawing.format_number(number) == text
 
 
-def test_lines_between_words_are_as_thick_as_their_weights():
+def test_attention_lines_are_as_thick_as_weights():
     weights = np.array([[0.25, 0.75], [1.0, 0.0]])
     picture = figures.attention_lines(weights, words(2), words(2), alt=ALT)
     widths = [line.get_linewidth() for line in picture.figure.axes[0].lines]
@@ -402,16 +409,18 @@ def test_lines_between_words_are_as_thick_as_their_weights():
     np.testing.assert_allclose(starts, [[0, 0], [0, -1], [-1, 0], [-1, -1]])
 
 
-def test_steps_show_every_number_under_its_name():
+def test_steps_contain_every_number_and_name():
     parts = attention_step_by_step(numbers(4), numbers(3, 4), numbers(3, 2))
-    found = shown(figures.steps(parts, alt=ALT))
+    drawn_texts = strings(figures.steps(parts, alt=ALT))
     names = ["scores", "scaled", "weights", *words(4, "weighted_values")[1:], "output"]
-    assert [text for text in found if not re.search(r"\d\.\d", text)] == names
-    wanted = [drawing.format_number(x) for part in parts.values() for x in np.ravel(part)]
-    assert [text for text in found if re.search(r"\d\.\d", text)] == wanted
+    assert [text for text in drawn_texts if not re.search(r"\d\.\d", text)] == names
+    wanted = [
+        drawing.format_number(x) for part in parts.values() for x in np.ravel(part)
+    ]
+    assert [text for text in drawn_texts if re.search(r"\d\.\d", text)] == wanted
 
 
-def test_dollar_signs_in_words_are_no_formulas():
+def test_dollar_signs_are_no_formulas():
     labels = ["$a$", "cost $5"]
     weights = np.array([[0.5, 0.5], [0.1, 0.9]])
     for picture in (
@@ -419,7 +428,7 @@ def test_dollar_signs_in_words_are_no_formulas():
         figures.attention_lines(weights, labels, labels, alt=ALT),
         figures.steps({"$a$": weights[0]}, alt=ALT),
     ):
-        assert "$a$" in shown(picture)
+        assert "$a$" in strings(picture)
         assert not any(
             t.get_parse_math() for t in texts(picture) if "$" in t.get_text()
         )
@@ -430,16 +439,16 @@ def test_dollar_signs_in_words_are_no_formulas():
 
 @pytest.mark.parametrize("draw", [figures.attention_weights, figures.signed_heatmap])
 @pytest.mark.parametrize(("rows", "columns"), [(3, 2), (2, 4), (0, 3), (3, 3)])
-def test_labels_that_do_not_fit_are_refused(draw, rows, columns):
+def test_heatmaps_refuse_labels_that_do_not_fit(draw, rows, columns):
     with pytest.raises(
         ValueError, match=r"^values of shape \(2, 3\) do not fit"
     ) as caught:
         draw(np.full((2, 3), 0.5), words(rows), words(columns), alt=ALT)
-    said = f"{rows} row labels and {columns} column labels"
-    assert said in str(caught.value)
+    message = f"{rows} row labels and {columns} column labels"
+    assert message in str(caught.value)
 
 
-def test_words_that_do_not_fit_are_refused():
+def test_weights_refuse_labels_that_do_not_fit():
     with pytest.raises(ValueError, match=r"shape \(2, 3\) do not fit 3 row labels"):
         figures.attention_lines(np.full((2, 3), 0.5), words(3), words(2), alt=ALT)
     with pytest.raises(ValueError, match=r"shape \(3,\) do not fit 1 row labels"):
@@ -453,22 +462,22 @@ def test_scores_are_not_taken_for_weights(draw, worst):
         draw(np.array([[0.5, worst]]), ["a"], words(2), alt=ALT)
 
 
-def test_rounded_weights_are_weights():
+def test_rounded_weights_are_accepted():
     weights = np.array([[1.0000001, -1e-8]], dtype=np.float32)
     figures.attention_weights(weights, ["a"], words(2), alt=ALT)
 
 
-def test_an_empty_table_is_refused():
+def test_empty_table_is_refused():
     with pytest.raises(ValueError, match=r"shape \(0, 3\): there is nothing to draw"):
         figures.signed_heatmap(np.ones((0, 3)), [], words(3), alt=ALT)
 
 
-def test_series_of_another_length_are_refused():
+def test_curves_refuse_series_of_another_length():
     with pytest.raises(ValueError, match=r"^'raw' has 2 values for 3 numbers x$"):
         figures.curves([1, 2, 3], {"raw": [1, 2]}, xlabel="x", ylabel="y", alt=ALT)
 
 
-def test_rows_too_long_for_a_page_are_refused():
+def test_steps_refuse_rows_too_long_for_a_page():
     with pytest.raises(ValueError, match=r"^16 numbers in a row are too wide to draw$"):
         figures.steps({"scores": np.ones(16)}, alt=ALT)
 
@@ -477,7 +486,7 @@ def test_rows_too_long_for_a_page_are_refused():
 
 
 @pytest.mark.parametrize("alt", ["", " ", "picture", "A picture"])
-def test_a_picture_that_says_nothing_is_refused(alt):
+def test_empty_alternative_text_is_refused(alt):
     with pytest.raises(ValueError, match="must say in words what the picture shows"):
         pronoun_weights(alt=alt)
 
@@ -497,7 +506,7 @@ def test_alternative_text_reaches_the_page_escaped():
     assert data["text/html"].count("<") == data["text/html"].count(">") == 1
 
 
-def test_the_page_gets_the_picture_itself():
+def test_page_contains_the_svg():
     picture = pronoun_weights()
     html = picture._repr_mimebundle_()["text/html"]
     src = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', html)[1]

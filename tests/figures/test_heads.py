@@ -1,5 +1,6 @@
-"""Pictures of heads: each number in its column's colour, wrong places framed."""
+"""Figures of heads: each number in its column's colour, misplaced ones framed."""
 
+import itertools
 import re
 
 import numpy as np
@@ -8,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from course_lib import figures
-from tests.figures.test_figures import boxes, contrast, shown, texts
+from tests.figures.test_figures import boxes, contrast, strings, texts
 
 ALT = "Nothing but a test."
 X = np.array([[10, 11, 12, 13], [20, 21, 22, 23], [30, 31, 32, 33]])
@@ -21,7 +22,7 @@ def picture(**splits):
 
 
 def cells(picture):
-    """Give (number, its rectangle) for each cell, in the order in which it is drawn."""
+    """Return (number, its rectangle) for each cell, in the order of drawing."""
     boxes = picture.figure.findobj(Rectangle)
     boxes = [b for b in boxes if b.get_edgecolor() and b.axes and b.get_width() < 1]
     numbers = [t.get_text() for t in picture.figure.axes[0].texts]
@@ -30,64 +31,67 @@ def cells(picture):
 
 
 def framed(picture):
-    """Give the numbers that stand in a thick frame."""
+    """Return the numbers that have a thick frame."""
     return {number for number, box in cells(picture) if box.get_linewidth() > 2}
 
 
-def test_nothing_is_framed_in_a_right_split():
+def test_right_split_has_no_frames():
     assert framed(picture(right=RIGHT)) == set()
 
 
-def test_what_a_reshape_misplaces_is_framed():
+def test_numbers_misplaced_by_reshape_are_framed():
     # Only the first head of token 1 and the last head of token 3 are where they belong.
     assert framed(picture(alone=ALONE)) == {*X.flat} - {10, 11, 32, 33}
 
 
-def test_rows_of_another_token_are_framed_though_the_columns_are_right():
+def test_rows_of_another_token_are_framed():
     assert framed(picture(turned=RIGHT[:, [1, 0, 2]])) == {*X[:2].flat}
 
 
-def test_a_number_keeps_its_colour_wherever_it_stands():
+def test_number_has_one_colour_in_all_tables():
     colours = {}
     for number, box in cells(picture(right=RIGHT, alone=ALONE)):
         colours.setdefault(number, set()).add(box.get_facecolor())
-    assert all(len(found) == 1 for found in colours.values())
+    assert all(len(each) == 1 for each in colours.values())
     by_head = [
         {colours[n].copy().pop() for n in X[:, half].flat} for half in ([0, 1], [2, 3])
     ]
     assert len(by_head[0]) == len(by_head[1]) == 1 and by_head[0] != by_head[1]
 
 
-def test_every_number_is_drawn_once_in_each_table():
-    found = [number for number, _ in cells(picture(right=RIGHT, alone=ALONE))]
-    assert found == [*RIGHT.flat, *RIGHT.flat, *ALONE.flat]  # x comes head by head
+def test_each_number_is_drawn_once_in_each_table():
+    drawn_numbers = [number for number, _ in cells(picture(right=RIGHT, alone=ALONE))]
+    assert drawn_numbers == [
+        *RIGHT.flat,
+        *RIGHT.flat,
+        *ALONE.flat,
+    ]  # x comes head by head
 
 
-def test_tables_bear_their_names_and_heads_their_numbers():
-    found = shown(picture(right=RIGHT, alone=ALONE))
-    assert [t for t in found if not t.isdigit()] == [
+def test_tables_and_heads_are_labelled():
+    drawn_texts = strings(picture(right=RIGHT, alone=ALONE))
+    assert [t for t in drawn_texts if not t.isdigit()] == [
         *("x", "head 0", "head 1"),
         *("right", "head 0", "head 1"),
         *("alone", "head 0", "head 1"),
     ]
 
 
-def test_numbers_stand_out_from_the_colours_of_six_heads():
+def test_numbers_contrast_with_six_head_colours():
     x = np.arange(100, 118).reshape(3, 6)
     split = np.moveaxis(x, -1, 0)[..., np.newaxis]
     for _, box in cells(figures.coloured_heads(x, {"six": split}, alt=ALT)):
         assert contrast("black", to_rgb(box.get_facecolor())) >= 4.5
 
 
-def test_texts_are_large_enough_and_lie_apart():
-    drawn = picture(right=RIGHT, alone=ALONE, again=ALONE)
+def test_texts_are_readable_and_do_not_overlap():
+    drawn = picture(right=RIGHT, alone=ALONE, copy=ALONE)
     assert min(text.get_fontsize() for text in texts(drawn)) >= 10
-    places = [box for _, box in boxes(drawn)]
-    for place, one in enumerate(places):
-        assert not any(one.overlaps(two) for two in places[place + 1 :])
+    for (_, one), (_, two) in itertools.combinations(boxes(drawn), 2):
+        assert not one.overlaps(two)
 
 
-def test_no_picture_is_wider_than_a_page():
+def test_figure_fits_on_a_page():
     svg = picture(right=RIGHT, alone=ALONE).svg()
     assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) / 72 <= 6
 
@@ -105,17 +109,17 @@ def test_no_picture_is_wider_than_a_page():
         (np.arange(40).reshape(2, 20), {"a": np.zeros((2, 2, 10))}, "too wide"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(x, splits, message):
+def test_unfit_splits_are_refused(x, splits, message):
     with pytest.raises(ValueError, match=message):
         figures.coloured_heads(x, splits, alt=ALT)
 
 
-def test_looks_of_heads_have_their_labels_and_no_axis_of_queries():
+def test_attention_of_heads_has_labels_and_no_query_axis():
     drawn = figures.attention_of_heads(
         np.array([[0.25, 0.75], [1.0, 0.0]]), ["head 0", "head 1"], ["a", "b"], alt=ALT
     )
-    assert [*shown(drawn)].count("key (attended to)") == 1
-    assert "query (attends)" not in shown(drawn)
+    assert [*strings(drawn)].count("key (attended to)") == 1
+    assert "query (attends)" not in strings(drawn)
     axes = drawn.figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
         "head 0",
@@ -125,6 +129,6 @@ def test_looks_of_heads_have_their_labels_and_no_axis_of_queries():
     assert [text.get_text() for text in axes.texts] == ["0.25", "0.75", "1.00", "0.00"]
 
 
-def test_looks_that_are_no_weights_are_refused():
+def test_attention_of_heads_refuses_scores():
     with pytest.raises(ValueError, match="between 0 and 1"):
         figures.attention_of_heads(np.array([[2.0]]), ["head 0"], ["a"], alt=ALT)

@@ -1,4 +1,4 @@
-"""Pictures of lesson 06: trees of merges, boxes of tokens, bars, two curves."""
+"""Figures of lesson 06: trees of merges, boxes of tokens, bars, two curves."""
 
 import re
 from itertools import pairwise
@@ -7,7 +7,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from course_lib import figures
-from tests.figures.test_figures import ALT, POINTS, boxes, contrast, shown, texts
+from tests.figures.test_figures import ALT, POINTS, contrast, overlaps, strings, texts
 
 TREES = [("m", ("a", "t")), "s</w>"]
 DEEP = [(("N", ("e", "b")), ("e", "l")), ("w", (("a", "h"), "r")), ("$", "_")]
@@ -18,12 +18,12 @@ ROWS = {
 MERGES = [125, 250, 500, 1000, 2000, 4000, 8000, 16_000]
 
 
-def trees(given=None):
-    return figures.merge_trees(TREES if given is None else given, alt=ALT)
+def trees(each=TREES):
+    return figures.merge_trees(each, alt=ALT)
 
 
-def rows(given=None):
-    return figures.token_boxes(given or ROWS, alt=ALT)
+def rows(each=ROWS):
+    return figures.token_boxes(each, alt=ALT)
 
 
 def curves(**changes):
@@ -54,14 +54,14 @@ def picture(request):
     return KINDS[request.param]()
 
 
-def test_pictures_are_the_same_at_every_call(picture):
+def test_svg_is_the_same_at_every_call_and_fits_a_page(picture):
     assert picture.svg() == picture.svg()
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', picture.svg())
     width, height = size.groups()
     assert float(width) / 72 <= 6 and float(height) / 72 <= 8
 
 
-def test_texts_are_large_and_stand_out(picture):
+def test_texts_are_readable(picture):
     backgrounds = [p.get_facecolor() for p in tokens_of(picture)]
     for text in texts(picture):
         assert text.get_fontsize() >= POINTS
@@ -69,27 +69,22 @@ def test_texts_are_large_and_stand_out(picture):
             assert contrast(text.get_color(), background) >= 4.5
 
 
-def test_no_text_covers_another(picture):
-    found = boxes(picture)
-    for place, (name, one) in enumerate(found):
-        for other, two in found[place + 1 :]:
-            side_by_side = one.x1 <= two.x0 + 1 or two.x1 <= one.x0 + 1
-            above = one.y1 <= two.y0 + 1 or two.y1 <= one.y0 + 1
-            assert side_by_side or above, (name, other)
+def test_texts_do_not_overlap(picture):
+    assert overlaps(picture) == []
 
 
 def tokens_of(picture):
-    """Give the boxes around tokens: patches with an edge of their own."""
-    found = picture.figure.findobj(Rectangle)
-    return [patch for patch in found if patch.get_zorder() == 2]
+    """Return the boxes around tokens: patches with an edge of their own."""
+    patches = picture.figure.findobj(Rectangle)
+    return [patch for patch in patches if patch.get_zorder() == 2]
 
 
-def test_a_tree_shows_each_symbol_and_each_token_made_of_them():
-    assert {"m", "a", "t", "at", "mat", "s</w>"} == {*shown(trees())}
+def test_tree_contains_each_symbol_and_each_token():
+    assert {"m", "a", "t", "at", "mat", "s</w>"} == {*strings(trees())}
     assert len(tokens_of(trees())) == 6
 
 
-def test_what_is_joined_stands_above_its_parts():
+def test_merged_token_is_above_its_parts():
     picture = trees()
     at = {text.get_text(): text.get_position() for text in texts(picture)}
     assert at["mat"][1] > at["at"][1] > at["a"][1] == at["s</w>"][1]
@@ -98,30 +93,30 @@ def test_what_is_joined_stands_above_its_parts():
     assert len(axes.lines) == 4  # two for each of the two merges
 
 
-def test_trees_stand_apart_so_that_colour_is_not_all():
+def test_trees_differ_in_more_than_colour():
     picture = trees(["a", "b"])
     first, second = sorted(tokens_of(picture), key=lambda patch: patch.get_x())
     assert second.get_x() - first.get_x() - first.get_width() > 0.1
     assert first.get_facecolor() != second.get_facecolor()
 
 
-def test_each_token_is_a_box_with_an_edge_and_a_gap():
+def test_each_token_is_a_box_with_edge_and_gap():
     for token in ROWS["words"]:
-        assert token in shown(rows())
-    found = tokens_of(rows())
-    assert len(found) == sum(map(len, ROWS.values()))
-    for one, two in pairwise(found):
+        assert token in strings(rows())
+    tokens = tokens_of(rows())
+    assert len(tokens) == sum(map(len, ROWS.values()))
+    for one, two in pairwise(tokens):
         same_row = one.get_y() == two.get_y()
         assert not same_row or two.get_x() > one.get_x() + one.get_width()
         assert one.get_edgecolor() != one.get_facecolor()
 
 
-def test_a_long_row_goes_on_below():
+def test_long_row_is_wrapped():
     letters = tokens_of(rows({"letters": ["ab"] * 60}))
     assert len({patch.get_y() for patch in letters}) > 1
 
 
-def test_curves_are_the_numbers_that_were_given():
+def test_curves_have_the_numbers_passed_in():
     picture = curves()
     above, below = picture.figure.axes
     assert [*above.lines[0].get_ydata()] == [5.0, 4.0, 3.5, 3.0, 2.5, 2.0, 1.8, 1.5]
@@ -130,13 +125,13 @@ def test_curves_are_the_numbers_that_were_given():
     assert above.get_ylim()[0] == below.get_ylim()[0] == 0  # heights can be compared
 
 
-def test_bars_are_as_long_as_their_numbers_and_bear_them():
+def test_bars_have_length_and_label_of_their_numbers():
     picture = bars()
     (axes,) = picture.figure.axes
     widths = [[p.get_width() for p in bar] for bar in axes.containers]
     assert widths == [[1.0, 2.3], [1.0, 9.0], [1.0, 1.3]]
     assert axes.get_xlim()[0] == 0
-    assert {"9.0", "2.3", "1.3", "Greek"} <= {*shown(picture)}
+    assert {"9.0", "2.3", "1.3", "Greek"} <= {*strings(picture)}
 
 
 def test_bars_differ_in_more_than_colour():
@@ -159,6 +154,6 @@ def test_groups_of_bars_run_from_top_to_bottom():
         (lambda: bars(x=[1.0]), r"^'x' has 1 values for 2"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(draw, message):
+def test_unfit_data_is_refused(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()

@@ -1,4 +1,4 @@
-"""Pictures of lesson 08: readable, hatched where blocked, and wired as the paper is."""
+"""Figures of lesson 08: readable, hatched where blocked, and wired as the paper is."""
 
 import re
 
@@ -9,7 +9,14 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from course_lib import figures
 from course_lib.figures import transformer
 from course_lib.masks import causal_mask
-from tests.figures.test_figures import INCHES, POINTS, boxes, contrast, shown, texts
+from tests.figures.test_figures import (
+    INCHES,
+    POINTS,
+    contrast,
+    overlaps,
+    strings,
+    texts,
+)
 
 ALT = "Nothing but a test."
 SOURCE, TARGET = ["the", "cat", "sat", "fill", "fill"], ["start", "die", "Katze"]
@@ -49,51 +56,49 @@ def picture(request):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_picture_is_the_same_at_every_call(name):
+def test_svg_is_the_same_at_every_call(name):
     assert KINDS[name]().svg() == KINDS[name]().svg()
 
 
-def test_no_picture_is_wider_than_a_page(picture):
+def test_figures_fit_on_a_page(picture):
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', picture.svg()).groups()
     assert float(size[0]) / 72 <= INCHES and float(size[1]) / 72 <= 6
 
 
-def test_texts_are_large_enough_and_stand_out(picture):
+def test_texts_are_readable(picture):
     for text in texts(picture):
         assert text.get_fontsize() >= POINTS, text
         assert contrast(text.get_color(), "white") >= 4.5
 
 
-def test_no_text_covers_another(picture):
-    found = boxes(picture)
-    for place, (name, one) in enumerate(found):
-        for other, two in found[place + 1 :]:
-            apart = one.x1 <= two.x0 + 1 or two.x1 <= one.x0 + 1
-            assert apart or one.y1 <= two.y0 + 1 or two.y1 <= one.y0 + 1, (name, other)
+def test_texts_do_not_overlap(picture):
+    assert overlaps(picture) == []
 
 
 def test_exactly_the_blocked_cells_are_hatched():
     picture = KINDS["attentions"]()
-    for axes, (mask, _, _) in zip(picture.figure.axes, ATTENTIONS.values(), strict=True):
+    for axes, (mask, _, _) in zip(
+        picture.figure.axes, ATTENTIONS.values(), strict=True
+    ):
         cells = [p for p in axes.patches if isinstance(p, Rectangle) and p.get_hatch()]
-        places = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in cells}
-        assert places == {(int(i), int(j)) for i, j in np.argwhere(~mask)}
+        indices = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in cells}
+        assert indices == {(int(i), int(j)) for i, j in np.argwhere(~mask)}
 
 
-def test_a_mask_that_does_not_fit_its_labels_is_refused():
+def test_unfit_masks_are_refused():
     for mask in (causal_mask(3), np.ones((2, 3))):
         with pytest.raises(ValueError, match=r"tall: a mask .* 2 queries and 3 keys"):
             figures.three_attentions({"tall": (mask, ["a", "b"], ["c"] * 3)}, alt=ALT)
 
 
-def test_every_note_is_written():
-    found = " ".join(shown(KINDS["architecture"]()))
+def test_all_notes_are_written():
+    text = " ".join(strings(KINDS["architecture"]()))
     for note in (*NOTES.values(), *TOTALS):
-        assert note in found
-    assert "one of 6 layers" in found
+        assert note in text
+    assert "one of 6 layers" in text
 
 
-def test_memory_arrives_at_the_second_look_of_the_decoder():
+def test_memory_arrow_ends_at_cross_attention():
     picture = KINDS["architecture"]()
     names = [name for name, _, _ in transformer.DECODER]
     height = transformer._bottom(names.index("cross-attention")) + transformer.TALL / 2
@@ -107,13 +112,17 @@ def test_memory_arrives_at_the_second_look_of_the_decoder():
     assert len(blue) == 1 and abs(blue[0][1] - height) < 0.1
 
 
-def test_the_boxes_of_the_layers_are_those_of_the_paper():
+def test_boxes_of_the_layers_are_those_of_the_paper():
     encoder = [name for name, _, _ in transformer.ENCODER]
     decoder = [name for name, _, _ in transformer.DECODER]
     assert encoder.count("add & norm") == 2 and decoder.count("add & norm") == 3
-    thinks = decoder.index("feed-forward")
-    assert decoder.index("causal attention") < decoder.index("cross-attention") < thinks
+    feed_forward = decoder.index("feed-forward")
+    assert (
+        decoder.index("causal attention")
+        < decoder.index("cross-attention")
+        < feed_forward
+    )
 
 
-def test_each_frame_says_how_often():
-    assert shown(KINDS["architecture"]()).count("× 6") == 2
+def test_each_frame_has_its_number_of_layers():
+    assert strings(KINDS["architecture"]()).count("× 6") == 2

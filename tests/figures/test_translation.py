@@ -1,4 +1,4 @@
-"""Pictures of scores by length and of losses by time show the numbers given."""
+"""Figures of scores by length and of losses by time have the numbers passed in."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def axes_of(picture):
     return picture.figure.axes[0]
 
 
-def test_a_line_goes_through_the_medians_of_the_runs():
+def test_line_goes_through_the_medians():
     runs = [[1.0, 5.0, 9.0], [3.0, 6.0, 7.0], [2.0, 7.0, 8.0]]
     picture = figures.scores_by_length(LENGTHS, {"a": runs}, ylabel="BLEU", alt=ALT)
     line = axes_of(picture).lines[0]
@@ -21,7 +21,7 @@ def test_a_line_goes_through_the_medians_of_the_runs():
     assert [each.get_text() for each in axes_of(picture).get_xticklabels()] == LENGTHS
 
 
-def test_bars_reach_from_the_smallest_to_the_greatest_run():
+def test_bars_reach_from_smallest_to_greatest_run():
     runs = [[1.0, 5.0, 9.0], [3.0, 6.0, 7.0], [2.0, 7.0, 8.0]]
     picture = figures.scores_by_length(LENGTHS, {"a": runs}, ylabel="BLEU", alt=ALT)
     (bars,) = axes_of(picture).collections
@@ -29,7 +29,7 @@ def test_bars_reach_from_the_smallest_to_the_greatest_run():
     assert ends == [[1.0, 3.0], [5.0, 7.0], [7.0, 9.0]]
 
 
-def test_systems_differ_by_marker_and_not_by_colour_alone():
+def test_systems_differ_in_more_than_colour():
     runs = {name: [[1.0, 2.0, 3.0]] for name in "abc"}
     picture = figures.scores_by_length(LENGTHS, runs, ylabel="BLEU", alt=ALT)
     texts = [each.get_text() for each in axes_of(picture).get_legend().get_texts()]
@@ -38,23 +38,23 @@ def test_systems_differ_by_marker_and_not_by_colour_alone():
     assert len({each.lines[0].get_marker() for each in handles}) == 3
 
 
-def test_scores_that_do_not_fit_the_lengths_are_refused():
+def test_scores_that_do_not_fit_lengths_are_refused():
     with pytest.raises(ValueError, match=r"\(1, 2\) for 3 lengths"):
         figures.scores_by_length(LENGTHS, {"a": [[1, 2]]}, ylabel="BLEU", alt=ALT)
 
 
-def test_each_curve_ends_where_its_training_ended():
+def test_curves_end_with_their_training():
     drawn = figures.losses_by_time({"a": (5.0, [8, 4]), "b": (2.0, [8])}, alt=ALT)
-    found = [[*line.get_xdata()] for line in axes_of(drawn).lines]
-    assert found == [[1.25, 3.75], [1.0]]
+    minutes = [[*line.get_xdata()] for line in axes_of(drawn).lines]
+    assert minutes == [[1.25, 3.75], [1.0]]
 
 
-def test_a_training_without_losses_is_refused():
+def test_training_without_losses_is_refused():
     with pytest.raises(ValueError, match="'a' has no losses"):
         figures.losses_by_time({"a": (1.0, [])}, alt=ALT)
 
 
-def test_data_stay_as_they_are():
+def test_arguments_are_not_changed():
     runs = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])
     figures.scores_by_length(LENGTHS, {"a": runs}, ylabel="BLEU", alt=ALT)
     assert runs.tolist() == [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]

@@ -134,7 +134,7 @@ def picture_at_the_end_of_an_answer(submission: Submission) -> None:
 @honest
 def pictures_of_the_course_drawn_again(submission: Submission) -> None:
     submission.own(
-        "figures.who_looks_at_whom(found, *names, alt='my own picture')",
+        "figures.attention_lines(found, *names, alt='my own picture')",
         below="looking-from-one-sentence-at-another-6",
     )
     submission.own("from course_lib.figures import drawing\npronoun.__doc__")

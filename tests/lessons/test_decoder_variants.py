@@ -1,4 +1,4 @@
-"""The three suspects of lesson 04 are what the lesson says of them."""
+"""The three decoders of lesson 04 leak where the lesson says."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ X = np.random.default_rng(5).normal(size=(7, 6))
 
 
 @pytest.mark.parametrize("t", range(6))
-def test_b_and_c_leak_at_every_place_and_a_at_none(t):
-    found = {name: leak(model, X, t) for name, model in DECODER_VARIANTS.items()}
-    assert found["A"] == 0 and found["B"] > 0.01 and found["C"] > 0.01
+def test_b_and_c_leak_at_every_position_and_a_at_none(t):
+    leaks = {name: leak(model, X, t) for name, model in DECODER_VARIANTS.items()}
+    assert leaks["A"] == 0 and leaks["B"] > 0.01 and leaks["C"] > 0.01
 
 
-def test_only_b_can_be_convicted_by_its_weights():
+def test_only_the_weights_of_b_reveal_its_leak():
     above = {
         name: np.triu(m.weights(X), 1).max() for name, m in DECODER_VARIANTS.items()
     }
@@ -28,7 +28,7 @@ def test_weights_of_each_token_sum_to_one():
 
 
 @pytest.mark.parametrize("axis", [-1, 0])
-def test_numbers_are_normalised_along_the_axis_that_is_asked_for(axis):
+def test_output_is_normalised_along_norm_axis(axis):
     y = DecoderVariant(0, axis)(X)
     np.testing.assert_allclose(y.mean(axis=axis), 0, atol=1e-12)  # rounding of sums
     np.testing.assert_allclose(y.std(axis=axis), 1)

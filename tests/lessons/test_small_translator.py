@@ -1,4 +1,4 @@
-"""The small translator of lesson 09: trained in parts, trace and checked."""
+"""The small translator of lesson 09: its training, checks and translations."""
 
 import numpy as np
 import pytest
@@ -20,31 +20,31 @@ def task():
 
 @pytest.fixture(scope="module")
 def trained(task):
-    training = small_translator.make_trainer(task)
-    small_translator.train_until(training, 20)
-    return training
+    trainer = small_translator.make_trainer(task)
+    small_translator.train_until(trainer, 20)
+    return trainer
 
 
-def test_no_number_is_both_learned_and_held_out(task):
+def test_training_and_held_out_numbers_are_disjoint(task):
     assert not {*task.train} & {*task.held_out}
     assert (len(task.train), len(task.held_out)) == (4000, 100)
 
 
-def test_training_in_parts_is_training_in_one_go(task, trained):
-    again = small_translator.make_trainer(task)
+def test_training_in_parts_equals_training_at_once(task, trained):
+    repeated = small_translator.make_trainer(task)
     for step in (7, 20):
-        small_translator.train_until(again, step)
-    assert again.losses == trained.losses
+        small_translator.train_until(repeated, step)
+    assert repeated.losses == trained.losses
     assert trained.losses[-1] < trained.losses[0] - 0.3
 
 
-def test_one_batch_is_learned_by_heart(task):
+def test_overfit_one_batch_memorises_it(task):
     pairs = encode_pairs(task.train[:4], task.tokenizer)
-    training = small_translator.overfit_one_batch(pairs, len(task.tokenizer))
-    assert training.losses[-1] < 0.1
+    trainer = small_translator.overfit_one_batch(pairs, len(task.tokenizer))
+    assert trainer.losses[-1] < 0.1
 
 
-def test_the_checks_find_what_they_look_for(task, trained):
+def test_leak_and_padding_gap_tell_right_from_wrong(task, trained):
     model = trained.model.eval()
     sources = [each.source for each in encode_pairs(task.held_out[:4], task.tokenizer)]
     x = np.random.default_rng(0).normal(size=(5, 64))
@@ -58,35 +58,35 @@ def test_the_checks_find_what_they_look_for(task, trained):
     assert gaps[0] < 1e-4 < gaps[1]
 
 
-def test_what_is_watched_is_what_is_written(task, trained):
+def test_trace_matches_greedy_decoding(task, trained):
     model, text = trained.model.eval(), task.held_out[0].source
     trace = translation_trace.trace_translation(model, task.tokenizer, text)
     source = [*task.tokenizer.encode(text), END_ID]
-    asked = translation_trace.next_log_probabilities(model, source)
-    found = greedy_decode(asked, START_ID, END_ID, translation_trace.MAX_LENGTH)
-    assert trace.translation == task.tokenizer.decode(found)
-    assert trace.weights.shape == (len(found) + 1, len(source))
+    log_probabilities = translation_trace.next_log_probabilities(model, source)
+    target = greedy_decode(
+        log_probabilities, START_ID, END_ID, translation_trace.MAX_LENGTH
+    )
+    assert trace.translation == task.tokenizer.decode(target)
+    assert trace.weights.shape == (len(target) + 1, len(source))
     assert np.allclose(trace.weights.sum(axis=-1), 1, atol=1e-5)
-    chosen = [candidates[0][0] for candidates in trace.top_tokens[: len(found)]]
+    chosen = [candidates[0][0] for candidates in trace.top_tokens[: len(target)]]
     assert chosen == trace.target[:-1]
 
 
-def test_the_scorer_leaves_the_mode_of_the_model(task, trained):
+def test_next_log_probabilities_leave_the_model_mode(task, trained):
     trained.model.train()
     translation_trace.next_log_probabilities(trained.model, [5, END_ID])([START_ID])
     assert trained.model.training
     assert torch.is_grad_enabled()
 
 
-def test_watching_prints_one_line_per_token(task, trained, capsys):
+def test_trace_prints_one_line_per_token(task, trained, capsys):
     trace = translation_trace.trace_translation(trained.model, task.tokenizer, "four")
     trace.show()
     assert len(capsys.readouterr().out.splitlines()) == len(trace.target)
 
 
-def test_a_person_who_watches_gets_a_pause_before_each_further_line(
-    task, trained, monkeypatch
-):
+def test_trace_pauses_before_each_further_line(task, trained, monkeypatch):
     pauses = []
     monkeypatch.setattr(translation_trace.time, "sleep", pauses.append)
     trace = translation_trace.trace_translation(trained.model, task.tokenizer, "four")
@@ -94,18 +94,18 @@ def test_a_person_who_watches_gets_a_pause_before_each_further_line(
     assert pauses == [0.0] + [0.5] * (len(trace.target) - 1)
 
 
-def test_a_text_without_words_is_refused(task, trained):
+def test_text_without_words_is_refused(task, trained):
     with pytest.raises(ValueError, match="text='  ' has no words"):
         translation_trace.trace_translation(trained.model, task.tokenizer, "  ")
 
 
-def test_without_the_large_translator_the_command_is_said(tmp_path):
+def test_missing_translator_error_names_the_command(tmp_path):
     with pytest.raises(CheckpointError, match="--task translation"):
         translation_trace.load_trained(tmp_path / "none.pt")
 
 
 @pytest.mark.parametrize(
-    ("target", "translation", "kind"),
+    ("target", "translation", "error"),
     [
         ("die Tür ist auf", "die Tür ist auf", "right"),
         ("Batteriestatus", "Batterie-Status", "cut otherwise"),
@@ -117,12 +117,12 @@ def test_without_the_large_translator_the_command_is_said(tmp_path):
         ("Fenster", "Tür auf", "all other words"),
     ],
 )
-def test_a_mistake_is_named(target, translation, kind):
-    assert translation_errors.error_type(target, translation) == kind
-    assert translation_errors.count_error_types([target], [translation])[kind] == 1
+def test_error_type_by_hand(target, translation, error):
+    assert translation_errors.error_type(target, translation) == error
+    assert translation_errors.count_error_types([target], [translation])[error] == 1
 
 
-def test_words_that_are_not_known_are_named_once():
+def test_unseen_words_are_listed_once():
     assert translation_errors.unseen_words(
         "Open the wheel, Wheel!", {"open", "the"}
     ) == ["wheel"]

@@ -34,14 +34,14 @@ def leaves(tree):
     return [tree] if isinstance(tree, str) else [*leaves(tree[0]), *leaves(tree[1])]
 
 
-def test_the_examples_are_what_python_prints():
-    found = doctest.testmod(token_statistics)
-    assert found.attempted >= 8 and not found.failed
+def test_examples_in_docstrings():
+    results = doctest.testmod(token_statistics)
+    assert results.attempted >= 8 and not results.failed
 
 
 @exact
 @given(words, merge_lists)
-def test_trees_have_the_tokens_of_encoding_and_the_symbols_of_the_word(word, merges):
+def test_merge_trees_have_tokens_of_encode_word(word, merges):
     trees = merge_trees(word, merges)
     assert ["".join(leaves(tree)) for tree in trees] == encode_word(word, merges)
     assert [leaf for tree in trees for leaf in leaves(tree)] == [*word]
@@ -49,7 +49,7 @@ def test_trees_have_the_tokens_of_encoding_and_the_symbols_of_the_word(word, mer
 
 @exact
 @given(words, merge_lists)
-def test_each_node_of_a_tree_is_a_merge(word, merges):
+def test_nodes_of_merge_trees_are_merges(word, merges):
     def check(tree):
         if not isinstance(tree, str):
             assert tuple("".join(leaves(part)) for part in tree) in merges
@@ -60,25 +60,25 @@ def test_each_node_of_a_tree_is_a_merge(word, merges):
         check(tree)
 
 
-def test_a_pair_is_joined_at_each_place_from_the_left():
+def test_merge_trees_join_pairs_from_the_left():
     assert merge_trees("aaaaa", [("a", "a")]) == [("a", "a"), ("a", "a"), "a"]
 
 
 @exact
 @given(words, st.sets(st.text("abc", min_size=1, max_size=4)))
-def test_the_longest_match_takes_no_token_that_could_be_longer(word, tokens):
-    found = longest_match(word, tokens)
+def test_longest_match_takes_the_longest_tokens(word, tokens):
+    tokens_of_word = longest_match(word, tokens)
     text = "".join(word)
-    assert "".join(found) == text
+    assert "".join(tokens_of_word) == text
     start = 0
-    for token in found:
+    for token in tokens_of_word:
         assert token in tokens or len(token) == 1
         longer = [t for t in tokens if len(t) > len(token)]
         assert not any(text.startswith(t, start) for t in longer)
         start += len(token)
 
 
-def test_the_longest_match_is_that_of_word_piece():
+def test_longest_match_matches_word_piece():
     from tokenizers import Tokenizer, models
 
     tokens = {*"abc", "ab", "bc", "cab", "bca"}
@@ -86,11 +86,11 @@ def test_the_longest_match_is_that_of_word_piece():
     numbered = {token: n for n, token in enumerate(["?", *sorted(tokens | inner)])}
     theirs = Tokenizer(models.WordPiece(numbered, unk_token="?"))
     for word in ("abc", "bcab", "ccabcab", "abab", "c"):
-        found = [token.removeprefix("##") for token in theirs.encode(word).tokens]
-        assert longest_match(word, tokens) == found
+        expected = [token.removeprefix("##") for token in theirs.encode(word).tokens]
+        assert longest_match(word, tokens) == expected
 
 
-def test_the_three_rules_split_abc_in_greedy_and_beam():
+def test_three_rules_split_abc_in_two_ways():
     merges = [("b", "c"), ("a", "b")]
     assert encode_word(("a", "b", "c"), merges) == ["a", "bc"]
     assert longest_match("abc", {"ab", "bc"}) == ["ab", "c"]
@@ -98,7 +98,7 @@ def test_the_three_rules_split_abc_in_greedy_and_beam():
     assert most_frequent_first("abc", merges, "bc bc abc") == ["a", "bc"]
 
 
-def test_words_come_by_frequency_and_then_by_alphabet():
+def test_words_are_sorted_by_frequency_then_alphabet():
     assert most_frequent_words(TEXT)[:4] == ["the", "cat", "and", "ate"]
     assert most_frequent_words("") == []
 
@@ -109,19 +109,19 @@ def test_unknown_words_count_as_often_as_they_occur():
     assert share_out_of_vocabulary(" \n", ["a"]) == 0
 
 
-def test_tokens_per_word_and_whole_words_follow_the_encoder():
+def test_tokens_per_word_and_share_whole_by_hand():
     encode = word_encoder([("t", "h"), ("th", "e</w>")])
     assert tokens_per_word("the cat the", encode) == pytest.approx(5 / 3)
     assert share_whole(["the", "cat", "a"], encode) == pytest.approx(2 / 3)
     assert tokens_per_word("", encode) == share_whole([], encode) == 0
 
 
-def test_seldom_tokens_are_counted_once_each():
+def test_rare_tokens_are_counted_once_each():
     assert share_rare("a a b c", lambda word: [word], 2) == pytest.approx(2 / 3)
     assert share_rare("", list, 5) == 0
 
 
-def test_more_merges_never_make_a_training_text_longer():
+def test_more_merges_never_need_more_tokens():
     merges = train_bpe_fast(word_counts(TEXT * 3), 12)
     lengths = [tokens_per_word(TEXT, word_encoder(merges[:n])) for n in range(13)]
     assert lengths == sorted(lengths, reverse=True) and lengths[-1] < lengths[0]
