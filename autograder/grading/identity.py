@@ -99,7 +99,9 @@ def verdict_key(
     cells : None if the file could not be read
     options : further ones of the grading, such as ``isolated``
     """
-    code = cells and [[cell.role, cell.source, cell.exercise] for cell in cells]
+    code = None
+    if cells is not None:
+        code = [[cell.role, cell.source, cell.exercise] for cell in cells]
     settings = sorted((name, repr(value)) for name, value in options.items())
     parts = [version, f"{seed:x}", code, settings]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
