@@ -129,7 +129,7 @@ def self_attention_gradients(
     w_q : (d_model, d_k), parameters
     w_k : (d_model, d_k), parameters
     w_v : (d_model, d_v), parameters
-    gragrad_output : (n, d_v), the derivative of a loss by each number of the output
+    grad_output : (n, d_v), the derivative of a loss by each entry of the output
 
     Returns the derivatives of that loss by x (n, d_model), by w_q (d_model, d_k), by
     w_k (d_model, d_k) and by w_v (d_model, d_v), in this order. Row i of the first says

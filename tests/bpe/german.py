@@ -7,18 +7,18 @@ from course_lib.corpora.translations import translation_pairs
 
 
 def training_text() -> str:
-    """Give the German sentences of the training data, each on a line of its own."""
+    """Return the German sentences of the training data, each on a line of its own."""
     return _lines(translation_pairs().train)
 
 
 def held_out_text() -> str:
-    """Give those that training did not see, validation and test."""
+    """Return the sentences that are not trained on, validation and test."""
     parts = translation_pairs()
     return _lines([*parts.validation, *parts.test])
 
 
 def every(step: int, text: str) -> str:
-    """Give a part of a text from all over it: its first line and each step-th then."""
+    """Return every step-th line of a text, from its first line on."""
     return "\n".join(text.splitlines()[::step])
 
 

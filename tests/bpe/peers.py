@@ -33,7 +33,7 @@ def merges_in_file(file: str) -> Merges:
 
 
 def subword_nmt_encoder(merges: Merges) -> BPE:
-    """Give subword-nmt's encoder, which writes @@ behind all tokens but a word's last.
+    """Return subword-nmt's encoder: it writes @@ behind all tokens but a word's last.
 
     It remembers the words that it has seen.
     """
@@ -67,13 +67,13 @@ def byte_tokenizer(text: str, n_merges: int) -> Tokenizer:
 
 
 def merges_of_tokenizer(tokenizer: Tokenizer) -> Merges:
-    """Give the merges that a tokenizer learned, in their order."""
+    """Return the merges that a tokenizer learned, in their order."""
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     return [(left, right) for left, right in merges]
 
 
 def word_tokenizer(merges: Merges, vocabulary: list[str]) -> Tokenizer:
-    """Give Hugging Face's encoder with the course's merges of words."""
+    """Return Hugging Face's encoder with the course's merges of words."""
     numbers = {token: number for number, token in enumerate(vocabulary)}
     model = models.BPE(vocab=numbers, merges=merges, end_of_word_suffix=END_OF_WORD)
     tokenizer = Tokenizer(model)
@@ -82,5 +82,5 @@ def word_tokenizer(merges: Merges, vocabulary: list[str]) -> Tokenizer:
 
 
 def tokens_of(encodings: list[Encoding]) -> list[list[str]]:
-    """Give the tokens of each text that was encoded."""
+    """Return the tokens of each text that was encoded."""
     return [encoding.tokens for encoding in encodings]

@@ -36,7 +36,7 @@ letters = st.text(alphabet="aabc ", max_size=80)
 
 @exact
 @given(corpora, st.integers(0, 30))
-def test_the_merges_are_those_of_the_reference(words, n_merges):
+def test_merges_match_the_reference(words, n_merges):
     before = copy.deepcopy(words)
     assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
     assert words == before
@@ -44,20 +44,20 @@ def test_the_merges_are_those_of_the_reference(words, n_merges):
 
 @exact
 @given(letters, st.integers(0, 40))
-def test_the_merges_of_a_random_text_are_those_of_the_reference(text, n_merges):
+def test_merges_of_random_texts_match_the_reference(text, n_merges):
     for words in (word_counts(text), pre_token_counts(text)):
         assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
 
 
 @exact
 @given(st.text(), st.integers(0, 40))
-def test_the_merges_of_any_unicode_are_those_of_the_reference(text, n_merges):
+def test_merges_of_any_unicode_match_the_reference(text, n_merges):
     for words in (word_counts(text * 2), pre_token_counts(text * 2)):
         assert train_bpe_fast(words, n_merges) == train_bpe(words, n_merges)
 
 
 @pytest.mark.parametrize("count", [word_counts, pre_token_counts])
-def test_the_merges_of_a_real_text_are_those_of_the_reference(count):
+def test_merges_of_a_real_text_match_the_reference(count):
     words = count(every(8, training_text()))
     assert len(words) > 3000
     merges = train_bpe_fast(words, 100)
@@ -65,7 +65,7 @@ def test_the_merges_of_a_real_text_are_those_of_the_reference(count):
     assert train_bpe_fast(words, 60) == merges[:60]
 
 
-def test_no_words_and_too_few_pairs_end_as_in_the_reference():
+def test_training_ends_as_in_the_reference():
     for words in ({}, {(): 2}, {("a",): 3}, {("a", "b"): 1}, {tuple("aaa"): 1}):
         for rule in ("last", "oldest"):
             assert train_bpe_fast(words, 9, rule) == train_bpe(words, 9)
@@ -73,7 +73,7 @@ def test_no_words_and_too_few_pairs_end_as_in_the_reference():
     assert word_encoder([])("") == byte_encoder([])("") == []
 
 
-def test_a_pair_that_is_there_twice_counts_where_it_is_first():
+def test_repeated_merge_counts_at_its_first_index():
     merges = [("a", "b"), ("b", "c"), ("a", "b")]
     assert encode_word(("a", "b", "c"), merges) == ["ab", "c"]
     assert word_encoder(merges)("abcd") == ["ab", "c", "d</w>"]
@@ -82,7 +82,7 @@ def test_a_pair_that_is_there_twice_counts_where_it_is_first():
 
 @exact
 @given(corpora, st.lists(st.tuples(symbols, symbols), max_size=6))
-def test_the_counts_that_are_kept_are_those_of_counting_anew(words, merges):
+def test_pair_counts_match_counting_anew(words, merges):
     corpus = PairCounts(words)
     spelt = [(word, count) for word, count in words.items()]
     for pair in merges:
@@ -97,8 +97,8 @@ def test_the_counts_that_are_kept_are_those_of_counting_anew(words, merges):
 def _count(spelt):
     counts = {}
     for word, count in spelt:
-        for pair, found in pair_counts({word: count}).items():
-            counts[pair] = counts.get(pair, 0) + found
+        for pair, pair_count in pair_counts({word: count}).items():
+            counts[pair] = counts.get(pair, 0) + pair_count
     return counts
 
 
@@ -121,11 +121,11 @@ def _by_age(words, n_merges):
 
 @exact
 @given(corpora, st.integers(0, 30))
-def test_the_oldest_of_equal_counts_wins_if_that_is_asked(words, n_merges):
+def test_tie_break_oldest_takes_the_oldest_pair(words, n_merges):
     assert train_bpe_fast(words, n_merges, "oldest") == _by_age(words, n_merges)
 
 
-def test_the_rule_for_equals_decides():
+def test_tie_break_is_checked_and_decides():
     words = {("a", "z"): 2, ("b", "c"): 2}
     assert train_bpe_fast(words, 1) == [("b", "c")]
     assert train_bpe_fast(words, 1, "oldest") == [("a", "z")]
@@ -138,7 +138,7 @@ def test_the_rule_for_equals_decides():
 
 @exact
 @given(letters, letters, st.integers(0, 40))
-def test_encoders_give_the_tokens_of_the_references(trained_on, text, n_merges):
+def test_encoders_match_the_references(trained_on, text, n_merges):
     merges = train_bpe_fast(word_counts(trained_on), n_merges)
     encode = word_encoder(merges)
     tokens = [t for word in text.split() for t in encode_word(spell(word), merges)]
@@ -151,13 +151,13 @@ def test_encoders_give_the_tokens_of_the_references(trained_on, text, n_merges):
 
 @exact
 @given(st.lists(symbols, max_size=9), st.lists(st.tuples(symbols, symbols), max_size=6))
-def test_encoders_agree_with_the_reference_on_merges_that_nobody_trained(word, merges):
+def test_encoders_match_on_untrained_merges(word, merges):
     text = "".join(word).replace("</w>", "")
     tokens = [t for w in text.split() for t in encode_word(spell(w), merges)]
     assert word_encoder(merges)(text) == tokens
 
 
-def test_a_real_text_is_encoded_as_by_the_reference_and_comes_back():
+def test_real_text_is_encoded_and_decoded_as_by_reference():
     text = every(8, training_text())
     merges = train_bpe_fast(word_counts(text), 1000)
     encode = word_encoder(merges)
@@ -172,13 +172,13 @@ def test_a_real_text_is_encoded_as_by_the_reference_and_comes_back():
     assert len(numbers) < len(part) / 2
 
 
-def test_what_an_encoder_gives_may_be_changed():
+def test_encoder_results_are_not_shared():
     encode = word_encoder([("a", "t</w>")])
     encode("at cat").clear()
     assert encode("at cat") == ["at</w>", "c", "at</w>"]
 
 
-def test_a_word_is_joined_wherever_the_pair_stands():
+def test_pair_is_joined_wherever_it_occurs():
     words = {tuple("abab"): 2, tuple("ab"): 1}
     corpus = PairCounts(words)
     assert corpus.merge(("a", "b")) == {("ab", "ab")}

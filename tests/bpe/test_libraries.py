@@ -41,7 +41,7 @@ def word_merges():
 # subword-nmt: words
 
 
-def test_merges_and_their_file_are_those_of_subword_nmt(word_merges, tmp_path):
+def test_merges_and_file_match_subword_nmt(word_merges, tmp_path):
     theirs = file_of_subword_nmt(training_text(), N_MERGES)
     assert word_merges == merges_in_file(theirs) and len(word_merges) == N_MERGES
     save_merges(tmp_path / "merges.txt", word_merges)
@@ -50,26 +50,26 @@ def test_merges_and_their_file_are_those_of_subword_nmt(word_merges, tmp_path):
     assert load_merges(tmp_path / "theirs.txt") == word_merges
 
 
-def test_tokens_of_words_are_those_of_subword_nmt_and_of_tokenizers(word_merges):
+def test_word_tokens_match_subword_nmt_and_tokenizers(word_merges):
     text = held_out_text()
     theirs = subword_nmt_encoder(word_merges)
     encode = word_encoder(word_merges)
-    found = [encode(line) for line in text.splitlines()]
-    assert [decode(tokens) for tokens in found] == text.splitlines()
+    encoded = [encode(line) for line in text.splitlines()]
+    assert [decode(tokens) for tokens in encoded] == text.splitlines()
     segmented = [theirs.segment_tokens(line.split()) for line in text.splitlines()]
-    assert found == marked(segmented)
+    assert encoded == marked(segmented)
     # tokenizers leaves out what is not in its table, so it is given every character.
-    seen = {form for c in text + training_text() for form in (c, *spell(c))}
-    table = sorted({*seen, *(left + right for left, right in word_merges)})
+    known_forms = {form for c in text + training_text() for form in (c, *spell(c))}
+    table = sorted({*known_forms, *(left + right for left, right in word_merges)})
     tokenizer = word_tokenizer(word_merges, table)
-    assert found == tokens_of(tokenizer.encode_batch(text.splitlines()))
+    assert encoded == tokens_of(tokenizer.encode_batch(text.splitlines()))
     for word in list(dict.fromkeys(text.split()))[::20]:
         assert encode(word) == encode_word(spell(word), word_merges)
 
 
 @exact
 @given(few_letters)
-def test_merges_of_random_words_are_those_of_subword_nmt(text):
+def test_merges_of_random_words_match_subword_nmt(text):
     assume(pair_counts(word_counts(text)))  # subword-nmt fails where there are none
     theirs = file_of_subword_nmt(" ".join(text.split()), 20)
     assert train_bpe_fast(word_counts(text), 20) == merges_in_file(theirs)
@@ -80,17 +80,17 @@ def test_merges_of_random_words_are_those_of_subword_nmt(text):
 
 @exact
 @given(st.text(st.characters(exclude_categories=["Cs", "Cn"])))
-def test_pieces_and_bytes_are_those_of_tokenizers(text):
+def test_pre_tokens_and_bytes_match_tokenizers(text):
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    theirs = [piece for piece, _ in splitter.pre_tokenize_str(text)]
-    assert ["".join(spell_bytes(piece)) for piece in pre_tokens(text)] == theirs
+    theirs = [pre_token for pre_token, _ in splitter.pre_tokenize_str(text)]
+    assert ["".join(spell_bytes(pre_token)) for pre_token in pre_tokens(text)] == theirs
 
 
-def test_the_alphabet_is_that_of_tokenizers():
+def test_alphabet_matches_tokenizers():
     assert set(ALPHABET) == set(pre_tokenizers.ByteLevel.alphabet())
 
 
-def test_merges_are_those_of_tokenizers_by_its_rule_for_equal_counts():
+def test_merges_match_tokenizers_by_its_tie_break():
     tokenizer = byte_tokenizer(training_text(), N_MERGES)
     merges = train_bpe_fast(pre_token_counts(training_text()), N_MERGES, "oldest")
     assert merges == merges_of_tokenizer(tokenizer) and len(merges) == N_MERGES
@@ -98,7 +98,7 @@ def test_merges_are_those_of_tokenizers_by_its_rule_for_equal_counts():
     assert byte_encoder(merges)(text) == tokenizer.encode(text).tokens
 
 
-def test_the_first_that_differs_from_tokenizers_is_as_frequent_as_theirs():
+def test_first_differing_merge_is_as_frequent_as_theirs():
     words = pre_token_counts(training_text())
     theirs = merges_of_tokenizer(byte_tokenizer(training_text(), N_MERGES))
     merges = train_bpe_fast(words, N_MERGES)
@@ -113,7 +113,7 @@ def test_the_first_that_differs_from_tokenizers_is_as_frequent_as_theirs():
 
 @exact
 @given(few_letters)
-def test_merges_of_random_words_are_those_of_tokenizers(text):
+def test_merges_of_random_words_match_tokenizers(text):
     theirs = merges_of_tokenizer(byte_tokenizer(text, 20))
     assert train_bpe_fast(pre_token_counts(text), 20, "oldest") == theirs
 
@@ -121,7 +121,7 @@ def test_merges_of_random_words_are_those_of_tokenizers(text):
 # Fewer pairs than merges
 
 
-def test_all_three_end_where_no_pair_occurs_twice():
+def test_all_libraries_end_where_no_pair_occurs_twice():
     text = every(60, training_text())
     of_words = train_bpe_fast(word_counts(text), NO_LIMIT)
     assert of_words == merges_in_file(file_of_subword_nmt(text, NO_LIMIT))

@@ -17,7 +17,7 @@ exact = settings(max_examples=200, deadline=None, derandomize=True)
 MERGES = [("a", "t</w>"), ("#", "#"), ("Ġ", "ä"), ("#version:", "0.2")]
 
 
-def test_a_file_is_lines_that_can_be_read(tmp_path):
+def test_merges_file_is_readable_lines(tmp_path):
     path = tmp_path / "merges.txt"
     save_merges(path, MERGES)
     wanted = "#version: 0.2\na t</w>\n# #\nĠ ä\n#version: 0.2\n"
@@ -30,7 +30,7 @@ def test_a_file_is_lines_that_can_be_read(tmp_path):
 
 @exact
 @given(text=st.text())
-def test_all_that_training_gives_comes_back(text, tmp_path_factory):
+def test_load_merges_returns_all_saved_merges(text, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.txt"
     for words in (word_counts(text * 2), pre_token_counts(text * 2)):
         merges = train_bpe_fast(words, 50)
@@ -41,9 +41,7 @@ def test_all_that_training_gives_comes_back(text, tmp_path_factory):
 @pytest.mark.parametrize(
     "pair", [("a b", "c"), ("a", ""), ("a", "b\n"), ("a", "\u2028"), ("a", "b", "c")]
 )
-def test_a_symbol_that_a_line_cannot_hold_is_refused_and_nothing_changes(
-    pair, tmp_path
-):
+def test_save_refuses_white_space_and_keeps_the_file(pair, tmp_path):
     path = tmp_path / "merges.txt"
     save_merges(path, MERGES)
     message = f"merge 1 is {pair!r}: a merge is two symbols"
@@ -54,9 +52,7 @@ def test_a_symbol_that_a_line_cannot_hold_is_refused_and_nothing_changes(
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
-    step, tmp_path, monkeypatch
-):
+def test_failed_write_leaves_only_the_old_file(step, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
@@ -69,7 +65,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert [each.name for each in tmp_path.iterdir()] == ["merges.txt"]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_missing_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         save_merges(tmp_path / "nowhere" / "merges.txt", MERGES)
     with pytest.raises(FileNotFoundError, match=r"none\.txt"):
@@ -88,21 +84,21 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         (b"#version: 0.2\na b ", "line 2: 'a b ' is not two symbols"),
     ],
 )
-def test_what_is_no_merges_file_is_named_with_its_line(content, message, tmp_path):
+def test_invalid_merges_file_is_named_with_its_line(content, message, tmp_path):
     path = tmp_path / "merges.txt"
     path.write_bytes(content)
     with pytest.raises(ValueError, match="^" + re.escape(f"{path}, {message}")):
         load_merges(path)
 
 
-def test_a_file_that_is_not_utf_8_is_named_with_the_byte(tmp_path):
+def test_file_not_in_utf_8_is_named_with_its_byte(tmp_path):
     path = tmp_path / "merges.txt"
     path.write_bytes(b"#version: 0.2\n\xff\xfe b\n")
     with pytest.raises(ValueError, match=r"byte 14 is not UTF-8, so this is no merges"):
         load_merges(path)
 
 
-def test_a_file_from_windows_or_without_its_last_line_end_is_read(tmp_path):
+def test_load_reads_windows_and_unfinished_lines(tmp_path):
     path = tmp_path / "merges.txt"
     path.write_bytes(b"#version: 0.2\r\na t</w>\r\nb c")
     assert load_merges(path) == [("a", "t</w>"), ("b", "c")]

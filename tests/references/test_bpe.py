@@ -51,15 +51,15 @@ def n_tokens(words, merges):
 
 
 @pytest.mark.parametrize("module", [bpe, byte_bpe, fast_bpe])
-def test_the_examples_are_what_python_prints(module):
-    found = doctest.testmod(module)
-    assert found.attempted >= 3 and not found.failed
+def test_docstring_examples_hold(module):
+    results = doctest.testmod(module)
+    assert results.attempted >= 3 and not results.failed
 
 
 # The toy corpus
 
 
-def test_the_toy_corpus_has_these_pairs():
+def test_pair_counts_of_the_toy_corpus():
     assert pair_counts(TOY_WORDS) == {
         ("a", "t"): 19,
         ("m", "a"): 10,
@@ -70,7 +70,7 @@ def test_the_toy_corpus_has_these_pairs():
     }
 
 
-def test_the_toy_corpus_gives_five_merges_the_last_two_by_the_rule_for_equals():
+def test_train_bpe_on_the_toy_corpus_with_ties():
     merges = train_bpe(TOY_WORDS, 5)
     assert merges == [*AT_MAT_CAT, ("mat", "e"), ("at", "e")]
     words = TOY_WORDS
@@ -86,13 +86,13 @@ def test_the_toy_corpus_gives_five_merges_the_last_two_by_the_rule_for_equals():
     ]
 
 
-def test_the_toy_corpus_shrinks_with_every_merge():
+def test_each_merge_shortens_the_toy_corpus():
     merges = train_bpe(TOY_WORDS, 5)
     sizes = [n_tokens(TOY_WORDS, merges[:n]) for n in range(6)]
     assert sizes == [62, 43, 33, 29, 26, 23]
 
 
-def test_the_three_conventions_of_a_words_end_learn_three_lists():
+def test_conventions_of_a_words_end_learn_different_merges():
     plain = train_bpe(TOY_WORDS, 5)
     apart = train_bpe({(*word, END_OF_WORD): n for word, n in TOY_WORDS.items()}, 5)
     joined = train_bpe({spell(word): n for word, n in TOY.items()}, 5)
@@ -113,7 +113,7 @@ def test_the_three_conventions_of_a_words_end_learn_three_lists():
     ]
 
 
-def test_the_toy_corpus_from_a_text():
+def test_word_counts_of_the_toy_corpus():
     text = " ".join(" ".join([word] * count) for word, count in TOY.items())
     words = {
         tuple("".join(w).removesuffix("</w>")): n for w, n in word_counts(text).items()
@@ -139,7 +139,7 @@ def test_training_ends_when_no_pair_occurs_twice():
     assert len(all_merges) == 7
 
 
-def test_of_equal_counts_the_last_pair_wins_whatever_the_order_of_the_words():
+def test_tie_break_ignores_the_order_of_the_words():
     pairs = [("a", "z"), ("b", "a"), ("b", "c"), ("ä", "a"), ("B", "z")]
     for turn in range(5):
         words = dict.fromkeys(pairs[turn:] + pairs[:turn], 2)
@@ -150,17 +150,17 @@ def test_of_equal_counts_the_last_pair_wins_whatever_the_order_of_the_words():
     ("word", "merged"),
     [("aaa", "aa a"), ("aaaa", "aa aa"), ("baaab", "b aa a b"), ("aa", "aa")],
 )
-def test_a_run_of_one_letter_is_joined_from_the_left(word, merged):
+def test_merge_pair_joins_a_run_from_the_left(word, merged):
     assert merge_pair(tuple(word), ("a", "a")) == tuple(merged.split())
 
 
-def test_overlapping_pairs_count_each_but_are_joined_once():
+def test_overlapping_pairs_count_each_but_merge_once():
     assert pair_counts({tuple("aaa"): 1}) == {("a", "a"): 2}
     assert train_bpe({tuple("aaa"): 1}, 5) == [("a", "a")]
     assert train_bpe({tuple("aaa"): 2}, 5) == [("a", "a"), ("aa", "a")]
 
 
-def test_a_pair_is_two_whole_symbols():
+def test_merge_pair_compares_whole_symbols():
     assert merge_pair(("a", "bc"), ("a", "b")) == ("a", "bc")
     assert merge_pair(("xa", "b"), ("a", "b")) == ("xa", "b")
     assert merge_pair((), ("a", "b")) == ()
@@ -174,7 +174,7 @@ def test_words_that_become_one_are_counted_together():
 
 @exact
 @given(corpora, st.integers(0, 8))
-def test_each_merge_is_the_most_frequent_pair_of_its_time(words, n_merges):
+def test_each_merge_is_the_most_frequent_pair(words, n_merges):
     before = copy.deepcopy(words)
     merges = train_bpe(words, n_merges)
     assert words == before
@@ -191,7 +191,7 @@ def test_each_merge_is_the_most_frequent_pair_of_its_time(words, n_merges):
 
 @exact
 @given(corpora)
-def test_training_longer_begins_with_training_shorter(words):
+def test_more_merges_begin_with_the_fewer(words):
     merges = train_bpe(words, 100)
     assert all(train_bpe(words, n) == merges[:n] for n in range(len(merges)))
 
@@ -199,14 +199,14 @@ def test_training_longer_begins_with_training_shorter(words):
 # Encoding and decoding words
 
 
-def test_the_pair_that_was_learned_first_is_joined_first():
+def test_encode_word_applies_the_earliest_merge_first():
     assert encode_word(tuple("abc"), [("b", "c"), ("a", "b")]) == ["a", "bc"]
     assert encode_word(tuple("abc"), [("a", "b"), ("b", "c")]) == ["ab", "c"]
     longest = [("b", "c"), ("a", "b"), ("ab", "d"), ("bc", "d")]
     assert encode_word(tuple("abcd"), longest) == ["a", "bcd"]
 
 
-def test_what_was_never_seen_stays_as_it_is():
+def test_encode_word_keeps_unknown_symbols():
     assert encode_word((), AT_MAT_CAT) == []
     assert encode_word(tuple("🦜ät"), AT_MAT_CAT) == ["🦜", "ä", "t"]
     assert encode_word(tuple("cat"), []) == ["c", "a", "t"]
@@ -215,7 +215,7 @@ def test_what_was_never_seen_stays_as_it_is():
 
 @exact
 @given(corpora)
-def test_a_word_of_the_training_text_ends_up_as_in_training(words):
+def test_encode_word_matches_training(words):
     merges = train_bpe(words, 100)
     for word in words:
         trained = word
@@ -227,7 +227,7 @@ def test_a_word_of_the_training_text_ends_up_as_in_training(words):
 
 @exact
 @given(st.text(), st.text(), st.integers(0, 40))
-def test_a_text_comes_back_but_for_its_white_space(text, trained_on, n_merges):
+def test_decode_restores_all_but_white_space(text, trained_on, n_merges):
     text = text.replace(END_OF_WORD, "")
     merges = train_bpe(word_counts(trained_on), n_merges)
     tokens = [t for word in text.split() for t in encode_word(spell(word), merges)]
@@ -235,7 +235,7 @@ def test_a_text_comes_back_but_for_its_white_space(text, trained_on, n_merges):
     assert len(tokens) <= sum(map(len, text.split()))
 
 
-def test_what_words_lose_is_what_the_contract_says():
+def test_decode_loses_what_its_contract_names():
     def through(text):
         return decode([s for word in text.split() for s in spell(word)])
 
@@ -252,14 +252,14 @@ def test_what_words_lose_is_what_the_contract_says():
 # Bytes
 
 
-def test_the_alphabet_has_a_visible_character_for_each_byte():
+def test_alphabet_has_a_visible_character_for_each_byte():
     assert len(set(ALPHABET)) == len(ALPHABET) == 256
     assert not any(character.isspace() for character in ALPHABET)
     assert ALPHABET[ord("A")] == "A" and ALPHABET[ord(" ")] == "Ġ"
     assert ALPHABET[ord("\n")] == "Ċ" and ALPHABET[0] == "Ā"
 
 
-def test_pieces_are_cut_as_gpt_2_cuts_them():
+def test_pre_tokens_match_gpt_2():
     cut = pre_tokens("It's  12½² Ⅷ mice,\n\n they'll\x1c say¿ \t")
     assert cut == [
         *("It", "'s", " ", " 12½²", " Ⅷ", " mice", ",", "\n\n", " they", "'ll"),
@@ -269,7 +269,7 @@ def test_pieces_are_cut_as_gpt_2_cuts_them():
 
 @exact
 @given(st.text())
-def test_pieces_put_together_are_the_text(text):
+def test_pre_tokens_join_to_the_text(text):
     assert "".join(pre_tokens(text)) == text
     counted = sum(len(word) * n for word, n in pre_token_counts(text).items())
     assert counted == len(text.encode())
@@ -290,7 +290,7 @@ any_text = st.lists(st.text() | learned, max_size=4).map("".join)
 
 @settings(max_examples=TEXTS, deadline=None, derandomize=True)
 @given(text=any_text)
-def test_random_texts_come_back_from_bytes(text, byte_merges):
+def test_decode_bytes_restores_random_texts(text, byte_merges):
     special = ("<end>", "0")
     numbers = encode_bytes(text, byte_merges, special)
     assert decode_bytes(numbers, byte_merges, special) == text
@@ -301,12 +301,12 @@ def test_random_texts_come_back_from_bytes(text, byte_merges):
     "text",
     ["", " ", "   ", "\n \n", "\0", "Äpfel 🦜", "a\u0308", "'", "\U0010ffff", "\x85"],
 )
-def test_odd_texts_come_back_from_bytes(text, byte_merges):
+def test_decode_bytes_restores_odd_texts(text, byte_merges):
     numbers = encode_bytes(text, byte_merges)
     assert decode_bytes(numbers, byte_merges) == text
 
 
-def test_numbers_of_tokens_are_bytes_then_merges_then_special_tokens():
+def test_token_ids_are_bytes_merges_special_tokens():
     merges, special = [("a", "t"), ("Ġ", "at")], ("<end>", "<e")
     assert byte_vocabulary(merges, special)[256:] == ["at", "Ġat", "<end>", "<e"]
     assert encode_bytes("at at", merges, special) == [256, 257]
@@ -315,7 +315,7 @@ def test_numbers_of_tokens_are_bytes_then_merges_then_special_tokens():
     assert encode_bytes("<end>", merges) == list(b"<end>")
 
 
-def test_a_special_token_is_never_joined_nor_counted():
+def test_special_tokens_are_neither_joined_nor_counted():
     merges = train_bpe(pre_token_counts("<e><e>ab<e>ab", ("<e>",)), 9)
     assert merges == [("a", "b")]
     assert pre_token_counts("<e>", ("<e>",)) == {}
@@ -325,7 +325,7 @@ def test_a_special_token_is_never_joined_nor_counted():
     assert decode_bytes(numbers, [("Ã", "¼")], special) == "üÃ¼ ü"
 
 
-def test_a_number_outside_the_vocabulary_is_named():
+def test_decode_bytes_refuses_unknown_token_ids():
     for number in (258, -1, 10**9):
         with pytest.raises(
             ValueError, match=rf"^token id {number} is not in the vocabulary of 258$"
@@ -347,11 +347,11 @@ def test_a_number_outside_the_vocabulary_is_named():
         ([0xFF, 0x61], "�a"),
     ],
 )
-def test_bytes_that_are_no_utf_8_become_replacement_characters(numbers, text):
+def test_decode_bytes_replaces_invalid_utf_8(numbers, text):
     assert decode_bytes(numbers, []) == text
 
 
-def test_half_a_surrogate_pair_and_an_empty_special_token_are_refused():
+def test_surrogates_and_empty_special_tokens_are_refused():
     for function in (
         spell_bytes,
         pre_token_counts,
@@ -367,7 +367,7 @@ def test_half_a_surrogate_pair_and_an_empty_special_token_are_refused():
             function("a", ("",))
 
 
-def test_every_character_is_in_one_kind_of_piece():
+def test_every_character_is_in_one_kind_of_pre_token():
     for character in map(chr, [*range(0xD800), *range(0xE000, 0x30000)]):
         kind = unicodedata.category(character)[0]
         joined = pre_tokens(f"x{character}x")

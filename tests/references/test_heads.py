@@ -37,7 +37,7 @@ def assert_same(mine, theirs, dtype=np.float64):
 
 
 def layer(dtype, bias=False, seed=0):
-    """Make PyTorch's layer with 12 numbers for a token and 3 heads, biases not zero."""
+    """Make PyTorch's layer with d_model 12 and 3 heads, biases not zero."""
     torch.manual_seed(seed)
     made = torch.nn.MultiheadAttention(
         12, 3, bias=bias, batch_first=True, dtype=NUMBERS[dtype]
@@ -48,17 +48,17 @@ def layer(dtype, bias=False, seed=0):
     return made.eval()
 
 
-def with_biases(x, memory, found, n_heads):
+def with_biases(x, memory, parameters, n_heads):
     """Attend with biases: each is one more row of parameters, for a number 1."""
 
     def one_more(table):
         return np.concatenate([table, np.ones((*table.shape[:-1], 1))], axis=-1)
 
-    rows = [np.vstack([found[f"w_{p}"], found[f"b_{p}"]]) for p in "qkv"]
+    rows = [np.vstack([parameters[f"w_{p}"], parameters[f"b_{p}"]]) for p in "qkv"]
     output, weights = multi_head_attention(
-        one_more(x), one_more(memory), *rows, found["w_o"], n_heads
+        one_more(x), one_more(memory), *rows, parameters["w_o"], n_heads
     )
-    return output + found["b_o"], weights
+    return output + parameters["b_o"], weights
 
 
 # Against PyTorch
@@ -66,27 +66,27 @@ def with_biases(x, memory, found, n_heads):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", [(), (2,)])
-def test_multi_head_attention_is_that_of_pytorch(leading, dtype):
+def test_multi_head_attention_matches_pytorch(leading, dtype):
     theirs = layer(dtype)
     x = normal(*leading, 5, 12, dtype=dtype)
     memory = normal(*leading, 7, 12, dtype=dtype, seed=1)
-    found = load_torch_parameters(theirs.state_dict())
-    parameters = [found[name] for name in ("w_q", "w_k", "w_v", "w_o")]
+    parameters = load_torch_parameters(theirs.state_dict())
+    parameters = [parameters[name] for name in ("w_q", "w_k", "w_v", "w_o")]
     output, weights = multi_head_attention(x, memory, *parameters, 3)
-    given = tensor(x), tensor(memory), tensor(memory)
-    there, looked = theirs(*given, average_attn_weights=False)
+    inputs = tensor(x), tensor(memory), tensor(memory)
+    there, expected_weights = theirs(*inputs, average_attn_weights=False)
     assert_same(output, there, dtype)
-    assert_same(weights, looked, dtype)
+    assert_same(weights, expected_weights, dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_mask_blocks_what_it_blocks_in_pytorch(dtype):
+def test_multi_head_attention_matches_pytorch_with_a_mask(dtype):
     theirs = layer(dtype)
     x, memory = normal(2, 5, 12, dtype=dtype), normal(2, 7, 12, dtype=dtype, seed=1)
     may_attend = np.random.default_rng(2).random((5, 7)) < 0.5
     may_attend[:, 0] = ~may_attend[:, 1]
-    found = load_torch_parameters(theirs.state_dict())
-    parameters = [found[name] for name in ("w_q", "w_k", "w_v", "w_o")]
+    parameters = load_torch_parameters(theirs.state_dict())
+    parameters = [parameters[name] for name in ("w_q", "w_k", "w_v", "w_o")]
     mine = multi_head_attention(x, memory, *parameters, 3, may_attend)
     there = theirs(
         tensor(x),
@@ -100,18 +100,18 @@ def test_a_mask_blocks_what_it_blocks_in_pytorch(dtype):
     assert np.all((mine[1] == 0) == ~may_attend)
 
 
-def test_loaded_biases_give_what_pytorch_gives():
+def test_loaded_biases_match_pytorch():
     theirs = layer(np.float64, bias=True)
     x, memory = normal(2, 5, 12), normal(2, 7, 12, seed=1)
     mine = with_biases(x, memory, load_torch_parameters(theirs.state_dict()), 3)
-    given = tensor(x), tensor(memory), tensor(memory)
-    there = theirs(*given, average_attn_weights=False)
+    inputs = tensor(x), tensor(memory), tensor(memory)
+    there = theirs(*inputs, average_attn_weights=False)
     for one, other in zip(mine, there, strict=True):
         assert_same(one, other)
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_heads_of_other_sizes_are_those_of_pytorchs_sdpa(leading):
+def test_heads_of_other_sizes_match_sdpa(leading):
     x, memory = normal(*leading, 5, 10), normal(*leading, 7, 9, seed=1)
     w_q, w_k = normal(10, 12, seed=2), normal(9, 12, seed=3)
     w_v, w_o = normal(9, 18, seed=4), normal(18, 8, seed=5)
@@ -129,7 +129,7 @@ def test_heads_of_other_sizes_are_those_of_pytorchs_sdpa(leading):
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize(("d_model", "n_heads"), [(12, 3), (512, 8), (5, 1), (7, 7)])
-def test_parameters_are_as_many_as_pytorch_has(d_model, n_heads, bias):
+def test_count_parameters_matches_pytorch(d_model, n_heads, bias):
     there = torch.nn.MultiheadAttention(d_model, n_heads, bias=bias, device="meta")
     counted = sum(parameter.numel() for parameter in there.parameters())
     assert count_parameters(d_model, n_heads, bias) == counted
@@ -137,12 +137,14 @@ def test_parameters_are_as_many_as_pytorch_has(d_model, n_heads, bias):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_loaded_arrays_do_not_share_the_memory_of_the_layer(bias):
+def test_loaded_arrays_share_no_memory_with_the_layer(bias):
     theirs = layer(np.float32, bias)
     before = {name: part.clone() for name, part in theirs.state_dict().items()}
-    found = load_torch_parameters(theirs.state_dict())
-    assert set(found) == {f"{kind}_{p}" for kind in "wb"[: 1 + bias] for p in "qkvo"}
-    for part in found.values():
+    parameters = load_torch_parameters(theirs.state_dict())
+    assert set(parameters) == {
+        f"{kind}_{p}" for kind in "wb"[: 1 + bias] for p in "qkvo"
+    }
+    for part in parameters.values():
         assert part.dtype == np.float32
         part[...] = 0
     for name, part in theirs.state_dict().items():
@@ -152,8 +154,8 @@ def test_loaded_arrays_do_not_share_the_memory_of_the_layer(bias):
 def test_parameters_that_need_gradients_are_loaded():
     theirs = dict(layer(np.float64).named_parameters())
     assert all(part.requires_grad for part in theirs.values())
-    found = load_torch_parameters(theirs)
-    assert_same(found["w_o"], theirs["out_proj.weight"].T)
+    parameters = load_torch_parameters(theirs)
+    assert_same(parameters["w_o"], theirs["out_proj.weight"].T)
 
 
 # What must hold exactly
@@ -161,7 +163,7 @@ def test_parameters_that_need_gradients_are_loaded():
 
 @pytest.mark.parametrize("dtype", [*DTYPES, np.int64])
 @pytest.mark.parametrize("leading", LEADING)
-def test_splitting_and_merging_undo_each_other(leading, dtype):
+def test_merge_heads_undoes_split_heads(leading, dtype):
     x = (100 * normal(*leading, 5, 12)).astype(dtype)
     for n_heads in (1, 2, 3, 4, 6, 12):
         heads = split_heads(x, n_heads)
@@ -171,7 +173,7 @@ def test_splitting_and_merging_undo_each_other(leading, dtype):
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_splitting_is_that_of_pytorch(leading):
+def test_split_heads_matches_pytorch(leading):
     x = normal(*leading, 5, 12)
     there = tensor(x).unflatten(-1, (3, 4)).transpose(-2, -3)
     np.testing.assert_array_equal(split_heads(x, 3), there.numpy())
@@ -180,7 +182,7 @@ def test_splitting_is_that_of_pytorch(leading):
     )
 
 
-def test_how_arrays_lie_in_memory_makes_no_difference():
+def test_memory_layout_changes_nothing():
     x, heads = normal(2, 5, 24), normal(2, 3, 5, 8, seed=1)
     for turned in (np.asfortranarray(x), x[..., ::-1, :], x[..., ::2]):
         assert not turned.flags.c_contiguous
@@ -192,36 +194,36 @@ def test_how_arrays_lie_in_memory_makes_no_difference():
         np.testing.assert_array_equal(merge_heads(turned), merge_heads(plain))
 
 
-def test_changing_a_head_does_not_change_x():
+def test_split_heads_returns_a_copy():
     x = normal(5, 12)
     before = x.copy()
     split_heads(x, 3)[0] = 0
     np.testing.assert_array_equal(x, before)
 
 
-def test_heads_that_do_not_divide_are_refused():
-    said = r"^d_model=10 is not divisible by n_heads=3$"
-    with pytest.raises(ValueError, match=said):
+def test_n_heads_must_divide_d_model():
+    message = r"^d_model=10 is not divisible by n_heads=3$"
+    with pytest.raises(ValueError, match=message):
         split_heads(normal(5, 10), 3)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         count_parameters(10, 3, bias=True)
     w = normal(10, 10)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         multi_head_attention(normal(5, 10), normal(7, 10), w, w, w, w, 3)
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_one_head_is_attention_between_projections(leading):
+def test_one_head_matches_attention(leading):
     x, memory = normal(*leading, 5, 10), normal(*leading, 7, 9, seed=1)
     w_q, w_k = normal(10, 4, seed=2), normal(9, 4, seed=3)
     w_v, w_o = normal(9, 6, seed=4), normal(6, 8, seed=5)
     output, weights = multi_head_attention(x, memory, w_q, w_k, w_v, w_o, 1)
-    single, looked = attention(x @ w_q, memory @ w_k, memory @ w_v)
+    single, expected_weights = attention(x @ w_q, memory @ w_k, memory @ w_v)
     np.testing.assert_array_equal(output, single @ w_o)
-    np.testing.assert_array_equal(weights, looked[..., np.newaxis, :, :])
+    np.testing.assert_array_equal(weights, expected_weights[..., np.newaxis, :, :])
 
 
-def test_heads_that_change_places_with_their_rows_change_nothing():
+def test_permuting_heads_with_their_rows_changes_nothing():
     x, w = normal(5, 12), normal(4, 12, 12, seed=1)
     before, weights = multi_head_attention(x, x, *w, 3)
     order = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()
@@ -231,7 +233,7 @@ def test_heads_that_change_places_with_their_rows_change_nothing():
     np.testing.assert_allclose(moved, weights[[2, 0, 1]], rtol=0, atol=1e-14)
 
 
-def test_one_mask_for_all_is_the_same_mask_for_each():
+def test_one_mask_for_all_heads_is_repeated():
     x, w = normal(3, 5, 12), normal(4, 12, 12, seed=1)
     may_attend = np.tri(5, dtype=bool)
     one = multi_head_attention(x, x, *w, 3, may_attend)
@@ -242,7 +244,7 @@ def test_one_mask_for_all_is_the_same_mask_for_each():
     np.testing.assert_allclose(one[1].sum(axis=-1), 1, rtol=1e-14)
 
 
-def test_blocked_tokens_may_hold_anything_finite():
+def test_blocked_tokens_change_nothing():
     x, memory, w = normal(5, 12), normal(7, 12, seed=1), normal(4, 12, 12, seed=2)
     may_attend = np.arange(7) < np.array([[1], [2], [3], [4], [4]])
     before = multi_head_attention(x, memory, *w, 3, may_attend)

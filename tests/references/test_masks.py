@@ -52,7 +52,7 @@ def queries_keys_values(leading=(), dtype=np.float64):
     return [normal(*leading, *s, dtype=dtype, seed=i) for i, s in enumerate(sizes)]
 
 
-def open_places(*shape, seed=9):
+def random_mask(*shape, seed=9):
     """Draw a mask whose row 3 is blocked throughout."""
     may_attend = np.random.default_rng(seed).random(shape) < 0.5
     may_attend[..., 3, :] = False
@@ -69,9 +69,9 @@ def masked(q, k, v, may_attend):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
 @pytest.mark.parametrize("to", ["scaled_dot_product_attention", "additive"])
-def test_masked_attention_is_that_of_pytorch_blocked_rows_included(leading, dtype, to):
+def test_masked_softmax_matches_sdpa_with_blocked_rows(leading, dtype, to):
     q, k, v = queries_keys_values(leading, dtype)
-    may_attend = open_places(*leading, 5, 7)
+    may_attend = random_mask(*leading, 5, 7)
     mask = convert_mask(may_attend, to)
     mask = mask.astype(dtype) if to == "additive" else mask
     theirs = sdpa(tensor(q), tensor(k), tensor(v), attn_mask=tensor(mask))
@@ -83,56 +83,56 @@ def test_masked_attention_is_that_of_pytorch_blocked_rows_included(leading, dtyp
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_float32_scores_give_float32_weights(dtype):
     scores = normal(2, 5, 7, dtype=dtype)
-    assert masked_softmax(scores, open_places(5, 7)).dtype == dtype
+    assert masked_softmax(scores, random_mask(5, 7)).dtype == dtype
 
 
-def test_memory_order_does_not_matter():
+def test_memory_layout_changes_nothing():
     q, k, _ = queries_keys_values((2,))
-    scores, may_attend = scaled_scores(q, k), open_places(2, 5, 7)
+    scores, may_attend = scaled_scores(q, k), random_mask(2, 5, 7)
     turned = np.asfortranarray(scores), np.asfortranarray(may_attend)
     assert_same(masked_softmax(*turned), masked_softmax(scores, may_attend))
     twice = np.repeat(scores, 2, axis=-1)[..., ::2]
     assert_same(masked_softmax(twice, may_attend), masked_softmax(scores, may_attend))
     for to in ("scaled_dot_product_attention", "MultiheadAttention", "additive"):
-        found = convert_mask(turned[1], to)
-        np.testing.assert_array_equal(found, convert_mask(may_attend, to))
-        assert not np.shares_memory(found, turned[1])
+        result = convert_mask(turned[1], to)
+        np.testing.assert_array_equal(result, convert_mask(may_attend, to))
+        assert not np.shares_memory(result, turned[1])
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 5), (5, 7), (7, 5), (1, 4), (4, 1)])
-def test_the_causal_mask_is_pytorchs_is_causal(n, m):
+def test_causal_mask_matches_is_causal(n, m):
     q, k, v = normal(n, 4), normal(m, 4, seed=1), normal(m, 6, seed=2)
     theirs = sdpa(tensor(q), tensor(k), tensor(v), is_causal=True)
     assert_same(masked(q, k, v, causal_mask(n, m)), theirs)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_the_square_causal_mask_is_that_of_nn_transformer(n):
+def test_causal_mask_matches_nn_transformer(n):
     theirs = triangle(n, dtype=torch.float64)
     np.testing.assert_array_equal(convert_mask(causal_mask(n), "additive"), theirs)
 
 
 @pytest.mark.parametrize(("n", "offset"), [(1, 0), (1, 4), (3, 2), (5, 1)])
-def test_queries_at_the_end_have_the_last_rows_of_the_square(n, offset):
+def test_offset_gives_the_last_rows_of_the_square(n, offset):
     square = causal_mask(n + offset)
     np.testing.assert_array_equal(causal_mask(n, offset=offset), square[offset:])
     size = n + offset
     q, k, v = normal(size, 4), normal(size, 4, seed=1), normal(size, 6, seed=2)
     whole = sdpa(tensor(q), tensor(k), tensor(v), is_causal=True)
-    found = masked(q[offset:], k, v, causal_mask(n, offset=offset))
-    assert_same(found, whole[offset:])
+    result = masked(q[offset:], k, v, causal_mask(n, offset=offset))
+    assert_same(result, whole[offset:])
 
 
-def test_the_padding_mask_is_true_where_sequences_were_put():
+def test_padding_mask_matches_pad_sequence():
     lengths = [3, 7, 0, 5]
     sequences = [torch.ones(length) for length in lengths]
-    filled = pad_sequence(sequences, batch_first=True) == 1
-    np.testing.assert_array_equal(padding_mask(lengths, 7)[:, 0], filled)
+    is_padding = pad_sequence(sequences, batch_first=True) == 1
+    np.testing.assert_array_equal(padding_mask(lengths, 7)[:, 0], is_padding)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("to", ["MultiheadAttention", "additive"])
-def test_both_masks_of_nn_multihead_attention_are_ours_combined(dtype, to):
+def test_combine_masks_matches_nn_multihead_attention(dtype, to):
     x, causal, lengths = normal(2, 5, 12, dtype=dtype), causal_mask(5), [2, 5]
     padding = padding_mask(lengths, 5)
     layer = torch.nn.MultiheadAttention(
@@ -155,7 +155,7 @@ def test_both_masks_of_nn_multihead_attention_are_ours_combined(dtype, to):
     assert_same(mine[1], weights, dtype)
 
 
-def test_the_module_with_the_functions_mask_gives_something_else():
+def test_module_and_function_disagree_on_true():
     x = normal(1, 5, 12)
     torch.manual_seed(0)
     layer = torch.nn.MultiheadAttention(
@@ -184,18 +184,18 @@ def test_masks_by_hand():
     assert combine_masks(first, second).tolist() == [[False, True], [False, True]]
 
 
-def test_one_mask_comes_back_as_a_copy():
+def test_combine_masks_copies_a_single_mask():
     mask = causal_mask(3)
     assert combine_masks(mask).tolist() == mask.tolist()
     assert not np.shares_memory(combine_masks(mask), mask)
 
 
-def test_an_unknown_convention_is_named():
+def test_convert_mask_refuses_unknown_conventions():
     with pytest.raises(ValueError, match=r"^to='float' is none of scaled_dot_"):
         convert_mask(causal_mask(2), "float")
 
 
-def test_no_score_is_so_small_that_a_blocked_key_gets_weight():
+def test_blocked_keys_get_no_weight_for_any_scores():
     for least in (-1e4, -1e9, -1e39, -1e300):
         weights = masked_softmax(np.array([[least, 0.0]]), np.array([[True, False]]))
         assert weights.tolist() == [[1.0, 0.0]]
@@ -207,7 +207,7 @@ masks = hnp.arrays(np.bool_, (2, 3, 4))
 
 @exact
 @given(tables, masks)
-def test_weights_are_shares_of_one_among_the_open_keys(scores, may_attend):
+def test_weights_sum_to_1_over_the_open_keys(scores, may_attend):
     weights = masked_softmax(scores, may_attend)
     assert not weights[~may_attend].any()
     some = may_attend.any(axis=-1)
@@ -216,23 +216,25 @@ def test_weights_are_shares_of_one_among_the_open_keys(scores, may_attend):
 
 @exact
 @given(tables, masks)
-def test_the_open_keys_are_shared_out_as_if_there_were_no_others(scores, may_attend):
+def test_weights_ignore_blocked_keys(scores, may_attend):
     weights = masked_softmax(scores, may_attend)
-    for place in zip(*np.nonzero(may_attend.any(axis=-1)), strict=True):
-        kept = may_attend[place]
-        np.testing.assert_allclose(weights[place][kept], softmax(scores[place][kept]))
+    for index in zip(*np.nonzero(may_attend.any(axis=-1)), strict=True):
+        open_keys = may_attend[index]
+        np.testing.assert_allclose(
+            weights[index][open_keys], softmax(scores[index][open_keys])
+        )
 
 
 @exact
 @given(tables)
-def test_an_open_mask_gives_the_plain_softmax(scores):
+def test_open_mask_matches_softmax(scores):
     everything = np.ones((1, 4), dtype=bool)
     np.testing.assert_allclose(masked_softmax(scores, everything), softmax(scores))
 
 
 @exact
 @given(masks, hnp.arrays(np.bool_, (3, 4)), hnp.arrays(np.bool_, (2, 1, 4)))
-def test_masks_combine_in_any_order_as_their_additive_forms_do(one, two, three):
+def test_masks_combine_in_any_order_like_additive_ones(one, two, three):
     both = combine_masks(one, two, three)
     np.testing.assert_array_equal(both, combine_masks(three, combine_masks(two, one)))
     added = sum(convert_mask(mask, "additive") for mask in (one, two, three))
@@ -248,29 +250,29 @@ def attend(x, may_attend):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("t", range(5))
-def test_attention_through_a_causal_mask_leaks_nothing_at_all(t, dtype):
+def test_causal_attention_does_not_leak(t, dtype):
     x = normal(5, 4, dtype=dtype)
     assert leak(lambda x: attend(x, causal_mask(5)), x, t) == 0.0
-    found = leak(lambda x: attend(x, np.array([[True]])), x, t)
-    assert found > 0.01 if t < 4 else found == 0.0
+    result = leak(lambda x: attend(x, np.array([[True]])), x, t)
+    assert result > 0.01 if t < 4 else result == 0.0
 
 
 @pytest.mark.parametrize("t", range(4))
-def test_a_mask_that_is_off_by_one_leaks(t):
+def test_mask_off_by_one_leaks(t):
     one_too_many = causal_mask(5, 5, offset=1)
     assert leak(lambda x: attend(x, one_too_many), normal(5, 4), t) > 0.01
 
 
 @pytest.mark.parametrize("t", range(5))
-def test_the_leak_of_a_linear_function_is_known(t):
+def test_leak_of_a_linear_function_by_hand(t):
     mixing, x = normal(5, 5), normal(5, 4, seed=1)
     moved = mixing[: t + 1, t + 1 :] @ (1 - 3 * x[t + 1 :])  # 1 − 2z is z + (1 − 3z)
-    found = leak(lambda x: mixing @ x, x, t)
-    assert found == pytest.approx(np.abs(moved).max(), abs=1e-13)
+    result = leak(lambda x: mixing @ x, x, t)
+    assert result == pytest.approx(np.abs(moved).max(), abs=1e-13)
 
 
 @pytest.mark.parametrize("t", range(4))
-def test_what_leaks_has_a_gradient_and_what_does_not_has_none(t):
+def test_leak_agrees_with_gradients(t):
     x = tensor(normal(5, 4))
 
     def gradient(f):
@@ -282,11 +284,11 @@ def test_what_leaks_has_a_gradient_and_what_does_not_has_none(t):
         def f(x, is_causal=is_causal):
             return sdpa(x, x, x, is_causal=is_causal)
 
-        found = leak(lambda x, f=f: f(tensor(x)).numpy(), x.numpy(), t)
-        assert (found == 0) == (gradient(f) == 0) == is_causal
+        result = leak(lambda x, f=f: f(tensor(x)).numpy(), x.numpy(), t)
+        assert (result == 0) == (gradient(f) == 0) == is_causal
 
 
-def test_whole_numbers_leak_exactly_and_stay():
+def test_leak_of_whole_numbers_is_exact():
     x = np.array([[1, 2], [3, 4], [5, 6]])
     assert leak(lambda x: x + x.sum(axis=0), x, 1) == 17.0  # 6 becomes −11
     assert x.tolist() == [[1, 2], [3, 4], [5, 6]]

@@ -19,12 +19,12 @@ from course_lib.positions import (
 LEADING = [(), (2,), (2, 3), (1,), (0,)]
 DTYPES = [np.float64, np.float32]
 FAR = 10**5
-# An angle t ω is off by a few units of roundoff, of ω and of the product: at place t
+# An angle t ω is off by a few units of roundoff, of ω and of the product: at position t
 # by about t · 2e-16, and a sine is off by no more than its angle.
 ROUNDOFF = 2.3e-16
 
 exact = settings(max_examples=60, deadline=None, derandomize=True)
-places = st.integers(-1000, 1000)
+positions = st.integers(-1000, 1000)
 even_sizes = st.integers(1, 16).map(lambda pairs: 2 * pairs)
 bases = st.sampled_from([2.0, 100.0, 10000.0, 500000.0])
 
@@ -64,7 +64,7 @@ def exact_sine_and_cosine(t, exponent, base):
         return float(sums[1]), float(sums[0])
 
 
-def test_the_exact_sine_is_that_of_the_standard_library():
+def test_exact_sine_matches_the_standard_library():
     for t in (0, 1, 2, 3, 100):
         sine, cosine = exact_sine_and_cosine(t, Decimal(0), 10000)
         assert sine == pytest.approx(math.sin(t), abs=2e-16)
@@ -72,7 +72,7 @@ def test_the_exact_sine_is_that_of_the_standard_library():
 
 
 @pytest.mark.parametrize("d_model", [4, 7, 12, 512])
-def test_place_100000_is_as_exact_as_its_angle_can_be(d_model):
+def test_encoding_of_position_100000_is_exact(d_model):
     row = sinusoidal_encoding(FAR + 1, d_model)[FAR]
     for column in {0, 1, 2, 3, d_model // 2, d_model - 2, d_model - 1}:
         exponent = Decimal(-(column - column % 2)) / d_model
@@ -80,7 +80,7 @@ def test_place_100000_is_as_exact_as_its_angle_can_be(d_model):
         within(row[column], wanted, FAR * ROUNDOFF)
 
 
-def test_a_row_at_place_100000_is_turned_as_exactly():
+def test_rotary_at_position_100000_is_exact():
     x = np.eye(8)[[0, 2, 4, 6]]
     turned = rotary(x, np.full(4, FAR))
     for i in range(4):
@@ -88,7 +88,7 @@ def test_a_row_at_place_100000_is_turned_as_exactly():
         within(turned[i, 2 * i : 2 * i + 2], [cosine, sine], FAR * ROUNDOFF)
 
 
-def test_a_shift_by_100000_is_as_exact():
+def test_shift_by_100000_is_exact():
     matrix = shift_matrix(FAR, 8)
     for i in range(4):
         sine, cosine = exact_sine_and_cosine(FAR, Decimal(-2 * i) / 8, 10000)
@@ -96,7 +96,7 @@ def test_a_shift_by_100000_is_as_exact():
         within(block, [[cosine, -sine], [sine, cosine]], FAR * ROUNDOFF)
 
 
-def test_angles_in_float32_would_be_seen():
+def test_angles_in_float32_are_detected():
     speeds = (10000.0 ** (-np.arange(0, 12, 2) / 12)).astype(np.float32)
     rough = np.sin(np.float32(FAR) * speeds)
     row = sinusoidal_encoding(FAR + 1, 12)[FAR, 0::2]
@@ -107,7 +107,7 @@ def test_angles_in_float32_would_be_seen():
 
 
 @pytest.mark.parametrize("d_model", [1, 2, 7, 12])
-def test_the_encoding_is_that_of_powers_in_pytorch(d_model):
+def test_sinusoidal_encoding_matches_pytorch(d_model):
     position = torch.arange(50, dtype=torch.float64)[:, None]
     column = torch.arange(d_model, dtype=torch.float64)
     exponent = 2 * torch.div(column, 2, rounding_mode="floor") / d_model
@@ -118,14 +118,14 @@ def test_the_encoding_is_that_of_powers_in_pytorch(d_model):
     within(mine, theirs.numpy(), 50 * ROUNDOFF)
 
 
-def test_no_places_give_no_rows():
+def test_no_positions_give_no_rows():
     assert sinusoidal_encoding(0, 6).shape == (0, 6)
     assert rotary(np.zeros((0, 6)), []).shape == (0, 6)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_rotary_is_multiplication_of_complex_numbers_in_pytorch(leading, dtype):
+def test_rotary_matches_complex_multiplication(leading, dtype):
     x = normal(*leading, 5, 8, dtype=dtype)
     positions = np.array([4, 9, 0, -7, 300])
     speeds = 10000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
@@ -140,7 +140,7 @@ def test_rotary_is_multiplication_of_complex_numbers_in_pytorch(leading, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_the_sum_is_that_of_an_embedding_in_pytorch(leading, dtype):
+def test_add_positions_matches_an_embedding(leading, dtype):
     x, encoding = normal(*leading, 5, 12, dtype=dtype), normal(7, 12, dtype=dtype)
     table = torch.nn.Embedding.from_pretrained(torch.from_numpy(encoding))
     theirs = torch.from_numpy(x) + table(torch.arange(5))
@@ -150,7 +150,7 @@ def test_the_sum_is_that_of_an_embedding_in_pytorch(leading, dtype):
 
 
 @pytest.mark.parametrize("order", ["F", "swapped", "every second"])
-def test_any_layout_in_memory_gives_the_same(order):
+def test_memory_layout_changes_nothing(order):
     x, encoding = normal(2, 5, 8), normal(9, 8, seed=1)
 
     def laid_out(a):
@@ -171,18 +171,18 @@ def test_any_layout_in_memory_gives_the_same(order):
 
 
 @exact
-@given(st.integers(0, 1000), places, even_sizes, bases)
-def test_a_row_times_the_shift_matrix_is_the_row_k_places_on(t, k, d_model, base):
+@given(st.integers(0, 1000), positions, even_sizes, bases)
+def test_shift_matrix_moves_a_row_by_k_positions(t, k, d_model, base):
     first = min(t, t + k)
-    t, k = t - min(first, 0), k  # no place is before 0
+    t, k = t - min(first, 0), k  # no position is before 0
     rows = sinusoidal_encoding(max(t, t + k) + 1, d_model, base)
     moved = rows[t] @ shift_matrix(k, d_model, base)
     within(moved, rows[t + k], 4 * (abs(k) + t + 1) * ROUNDOFF)
 
 
 @exact
-@given(places, places, even_sizes)
-def test_shifts_compose_and_turn_back(k, more, d_model):
+@given(positions, positions, even_sizes)
+def test_shifts_compose_and_invert(k, more, d_model):
     there, further = shift_matrix(k, d_model), shift_matrix(more, d_model)
     bound = 4 * (abs(k) + abs(more) + 1) * ROUNDOFF
     within(there @ further, shift_matrix(k + more, d_model), bound)
@@ -191,8 +191,8 @@ def test_shifts_compose_and_turn_back(k, more, d_model):
 
 
 @exact
-@given(places, places, even_sizes, bases)
-def test_turns_compose(p, r, d_k, base):
+@given(positions, positions, even_sizes, bases)
+def test_rotations_compose(p, r, d_k, base):
     x = normal(3, d_k)
     once = rotary(x, [p + r] * 3, base)
     twice = rotary(rotary(x, [p] * 3, base), [r] * 3, base)
@@ -200,8 +200,8 @@ def test_turns_compose(p, r, d_k, base):
 
 
 @exact
-@given(places, places, places, even_sizes, bases)
-def test_a_rotary_score_depends_on_the_difference_of_places(p, r, later, d_k, base):
+@given(positions, positions, positions, even_sizes, bases)
+def test_rotary_scores_depend_on_relative_positions(p, r, later, d_k, base):
     q, k = normal(1, d_k), normal(1, d_k, seed=1)
     score = rotary(q, [p], base) @ rotary(k, [r], base).T
     moved = rotary(q, [p + later], base) @ rotary(k, [r + later], base).T
@@ -211,8 +211,8 @@ def test_a_rotary_score_depends_on_the_difference_of_places(p, r, later, d_k, ba
 
 
 @exact
-@given(places, even_sizes)
-def test_turning_keeps_lengths(p, d_k):
+@given(positions, even_sizes)
+def test_rotary_keeps_lengths(p, d_k):
     x = normal(4, d_k)
     turned = np.linalg.norm(rotary(x, [p] * 4), axis=-1)
     np.testing.assert_allclose(turned, np.linalg.norm(x, axis=-1), rtol=1e-15 * 4)
@@ -220,7 +220,7 @@ def test_turning_keeps_lengths(p, d_k):
 
 @exact
 @given(st.integers(2, 60), even_sizes, bases)
-def test_dot_products_of_places_depend_on_their_distance(n, d_model, base):
+def test_dot_products_of_encodings_depend_on_distance(n, d_model, base):
     encoding = sinusoidal_encoding(n, d_model, base)
     products = encoding @ encoding.T
     distances = np.abs(np.arange(n)[:, None] - np.arange(n))
@@ -228,7 +228,7 @@ def test_dot_products_of_places_depend_on_their_distance(n, d_model, base):
     within(np.diag(products), d_model / 2, 4 * d_model * ROUNDOFF)
 
 
-def test_rotary_turns_unit_pairs_into_the_encoding():
+def test_rotary_of_unit_pairs_is_the_encoding():
     # (1, 0) becomes (cos φ, sin φ): the encoding with each pair's two changed over.
     unit = np.tile([1.0, 0.0], (6, 4))
     turned = rotary(unit, range(6)).reshape(6, 4, 2)[..., ::-1]
@@ -239,16 +239,16 @@ def test_rotary_turns_unit_pairs_into_the_encoding():
 
 
 @pytest.mark.parametrize("d_model", [1, 7])
-def test_odd_sizes_are_refused_with_their_number(d_model):
+def test_odd_sizes_are_refused(d_model):
     with pytest.raises(ValueError, match=rf"^d_model={d_model} is odd"):
         shift_matrix(2, d_model)
     with pytest.raises(ValueError, match=rf"^d_k={d_model} is odd"):
         rotary(normal(3, d_model), range(3))
 
 
-@pytest.mark.parametrize("n_places", [1, 4])
-def test_too_many_tokens_are_refused_with_both_numbers(n_places):
+@pytest.mark.parametrize("n_positions", [1, 4])
+def test_add_positions_refuses_too_many_tokens(n_positions):
     with pytest.raises(
-        ValueError, match=rf"^5 tokens .* {n_places} positions of the encoding"
+        ValueError, match=rf"^5 tokens .* {n_positions} positions of the encoding"
     ):
-        add_positions(normal(2, 5, 6), normal(n_places, 6))
+        add_positions(normal(2, 5, 6), normal(n_positions, 6))

@@ -69,19 +69,19 @@ def tables(elements=finite):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [-1, -2, 0, 1, 2])
-def test_softmax_is_that_of_pytorch(axis, dtype):
+def test_softmax_matches_pytorch(axis, dtype):
     x = normal(5, 7, 4, dtype=dtype) * 10
     assert_same(softmax(x, axis), torch.softmax(tensor(x), dim=axis), dtype)
 
 
-def test_softmax_of_huge_scores_is_that_of_pytorch():
+def test_softmax_of_huge_scores_matches_pytorch():
     x = np.array([[1e4, 0.0, -1e4], [1e300, 1e300, -1e300], [-1e4, -1e4, -1e4 - 1]])
     assert_same(softmax(x), torch.softmax(tensor(x), dim=-1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_attention_is_that_of_pytorch(leading, dtype):
+def test_attention_matches_sdpa(leading, dtype):
     q = normal(*leading, 5, 4, dtype=dtype, seed=1)
     k = normal(*leading, 7, 4, dtype=dtype, seed=2)
     v = normal(*leading, 7, 6, dtype=dtype, seed=3)
@@ -94,7 +94,7 @@ def test_attention_is_that_of_pytorch(leading, dtype):
 
 
 @pytest.mark.gpu
-def test_attention_is_that_of_pytorch_on_the_gpu():
+def test_attention_matches_sdpa_on_the_gpu():
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device here")
     q, k, v = normal(2, 3, 5, 4), normal(2, 3, 7, 4, seed=1), normal(2, 3, 7, 6, seed=2)
@@ -106,7 +106,7 @@ def test_attention_is_that_of_pytorch_on_the_gpu():
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_similarity_attention_is_unscaled_attention_of_pytorch(leading):
+def test_similarity_attention_matches_unscaled_sdpa(leading):
     x, y = normal(*leading, 5, 4), normal(*leading, 7, 4, seed=1)
     sdpa = torch.nn.functional.scaled_dot_product_attention
     theirs = sdpa(tensor(x), tensor(y), tensor(y), scale=1.0)
@@ -114,7 +114,7 @@ def test_similarity_attention_is_unscaled_attention_of_pytorch(leading):
 
 
 @pytest.mark.parametrize("row", range(5))
-def test_steps_of_one_query_are_a_row_of_the_whole(row):
+def test_attention_step_by_step_matches_attention(row):
     q, k, v = normal(5, 4), normal(7, 4, seed=1), normal(7, 6, seed=2)
     steps = attention_step_by_step(q[row], k, v)
     output, weights = attention(q, k, v)
@@ -127,7 +127,7 @@ def test_steps_of_one_query_are_a_row_of_the_whole(row):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_bilinear_scores_are_those_of_pytorch(leading, dtype):
+def test_bilinear_scores_match_pytorch(leading, dtype):
     q, k = normal(*leading, 5, 3, dtype=dtype), normal(*leading, 7, 4, dtype=dtype)
     w = normal(3, 4, dtype=dtype)
     theirs = torch.einsum("...id,de,...je->...ij", *map(tensor, (q, w, k)))
@@ -136,7 +136,7 @@ def test_bilinear_scores_are_those_of_pytorch(leading, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_additive_scores_are_those_of_linear_layers(leading, dtype):
+def test_additive_scores_match_linear_layers(leading, dtype):
     q, k = normal(*leading, 5, 3, dtype=dtype), normal(*leading, 7, 4, dtype=dtype)
     w_q, w_k, v = (normal(*s, dtype=dtype) for s in ((3, 6), (4, 6), (6,)))
     linear = torch.nn.functional.linear
@@ -149,38 +149,38 @@ def test_additive_scores_are_those_of_linear_layers(leading, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_jacobian_is_what_autograd_finds(dtype):
+def test_softmax_jacobian_matches_autograd(dtype):
     scores = tensor(normal(6, dtype=dtype))
     theirs = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), scores)
     assert_same(softmax_jacobian(softmax(scores.numpy())), theirs, dtype)
 
 
 @pytest.mark.parametrize("leading", [(2,), (2, 3), (0,)])
-def test_the_jacobian_works_row_by_row(leading):
+def test_softmax_jacobian_works_row_by_row(leading):
     p = softmax(normal(*leading, 6))
-    found = softmax_jacobian(p)
-    assert found.shape == (*leading, 6, 6)
-    for place in np.ndindex(*leading):
-        assert_same(found[place], softmax_jacobian(p[place]))
+    result = softmax_jacobian(p)
+    assert result.shape == (*leading, 6, 6)
+    for index in np.ndindex(*leading):
+        assert_same(result[index], softmax_jacobian(p[index]))
 
 
 # Numbers by hand
 
 
-def test_softmax_of_logarithms_gives_their_shares():
+def test_softmax_of_logarithms_by_hand():
     shares = [math.log(1), math.log(2), math.log(5)]
     np.testing.assert_allclose(softmax(np.array(shares)), [1 / 8, 2 / 8, 5 / 8])
     np.testing.assert_allclose(softmax_by_hand(shares), [1 / 8, 2 / 8, 5 / 8])
     assert all(type(share) is float for share in softmax_by_hand(shares))
 
 
-def test_scores_of_a_small_table_by_hand():
+def test_scaled_scores_by_hand():
     q = np.array([[1.0, 0.0, 2.0, 1.0]])
     k = np.array([[1.0, 5.0, 1.0, 1.0], [0.0, 0.0, 0.0, -2.0], [2.0, 2.0, 2.0, 2.0]])
     np.testing.assert_array_equal(scaled_scores(q, k), [[4 / 2, -2 / 2, 8 / 2]])
 
 
-def test_attention_to_two_keys_by_hand():
+def test_attention_by_hand():
     q, k = np.array([[math.log(3)]]), np.array([[1.0], [0.0]])
     v = np.array([[8.0, 0.0, 1.0], [0.0, 4.0, 1.0]])
     output, weights = attention(q, k, v)
@@ -188,7 +188,7 @@ def test_attention_to_two_keys_by_hand():
     np.testing.assert_allclose(output, [[6.0, 1.0, 1.0]])
 
 
-def test_other_scores_by_hand():
+def test_additive_and_bilinear_scores_by_hand():
     q, k = np.array([[1.0, 2.0]]), np.array([[3.0, 0.0, 1.0]])
     w = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 5.0]])
     np.testing.assert_array_equal(bilinear_scores(q, k, w), [[3.0 + 2.0 * 5.0]])
@@ -198,12 +198,12 @@ def test_other_scores_by_hand():
     )
 
 
-def test_the_jacobian_of_two_weights_by_hand():
-    found = softmax_jacobian(np.array([0.2, 0.8]))
-    np.testing.assert_allclose(found, [[0.16, -0.16], [-0.16, 0.16]])
+def test_softmax_jacobian_by_hand():
+    result = softmax_jacobian(np.array([0.2, 0.8]))
+    np.testing.assert_allclose(result, [[0.16, -0.16], [-0.16, 0.16]])
 
 
-def test_the_warm_up_by_hand():
+def test_warm_up_by_hand():
     rows = normalise_rows(np.array([[1.0, 4.0], [3.0, 3.0]]))
     np.testing.assert_allclose(rows, [[0.2, 0.8], [0.5, 0.5]])
     sums = pairwise_sums(np.array([[1.0, 2.0]]), np.array([[10.0, 0.0], [0.0, 1.0]]))
@@ -216,14 +216,14 @@ def test_the_warm_up_by_hand():
 
 @exact
 @given(tables(), finite)
-def test_softmax_ignores_what_is_added_to_all_scores(x, shift):
+def test_softmax_ignores_a_constant_added_to_all_scores(x, shift):
     # Adding rounds: scores up to 100 in size are off by up to 1.4e-14 each.
     np.testing.assert_allclose(softmax(x + shift), softmax(x), rtol=1e-12)
 
 
 @exact
 @given(tables(elements=st.floats(-1e300, 1e300)), st.sampled_from([-1, -2, 0]))
-def test_softmax_gives_shares_of_one(x, axis):
+def test_softmax_sums_to_1(x, axis):
     shares = softmax(x, axis=axis)
     assert shares.shape == x.shape
     assert np.all((shares >= 0) & (shares <= 1))
@@ -240,7 +240,7 @@ def test_softmax_keeps_the_order_of_the_scores(x):
 
 @exact
 @given(tables(elements=st.floats(0.01, 100)))
-def test_normalised_rows_sum_to_one_and_keep_their_proportions(x):
+def test_normalise_rows_keeps_proportions(x):
     rows = normalise_rows(x)
     np.testing.assert_allclose(rows.sum(axis=-1), 1, rtol=1e-14)
     np.testing.assert_allclose(rows * x[..., :1], x * rows[..., :1], rtol=1e-13)
@@ -248,13 +248,13 @@ def test_normalised_rows_sum_to_one_and_keep_their_proportions(x):
 
 @exact
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=8))
-def test_the_two_ways_of_softmax_agree(scores):
+def test_softmax_by_hand_matches_softmax(scores):
     np.testing.assert_allclose(softmax_by_hand(scores), softmax(np.array(scores)))
 
 
 @exact
 @given(st.integers(0, 10**6), st.integers(1, 5), st.permutations(range(7)))
-def test_permuting_keys_and_values_together_changes_no_output(seed, n, order):
+def test_permuting_keys_with_values_changes_nothing(seed, n, order):
     order = list(order)
     rng = np.random.default_rng(seed)
     q, k, v = (rng.normal(size=shape) for shape in ((n, 4), (7, 4), (7, 6)))
@@ -262,13 +262,13 @@ def test_permuting_keys_and_values_together_changes_no_output(seed, n, order):
     shuffled, shuffled_weights = attention(q, k[order], v[order])
     np.testing.assert_allclose(shuffled, output, atol=1e-13)
     np.testing.assert_allclose(shuffled_weights, weights[:, order], atol=1e-14)
-    again, _ = attention(q[::-1], k, v)
-    np.testing.assert_allclose(again, output[::-1], atol=1e-13)
+    reordered, _ = attention(q[::-1], k, v)
+    np.testing.assert_allclose(reordered, output[::-1], atol=1e-13)
 
 
 @exact
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 7))
-def test_an_output_lies_between_the_values(seed, n, m):
+def test_attention_output_is_between_the_values(seed, n, m):
     rng = np.random.default_rng(seed)
     q, k, v = (rng.normal(size=shape) for shape in ((n, 4), (m, 4), (m, 6)))
     output, weights = attention(q, k, v)
@@ -286,14 +286,14 @@ def test_equal_keys_give_the_mean_of_the_values():
 
 @exact
 @given(tables())
-def test_a_jacobian_is_symmetric_and_its_rows_sum_to_zero(x):
+def test_softmax_jacobian_is_symmetric_with_rows_of_sum_0(x):
     jacobian = softmax_jacobian(softmax(x))
     np.testing.assert_array_equal(jacobian, np.swapaxes(jacobian, -1, -2))
     np.testing.assert_allclose(jacobian.sum(axis=-1), 0, atol=1e-15)
     assert np.all(np.linalg.eigvalsh(jacobian) > -1e-15)
 
 
-def test_the_jacobian_is_a_finite_difference():
+def test_softmax_jacobian_matches_finite_differences():
     scores, step = normal(6), 1e-6
     moved = [
         (softmax(scores + step * e) - softmax(scores - step * e)) / (2 * step)
@@ -309,7 +309,7 @@ def test_the_jacobian_is_a_finite_difference():
 
 
 @pytest.mark.parametrize("name", exercise_names())
-def test_a_reference_leaves_its_arguments_as_they_are(name):
+def test_references_leave_their_arguments(name):
     exercise = load(name)
     arguments = exercise.usual_inputs(np.random.default_rng(0))
     before = copy.deepcopy(arguments)
@@ -326,7 +326,7 @@ def test_a_reference_leaves_its_arguments_as_they_are(name):
 
 
 @pytest.mark.parametrize("name", exercise_names())
-def test_a_reference_gives_the_same_for_any_memory_layout(name):
+def test_references_take_any_memory_layout(name):
     exercise = load(name)
     arguments = exercise.usual_inputs(np.random.default_rng(0))
     if not any(isinstance(argument, np.ndarray) for argument in arguments):
@@ -345,7 +345,7 @@ def test_a_reference_gives_the_same_for_any_memory_layout(name):
 
 
 @pytest.mark.parametrize("name", exercise_names())
-def test_a_reference_says_what_it_means_where_it_is_from_and_an_example(name):
+def test_docstrings_have_meaning_source_and_example(name):
     text = load(name).reference.__doc__
     assert text.splitlines()[0].endswith(".")
     assert "Returns" in text and "Source: " in text and ">>> " in text
@@ -357,7 +357,7 @@ def test_a_reference_says_what_it_means_where_it_is_from_and_an_example(name):
 
 
 @pytest.mark.parametrize("d_k", [1, 4, 64, 512])
-def test_raw_scores_have_variance_d_k_and_scaled_ones_variance_one(d_k):
+def test_scaling_gives_scores_variance_1(d_k):
     raw, scaled = (scale_effect(d_k, scaled=s) for s in (False, True))
     # 20,000 scores, ten for each query: the estimate is good to a few per cent.
     assert raw.variance / d_k == pytest.approx(1, abs=0.05)
@@ -365,7 +365,7 @@ def test_raw_scores_have_variance_d_k_and_scaled_ones_variance_one(d_k):
     assert raw.d_k == scaled.d_k == d_k
 
 
-def test_gradients_through_raw_scores_vanish_and_through_scaled_ones_stay():
+def test_scaling_keeps_gradients_from_vanishing():
     sizes = [4, 16, 64, 256]
     raw = [scale_effect(d_k, scaled=False) for d_k in sizes]
     scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
@@ -379,7 +379,7 @@ def test_gradients_through_raw_scores_vanish_and_through_scaled_ones_stay():
     assert all(0.2 < effect.largest_weight < 0.5 for effect in scaled)
 
 
-def test_the_experiment_repeats_itself_and_its_seed_matters():
+def test_scale_effect_follows_from_its_seed():
     assert scale_effect(8, scaled=True, n=50) == scale_effect(8, scaled=True, n=50)
     assert scale_effect(8, scaled=True, n=50) != scale_effect(
         8, scaled=True, n=50, seed=2
@@ -389,7 +389,7 @@ def test_the_experiment_repeats_itself_and_its_seed_matters():
 @pytest.mark.parametrize(
     ("last_word", "meant"), [("tired", "animal"), ("wide", "street")]
 )
-def test_the_pronoun_looks_at_what_it_means(last_word, meant):
+def test_pronoun_attends_to_what_it_means(last_word, meant):
     keys = pronoun.keys(last_word)
     words = pronoun.sentence(last_word)
     assert keys.shape == (len(words), 4) == (11, 4)
@@ -398,7 +398,7 @@ def test_the_pronoun_looks_at_what_it_means(last_word, meant):
     assert weights[0].max() > 2 / 3
 
 
-def test_the_two_sentences_differ_in_their_last_word_only():
+def test_sentences_differ_in_their_last_word_only():
     assert pronoun.sentence("tired")[:-1] == pronoun.sentence("wide")[:-1]
     with pytest.raises(ValueError, match=r"^last_word='cold' is not one of"):
         pronoun.keys("cold")
@@ -406,7 +406,7 @@ def test_the_two_sentences_differ_in_their_last_word_only():
         pronoun.query_of_it("cold")
 
 
-def test_what_is_changed_in_a_sentence_stays_there():
+def test_sentences_are_independent_copies():
     pronoun.sentence("tired").append("x")
     pronoun.keys("tired")[:] = 9
     assert pronoun.sentence("tired")[-1] == "tired"
@@ -417,11 +417,11 @@ def test_what_is_changed_in_a_sentence_stays_there():
 
 
 def test_this_environment_is_ready():
-    said = "Python, numpy, matplotlib and torch are here and new enough."
-    assert environment.check_environment() == said
+    message = "Python, numpy, matplotlib and torch are here and new enough."
+    assert environment.check_environment() == message
 
 
-def test_an_old_python_is_named(monkeypatch):
+def test_old_python_is_named(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 10, 14, "final", 0))
     with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
@@ -431,7 +431,7 @@ def test_an_old_python_is_named(monkeypatch):
     )
 
 
-def test_a_missing_package_is_named(monkeypatch):
+def test_missing_package_is_named(monkeypatch):
     def version(name):
         if name == "matplotlib":
             raise PackageNotFoundError(name)
@@ -447,7 +447,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("old", ["1.26.4", "2.2", "2.2.9+local"])
-def test_an_old_package_is_named(monkeypatch, old):
+def test_old_package_is_named(monkeypatch, old):
     versions = {"numpy": old}
     monkeypatch.setattr(environment, "version", lambda name: versions.get(name, "99.0"))
     with pytest.raises(environment.NotReadyError) as caught:
@@ -461,7 +461,7 @@ def test_an_old_package_is_named(monkeypatch, old):
 @pytest.mark.parametrize(
     "new", ["2.13.0+cpu", "2.13.1", "3.0.0a1", "2.14.0.dev20260101"]
 )
-def test_a_new_package_is_accepted(monkeypatch, new):
+def test_new_package_is_accepted(monkeypatch, new):
     versions = {"torch": new}
     monkeypatch.setattr(environment, "version", lambda name: versions.get(name, "99.0"))
     assert environment.check_environment().endswith("new enough.")
@@ -470,8 +470,8 @@ def test_a_new_package_is_accepted(monkeypatch, new):
 @pytest.mark.parametrize("exercise", exercises_of("01_dot_product_attention"))
 def test_float32_stays_float32(exercise):
     inputs = [
-        given.astype(np.float32)
-        for given in exercise.usual_inputs(np.random.default_rng(0))
+        argument.astype(np.float32)
+        for argument in exercise.usual_inputs(np.random.default_rng(0))
     ]
     result = exercise.reference(*inputs)
     parts = result.values() if isinstance(result, dict) else result

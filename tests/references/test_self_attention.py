@@ -54,7 +54,7 @@ def assert_same(mine, theirs, dtype=np.float64):
 
 
 def of_pytorch(x, memory, w_q, w_k, w_v):
-    """Give output and weights with linear layers and PyTorch's attention."""
+    """Compute output and weights with linear layers and PyTorch's attention."""
     x, memory = tensor(x), tensor(memory)
     linear = torch.nn.functional.linear
     q = linear(x, tensor(w_q.T))
@@ -69,7 +69,7 @@ def of_pytorch(x, memory, w_q, w_k, w_v):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_projections_are_those_of_linear_layers(leading, dtype):
+def test_project_matches_linear_layers(leading, dtype):
     x, matrices = normal(*leading, 5, 12, dtype=dtype), parameters(dtype=dtype)
     for mine, w in zip(project(x, *matrices), matrices, strict=True):
         layer = torch.nn.Linear(12, w.shape[1], bias=False)
@@ -79,7 +79,7 @@ def test_projections_are_those_of_linear_layers(leading, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_self_attention_is_that_of_pytorch(leading, dtype):
+def test_self_attention_matches_sdpa(leading, dtype):
     x, w = normal(*leading, 5, 12, dtype=dtype), parameters(dtype=dtype)
     for mine, theirs in zip(self_attention(x, *w), of_pytorch(x, x, *w), strict=True):
         assert_same(mine, theirs, dtype)
@@ -88,16 +88,16 @@ def test_self_attention_is_that_of_pytorch(leading, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 5, 7, 9])
 @pytest.mark.parametrize("leading", LEADING)
-def test_cross_attention_is_that_of_pytorch(leading, n, dtype):
+def test_cross_attention_matches_sdpa(leading, n, dtype):
     x = normal(*leading, n, 12, dtype=dtype)
     memory = normal(*leading, 7, 10, dtype=dtype, seed=1)
     w = parameters(d_memory=10, dtype=dtype)
-    found, theirs = cross_attention(x, memory, *w), of_pytorch(x, memory, *w)
-    for mine, other in zip(found, theirs, strict=True):
+    results, theirs = cross_attention(x, memory, *w), of_pytorch(x, memory, *w)
+    for mine, other in zip(results, theirs, strict=True):
         assert_same(mine, other, dtype)
 
 
-def test_self_attention_is_the_one_head_of_pytorchs_layer():
+def test_self_attention_matches_pytorch_with_one_head():
     x = normal(2, 5, 4)
     w_q, w_k, w_v = (normal(4, 4, seed=i) for i in (1, 2, 3))
     layer = torch.nn.MultiheadAttention(4, 1, bias=False, batch_first=True).double()
@@ -111,19 +111,19 @@ def test_self_attention_is_the_one_head_of_pytorchs_layer():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("n", "d_v"), [(1, 6), (5, 6), (4, 4), (7, 1)])
-def test_the_derivatives_are_what_autograd_finds(n, d_v, dtype):
-    x, d_output = normal(n, 12, dtype=dtype), normal(n, d_v, dtype=dtype, seed=1)
+def test_gradients_match_autograd(n, d_v, dtype):
+    x, grad_output = normal(n, 12, dtype=dtype), normal(n, d_v, dtype=dtype, seed=1)
     w_q, w_k, _ = parameters(dtype=dtype)
     w_v = normal(12, d_v, dtype=dtype, seed=2)
-    given = [tensor(a).requires_grad_() for a in (x, w_q, w_k, w_v)]
-    tokens, queries, keys, values = given
+    arguments = [tensor(a).requires_grad_() for a in (x, w_q, w_k, w_v)]
+    tokens, queries, keys, values = arguments
     sdpa = torch.nn.functional.scaled_dot_product_attention
     output = sdpa(
         *(a[None] for a in (tokens @ queries, tokens @ keys, tokens @ values))
     )
-    theirs = torch.autograd.grad(output[0], given, tensor(d_output))
-    found = self_attention_gradients(x, w_q, w_k, w_v, d_output)
-    for mine, other in zip(found, theirs, strict=True):
+    theirs = torch.autograd.grad(output[0], arguments, tensor(grad_output))
+    results = self_attention_gradients(x, w_q, w_k, w_v, grad_output)
+    for mine, other in zip(results, theirs, strict=True):
         # Up to n · d_model products of numbers up to about 5 are summed here.
         assert mine.shape == tuple(other.shape) and mine.dtype == dtype
         np.testing.assert_allclose(mine, other.numpy(), rtol=0, atol=50 * CLOSE[dtype])
@@ -132,18 +132,19 @@ def test_the_derivatives_are_what_autograd_finds(n, d_v, dtype):
 # Exact facts
 
 
-def test_the_derivatives_are_finite_differences():
+def test_gradients_match_finite_differences():
     rng = np.random.default_rng(4)
     sizes = (5, 3), (3, 4), (3, 4), (3, 2)
-    given, d_output = [rng.normal(size=size) for size in sizes], rng.normal(size=(5, 2))
-    found, step = self_attention_gradients(*given, d_output), 1e-5
-    for place, derivative in enumerate(found):
+    arguments = [rng.normal(size=size) for size in sizes]
+    grad_output = rng.normal(size=(5, 2))
+    results, step = self_attention_gradients(*arguments, grad_output), 1e-5
+    for argument, derivative in enumerate(results):
         for index in np.ndindex(derivative.shape):
             losses = []
             for sign in (1, -1):
-                moved = [a.copy() for a in given]
-                moved[place][index] += sign * step
-                losses.append((self_attention(*moved)[0] * d_output).sum())
+                moved = [a.copy() for a in arguments]
+                moved[argument][index] += sign * step
+                losses.append((self_attention(*moved)[0] * grad_output).sum())
             # A central difference of step h is off by about h² plus roundoff / h.
             slope = (losses[0] - losses[1]) / (2 * step)
             assert abs(slope - derivative[index]) < 1e-8
@@ -151,17 +152,18 @@ def test_the_derivatives_are_finite_differences():
 
 @exact
 @given(seeds)
-def test_a_small_step_against_the_derivatives_lowers_the_loss(seed):
+def test_step_against_the_gradients_lowers_the_loss(seed):
     rng = np.random.default_rng(seed)
     sizes = (5, 3), (3, 4), (3, 4), (3, 2)
-    given, d_output = [rng.normal(size=size) for size in sizes], rng.normal(size=(5, 2))
-    steps = self_attention_gradients(*given, d_output)
-    moved = [a - 1e-5 * step for a, step in zip(given, steps, strict=True)]
-    losses = [(self_attention(*a)[0] * d_output).sum() for a in (given, moved)]
+    arguments = [rng.normal(size=size) for size in sizes]
+    grad_output = rng.normal(size=(5, 2))
+    steps = self_attention_gradients(*arguments, grad_output)
+    moved = [a - 1e-5 * step for a, step in zip(arguments, steps, strict=True)]
+    losses = [(self_attention(*a)[0] * grad_output).sum() for a in (arguments, moved)]
     assert losses[1] < losses[0]
 
 
-def test_cross_attention_to_oneself_is_self_attention():
+def test_cross_attention_to_x_is_self_attention():
     x, w = normal(2, 5, 12), parameters()
     for one, other in zip(
         cross_attention(x, x, *w), self_attention(x, *w), strict=True
@@ -169,7 +171,7 @@ def test_cross_attention_to_oneself_is_self_attention():
         np.testing.assert_array_equal(one, other)
 
 
-def test_self_attention_is_attention_to_the_projections():
+def test_self_attention_matches_attention():
     x, w = normal(2, 5, 12), parameters()
     for one, other in zip(
         attention(*project(x, *w)), self_attention(x, *w), strict=True
@@ -187,7 +189,7 @@ def test_memory_layout_changes_nothing(function):
 
 @exact
 @given(seeds, st.permutations(range(5)), st.permutations(range(7)))
-def test_cross_attention_follows_x_and_ignores_the_memorys_order(seed, first, second):
+def test_cross_attention_ignores_the_memorys_order(seed, first, second):
     rng = np.random.default_rng(seed)
     x, memory, w = (
         rng.normal(size=(5, 12)),
@@ -213,25 +215,25 @@ def test_self_attention_has_no_equivariance_gap(seed, permutation):
     assert equivariance_gap(f, x, list(permutation)) < 1e-14
 
 
-def test_the_gap_of_a_function_that_sees_places_by_hand():
+def test_equivariance_gap_of_added_positions_by_hand():
     x = np.zeros((3, 2))
 
-    def add_places(x):
+    def add_positions(x):
         return x + np.array([[1.0], [2.0], [4.0]])
 
     # Row 0 gets 1 and belongs beside the row that got 2, and so on: 1, 2 and 3 apart.
-    assert equivariance_gap(add_places, x, [1, 2, 0]) == 3.0
-    assert equivariance_gap(add_places, x, [0, 1, 2]) == 0.0
-    assert type(equivariance_gap(add_places, x, [1, 2, 0])) is float
+    assert equivariance_gap(add_positions, x, [1, 2, 0]) == 3.0
+    assert equivariance_gap(add_positions, x, [0, 1, 2]) == 0.0
+    assert type(equivariance_gap(add_positions, x, [1, 2, 0])) is float
 
 
-def test_the_gap_uses_the_permutation_and_not_its_inverse():
+def test_equivariance_gap_uses_the_permutation_itself():
     x = np.array([[1.0], [2.0], [4.0]])
     assert equivariance_gap(lambda x: x.cumsum(axis=0), x, [1, 2, 0]) == 6.0
     assert equivariance_gap(lambda x: x.cumsum(axis=0), x, [2, 0, 1]) == 4.0
 
 
-def test_whole_numbers_give_what_floats_give():
+def test_whole_numbers_match_floats():
     rng = np.random.default_rng(3)
     x, memory = rng.integers(-2, 3, size=(5, 3)), rng.integers(-2, 3, size=(7, 3))
     w = [rng.integers(-2, 3, size=size) for size in ((3, 4), (3, 4), (3, 6))]

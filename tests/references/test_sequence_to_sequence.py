@@ -36,7 +36,7 @@ def assert_same(mine, theirs, dtype=torch.float64):
 
 
 def unit(dtype=torch.float64, d_in=3, d_h=4):
-    """Give w_x, w_h, b_x and b_h."""
+    """Return w_x, w_h, b_x and b_h."""
     return (
         normal(d_in, 3 * d_h, dtype=dtype, seed=1),
         normal(d_h, 3 * d_h, dtype=dtype, seed=2),
@@ -46,7 +46,7 @@ def unit(dtype=torch.float64, d_in=3, d_h=4):
 
 
 def source(leading=(), dtype=torch.float64, m=7):
-    """Give a state, keys and values, all of different sizes."""
+    """Return a state, keys and values, all of different sizes."""
     return (
         normal(*leading, 3, dtype=dtype, seed=5),
         normal(*leading, m, 4, dtype=dtype, seed=6),
@@ -55,7 +55,7 @@ def source(leading=(), dtype=torch.float64, m=7):
 
 
 def network(dtype=torch.float64):
-    """Give w_q, w_k and v."""
+    """Return w_q, w_k and v."""
     return (
         normal(3, 5, dtype=dtype, seed=8),
         normal(4, 5, dtype=dtype, seed=9),
@@ -68,7 +68,7 @@ def network(dtype=torch.float64):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", [(), (2,)])
-def test_a_step_is_that_of_pytorchs_cell(leading, dtype):
+def test_gru_step_matches_gru_cell(leading, dtype):
     theirs = nn.GRUCell(3, 4, dtype=dtype)
     w_x, w_h = theirs.weight_ih.T, theirs.weight_hh.T  # linear layers' other way round
     x = normal(*leading, 3, dtype=dtype)
@@ -78,21 +78,21 @@ def test_a_step_is_that_of_pytorchs_cell(leading, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_steps_one_after_another_are_a_layer_of_pytorch(dtype):
+def test_gru_steps_match_nn_gru(dtype):
     theirs = nn.GRU(3, 4, batch_first=True, dtype=dtype)
     x, state = normal(2, 5, 3, dtype=dtype), normal(2, 4, dtype=dtype, seed=1)
     outputs, last = theirs(x, state[None])
     w_x, w_h = theirs.weight_ih_l0.T, theirs.weight_hh_l0.T
     for token in range(5):
-        given = x[:, token], state, w_x, w_h, theirs.bias_ih_l0, theirs.bias_hh_l0
-        state = gru_step(*given)
+        arguments = x[:, token], state, w_x, w_h, theirs.bias_ih_l0, theirs.bias_hh_l0
+        state = gru_step(*arguments)
         assert_same(state, outputs[:, token], dtype)
     assert_same(state, last[0], dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_general_is_pytorchs_bilinear_layer(leading, dtype):
+def test_luong_score_general_matches_nn_bilinear(leading, dtype):
     state, keys, _ = source(leading, dtype)
     w = normal(3, 4, dtype=dtype, seed=1)
     many = state.unsqueeze(-2).expand(*leading, 7, 3)
@@ -101,7 +101,7 @@ def test_general_is_pytorchs_bilinear_layer(leading, dtype):
 
 
 @pytest.mark.parametrize("leading", [(), (2,)])
-def test_weights_and_context_come_together_as_in_pytorchs_sdpa(leading):
+def test_additive_attention_mixes_values_like_sdpa(leading):
     state, keys, values = source(leading)
     w = normal(3, 4, seed=1)
     scores = luong_score(state, keys, "general", w)
@@ -115,7 +115,7 @@ def test_weights_and_context_come_together_as_in_pytorchs_sdpa(leading):
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_attention_is_the_softmax_of_lesson_01s_additive_scores(leading):
+def test_additive_attention_matches_additive_scores(leading):
     state, keys, values = source(leading)
     context, weights = additive_attention(state, keys, values, *network())
     q, k, w_q, w_k, v = (part.numpy() for part in (state, keys, *network()))
@@ -125,7 +125,7 @@ def test_attention_is_the_softmax_of_lesson_01s_additive_scores(leading):
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_luongs_scores_are_those_of_lesson_01(leading):
+def test_luong_score_matches_lesson_01(leading):
     state, keys, _ = source(leading)
     w = normal(3, 4, seed=1)
     q = state.numpy()[..., np.newaxis, :]
@@ -140,7 +140,7 @@ def test_luongs_scores_are_those_of_lesson_01(leading):
 # Numbers by hand and loops
 
 
-def test_shut_and_open_gates_give_old_state_and_candidate():
+def test_update_gate_chooses_old_state_or_candidate():
     x, state = normal(3), normal(4, seed=1)
     w_x, w_h, b_x, b_h = unit()
     b_x[4:8] = 1e4  # the update gate
@@ -151,7 +151,7 @@ def test_shut_and_open_gates_give_old_state_and_candidate():
 
 
 @pytest.mark.parametrize("leading", LEADING)
-def test_a_batch_is_a_loop_over_its_rows(leading):
+def test_batch_matches_a_loop_over_its_rows(leading):
     state, keys, values = source(leading)
     x = normal(*leading, 2)
     names = ("w_q", "w_k", "v", "w_x", "w_h", "b_x", "b_h")
@@ -159,42 +159,44 @@ def test_a_batch_is_a_loop_over_its_rows(leading):
     may_attend = torch.from_numpy(np.random.default_rng(3).random((*leading, 7)) < 0.6)
     may_attend[..., 2] = True
     whole = decoder_step(x, state, keys, values, parameters, may_attend)
-    for place in np.ndindex(*leading):
-        own = (part[place] for part in (x, state, keys, values))
-        found = decoder_step(*own, parameters, may_attend[place])
-        for one, other in zip(found, whole, strict=True):
-            assert_same(one, other[place])
+    for index in np.ndindex(*leading):
+        own = (part[index] for part in (x, state, keys, values))
+        result = decoder_step(*own, parameters, may_attend[index])
+        for one, other in zip(result, whole, strict=True):
+            assert_same(one, other[index])
     assert torch.all((whole[2] == 0) == ~may_attend)
     assert_same(whole[2].sum(dim=-1), torch.ones(leading))
 
 
-def test_a_decoder_step_is_its_two_parts():
+def test_decoder_step_matches_its_two_parts():
     state, keys, values = source()
     x, (w_q, w_k, v), tables = normal(2), network(), unit(d_in=8, d_h=3)
     parameters = dict(w_q=w_q, w_k=w_k, v=v)
     parameters |= dict(zip(("w_x", "w_h", "b_x", "b_h"), tables, strict=True))
     new, context, weights = decoder_step(x, state, keys, values, parameters)
-    looked = additive_attention(state, keys, values, w_q, w_k, v)
-    torch.testing.assert_close((context, weights), looked, rtol=0, atol=0)
+    attended = additive_attention(state, keys, values, w_q, w_k, v)
+    torch.testing.assert_close((context, weights), attended, rtol=0, atol=0)
     w_x, w_h, b_x, b_h = tables
-    seen = torch.cat([x, context])
-    theirs = torch.gru_cell(seen[None], state[None], w_x.T, w_h.T, b_x, b_h)
+    read = torch.cat([x, context])
+    theirs = torch.gru_cell(read[None], state[None], w_x.T, w_h.T, b_x, b_h)
     assert_same(new, theirs[0])
 
 
-def test_blocking_a_token_is_leaving_it_out():
+def test_blocked_tokens_are_left_out():
     state, keys, values = source()
-    kept = [0, 2, 3, 6]
+    open_indices = [0, 2, 3, 6]
     may_attend = torch.zeros(7, dtype=torch.bool)
-    may_attend[kept] = True
+    may_attend[open_indices] = True
     context, weights = additive_attention(state, keys, values, *network(), may_attend)
-    without = additive_attention(state, keys[kept], values[kept], *network())
+    without = additive_attention(
+        state, keys[open_indices], values[open_indices], *network()
+    )
     assert_same(context, without[0])
-    assert_same(weights[kept], without[1])
+    assert_same(weights[open_indices], without[1])
     assert weights[[1, 4, 5]].tolist() == [0.0, 0.0, 0.0]
 
 
-def test_blocked_tokens_may_hold_anything_finite():
+def test_blocked_tokens_change_nothing():
     state, keys, values = source()
     may_attend = torch.arange(7) < 4
     before = additive_attention(state, keys, values, *network(), may_attend)
@@ -212,38 +214,38 @@ def test_large_scores_stay_finite():
     assert_same(context, values[best])
 
 
-def test_luongs_numbers_by_hand():
+def test_luong_score_by_hand():
     state, keys = torch.tensor([1.0, 2.0]), torch.tensor([[3.0, 0.0], [0.0, 5.0]])
     assert luong_score(state, keys, "dot").tolist() == [3.0, 10.0]
     w = torch.tensor([[0.0, 1.0], [0.0, 0.0]])
     assert luong_score(state, keys, "general", w).tolist() == [0.0, 5.0]
 
 
-def test_luongs_score_refuses_what_it_does_not_know():
+def test_luong_score_refuses_unknown_kinds():
     state, keys, w = torch.ones(2), torch.ones(3, 2), torch.ones(2, 2)
     with pytest.raises(ValueError, match=r"^kind='concat' is neither dot nor general$"):
         luong_score(state, keys, "concat", w)
-    said = "w belongs to general, and to it alone$"
-    with pytest.raises(ValueError, match=f"^kind='general': {said}"):
+    message = "w belongs to general, and to it alone$"
+    with pytest.raises(ValueError, match=f"^kind='general': {message}"):
         luong_score(state, keys, "general")
-    with pytest.raises(ValueError, match=f"^kind='dot': {said}"):
+    with pytest.raises(ValueError, match=f"^kind='dot': {message}"):
         luong_score(state, keys, "dot", w)
 
 
-def test_mass_by_hand_and_by_a_table():
+def test_alignment_mass_by_hand():
     weights = normal(5, 7).softmax(dim=-1)
     links = [(0, 1), (3, 2), (3, 6), (4, 0)]
     right = torch.zeros(5, 7, dtype=torch.bool)
     right[[0, 3, 3, 4], [1, 2, 6, 0]] = True
     mass = (weights * right).sum(dim=-1)[[0, 3, 4]].mean().item()
-    found = alignment_mass(weights, links)
-    assert type(found) is float
-    assert math.isclose(found, mass, rel_tol=1e-14)
+    result = alignment_mass(weights, links)
+    assert type(result) is float
+    assert math.isclose(result, mass, rel_tol=1e-14)
     assert alignment_mass(torch.eye(3), [(0, 0), (1, 1), (2, 2)]) == 1.0
     assert alignment_mass(torch.eye(3), [(0, 1), (1, 1)]) == 0.5
 
 
-def test_mass_without_links_is_refused():
+def test_alignment_mass_refuses_no_links():
     with pytest.raises(ValueError, match=r"^links is empty: there is"):
         alignment_mass(torch.eye(3), [])
 
@@ -252,7 +254,7 @@ def test_mass_without_links_is_refused():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_how_tensors_lie_in_memory_makes_no_difference(dtype):
+def test_memory_layout_changes_nothing(dtype):
     def turned(part):
         return torch.stack([part, -part], dim=-1)[..., 0]
 
@@ -266,8 +268,8 @@ def test_how_tensors_lie_in_memory_makes_no_difference(dtype):
         strict=True,
     ):
         assert_same(one, other, dtype)
-    given = normal(2, 3, dtype=dtype), normal(2, 4, dtype=dtype), *unit(dtype)
-    assert_same(gru_step(*map(turned, given)), gru_step(*given), dtype)
+    arguments = normal(2, 3, dtype=dtype), normal(2, 4, dtype=dtype), *unit(dtype)
+    assert_same(gru_step(*map(turned, arguments)), gru_step(*arguments), dtype)
 
 
 def test_gradients_reach_every_argument():

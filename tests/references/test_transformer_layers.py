@@ -37,14 +37,14 @@ def assert_same(mine, theirs):
 
 
 def some_blocked(*shape, seed=0):
-    """Draw who may look at whom; nobody is left without a token."""
+    """Draw a mask in which every token may attend to at least one."""
     may_attend = np.random.default_rng(seed).random(size=shape) < 0.5
     may_attend[..., 0] = True
     return torch.from_numpy(may_attend)
 
 
 def with_random_parameters(layer, seed=0):
-    """Give a layer's norms and biases other values than ones and zeros."""
+    """Set a layer's norms and biases to other values than ones and zeros."""
     with torch.no_grad():
         for number, part in enumerate(layer.parameters()):
             size = 0.3 if part.ndim > 1 else 0.5
@@ -53,7 +53,7 @@ def with_random_parameters(layer, seed=0):
 
 
 def attention_parameters(theirs, names):
-    """Give the matrices of an nn.MultiheadAttention, transposed, under our names."""
+    """Return the matrices of an nn.MultiheadAttention, transposed, under our names."""
     matrices = [
         *theirs.in_proj_weight.detach().chunk(3),
         theirs.out_proj.weight.detach(),
@@ -62,19 +62,19 @@ def attention_parameters(theirs, names):
 
 
 def parameters_of(layer, n_norms):
-    """Give the parameters of PyTorch's layer under our names."""
-    found = attention_parameters(layer.self_attn, ("w_q", "w_k", "w_v", "w_o"))
+    """Return the parameters of PyTorch's layer under our names."""
+    result = attention_parameters(layer.self_attn, ("w_q", "w_k", "w_v", "w_o"))
     if n_norms == 3:
         names = [f"cross_{letter}" for letter in "qkvo"]
-        found |= attention_parameters(layer.multihead_attn, names)
+        result |= attention_parameters(layer.multihead_attn, names)
     for number, linear in ((1, layer.linear1), (2, layer.linear2)):
-        found[f"w_{number}"] = linear.weight.detach().T
-        found[f"b_{number}"] = linear.bias.detach()
+        result[f"w_{number}"] = linear.weight.detach().T
+        result[f"b_{number}"] = linear.bias.detach()
     for number in range(1, n_norms + 1):
         norm = getattr(layer, f"norm{number}")
-        found[f"gain_{number}"] = norm.weight.detach()
-        found[f"bias_{number}"] = norm.bias.detach()
-    return found
+        result[f"gain_{number}"] = norm.weight.detach()
+        result[f"bias_{number}"] = norm.bias.detach()
+    return result
 
 
 def without_attention_biases(layer):
@@ -103,7 +103,7 @@ def torch_layer(kind, dtype, norm_first):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", [*LEADING, (0,)])
-def test_layer_norm_is_that_of_pytorch(leading, dtype):
+def test_layer_norm_matches_pytorch(leading, dtype):
     x = normal(*leading, 5, D_MODEL, dtype=dtype) * 3 + 1
     gain, bias = normal(2, D_MODEL, dtype=dtype, seed=1)
     for eps in (1e-5, 1e-3, 0.5):
@@ -114,14 +114,14 @@ def test_layer_norm_is_that_of_pytorch(leading, dtype):
     assert_same(layer_norm(x, gain, bias), default)
 
 
-def test_layer_norm_of_tiny_equal_and_turned_rows_is_that_of_pytorch():
+def test_layer_norm_of_odd_rows_matches_pytorch():
     gain, bias = normal(2, 3, seed=1)
     for x in (normal(5, 3) / 1000, torch.ones(5, 3).double() * 7, normal(3, 5).T):
         theirs = nn.functional.layer_norm(x, (3,), gain, bias)
         assert_same(layer_norm(x, gain, bias), theirs)
 
 
-def test_layer_norm_around_a_million_is_right_where_float32_has_few_digits():
+def test_layer_norm_of_large_numbers_keeps_float32_digits():
     x = torch.tensor([[1.0, 2.0, 4.0, 5.0]])
     gain, bias = torch.ones(4), torch.zeros(4)
     assert_same(layer_norm(x + 1e6, gain, bias), layer_norm(x, gain, bias))
@@ -129,7 +129,7 @@ def test_layer_norm_around_a_million_is_right_where_float32_has_few_digits():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", [*LEADING, (0,)])
-def test_feed_forward_is_that_of_linear_layers(leading, dtype):
+def test_feed_forward_matches_linear_layers(leading, dtype):
     x = normal(*leading, 5, D_MODEL, dtype=dtype)
     theirs = nn.Sequential(
         nn.Linear(D_MODEL, D_FF, dtype=dtype),
@@ -143,18 +143,18 @@ def test_feed_forward_is_that_of_linear_layers(leading, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
-def test_embed_is_a_lookup_of_pytorch(leading, dtype):
+def test_embed_matches_nn_embedding(leading, dtype):
     tokens = torch.from_numpy(np.random.default_rng(0).integers(0, 11, (*leading, 5)))
-    table = normal(11, D_MODEL, dtype=dtype)
+    embedding = normal(11, D_MODEL, dtype=dtype)
     encoding = normal(13, D_MODEL, dtype=dtype, seed=1)
-    theirs = nn.Embedding.from_pretrained(table)(tokens) * D_MODEL**0.5
-    assert_same(embed(tokens, table, encoding), theirs + encoding[:5])
+    theirs = nn.Embedding.from_pretrained(embedding)(tokens) * D_MODEL**0.5
+    assert_same(embed(tokens, embedding, encoding), theirs + encoding[:5])
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("masked", [False, True])
-def test_the_encoders_layer_is_that_of_pytorch(masked, dtype, norm_first):
+def test_encoder_layer_matches_pytorch(masked, dtype, norm_first):
     theirs = torch_layer(nn.TransformerEncoderLayer, dtype, norm_first)
     x = normal(2, 5, D_MODEL, dtype=dtype, seed=50) * 2 + 1
     may_attend = some_blocked(5, 5) if masked else None
@@ -165,20 +165,20 @@ def test_the_encoders_layer_is_that_of_pytorch(masked, dtype, norm_first):
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_encoders_layer_with_padding_is_that_of_pytorch(dtype, norm_first):
+def test_encoder_layer_with_padding_matches_pytorch(dtype, norm_first):
     theirs = torch_layer(nn.TransformerEncoderLayer, dtype, norm_first)
     x = normal(2, 5, D_MODEL, dtype=dtype, seed=50)
     real = torch.arange(5) < torch.tensor([[3], [5]])
-    given = parameters_of(theirs, 2), HEADS, real.unsqueeze(-2), norm_first
+    arguments = parameters_of(theirs, 2), HEADS, real.unsqueeze(-2), norm_first
     expected = theirs(x, src_key_padding_mask=~real)
-    mine = encoder_layer(x, *given)
+    mine = encoder_layer(x, *arguments)
     assert_same(mine[real], expected[real])
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("masked", [False, True])
-def test_the_decoders_layer_is_that_of_pytorch(masked, dtype, norm_first):
+def test_decoder_layer_matches_pytorch(masked, dtype, norm_first):
     theirs = torch_layer(nn.TransformerDecoderLayer, dtype, norm_first)
     y = normal(2, 5, D_MODEL, dtype=dtype, seed=50) * 2 + 1
     memory = normal(2, 7, D_MODEL, dtype=dtype, seed=51) * 3 - 1
@@ -193,7 +193,7 @@ def test_the_decoders_layer_is_that_of_pytorch(masked, dtype, norm_first):
 @pytest.mark.parametrize(
     ("n_layers", "d_model", "d_ff"), [(6, 512, 2048), (1, 12, 16), (2, 12, 5)]
 )
-def test_the_count_is_that_of_pytorchs_transformer(n_layers, d_model, d_ff):
+def test_count_transformer_matches_nn_transformer(n_layers, d_model, d_ff):
     sizes = d_model, 4, n_layers, n_layers, d_ff
     theirs = nn.Transformer(*sizes, batch_first=True, device="meta")
     expected = sum(part.numel() for part in theirs.parameters())
@@ -217,30 +217,30 @@ def test_layers_work_sequence_by_sequence(leading, norm_first):
     encoder, decoder = drawn_parameters(2), drawn_parameters(3)
     encoded = encoder_layer(x, encoder, HEADS, own, norm_first)
     decoded = decoder_layer(x, memory, decoder, HEADS, own, there, norm_first)
-    for place in np.ndindex(*leading):
-        alone = encoder_layer(x[place], encoder, HEADS, own[place], norm_first)
-        assert_same(encoded[place], alone)
-        given = x[place], memory[place], decoder, HEADS, own[place], there[place]
-        assert_same(decoded[place], decoder_layer(*given, norm_first))
+    for index in np.ndindex(*leading):
+        alone = encoder_layer(x[index], encoder, HEADS, own[index], norm_first)
+        assert_same(encoded[index], alone)
+        arguments = x[index], memory[index], decoder, HEADS, own[index], there[index]
+        assert_same(decoded[index], decoder_layer(*arguments, norm_first))
 
 
-def test_parameters_of_zero_leave_x_or_its_norm():
+def test_parameters_of_0_leave_x_or_its_norm():
     x, memory = normal(5, D_MODEL) * 4 + 2, normal(7, D_MODEL)
     for n_norms in (2, 3):
         silent = drawn_parameters(n_norms)
         for name in {"w_o", "cross_o", "w_2", "b_2"} & set(silent):
             silent[name] = torch.zeros_like(silent[name])
-        given = (x, silent) if n_norms == 2 else (x, memory, silent)
+        arguments = (x, silent) if n_norms == 2 else (x, memory, silent)
         layer = encoder_layer if n_norms == 2 else decoder_layer
-        assert torch.equal(layer(*given, HEADS, norm_first=True), x)
+        assert torch.equal(layer(*arguments, HEADS, norm_first=True), x)
         expected = x
         for number in range(1, n_norms + 1):
             gain, bias = silent[f"gain_{number}"], silent[f"bias_{number}"]
             expected = layer_norm(expected, gain, bias)
-        assert_same(layer(*given, HEADS), expected)
+        assert_same(layer(*arguments, HEADS), expected)
 
 
-def test_what_a_causal_mask_hides_changes_nothing():
+def test_decoder_layer_ignores_later_tokens():
     y, memory = normal(5, D_MODEL), normal(7, D_MODEL, seed=1)
     causal, there = torch.ones(5, 5).tril().bool(), torch.ones(5, 7).bool()
     there[:, 5:] = False
@@ -253,33 +253,33 @@ def test_what_a_causal_mask_hides_changes_nothing():
     assert not torch.allclose(after[3:], before[3:])
 
 
-def test_a_token_that_may_look_nowhere_gets_zeros_and_no_nan():
+def test_token_that_may_attend_to_nothing_gets_zeros():
     x, w = normal(3, D_MODEL, dtype=torch.float32), torch.eye(D_MODEL)
     may_attend = torch.tensor([[True, True, True], [False] * 3, [True, False, False]])
-    found = multi_head_attention(x, x, w, w, w, w, HEADS, may_attend)
-    assert torch.equal(found[1], torch.zeros(D_MODEL))
-    assert_same(found[2], x[0])
+    result = multi_head_attention(x, x, w, w, w, w, HEADS, may_attend)
+    assert torch.equal(result[1], torch.zeros(D_MODEL))
+    assert_same(result[2], x[0])
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
 @pytest.mark.parametrize("leading", [*LEADING, (0,)])
-def test_the_decoder_reads_the_start_and_all_targets_but_the_last(leading, dtype):
+def test_shift_right_drops_the_last_target(leading, dtype):
     targets = torch.arange(int(np.prod(leading)) * 5, dtype=dtype).reshape(*leading, 5)
-    found = shift_right(targets, -1)
-    assert found.dtype == dtype
-    assert torch.equal(found[..., 1:], targets[..., :-1])
-    assert torch.all(found[..., 0] == -1)
+    result = shift_right(targets, -1)
+    assert result.dtype == dtype
+    assert torch.equal(result[..., 1:], targets[..., :-1])
+    assert torch.all(result[..., 0] == -1)
     assert torch.equal(
         shift_right(targets[..., :1], 9), torch.full_like(targets[..., :1], 9)
     )
 
 
-def test_layers_leave_their_arguments_and_give_gradients_to_all_parameters():
+def test_layers_leave_arguments_and_pass_gradients():
     y, memory = normal(5, D_MODEL), normal(7, D_MODEL, seed=1)
     parameters = {k: v.clone().requires_grad_() for k, v in drawn_parameters(3).items()}
-    kept = {name: part.detach().clone() for name, part in parameters.items()}
+    before = {name: part.detach().clone() for name, part in parameters.items()}
     decoder_layer(y, memory, parameters, HEADS).square().sum().backward()
     assert torch.equal(y, normal(5, D_MODEL))
     for name, part in parameters.items():
-        assert torch.equal(part, kept[name])
+        assert torch.equal(part, before[name])
         assert part.grad is not None and torch.any(part.grad != 0), name

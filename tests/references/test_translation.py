@@ -45,7 +45,7 @@ def assert_same(mine, theirs, dtype=torch.float64):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("leading", LEADING)
 @pytest.mark.parametrize("ignore", [0, -100, 99])
-def test_cross_entropy_is_that_of_pytorch(leading, dtype, ignore):
+def test_cross_entropy_matches_pytorch(leading, dtype, ignore):
     logits, targets = normal(*leading, 7, dtype=dtype), tokens(6, *leading) + 1
     if leading:
         targets[..., -1] = ignore
@@ -55,7 +55,7 @@ def test_cross_entropy_is_that_of_pytorch(leading, dtype, ignore):
     assert_same(cross_entropy(logits, targets, ignore), theirs, dtype)
 
 
-def test_cross_entropy_does_not_mind_the_order_in_memory():
+def test_cross_entropy_takes_any_memory_layout():
     logits, targets = normal(7, 5, 2).permute(2, 1, 0), tokens(7, 5, 2).T
     assert not logits.is_contiguous()
     assert not targets.is_contiguous()
@@ -65,7 +65,7 @@ def test_cross_entropy_does_not_mind_the_order_in_memory():
     assert_same(cross_entropy(logits, targets, 3), theirs)
 
 
-def test_cross_entropy_of_nothing_is_zero_and_so_is_its_gradient():
+def test_cross_entropy_of_padding_is_0_and_its_gradient():
     logits = normal(2, 3, 5).requires_grad_()
     loss = cross_entropy(logits, torch.full((2, 3), -1), -1)
     loss.backward()
@@ -73,7 +73,7 @@ def test_cross_entropy_of_nothing_is_zero_and_so_is_its_gradient():
     assert torch.equal(logits.grad, torch.zeros(2, 3, 5, dtype=torch.float64))
 
 
-def test_cross_entropy_has_the_gradient_of_pytorchs():
+def test_cross_entropy_gradient_matches_pytorch():
     mine, theirs = (normal(4, 5).requires_grad_() for _ in range(2))
     targets = torch.tensor([1, 0, 4, 0])
     cross_entropy(mine, targets, 0).backward()
@@ -82,41 +82,42 @@ def test_cross_entropy_has_the_gradient_of_pytorchs():
 
 
 @pytest.mark.parametrize("vocab_size", [2, 37, 4000])
-def test_equal_scores_give_the_logarithm_of_the_vocabulary(vocab_size):
+def test_equal_logits_give_the_log_of_vocab_size(vocab_size):
     logits = torch.full((5, vocab_size), 3.0, dtype=torch.float64)
     loss = cross_entropy(logits, tokens(vocab_size, 5), -1)
     assert_same(loss, torch.tensor(math.log(vocab_size), dtype=torch.float64))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("leading", LEADING)
-def test_smoothed_labels_give_the_loss_that_pytorch_smooths(leading, share):
+def test_label_smoothing_matches_pytorch(leading, smoothing):
     logits = normal(*leading, 7, dtype=torch.float32)
     targets = tokens(7, *leading)
-    smoothed = label_smoothing(targets, 7, share)
+    smoothed = label_smoothing(targets, 7, smoothing)
     mine = -(smoothed * logits.log_softmax(dim=-1)).sum(dim=-1).mean()
     theirs = functional.cross_entropy(
-        logits.reshape(-1, 7), targets.reshape(-1), label_smoothing=share
+        logits.reshape(-1, 7), targets.reshape(-1), label_smoothing=smoothing
     )
     assert_same(mine, theirs, torch.float32)
 
 
-def test_smoothed_rows_sum_to_one_and_none_is_left_out():
+def test_label_smoothing_rows_sum_to_1():
     smoothed = label_smoothing(tokens(9, 3, 5).T, 9, 0.1)
     assert smoothed.shape == (5, 3, 9)
     assert smoothed.min() > 0
     assert_same(smoothed.sum(dim=-1), torch.ones(5, 3), torch.float32)
 
 
-def test_the_rate_is_greatest_at_update_number_warmup():
-    rates = [warmup_rate(step, 512, 400) for step in range(3000)]
-    assert rates.index(max(rates)) == 399
-    assert rates[399] == pytest.approx((512 * 400) ** -0.5, rel=1e-12)
-    assert min(rates) > 0
-    assert np.allclose(np.diff(rates[:400]), rates[0])  # the same step each time
+def test_warmup_rate_is_greatest_after_warmup_steps():
+    learning_rates = [warmup_rate(step, 512, 400) for step in range(3000)]
+    assert learning_rates.index(max(learning_rates)) == 399
+    assert learning_rates[399] == pytest.approx((512 * 400) ** -0.5, rel=1e-12)
+    assert min(learning_rates) > 0
+    increases = np.diff(learning_rates[:400])
+    assert np.allclose(increases, learning_rates[0])
 
 
-def test_a_scheduler_of_pytorch_sets_the_rate_of_the_first_update():
+def test_warmup_rate_works_in_a_pytorch_scheduler():
     parameter = torch.nn.Parameter(torch.zeros(1))
     optimizer = torch.optim.SGD([parameter], lr=1.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -139,39 +140,39 @@ def parameters(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_cached_steps_give_the_rows_of_causal_attention(dtype):
-    given = parameters(dtype)
-    table, encoding, w_q, w_k, w_v = given
+def test_cached_steps_match_causal_attention(dtype):
+    arguments = parameters(dtype)
+    embedding, encoding, w_q, w_k, w_v = arguments
     text = tokens(11, 9)
-    x = table[text] * 12**0.5 + encoding
+    x = embedding[text] * 12**0.5 + encoding
     theirs = functional.scaled_dot_product_attention(
         (x @ w_q)[None], (x @ w_k)[None], (x @ w_v)[None], is_causal=True
     )[0]
     keys, values = torch.empty(0, 4, dtype=dtype), torch.empty(0, 6, dtype=dtype)
-    for place, token in enumerate(text.tolist()):
-        output, keys, values = cached_step(token, keys, values, *given)
-        assert_same(output, theirs[place], dtype)
+    for position, token in enumerate(text.tolist()):
+        output, keys, values = cached_step(token, keys, values, *arguments)
+        assert_same(output, theirs[position], dtype)
     assert_same(keys, x @ w_k, dtype)
     assert_same(values, x @ w_v, dtype)
 
 
-def test_a_cached_step_leaves_its_arguments_in_any_order_of_memory():
-    table, encoding, w_q, w_k, w_v = parameters(torch.float64)
+def test_cached_step_leaves_arguments_of_any_layout():
+    embedding, encoding, w_q, w_k, w_v = parameters(torch.float64)
     keys, values = normal(4, 3).T, normal(6, 3).T
-    given = [keys, values, table, encoding.T.contiguous().T, w_q, w_k, w_v]
-    before = [part.clone() for part in given]
-    found = cached_step(2, *given)
-    again = cached_step(2, *(part.contiguous() for part in given))
-    assert all(torch.equal(*pair) for pair in zip(before, given, strict=True))
-    for mine, theirs in zip(found, again, strict=True):
+    arguments = [keys, values, embedding, encoding.T.contiguous().T, w_q, w_k, w_v]
+    before = [part.clone() for part in arguments]
+    result = cached_step(2, *arguments)
+    repeated = cached_step(2, *(part.contiguous() for part in arguments))
+    assert all(torch.equal(*pair) for pair in zip(before, arguments, strict=True))
+    for mine, theirs in zip(result, repeated, strict=True):
         assert_same(mine, theirs)
 
 
-# Searching
+# Search
 
 
 def model(seed, vocab_size=4, end=3):
-    """Give logarithms of probabilities that depend on all tokens so far."""
+    """Return log-probabilities that depend on all tokens so far."""
     rows = np.random.default_rng(seed).normal(size=(499, vocab_size))
     rows[:, end] += 0.7
     rows -= np.log(np.exp(rows).sum(axis=1, keepdims=True))
@@ -179,7 +180,7 @@ def model(seed, vocab_size=4, end=3):
 
 
 def every_text(vocab_size, end, max_length):
-    """Give all texts that end, and those that are max_length long and do not."""
+    """Yield all hypotheses that end, and those that reach max_length without."""
     for length in range(1, max_length + 1):
         for text in itertools.product(range(vocab_size), repeat=length):
             if end not in text[:-1] and (text[-1] == end or length == max_length):
@@ -188,35 +189,35 @@ def every_text(vocab_size, end, max_length):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_wide_beam_finds_the_best_of_all_texts(seed, alpha):
+def test_wide_beam_finds_the_best_of_all_hypotheses(seed, alpha):
     f = model(seed)
 
-    def merit(text):
+    def penalised(text):
         total = sum(f([0, *text[:i]])[token] for i, token in enumerate(text))
         return total / ((5 + len(text)) / 6) ** alpha
 
-    best = max(every_text(4, 3, 4), key=merit)
-    found = beam_search(f, 0, 3, beam_size=4**4, max_length=4, alpha=alpha)
-    assert found == [token for token in best if token != 3]
+    best = max(every_text(4, 3, 4), key=penalised)
+    result = beam_search(f, 0, 3, beam_size=4**4, max_length=4, alpha=alpha)
+    assert result == [token for token in best if token != 3]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_beam_of_one_is_greedy(seed):
+def test_beam_of_one_is_greedy(seed):
     f = model(seed, vocab_size=6, end=2)
     assert beam_search(f, 1, 2, 1, 8) == greedy_decode(f, 1, 2, 8)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_each_greedy_token_has_the_highest_score(seed):
+def test_each_greedy_token_has_the_highest_logit(seed):
     f = model(seed, vocab_size=6, end=2)
     text = greedy_decode(f, 1, 2, 8)
     assert len(text) <= 8
     assert 2 not in text
-    for place, token in enumerate([*text, 2][:8]):
-        assert f([1, *text[:place]]).max() == f([1, *text[:place]])[token]
+    for position, token in enumerate([*text, 2][:8]):
+        assert f([1, *text[:position]]).max() == f([1, *text[:position]])[token]
 
 
-def test_a_wider_beam_finds_texts_that_a_narrow_one_misses():
+def test_wide_beam_beats_a_narrow_one():
     def total(f, text):
         text = [*text, 3][:6]
         return sum(f([0, *text[:i]])[token] for i, token in enumerate(text))
@@ -235,9 +236,9 @@ def test_a_wider_beam_finds_texts_that_a_narrow_one_misses():
 
 
 def self_attention(tokens, mask):
-    """Give each token of 0 … 8 a mean over its row; 9 fills up."""
-    table = np.random.default_rng(0).normal(size=(10, 6))
-    x = table[tokens]
+    """Replace each token of 0 … 8 by a mean over its row; 9 is padding."""
+    embedding = np.random.default_rng(0).normal(size=(10, 6))
+    x = embedding[tokens]
     scores = x @ np.swapaxes(x, -1, -2)
     if mask:
         scores = np.where((tokens != 9)[:, np.newaxis, :], scores, -np.inf)
@@ -245,13 +246,13 @@ def self_attention(tokens, mask):
     return powers @ x / powers.sum(axis=-1, keepdims=True)
 
 
-def test_the_gap_of_attention_is_closed_by_the_padding_mask():
+def test_padding_mask_closes_the_padding_gap():
     sequences = [[1, 2, 3, 4, 5], [6, 7], [8, 0, 1]]
     assert padding_gap(lambda t: self_attention(t, mask=False), sequences, 9) > 0.1
     assert padding_gap(lambda t: self_attention(t, mask=True), sequences, 9) < 1e-14
 
 
-def test_the_gap_finds_batch_normalisation_where_nothing_is_filled_up():
+def test_padding_gap_detects_batch_norm_without_padding():
     def normalised(tokens):
         x = tokens[..., np.newaxis].astype(float)
         return x - x.mean(axis=0)
@@ -261,18 +262,18 @@ def test_the_gap_finds_batch_normalisation_where_nothing_is_filled_up():
 
 
 @pytest.mark.parametrize("batch_first", [True])
-def test_the_gap_of_pytorchs_encoder_layer_goes_with_its_mask(batch_first):
+def test_padding_gap_of_pytorchs_layer_needs_its_mask(batch_first):
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(
         12, 3, 16, dropout=0.0, batch_first=batch_first, dtype=torch.float64
     )
-    table = normal(10, 12)
+    embedding = normal(10, 12)
 
     def encoded(tokens, masked):
         numbers = torch.from_numpy(tokens)
-        filling = (numbers == 9) if masked else None
+        is_padding = (numbers == 9) if masked else None
         with torch.no_grad():
-            return layer(table[numbers], src_key_padding_mask=filling).numpy()
+            return layer(embedding[numbers], src_key_padding_mask=is_padding).numpy()
 
     sequences = [[1, 2, 3, 4], [5], [6, 7, 8]]
     assert padding_gap(lambda t: encoded(t, True), sequences, 9) < 1e-13
