@@ -1,8 +1,15 @@
-"""Imports point down only: the layers of ``autograder`` and of ``course_lib``."""
+"""The structure: imports point down only, and no two classes share a name."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
 
 import grimp
 import pytest
 
+import autograder
+
+ROOT = Path(autograder.__file__).parents[1]
 # From the top down. Parts of one layer, in one set, do not import each other.
 AUTOGRADER = (
     {"__main__"},
@@ -92,3 +99,14 @@ def test_untrusted_side_imports_only_its_copies(graph):
     for module in COPIED_INTO_THE_SANDBOX:
         outside = graph.find_modules_directly_imported_by(module)
         assert outside <= COPIED_INTO_THE_SANDBOX
+
+
+def test_no_two_classes_share_a_name():
+    """Compare the public and private classes of both packages."""
+    files = defaultdict(list)
+    modules = (*ROOT.glob("autograder/**/*.py"), *ROOT.glob("course_lib/**/*.py"))
+    for path in modules:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                files[node.name].append(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in files.items() if len(paths) > 1} == {}

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.notebooks.cells import Cell
+from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.source import HEADING, LessonSource, solution
 
 METADATA = {
@@ -43,7 +43,7 @@ class _Ids:
         self.section = "start"
         self.counts: Counter[str] = Counter()  # of titles, which may be repeated
 
-    def next(self, cell: Cell) -> str:
+    def next(self, cell: SourceCell) -> str:
         if cell.kind == "exercise" and cell.exercise:
             return cell.exercise.name
         if cell.kind == "check" and cell.exercise:
@@ -56,7 +56,7 @@ class _Ids:
         return f"{self.section}-{self.counts[self.section]}"
 
 
-def _cell(cell: Cell, ids: _Ids) -> NotebookNode:
+def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     name = ids.next(cell)
     metadata: dict = {"tags": cell.tags} if cell.tags else {}
     if cell.kind == "prose":
@@ -73,7 +73,7 @@ def _cell(cell: Cell, ids: _Ids) -> NotebookNode:
     return new_code_cell(text, id=name, metadata=metadata)
 
 
-def _with_heading(cell: Cell) -> str:
+def _with_heading(cell: SourceCell) -> str:
     """Add to an exercise's heading what its module knows: minutes, points, dots."""
     exercise = cell.exercise
     if exercise is None:

@@ -23,7 +23,7 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder.course import Course, CourseError, write_atomically, write_together
 from autograder.notebooks.assemble import teacher_notebook
-from autograder.notebooks.cells import Cell
+from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.execute import execute
 from autograder.notebooks.source import LessonSource
 from course_lib.corpora.datasets import Dataset
@@ -109,7 +109,7 @@ def require_data(course: Course, lessons: Sequence[str]) -> None:
         )
 
 
-def _corpora(cell: Cell) -> Iterator[str]:
+def _corpora(cell: SourceCell) -> Iterator[str]:
     """Yield the modules of ``course_lib.corpora`` that a cell imports."""
     for node in ast.walk(ast.parse(cell.text if cell.kind == "code" else "")):
         if isinstance(node, ast.Import):

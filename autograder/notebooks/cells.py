@@ -33,7 +33,7 @@ class SourceError(CourseError):
 
 
 @dataclass
-class Cell:
+class SourceCell:
     """One cell of a lesson.
 
     kind : "prose", "code", "exercise" or "check"
@@ -49,7 +49,7 @@ class Cell:
     exercise: Exercise | None = None
 
 
-def read_cells(path: Path) -> list[Cell]:
+def read_cells(path: Path) -> list[SourceCell]:
     """Read a source's cells, all of them "prose" or "code".
 
     Raises ``SourceError`` if the file cannot be read as text in clear cells.
@@ -68,7 +68,7 @@ def read_cells(path: Path) -> list[Cell]:
         what = f"jupytext finds {len(cells)} cells in it, not {len(starts)}"
         raise SourceError(path, 1, what)
     return [
-        Cell(kind, cell.source.rstrip("\n"), start + 1, tags)
+        SourceCell(kind, cell.source.rstrip("\n"), start + 1, tags)
         for (kind, tags), start, cell in zip(marks, starts, cells, strict=True)
     ]
 

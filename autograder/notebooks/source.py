@@ -23,7 +23,12 @@ from pathlib import Path
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.registry import exercise_names, load
-from autograder.notebooks.cells import NBGRADER_MARK, Cell, SourceError, read_cells
+from autograder.notebooks.cells import (
+    NBGRADER_MARK,
+    SourceCell,
+    SourceError,
+    read_cells,
+)
 
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
 # nbformat allows 64 characters in a cell's id, and a check's begins with "check-".
@@ -117,7 +122,7 @@ def bound_names(source: str) -> set[str]:
     }
 
 
-def check_order(path: Path, cells: Iterable[Cell], set_up: set[str]) -> None:
+def check_order(path: Path, cells: Iterable[SourceCell], set_up: set[str]) -> None:
     """Raise ``SourceError`` at the first cell that breaks the order.
 
     set_up : names that the set-up cells of the lesson import
@@ -137,7 +142,7 @@ class _Order:
         self.done: list[str] = []
         self.open: tuple[str, int] | None = None
 
-    def meet(self, cell: Cell, exercise: Exercise) -> None:
+    def meet(self, cell: SourceCell, exercise: Exercise) -> None:
         if cell.kind == "prose":
             self._meet_heading(exercise.name, cell.line)
         elif cell.kind == "exercise":
@@ -228,7 +233,7 @@ class LessonSource:
         """Return the error to raise about a line of this source."""
         return SourceError(self.path, line, what)
 
-    def _with_meaning(self, cell: Cell) -> Cell:
+    def _with_meaning(self, cell: SourceCell) -> SourceCell:
         """Return a cell with its kind, and its exercise if it belongs to one."""
         if cell.kind == "prose":
             return replace(cell, exercise=self._heading(cell))
@@ -241,7 +246,7 @@ class LessonSource:
         self._check_code(cell)
         return cell
 
-    def _check_code(self, cell: Cell) -> None:
+    def _check_code(self, cell: SourceCell) -> None:
         for number, row in enumerate(cell.text.splitlines(), cell.line + 1):
             if match := ALMOST_A_MARKER.match(row):
                 raise self.fail(
@@ -257,7 +262,7 @@ class LessonSource:
                     "a check stands in a cell of its own: check(name)",
                 )
 
-    def _heading(self, cell: Cell) -> Exercise | None:
+    def _heading(self, cell: SourceCell) -> Exercise | None:
         headings = list(HEADING.finditer(cell.text))
         almost = list(ALMOST_A_HEADING.finditer(cell.text))
         if len(headings) > 1:
@@ -275,7 +280,7 @@ class LessonSource:
         return self._load(headings[0][1], self._line(cell, headings[0]))
 
     @staticmethod
-    def _line(cell: Cell, match: re.Match[str]) -> int:
+    def _line(cell: SourceCell, match: re.Match[str]) -> int:
         return cell.line + 1 + cell.text.count("\n", 0, match.start())
 
     def _load(self, name: str, line: int) -> Exercise:
