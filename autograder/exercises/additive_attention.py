@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``additive_attention``."""
+"""Cases and misconceptions of ``additive_attention``."""
 
 import math
 
@@ -21,24 +21,26 @@ exercise = Exercise(
 def spec(state, keys, values, w_q, w_k, v, may_attend=None):
     *leading, m, d_v = values.shape
     context, weights = values.new_zeros(*leading, d_v), values.new_zeros(*leading, m)
-    given = (state, keys, values, w_q, w_k, v)
-    state, keys, values, w_q, w_k, v = (part.numpy().astype(float) for part in given)
-    for place in np.ndindex(*leading):
+    arguments = (state, keys, values, w_q, w_k, v)
+    state, keys, values, w_q, w_k, v = (
+        part.numpy().astype(float) for part in arguments
+    )
+    for index in np.ndindex(*leading):
         scores = {}
         for j in range(m):
-            if may_attend is None or may_attend[*place, j]:
-                scores[j] = score(state[place], keys[*place, j], w_q, w_k, v)
+            if may_attend is None or may_attend[*index, j]:
+                scores[j] = score(state[index], keys[*index, j], w_q, w_k, v)
         powers = {j: math.exp(scores[j] - max(scores.values())) for j in scores}
         for j in powers:
-            weights[*place, j] = powers[j] / sum(powers.values())
+            weights[*index, j] = powers[j] / sum(powers.values())
         for c in range(d_v):
-            parts = (powers[j] * values[*place, j, c] for j in powers)
-            context[*place, c] = sum(parts) / sum(powers.values())
+            parts = (powers[j] * values[*index, j, c] for j in powers)
+            context[*index, c] = sum(parts) / sum(powers.values())
     return context, weights
 
 
 def score(state, key, w_q, w_k, v):
-    """Give v · tanh(state w_q + key w_k) for one state and one key."""
+    """Return v · tanh(state w_q + key w_k) for one state and one key."""
     total = 0.0
     for h in range(len(v)):
         hidden = sum(state[c] * w_q[c, h] for c in range(len(state)))
@@ -85,7 +87,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(state, keys, values, w_q, w_k, v), (context, weights))
 
 
-@exercise.case("A state looks at seven source tokens with these weights")
+@exercise.case("A state attends to seven source tokens with these weights")
 def one_state(student, rng):
     student.agrees(*inputs(rng))
 
@@ -110,8 +112,8 @@ def same_sizes(student, rng):
 @exercise.case("One source token gets the weight 1, in a batch of one too")
 def one_source_token(student, rng):
     _, keys, values, w_q, w_k, v = inputs(rng, leading=(1,), m=1)
-    given = (drawn(rng, 1, 3), keys, values, w_q, w_k, v)
-    student.expect(student(*given), (values[:, 0], torch.ones(1, 1)))
+    arguments = (drawn(rng, 1, 3), keys, values, w_q, w_k, v)
+    student.expect(student(*arguments), (values[:, 0], torch.ones(1, 1)))
 
 
 @exercise.case("Scores of 2,000, −2,000 and 2,000 give the weights ½, 0 and ½")
@@ -124,9 +126,9 @@ def large_next_to_small(student, rng):
 
 
 @exercise.case(
-    "Source tokens that change places with their values change nothing", visible=False
+    "Source tokens reordered together with their values change nothing", visible=False
 )
-def pairs_change_places(student, rng):
+def pairs_reordered(student, rng):
     state, keys, values, *parameters = inputs(rng, m=4)
     before, _ = student(state, keys, values, *parameters)
     moved = keys.roll(1, dims=0), values.roll(1, dims=0)
@@ -149,12 +151,12 @@ def attend(scores, values, may_attend):
 
 
 def mix(weights, values):
-    """Give the values' sum by weight."""
+    """Return the values' sum by weight."""
     return (weights.unsqueeze(-2) @ values).squeeze(-2)
 
 
 def summed(state, keys, w_q, w_k):
-    """Give what stands inside the tanh, (…, m, d_a)."""
+    """Return what stands inside the tanh, (…, m, d_a)."""
     return (state @ w_q).unsqueeze(-2) + keys @ w_k
 
 
@@ -172,7 +174,7 @@ def no_tanh(state, keys, values, w_q, w_k, v, may_attend=None):
 @exercise.misconception(
     "Your mask works the other way round: weight lies only where `may_attend` is "
     "False.",
-    "Does True in `may_attend` mean that a token may be looked at, or that it is "
+    "Does True in `may_attend` mean that a token may be attended to, or that it is "
     "blocked?",
     why="In PyTorch's key_padding_mask True means blocked.",
 )
@@ -254,7 +256,7 @@ def relu_for_tanh(state, keys, values, w_q, w_k, v, may_attend=None):
     "Your softmax runs over the d_a numbers inside, before the product with v, and the "
     "scores are used as weights.",
     "How many numbers does one source token have when its weight is chosen?",
-    why="Softmax and activation have changed places in keon/seq2seq, issue 15.",
+    why="Softmax and activation are exchanged in keon/seq2seq, issue 15.",
 )
 def softmax_before_v(state, keys, values, w_q, w_k, v, may_attend=None):
     weights = torch.tanh(summed(state, keys, w_q, w_k)).softmax(dim=-1) @ v
@@ -379,8 +381,8 @@ def scores_returned(state, keys, values, w_q, w_k, v, may_attend=None):
     why="The score comes out as (…, m, 1) and is squeezed without naming the axis.",
 )
 def every_axis_of_one_dropped(state, keys, values, w_q, w_k, v, may_attend=None):
-    found = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
-    return tuple(part.squeeze() for part in found)
+    result = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
+    return tuple(part.squeeze() for part in result)
 
 
 @exercise.misconception(
@@ -404,7 +406,7 @@ def exponentials_overflow(state, keys, values, w_q, w_k, v, may_attend=None):
     why="`masked_fill_` looks like `masked_fill`.",
 )
 def blocked_values_overwritten(state, keys, values, w_q, w_k, v, may_attend=None):
-    found = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
+    result = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
     if may_attend is not None:
         values.masked_fill_(~may_attend.unsqueeze(-1), 0.0)
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``alignment_mass``."""
+"""Cases and misconceptions of ``alignment_mass``."""
 
 import torch
 
@@ -75,13 +75,13 @@ def arguments_stay(student, rng):
 
 
 def refuse_none(links):
-    """Refuse an empty list; for mistakes that lie elsewhere."""
+    """Refuse an empty list, as misconceptions about something else do."""
     if not links:
         raise ValueError("no links")
 
 
 def summed(weights, links):
-    """Give the weight on all links together."""
+    """Return the weight on all links together."""
     return sum(float(weights[i, j]) for i, j in links)
 
 
@@ -214,7 +214,7 @@ def mean_over_source_tokens(weights, links):
 @exercise.misconception(
     "Your number is the mean of each token's largest weight: the links have no part in "
     "it.",
-    "What does a token score that looks at a wrong place with all its weight?",
+    "What does a token score that attends to a wrong token with all its weight?",
     why="A sharp picture is taken for a right one: mozilla/TTS, issue 484, "
     "alignment_diagonal_score.",
 )
@@ -252,10 +252,10 @@ def zero_for_no_links(weights, links):
     why="`while links: links.pop()` is a loop that needs no counter.",
 )
 def links_used_up(weights, links):
-    given = list(links)
+    pairs = list(links)
     if type(links) is list:
         links.clear()
-    return alignment_mass(weights, given)
+    return alignment_mass(weights, pairs)
 
 
 @exercise.misconception(

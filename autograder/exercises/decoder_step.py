@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``decoder_step``."""
+"""Cases and misconceptions of ``decoder_step``."""
 
 import math
 
@@ -29,26 +29,26 @@ def spec(x, state, keys, values, parameters, may_attend=None):
     new, context = torch.zeros_like(state), values.new_zeros(*leading, d_v)
     weights = values.new_zeros(*leading, m)
     own = {name: part.numpy().astype(float) for name, part in parameters.items()}
-    given = (x, state, keys, values)
-    x, state, keys, values = (part.numpy().astype(float) for part in given)
-    for place in np.ndindex(*leading):
+    arguments = (x, state, keys, values)
+    x, state, keys, values = (part.numpy().astype(float) for part in arguments)
+    for index in np.ndindex(*leading):
         powers = [0.0] * m
         for j in range(m):
-            if may_attend is None or may_attend[*place, j]:
-                powers[j] = math.exp(score(state[place], keys[*place, j], own))
+            if may_attend is None or may_attend[*index, j]:
+                powers[j] = math.exp(score(state[index], keys[*index, j], own))
         for j in range(m):
-            weights[*place, j] = powers[j] / sum(powers)
-        seen = list(x[place])
+            weights[*index, j] = powers[j] / sum(powers)
+        unit_input = list(x[index])
         for c in range(d_v):
-            dot = sum(powers[j] * values[*place, j, c] for j in range(m))
-            seen.append(dot / sum(powers))
-        context[place] = torch.tensor(seen[-d_v:])
-        new[place] = torch.tensor(step(seen, state[place], own))
+            dot = sum(powers[j] * values[*index, j, c] for j in range(m))
+            unit_input.append(dot / sum(powers))
+        context[index] = torch.tensor(unit_input[-d_v:])
+        new[index] = torch.tensor(step(unit_input, state[index], own))
     return new, context, weights
 
 
 def score(state, key, own):
-    """Give v · tanh(state w_q + key w_k) for one state and one key."""
+    """Return v · tanh(state w_q + key w_k) for one state and one key."""
     total = 0.0
     for h, factor in enumerate(own["v"]):
         hidden = sum(number * own["w_q"][c, h] for c, number in enumerate(state))
@@ -57,13 +57,15 @@ def score(state, key, own):
     return total
 
 
-def step(seen, state, own):
-    """Give the gated recurrent unit's new state, number by number."""
+def step(unit_input, state, own):
+    """Return the gated recurrent unit's new state, number by number."""
     d_h, new = len(state), []
     for unit in range(d_h):
         from_x, from_state = [], []  # of the reset gate, the update gate, the candidate
         for column in (unit, d_h + unit, 2 * d_h + unit):
-            dot = sum(number * own["w_x"][c, column] for c, number in enumerate(seen))
+            dot = sum(
+                number * own["w_x"][c, column] for c, number in enumerate(unit_input)
+            )
             from_x.append(dot + own["b_x"][column])
             dot = sum(number * own["w_h"][c, column] for c, number in enumerate(state))
             from_state.append(dot + own["b_h"][column])
@@ -124,12 +126,12 @@ def small_example_by_hand(student, rng):
         "b_x": torch.zeros(3),
         "b_h": torch.zeros(3),
     }
-    found = student(x, state, keys, values, parameters)
+    result = student(x, state, keys, values, parameters)
     expected = torch.tensor([-1.0]), torch.tensor([4.0]), torch.tensor([1.0, 0.0])
-    student.expect(found, expected)
+    student.expect(result, expected)
 
 
-@exercise.case("A state looks at seven source tokens and takes a step")
+@exercise.case("A state attends to seven source tokens and takes a step")
 def one_step(student, rng):
     student.agrees(*inputs(rng))
 
@@ -152,9 +154,9 @@ def same_sizes(student, rng):
 
 @exercise.case("The parameters are found by their names, in whatever order they come")
 def any_order_of_names(student, rng):
-    *given, parameters = inputs(rng, m=5, d_k=3)
+    *arguments, parameters = inputs(rng, m=5, d_k=3)
     order = ("w_k", "w_q", "v", "w_x", "w_h", "b_h", "b_x")  # and no shape tells
-    student.agrees(*given, {name: parameters[name] for name in order})
+    student.agrees(*arguments, {name: parameters[name] for name in order})
 
 
 @exercise.case("Each of three steps goes on from the state before", visible=False)
@@ -163,9 +165,9 @@ def several_steps(student, rng):
     for _ in range(3):
         x = drawn(rng, 2)
         expected = exercise.expected((x, state, *source), {})
-        found = student(x, state, *source)
-        student.expect(found, expected)
-        state = found[0]
+        result = student(x, state, *source)
+        student.expect(result, expected)
+        state = result[0]
 
 
 @exercise.case("The arguments stay as they are, the dictionary too")
@@ -173,29 +175,29 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=3))
 
 
-def looked_up(query, keys, values, own, may_attend):
-    """Give the context and the weights of a query."""
+def attended(query, keys, values, own, may_attend):
+    """Return the context and the weights of a query."""
     return additive_attention(
         query, keys, values, own["w_q"], own["w_k"], own["v"], may_attend
     )
 
 
-def stepped(seen, state, own):
-    """Give the new state of the unit."""
-    return gru_step(seen, state, own["w_x"], own["w_h"], own["b_x"], own["b_h"])
+def stepped(unit_input, state, own):
+    """Return the new state of the unit."""
+    return gru_step(unit_input, state, own["w_x"], own["w_h"], own["b_x"], own["b_h"])
 
 
 @exercise.misconception(
-    "Your new state is right, but your context and weights were looked up again with "
+    "Your new state is right, but your context and weights were computed again with "
     "it.",
-    "Which state stood at the decoder's side when it chose where to look?",
-    why="Luong's decoder looks with the new state, Bahdanau's with the one before: "
+    "Which state did the decoder have when it chose what to attend to?",
+    why="Luong's decoder attends with the new state, Bahdanau's with the one before: "
     "tensorflow/tensorflow, issue 11365.",
 )
 def looked_up_again(x, state, keys, values, parameters, may_attend=None):
-    context, _ = looked_up(state, keys, values, parameters, may_attend)
+    context, _ = attended(state, keys, values, parameters, may_attend)
     new = stepped(torch.cat([x, context], dim=-1), state, parameters)
-    return new, *looked_up(new, keys, values, parameters, may_attend)
+    return new, *attended(new, keys, values, parameters, may_attend)
 
 
 @exercise.misconception(
@@ -205,26 +207,26 @@ def looked_up_again(x, state, keys, values, parameters, may_attend=None):
     "in as many.",
 )
 def context_before_x(x, state, keys, values, parameters, may_attend=None):
-    context, weights = looked_up(state, keys, values, parameters, may_attend)
+    context, weights = attended(state, keys, values, parameters, may_attend)
     new = stepped(torch.cat([context, x], dim=-1), state, parameters)
     return new, context, weights
 
 
 @exercise.misconception(
-    "Your mask does not reach the attention: tokens that may not be looked at have "
+    "Your mask does not reach the attention: tokens that may not be attended to have "
     "weight.",
     "Which of your calls needs `may_attend`, and does it get it?",
     why="The last argument has a default, and so nothing complains when it is left "
     "out.",
 )
 def mask_ignored(x, state, keys, values, parameters, may_attend=None):
-    context, weights = looked_up(state, keys, values, parameters, None)
+    context, weights = attended(state, keys, values, parameters, None)
     new = stepped(torch.cat([x, context], dim=-1), state, parameters)
     return new, context, weights
 
 
 @exercise.misconception(
-    "Your unit reads x beside zeros; only then is the context looked up, with the new "
+    "Your unit reads x and zeros; only then is the context computed, with the new "
     "state.",
     "What should the new state already know of the source?",
     why="Luong's decoder attends after the unit; a first context of zeros stood in "
@@ -233,20 +235,20 @@ def mask_ignored(x, state, keys, values, parameters, may_attend=None):
 def attention_after_the_unit(x, state, keys, values, parameters, may_attend=None):
     zeros = values.new_zeros(*x.shape[:-1], values.shape[-1])
     new = stepped(torch.cat([x, zeros], dim=-1), state, parameters)
-    return new, *looked_up(new, keys, values, parameters, may_attend)
+    return new, *attended(new, keys, values, parameters, may_attend)
 
 
 @exercise.misconception(
-    "Your context and weights are right, but your unit reads zeros in the context's "
-    "place.",
+    "Your context and weights are right, but your unit reads zeros instead of the "
+    "context.",
     "Would your new state change if the source were another one?",
     why="ryankiros/skip-thoughts, issue 8: the decoder takes the source into account "
     "once, at its start.",
 )
 def context_not_read(x, state, keys, values, parameters, may_attend=None):
-    context, weights = looked_up(state, keys, values, parameters, may_attend)
-    seen = torch.cat([x, torch.zeros_like(context)], dim=-1)
-    return stepped(seen, state, parameters), context, weights
+    context, weights = attended(state, keys, values, parameters, may_attend)
+    unit_input = torch.cat([x, torch.zeros_like(context)], dim=-1)
+    return stepped(unit_input, state, parameters), context, weights
 
 
 @exercise.misconception(
@@ -255,14 +257,14 @@ def context_not_read(x, state, keys, values, parameters, may_attend=None):
     why="gru_step reads one x, and decoder_step has an argument of that name.",
 )
 def one_vector_for_the_unit(x, state, keys, values, parameters, may_attend=None):
-    context, weights = looked_up(state, keys, values, parameters, may_attend)
+    context, weights = attended(state, keys, values, parameters, may_attend)
     return stepped(x, state, parameters), context, weights
 
 
 @exercise.misconception(
-    "Your mask works the other way round: what is looked up lies where `may_attend` "
-    "is False.",
-    "Does True in `may_attend` mean that a token may be looked at, or that it is "
+    "Your mask works the other way round: your decoder attends where `may_attend` is "
+    "False.",
+    "Does True in `may_attend` mean that a token may be attended to, or that it is "
     "blocked?",
     why="In PyTorch's key_padding_mask True means blocked.",
 )
@@ -278,7 +280,7 @@ def mask_inverted(x, state, keys, values, parameters, may_attend=None):
     why="Old and new state go by one name, and the assignment is missing.",
 )
 def old_state_returned(x, state, keys, values, parameters, may_attend=None):
-    return state, *looked_up(state, keys, values, parameters, may_attend)
+    return state, *attended(state, keys, values, parameters, may_attend)
 
 
 @exercise.misconception(
@@ -287,19 +289,19 @@ def old_state_returned(x, state, keys, values, parameters, may_attend=None):
     why="F.relu stood there in PyTorch's seq2seq tutorial.",
 )
 def relu_before_the_unit(x, state, keys, values, parameters, may_attend=None):
-    context, weights = looked_up(state, keys, values, parameters, may_attend)
-    seen = torch.cat([x, context], dim=-1).relu()
-    return stepped(seen, state, parameters), context, weights
+    context, weights = attended(state, keys, values, parameters, may_attend)
+    unit_input = torch.cat([x, context], dim=-1).relu()
+    return stepped(unit_input, state, parameters), context, weights
 
 
 @exercise.misconception(
-    "Your decoder looks with x: its state has no say in where.",
+    "Your decoder attends with x: its state has no say in where.",
     "Which of x and the state knows what has been written so far?",
     why="PyTorch's tutorial computed the weights from the decoder's own input: "
     "pytorch/tutorials, issues 87 and 2121.",
 )
-def looks_with_x(x, state, keys, values, parameters, may_attend=None):
-    context, weights = looked_up(x, keys, values, parameters, may_attend)
+def attends_with_x(x, state, keys, values, parameters, may_attend=None):
+    context, weights = attended(x, keys, values, parameters, may_attend)
     new = stepped(torch.cat([x, context], dim=-1), state, parameters)
     return new, context, weights
 
@@ -334,15 +336,14 @@ def context_first(x, state, keys, values, parameters, may_attend=None):
 
 
 @exercise.misconception(
-    "Your parameters are taken by their places in the dictionary, whatever their "
-    "names.",
+    "Your parameters are taken by their order in the dictionary, whatever their names.",
     "What promises you that the first one is w_q?",
     why="`w_q, w_k, v, … = parameters.values()` is short, and right in one order.",
 )
-def taken_by_place(x, state, keys, values, parameters, may_attend=None):
+def taken_by_order(x, state, keys, values, parameters, may_attend=None):
     names = ("w_q", "w_k", "v", "w_x", "w_h", "b_x", "b_h")
-    placed = dict(zip(names, parameters.values(), strict=True))
-    return decoder_step(x, state, keys, values, placed, may_attend)
+    renamed = dict(zip(names, parameters.values(), strict=True))
+    return decoder_step(x, state, keys, values, renamed, may_attend)
 
 
 @exercise.misconception(

@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``gru_step``."""
+"""Cases and misconceptions of ``gru_step``."""
 
 import math
 
@@ -24,8 +24,8 @@ def spec(x, state, w_x, w_h, b_x, b_h):
     x, state, w_x, w_h, b_x, b_h = (
         part.numpy().astype(float) for part in (x, state, w_x, w_h, b_x, b_h)
     )
-    for place in np.ndindex(*new.shape):
-        *token, unit = place
+    for index in np.ndindex(*new.shape):
+        *token, unit = index
         from_x, from_state = [], []  # of the reset gate, the update gate, the candidate
         for column in (unit, d_h + unit, 2 * d_h + unit):
             dot = sum(x[*token, c] * w_x[c, column] for c in range(d_in))
@@ -35,12 +35,12 @@ def spec(x, state, w_x, w_h, b_x, b_h):
         reset = sigmoid(from_x[0] + from_state[0])
         update = sigmoid(from_x[1] + from_state[1])
         candidate = math.tanh(from_x[2] + reset * from_state[2])
-        new[place] = update * state[place] + (1 - update) * candidate
+        new[index] = update * state[index] + (1 - update) * candidate
     return new
 
 
 def sigmoid(number):
-    """Give the sigmoid of a number, however large."""
+    """Return the sigmoid of a number, however large."""
     return 0.5 + 0.5 * math.tanh(number / 2)
 
 
@@ -77,7 +77,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, state, w_x, w_h, b, b), torch.tensor([-1.0, 5.0]))
 
 
-@exercise.case("Three numbers of a token and four of a state give these four")
+@exercise.case("A token of three numbers and a state of four give these four")
 def one_token(student, rng):
     student.agrees(*inputs(rng))
 
@@ -121,7 +121,7 @@ def arguments_stay(student, rng):
 
 
 def parts(x, state, w_x, w_h, b_x, b_h):
-    """Give what x and what the state adds to reset gate, update gate and candidate."""
+    """Return what x and the state add to reset gate, update gate and candidate."""
     return (x @ w_x + b_x).chunk(3, dim=-1), (state @ w_h + b_h).chunk(3, dim=-1)
 
 
@@ -143,7 +143,7 @@ def update_gate_reversed(x, state, w_x, w_h, b_x, b_h):
 @exercise.misconception(
     "Your reset gate is multiplied with the state before the product with w_h: that "
     "is the unit of the original paper, not PyTorch's.",
-    "Does the docstring place the reset gate before or after the parameters?",
+    "Does the docstring put the reset gate before or after the parameters?",
     why="Both are called GRU; Keras has a switch for it, reset_after: "
     "pytorch/pytorch, issue 99531; keras-team/keras, pull request 9112.",
 )
@@ -173,7 +173,7 @@ def update_gate_first(x, state, w_x, w_h, b_x, b_h):
     "Your b_h for the candidate stands outside the reset gate: it is added even where "
     "the gate is 0.",
     "Which terms does the reset gate multiply: the product with w_h alone, or more?",
-    why="With one bias for both, as in Core ML, there is no other place for it: "
+    why="With one bias for both, as in Core ML, it can be nowhere else: "
     "apple/coremltools, issue 1124.",
 )
 def bias_outside_the_reset(x, state, w_x, w_h, b_x, b_h):

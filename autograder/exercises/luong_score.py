@@ -1,4 +1,4 @@
-"""Cases and known mistakes of ``luong_score``."""
+"""Cases and misconceptions of ``luong_score``."""
 
 import numpy as np
 import torch
@@ -27,13 +27,13 @@ def spec(state, keys, kind, w=None):
     scores = keys.new_zeros(*leading, m)
     matrix = np.eye(d_k) if w is None else w.numpy().astype(float)
     state, keys = state.numpy().astype(float), keys.numpy().astype(float)
-    for place in np.ndindex(*leading, m):
-        *batch, _ = place
+    for index in np.ndindex(*leading, m):
+        *batch, _ = index
         total = 0.0
         for c in range(state.shape[-1]):
             for b in range(d_k):
-                total += state[*batch, c] * matrix[c, b] * keys[*place, b]
-        scores[place] = total
+                total += state[*batch, c] * matrix[c, b] * keys[*index, b]
+        scores[index] = total
     return scores
 
 
@@ -59,8 +59,8 @@ def small_example_by_hand(student, rng):
     keys = torch.tensor([[3.0, 0.0], [0.0, 5.0], [-1.0, 4.0]])
     student.expect(student(state, keys, "dot"), torch.tensor([3.0, 10.0, 7.0]))
     w = torch.tensor([[1.0, 2.0], [0.0, 3.0]])  # state w = (1, 8)
-    found = student(state, keys, "general", w)
-    student.expect(found, torch.tensor([3.0, 40.0, 31.0]))
+    result = student(state, keys, "general", w)
+    student.expect(result, torch.tensor([3.0, 40.0, 31.0]))
 
 
 @exercise.case("With `general`, states and keys may be of different sizes")
@@ -108,13 +108,13 @@ def arguments_stay(student, rng):
 
 
 def checked(kind, w):
-    """Refuse what the contract refuses; for mistakes that lie elsewhere."""
+    """Refuse what the contract refuses, for misconceptions about something else."""
     if kind not in ("dot", "general") or (kind == "general") != (w is not None):
         raise ValueError(f"kind={kind!r} with w={w}")
 
 
 def scores_of(state, keys, w):
-    """Give the right scores."""
+    """Return the right scores."""
     query = state if w is None else state @ w
     return (keys @ query.unsqueeze(-1)).squeeze(-1)
 
@@ -140,7 +140,7 @@ def softmax_applied(state, keys, kind, w=None):
 
 
 @exercise.misconception(
-    "Your code looks at w alone: where it is given the scores are general, else dot, "
+    "Your code goes by w alone: where it is given the scores are general, else dot, "
     "whatever `kind` says.",
     "What should happen when `kind` and w contradict each other?",
     why="A default of None for w invites to decide by it.",
@@ -245,15 +245,15 @@ def nothing_for_other_kinds(state, keys, kind, w=None):
 )
 def kinds_in_a_dictionary(state, keys, kind, w=None):
     known = {"dot": (state, keys, w), "general": (state, keys, w)}
-    found = known[kind]
+    result = known[kind]
     checked(kind, w)
-    return scores_of(*found)
+    return scores_of(*result)
 
 
 @exercise.misconception(
     "Your function takes w along with `dot` without a word, and leaves it out.",
     "What would a caller believe who passes w and gets scores back?",
-    why="The branch for dot never looks at w.",
+    why="The branch for dot never reads w.",
 )
 def w_taken_with_dot(state, keys, kind, w=None):
     if kind == "dot":

@@ -10,7 +10,7 @@ answers = Answers("additive_attention")
 
 
 def inside(state, keys, w_q, w_k):
-    """What goes through the tanh, by repetition instead of broadcasting."""
+    """Compute the tanh's argument by repetition instead of broadcasting."""
     many = torch.stack([state] * keys.shape[-2], dim=-2)
     return torch.einsum("...jc,ch->...jh", many, w_q) + torch.matmul(keys, w_k)
 
@@ -55,8 +55,8 @@ def loop_over_source_tokens(state, keys, values, w_q, w_k, v, may_attend=None):
 
 @answers.correct
 def numpy_inside(state, keys, values, w_q, w_k, v, may_attend=None):
-    given = [part.detach().numpy() for part in (state, keys, values, w_q, w_k, v)]
-    state, keys, values, w_q, w_k, v = given
+    arguments = [part.detach().numpy() for part in (state, keys, values, w_q, w_k, v)]
+    state, keys, values, w_q, w_k, v = arguments
     scores = np.tanh((state @ w_q)[..., None, :] + keys @ w_k) @ v
     if may_attend is not None:
         scores = np.where(may_attend.numpy(), scores, -np.inf)
@@ -92,14 +92,14 @@ def only_what_may_be_seen(state, keys, values, w_q, w_k, v, may_attend=None):
     leading, m = keys.shape[:-2], keys.shape[-2]
     context = torch.zeros(*leading, values.shape[-1], dtype=values.dtype)
     weights = torch.zeros(*leading, m, dtype=values.dtype)
-    for place in np.ndindex(*leading):
-        seen = torch.arange(m)
+    for index in np.ndindex(*leading):
+        allowed = torch.arange(m)
         if may_attend is not None:
-            seen = seen[may_attend[place]]
-        hidden = torch.tanh(state[place] @ w_q + keys[place][seen] @ w_k)
+            allowed = allowed[may_attend[index]]
+        hidden = torch.tanh(state[index] @ w_q + keys[index][allowed] @ w_k)
         own = torch.softmax(hidden @ v, dim=0)
-        weights[(*place, seen)] = own
-        context[place] = own @ values[place][seen]
+        weights[(*index, allowed)] = own
+        context[index] = own @ values[index][allowed]
     return context, weights
 
 
@@ -117,8 +117,8 @@ def more_precise_than_asked(state, keys, values, w_q, w_k, v, may_attend=None):
 
 @answers.correct
 def other_layout_in_memory(state, keys, values, w_q, w_k, v, may_attend=None):
-    found = einsum_throughout(state, keys, values, w_q, w_k, v, may_attend)
-    return tuple(torch.stack([part, part], dim=-1)[..., 1] for part in found)
+    result = einsum_throughout(state, keys, values, w_q, w_k, v, may_attend)
+    return tuple(torch.stack([part, part], dim=-1)[..., 1] for part in result)
 
 
 class Attention(nn.Module):
@@ -134,7 +134,7 @@ class Attention(nn.Module):
 
 answers.right["module"] = Attention(nn.Tanh())
 answers.right["partial"] = functools.partial(
-    lambda attend, *given: attend(*given), one_matrix_for_the_pair
+    lambda attend, *arguments: attend(*arguments), one_matrix_for_the_pair
 )
 
 
@@ -170,9 +170,9 @@ def added_to_whatever_is_there(state, keys, values, w_q, w_k, v, may_attend=None
 
 
 @answers.also("weights_without_axis")
-def product_in_numpy(*given):
-    _, weights = einsum_throughout(*given)
-    context = np.matmul(weights.numpy(), given[2].numpy())
+def product_in_numpy(*arguments):
+    _, weights = einsum_throughout(*arguments)
+    context = np.matmul(weights.numpy(), arguments[2].numpy())
     return torch.from_numpy(context), weights
 
 
@@ -190,8 +190,8 @@ def two_complete_layers(state, keys, values, w_q, w_k, v, may_attend=None):
 
 
 @answers.also("relu_for_tanh")
-def cut_off_at_zero(*given):
-    return Attention(lambda sums: (sums + sums.abs()) / 2)(*given)
+def cut_off_at_zero(*arguments):
+    return Attention(lambda sums: (sums + sums.abs()) / 2)(*arguments)
 
 
 @answers.also("softmax_before_v")
@@ -203,8 +203,8 @@ def softmax_inside(state, keys, values, w_q, w_k, v, may_attend=None):
 
 @answers.also("values_summed_without_weights")
 def weights_of_one(state, keys, values, w_q, w_k, v, may_attend=None):
-    found = einsum_throughout(state, keys, values, w_q, w_k, v, may_attend)
-    return torch.einsum("...jd->...d", values), found[1]
+    result = einsum_throughout(state, keys, values, w_q, w_k, v, may_attend)
+    return torch.einsum("...jd->...d", values), result[1]
 
 
 @answers.also("keys_mixed")
@@ -221,13 +221,13 @@ def weights_cut_off(state, keys, values, w_q, w_k, v, may_attend=None):
 
 
 @answers.also("mask_ignored")
-def no_look_at_the_mask(state, keys, values, w_q, w_k, v, may_attend=None):
+def mask_not_read(state, keys, values, w_q, w_k, v, may_attend=None):
     return answer(torch.tanh(inside(state, keys, w_q, w_k)) @ v, values)
 
 
 @answers.also("blocked_scores_zero")
-def filled_with_zero(*given):
-    return Attention(torch.tanh, number=0.0)(*given)
+def filled_with_zero(*arguments):
+    return Attention(torch.tanh, number=0.0)(*arguments)
 
 
 @answers.also("mask_on_the_values_only")
@@ -263,9 +263,9 @@ def scores_beside_the_context(state, keys, values, w_q, w_k, v, may_attend=None)
 
 
 @answers.also("every_axis_of_one_dropped")
-def only_long_axes(*given):
-    found = einsum_throughout(*given)
-    return tuple(part.reshape([s for s in part.shape if s > 1]) for part in found)
+def only_long_axes(*arguments):
+    result = einsum_throughout(*arguments)
+    return tuple(part.reshape([s for s in part.shape if s > 1]) for part in result)
 
 
 @answers.also("exponentials_overflow")
@@ -277,34 +277,34 @@ def quotient_of_powers(state, keys, values, w_q, w_k, v, may_attend=None):
 
 
 @answers.also("blocked_values_overwritten")
-def zeros_written_into_the_values(*given):
-    found = loop_over_source_tokens(*given)
-    if len(given) > 6 and given[6] is not None:
-        given[2][~given[6]] = 0
-    return found
+def zeros_written_into_the_values(*arguments):
+    result = loop_over_source_tokens(*arguments)
+    if len(arguments) > 6 and arguments[6] is not None:
+        arguments[2][~arguments[6]] = 0
+    return result
 
 
 @answers.other
-def weights_first(*given):
-    context, weights = einsum_throughout(*given)
+def weights_first(*arguments):
+    context, weights = einsum_throughout(*arguments)
     return weights, context
 
 
 @answers.other
-def sigmoid_for_tanh(*given):
-    return Attention(nn.Sigmoid())(*given)
+def sigmoid_for_tanh(*arguments):
+    return Attention(nn.Sigmoid())(*arguments)
 
 
 @answers.other
-def context_alone(*given):
-    return einsum_throughout(*given)[0]
+def context_alone(*arguments):
+    return einsum_throughout(*arguments)[0]
 
 
 @answers.other
-def largest_weight_takes_all(*given):
-    _, weights = einsum_throughout(*given)
+def largest_weight_takes_all(*arguments):
+    _, weights = einsum_throughout(*arguments)
     hard = nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])
-    return average(hard.to(weights.dtype), given[2]), weights
+    return average(hard.to(weights.dtype), arguments[2]), weights
 
 
 @answers.other
@@ -314,6 +314,6 @@ def dot_product_for_the_network(state, keys, values, w_q, w_k, v, may_attend=Non
 
 
 @answers.other
-def first_source_token_only(*given):
-    _, weights = einsum_throughout(*given)
-    return given[2][..., 0, :], weights
+def first_source_token_only(*arguments):
+    _, weights = einsum_throughout(*arguments)
+    return arguments[2][..., 0, :], weights

@@ -41,16 +41,16 @@ def grouped_by_target(weights, links):
 @answers.correct
 def two_lists_of_indices(weights, links):
     refuse(links)
-    rows, columns = (list(places) for places in zip(*links, strict=True))
+    rows, columns = (list(indices) for indices in zip(*links, strict=True))
     return float(weights[rows, columns].sum() / len(set(rows)))
 
 
 @answers.correct
 def numpy_inside(weights, links):
     refuse(links)
-    places = np.array(links)
-    mass = weights.detach().numpy().astype(float)[places[:, 0], places[:, 1]].sum()
-    return mass / len(np.unique(places[:, 0]))
+    indices = np.array(links)
+    mass = weights.detach().numpy().astype(float)[indices[:, 0], indices[:, 1]].sum()
+    return mass / len(np.unique(indices[:, 0]))
 
 
 @answers.correct
@@ -89,18 +89,18 @@ class Mass:
 
 answers.right["callable_object"] = Mass()
 answers.right["partial"] = functools.partial(
-    lambda measure, *given: measure(*given), two_lists_of_indices
+    lambda measure, *arguments: measure(*arguments), two_lists_of_indices
 )
 
 
 def by_target(weights, links, combine):
     """Combine each target token's weights to a number; give the mean of these."""
     refuse(links)
-    found = [
+    combined = [
         combine([weights[i, j].item() for i, j in links if i == target])
         for target in targets(links)
     ]
-    return sum(found) / len(found)
+    return sum(combined) / len(combined)
 
 
 @answers.also("mean_over_links")
@@ -156,7 +156,7 @@ def largest_of_each(weights, links):
 
 @answers.also("last_link_only")
 def one_source_token_each(weights, links):
-    return by_target(weights, links, lambda found: found[-1])
+    return by_target(weights, links, lambda weights_of_token: weights_of_token[-1])
 
 
 @answers.also("mean_within_the_token")
@@ -199,16 +199,16 @@ def early_return(weights, links):
 
 @answers.also("links_used_up")
 def popped(weights, links):
-    found = two_lists_of_indices(weights, links)
+    mass = two_lists_of_indices(weights, links)
     while isinstance(links, list) and links:
         links.pop()
-    return found
+    return mass
 
 
 @answers.also("still_a_tensor")
 def mean_without_item(weights, links):
     refuse(links)
-    rows, columns = (list(places) for places in zip(*links, strict=True))
+    rows, columns = (list(indices) for indices in zip(*links, strict=True))
     return weights[rows, columns].sum() / len(set(rows))
 
 
@@ -236,7 +236,9 @@ def mass_beside_the_links(weights, links):
 
 @answers.other
 def product_of_masses(weights, links):
-    return by_target(weights, links, lambda found: float(np.prod(found)))
+    return by_target(
+        weights, links, lambda weights_of_token: float(np.prod(weights_of_token))
+    )
 
 
 @answers.other

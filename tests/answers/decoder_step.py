@@ -20,9 +20,12 @@ def attend(query, keys, values, own, may_attend=None):
     return torch.einsum("...j,...jd->...d", weights, values), weights
 
 
-def unit(seen, state, own):
-    """Take the unit's step with PyTorch's own function."""
-    flat_x, flat = seen.reshape(-1, seen.shape[-1]), state.reshape(-1, state.shape[-1])
+def unit(unit_input, state, own):
+    """Compute the unit's new state with PyTorch's own function."""
+    flat_x, flat = (
+        unit_input.reshape(-1, unit_input.shape[-1]),
+        state.reshape(-1, state.shape[-1]),
+    )
     tables = own["w_x"].T, own["w_h"].T, own["b_x"], own["b_h"]
     return torch.gru_cell(flat_x, flat, *tables).reshape(state.shape)
 
@@ -64,7 +67,7 @@ def loop_over_source_tokens(x, state, keys, values, parameters, may_attend=None)
 
 @answers.correct
 def numpy_inside(x, state, keys, values, parameters, may_attend=None):
-    own = {name: table.numpy() for name, table in parameters.items()}
+    own = {name: part.numpy() for name, part in parameters.items()}
     x, state, keys, values = (part.numpy() for part in (x, state, keys, values))
     scores = np.tanh((state @ own["w_q"])[..., None, :] + keys @ own["w_k"]) @ own["v"]
     if may_attend is not None:
@@ -83,13 +86,13 @@ def numpy_inside(x, state, keys, values, parameters, may_attend=None):
 @answers.correct
 def module_with_loaded_parameters(x, state, keys, values, parameters, may_attend=None):
     context, weights = attend(state, keys, values, parameters, may_attend)
-    seen = torch.cat([x, context], dim=-1).reshape(-1, len(parameters["w_x"]))
-    cell = nn.GRUCell(seen.shape[-1], state.shape[-1])
+    unit_input = torch.cat([x, context], dim=-1).reshape(-1, len(parameters["w_x"]))
+    cell = nn.GRUCell(unit_input.shape[-1], state.shape[-1])
     cell.weight_ih = nn.Parameter(parameters["w_x"].T)
     cell.weight_hh = nn.Parameter(parameters["w_h"].T)
     cell.bias_ih = nn.Parameter(parameters["b_x"])
     cell.bias_hh = nn.Parameter(parameters["b_h"])
-    new = cell(seen, state.reshape(-1, state.shape[-1]))
+    new = cell(unit_input, state.reshape(-1, state.shape[-1]))
     return new.reshape(state.shape), context, weights
 
 
@@ -97,47 +100,47 @@ def module_with_loaded_parameters(x, state, keys, values, parameters, may_attend
 def source_by_source(x, state, keys, values, parameters, may_attend=None):
     if x.ndim == 1:
         return cell_of_pytorch(x, state, keys, values, parameters, may_attend)
-    found = [
+    result = [
         source_by_source(
-            x[place],
-            state[place],
-            keys[place],
-            values[place],
+            x[b],
+            state[b],
+            keys[b],
+            values[b],
             parameters,
-            None if may_attend is None else may_attend[place],
+            None if may_attend is None else may_attend[b],
         )
-        for place in range(len(x))
+        for b in range(len(x))
     ]
-    return tuple(torch.stack(part) for part in zip(*found, strict=True))
+    return tuple(torch.stack(part) for part in zip(*result, strict=True))
 
 
 @answers.correct
 def more_precise_than_asked(x, state, keys, values, parameters, may_attend=None):
     wide = [part.double() for part in (x, state, keys, values)]
-    own = {name: table.double() for name, table in parameters.items()}
+    own = {name: part.double() for name, part in parameters.items()}
     return cell_of_pytorch(*wide, own, may_attend)
 
 
 @answers.correct
-def other_layout_in_memory(*given):
-    found = products_instead_of_cat(*given)
-    return tuple(torch.stack([part, part], dim=-1)[..., 1] for part in found)
+def other_layout_in_memory(*arguments):
+    result = products_instead_of_cat(*arguments)
+    return tuple(torch.stack([part, part], dim=-1)[..., 1] for part in result)
 
 
 class Decoder(nn.Module):
-    def __init__(self, look):
+    def __init__(self, attend):
         super().__init__()
-        self.look = look
+        self.attend = attend
 
     def forward(self, x, state, keys, values, parameters, may_attend=None):
-        context, weights = self.look(state, keys, values, parameters, may_attend)
-        seen = torch.cat([x, context], dim=-1)
-        return unit(seen, state, parameters), context, weights
+        context, weights = self.attend(state, keys, values, parameters, may_attend)
+        unit_input = torch.cat([x, context], dim=-1)
+        return unit(unit_input, state, parameters), context, weights
 
 
 answers.right["module"] = Decoder(attend)
 answers.right["partial"] = functools.partial(
-    lambda step, *given: step(*given), products_instead_of_cat
+    lambda step, *arguments: step(*arguments), products_instead_of_cat
 )
 
 
@@ -176,9 +179,9 @@ def unit_first(x, state, keys, values, parameters, may_attend=None):
 
 @answers.also("context_not_read")
 def rows_of_x_only(x, state, keys, values, parameters, may_attend=None):
-    found = attend(state, keys, values, parameters, may_attend)
+    result = attend(state, keys, values, parameters, may_attend)
     rows = {**parameters, "w_x": parameters["w_x"][: x.shape[-1]]}
-    return unit(x, state, rows), *found
+    return unit(x, state, rows), *result
 
 
 @answers.also("one_vector_for_the_unit")
@@ -188,8 +191,8 @@ def token_alone(x, state, keys, values, parameters, may_attend=None):
     a, b = from_x.chunk(3, dim=-1), from_h.chunk(3, dim=-1)
     reset, update = (torch.sigmoid(a[g] + b[g]) for g in range(2))
     new = torch.tanh(a[2] + reset * b[2])
-    found = attend(state, keys, values, parameters, may_attend)
-    return new + update * (state - new), *found
+    result = attend(state, keys, values, parameters, may_attend)
+    return new + update * (state - new), *result
 
 
 @answers.also("mask_inverted")
@@ -200,19 +203,19 @@ def true_means_blocked(x, state, keys, values, parameters, may_attend=None):
 
 
 @answers.also("old_state_returned")
-def new_state_dropped(*given):
-    _, context, weights = cell_of_pytorch(*given)
-    return given[1], context, weights
+def new_state_dropped(*arguments):
+    _, context, weights = cell_of_pytorch(*arguments)
+    return arguments[1], context, weights
 
 
 @answers.also("relu_before_the_unit")
 def nothing_negative_is_read(x, state, keys, values, parameters, may_attend=None):
     context, weights = attend(state, keys, values, parameters, may_attend)
-    seen = nn.functional.relu(torch.cat((x, context), dim=-1))
-    return unit(seen, state, parameters), context, weights
+    unit_input = nn.functional.relu(torch.cat((x, context), dim=-1))
+    return unit(unit_input, state, parameters), context, weights
 
 
-@answers.also("looks_with_x")
+@answers.also("attends_with_x")
 def query_from_the_token(x, state, keys, values, parameters, may_attend=None):
     hidden = (x @ parameters["w_q"]).unsqueeze(-2) + keys @ parameters["w_k"]
     scores = torch.tanh(hidden) @ parameters["v"]
@@ -220,16 +223,16 @@ def query_from_the_token(x, state, keys, values, parameters, may_attend=None):
         scores[~may_attend] = -torch.inf
     weights = scores.softmax(dim=-1)
     context = (weights.unsqueeze(-1) * values).sum(dim=-2)
-    seen = torch.cat((x, context), dim=-1)
-    return unit(seen, state, parameters), context, weights
+    unit_input = torch.cat((x, context), dim=-1)
+    return unit(unit_input, state, parameters), context, weights
 
 
 @answers.also("keys_mixed")
 def average_of_keys(x, state, keys, values, parameters, may_attend=None):
     _, weights = attend(state, keys, values, parameters, may_attend)
     context = torch.einsum("...j,...jd->...d", weights, keys)
-    seen = torch.cat((x, context), dim=-1)
-    return unit(seen, state, parameters), context, weights
+    unit_input = torch.cat((x, context), dim=-1)
+    return unit(unit_input, state, parameters), context, weights
 
 
 @answers.also("biases_exchanged")
@@ -239,12 +242,12 @@ def bias_of_the_state_for_x(x, state, keys, values, parameters, may_attend=None)
 
 
 @answers.also("context_first")
-def in_the_order_of_computing(*given):
-    new, *looked = products_instead_of_cat(*given)
-    return looked[0], new, looked[1]
+def in_the_order_of_computing(*arguments):
+    new, *attended = products_instead_of_cat(*arguments)
+    return attended[0], new, attended[1]
 
 
-@answers.also("taken_by_place")
+@answers.also("taken_by_order")
 def unpacked_from_the_values(x, state, keys, values, parameters, may_attend=None):
     w_q, w_k, v, w_x, w_h, b_x, b_h = parameters.values()
     own = dict(w_q=w_q, w_k=w_k, v=v, w_x=w_x, w_h=w_h, b_x=b_x, b_h=b_h)
@@ -252,23 +255,23 @@ def unpacked_from_the_values(x, state, keys, values, parameters, may_attend=None
 
 
 @answers.also("popped_from_the_dictionary")
-def dictionary_emptied(*given):
-    found = cell_of_pytorch(*given)
-    given[4].clear()
-    return found
+def dictionary_emptied(*arguments):
+    result = cell_of_pytorch(*arguments)
+    arguments[4].clear()
+    return result
 
 
 @answers.other
 def last_source_token_as_context(x, state, keys, values, parameters, may_attend=None):
     _, weights = attend(state, keys, values, parameters, may_attend)
     context = values[..., -1, :]
-    seen = torch.cat((x, context), dim=-1)
-    return unit(seen, state, parameters), context, weights
+    unit_input = torch.cat((x, context), dim=-1)
+    return unit(unit_input, state, parameters), context, weights
 
 
 @answers.other
-def weights_missing(*given):
-    return cell_of_pytorch(*given)[:2]
+def weights_missing(*arguments):
+    return cell_of_pytorch(*arguments)[:2]
 
 
 @answers.other
@@ -282,15 +285,15 @@ def two_steps_of_the_unit(x, state, keys, values, parameters, may_attend=None):
 @answers.other
 def tanh_of_the_context(x, state, keys, values, parameters, may_attend=None):
     context, weights = attend(state, keys, values, parameters, may_attend)
-    seen = torch.cat((x, torch.tanh(context)), dim=-1)
-    return unit(seen, state, parameters), context, weights
+    unit_input = torch.cat((x, torch.tanh(context)), dim=-1)
+    return unit(unit_input, state, parameters), context, weights
 
 
 @answers.other
-def state_overwritten(*given):
-    found = cell_of_pytorch(*given)
-    given[1].copy_(found[0])
-    return found
+def state_overwritten(*arguments):
+    result = cell_of_pytorch(*arguments)
+    arguments[1].copy_(result[0])
+    return result
 
 
 @answers.other

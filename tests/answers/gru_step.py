@@ -10,7 +10,7 @@ answers = Answers("gru_step")
 
 
 def pieces(x, state, w_x, w_h, b_x, b_h):
-    """Give, for each of the three blocks of columns, x's part and the state's."""
+    """Return, for each of the three blocks of columns, x's part and the state's."""
     d_h = state.shape[-1]
     for block in range(3):
         own = slice(block * d_h, (block + 1) * d_h)
@@ -32,8 +32,8 @@ def einsum_by_blocks(x, state, w_x, w_h, b_x, b_h):
 @answers.correct
 def cell_of_pytorch(x, state, w_x, w_h, b_x, b_h):
     flat_x, flat = x.reshape(-1, x.shape[-1]), state.reshape(-1, state.shape[-1])
-    found = torch.gru_cell(flat_x, flat, w_x.T, w_h.T, b_x, b_h)
-    return found.reshape(state.shape)
+    new_state = torch.gru_cell(flat_x, flat, w_x.T, w_h.T, b_x, b_h)
+    return new_state.reshape(state.shape)
 
 
 @answers.correct
@@ -47,8 +47,8 @@ def module_with_loaded_parameters(x, state, w_x, w_h, b_x, b_h):
 
 @answers.correct
 def loop_over_tokens_in_numpy(x, state, w_x, w_h, b_x, b_h):
-    given = [part.detach().numpy() for part in (x, state, w_x, w_h, b_x, b_h)]
-    x, state, w_x, w_h, b_x, b_h = given
+    arguments = [part.detach().numpy() for part in (x, state, w_x, w_h, b_x, b_h)]
+    x, state, w_x, w_h, b_x, b_h = arguments
     d_h = state.shape[-1]
     new = np.empty(state.shape, dtype=state.dtype)
     for token in np.ndindex(state.shape[:-1]):
@@ -101,8 +101,8 @@ def number_by_number(x, state, w_x, w_h, b_x, b_h):
 
 @answers.correct
 def other_layout_in_memory(x, state, w_x, w_h, b_x, b_h):
-    found = einsum_by_blocks(x, state, w_x, w_h, b_x, b_h)
-    return torch.stack([found, found], dim=-1)[..., 0]
+    new_state = einsum_by_blocks(x, state, w_x, w_h, b_x, b_h)
+    return torch.stack([new_state, new_state], dim=-1)[..., 0]
 
 
 class Unit(nn.Module):
@@ -119,29 +119,29 @@ class Unit(nn.Module):
 
 
 class Called:
-    def __call__(self, *given):
-        return one_product_for_both_gates(*given)
+    def __call__(self, *arguments):
+        return one_product_for_both_gates(*arguments)
 
 
 answers.right["module"] = Unit(nn.Sigmoid())
 answers.right["callable_object"] = Called()
 answers.right["partial"] = functools.partial(
-    lambda step, *given: step(*given), einsum_by_blocks
+    lambda step, *arguments: step(*arguments), einsum_by_blocks
 )
 
 
 @answers.also("update_gate_reversed")
-def lerp_from_the_state(*given):
-    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*given)
+def lerp_from_the_state(*arguments):
+    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*arguments)
     candidate = torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
-    return torch.lerp(given[1], candidate, torch.sigmoid(x_z + h_z))
+    return torch.lerp(arguments[1], candidate, torch.sigmoid(x_z + h_z))
 
 
 @answers.also("reset_before_the_product")
 def unit_of_the_original_paper(x, state, w_x, w_h, b_x, b_h):
     (x_r, h_r), (x_z, h_z), (x_n, _) = pieces(x, state, w_x, w_h, b_x, b_h)
-    kept = state * torch.sigmoid(x_r + h_r)
-    *_, (_, inside) = pieces(x, kept, w_x, w_h, b_x, b_h)
+    reset_state = state * torch.sigmoid(x_r + h_r)
+    *_, (_, inside) = pieces(x, reset_state, w_x, w_h, b_x, b_h)
     return between(torch.sigmoid(x_z + h_z), state, torch.tanh(x_n + inside))
 
 
@@ -158,11 +158,11 @@ def one_bias_for_both(x, state, w_x, w_h, b_x, b_h):
 
 
 @answers.also("reset_on_the_token_too")
-def reset_outside_the_brackets(*given):
-    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*given)
+def reset_outside_the_brackets(*arguments):
+    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*arguments)
     reset = torch.sigmoid(x_r + h_r)
     candidate = torch.tanh(reset * x_n + reset * h_n)
-    return between(torch.sigmoid(x_z + h_z), given[1], candidate)
+    return between(torch.sigmoid(x_z + h_z), arguments[1], candidate)
 
 
 @answers.also("reset_unused")
@@ -174,27 +174,27 @@ def candidate_of_a_plain_network(x, state, w_x, w_h, b_x, b_h):
 
 
 @answers.also("sigmoid_for_the_candidate")
-def one_activation_for_all(*given):
-    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*given)
+def one_activation_for_all(*arguments):
+    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*arguments)
     gate = nn.Sigmoid()
-    return between(gate(x_z + h_z), given[1], gate(x_n + gate(x_r + h_r) * h_n))
+    return between(gate(x_z + h_z), arguments[1], gate(x_n + gate(x_r + h_r) * h_n))
 
 
 @answers.also("tanh_for_the_gates")
-def tanh_throughout(*given):
-    return Unit(nn.Tanh())(*given)
+def tanh_throughout(*arguments):
+    return Unit(nn.Tanh())(*arguments)
 
 
 @answers.also("hard_sigmoid_for_the_gates")
-def cut_off_lines(*given):
-    return Unit(lambda sums: nn.functional.hardtanh(sums * 0.4) / 2 + 0.5)(*given)
+def cut_off_lines(*arguments):
+    return Unit(lambda sums: nn.functional.hardtanh(sums * 0.4) / 2 + 0.5)(*arguments)
 
 
 @answers.also("whole_candidate_added")
-def two_terms_without_a_share(*given):
-    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*given)
+def two_terms_without_a_share(*arguments):
+    (x_r, h_r), (x_z, h_z), (x_n, h_n) = pieces(*arguments)
     new = torch.tanh(torch.addcmul(x_n, torch.sigmoid(x_r + h_r), h_n))
-    return torch.addcmul(new, torch.sigmoid(x_z + h_z), given[1])
+    return torch.addcmul(new, torch.sigmoid(x_z + h_z), arguments[1])
 
 
 @answers.also("b_h_forgotten")
@@ -214,7 +214,7 @@ def three_numbers_per_unit(x, state, w_x, w_h, b_x, b_h):
 
 
 @answers.also("sigmoid_that_overflows")
-def quotient_of_powers(*given):
+def quotient_of_powers(*arguments):
     def gate(sums):
         return 1 / (1 / torch.e**sums + 1) if sums.max() < 80 else quotient(sums)
 
@@ -222,13 +222,13 @@ def quotient_of_powers(*given):
         power = torch.e**sums
         return power / (power + 1)
 
-    return Unit(gate)(*given)
+    return Unit(gate)(*arguments)
 
 
 @answers.also("axes_squeezed")
-def only_long_axes(*given):
-    found = einsum_by_blocks(*given)
-    return found.reshape([size for size in found.shape if size > 1])
+def only_long_axes(*arguments):
+    new_state = einsum_by_blocks(*arguments)
+    return new_state.reshape([size for size in new_state.shape if size > 1])
 
 
 @answers.also("state_overwritten")
@@ -242,26 +242,26 @@ def written_in_place(x, state, w_x, w_h, b_x, b_h):
 
 
 @answers.other
-def always_float32(*given):
-    return einsum_by_blocks(*given).float()
+def always_float32(*arguments):
+    return einsum_by_blocks(*arguments).float()
 
 
 @answers.other
-def candidate_alone(*given):
-    (x_r, h_r), _, (x_n, h_n) = pieces(*given)
+def candidate_alone(*arguments):
+    (x_r, h_r), _, (x_n, h_n) = pieces(*arguments)
     return torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
 
 
 @answers.other
-def both_gates_from_the_token_only(*given):
-    (x_r, _), (x_z, _), (x_n, h_n) = pieces(*given)
+def both_gates_from_the_token_only(*arguments):
+    (x_r, _), (x_z, _), (x_n, h_n) = pieces(*arguments)
     candidate = torch.tanh(x_n + torch.sigmoid(x_r) * h_n)
-    return between(torch.sigmoid(x_z), given[1], candidate)
+    return between(torch.sigmoid(x_z), arguments[1], candidate)
 
 
 @answers.other
-def a_second_tanh(*given):
-    return torch.tanh(einsum_by_blocks(*given))
+def a_second_tanh(*arguments):
+    return torch.tanh(einsum_by_blocks(*arguments))
 
 
 @answers.other
@@ -272,8 +272,8 @@ def candidate_first(x, state, w_x, w_h, b_x, b_h):
 
 
 @answers.other
-def array_instead_of_a_tensor(*given):
-    return einsum_by_blocks(*given).numpy()
+def array_instead_of_a_tensor(*arguments):
+    return einsum_by_blocks(*arguments).numpy()
 
 
 @answers.other

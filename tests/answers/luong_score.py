@@ -100,8 +100,8 @@ def error_of_a_special_kind(state, keys, kind, w=None):
         refuse(kind, w)
     except ValueError as error:
         raise NoSuchScore(kind) from error
-    found = bilinear(state, keys, right_matrix(keys, w))
-    return torch.stack([found, found], dim=-1)[..., 0]
+    scores = bilinear(state, keys, right_matrix(keys, w))
+    return torch.stack([scores, scores], dim=-1)[..., 0]
 
 
 class Score:
@@ -116,7 +116,7 @@ class Score:
 
 answers.right["callable_object"] = Score({"dot": False, "general": True})
 answers.right["partial"] = functools.partial(
-    lambda score, *given: score(*given), keys_projected
+    lambda score, *arguments: score(*arguments), keys_projected
 )
 
 
@@ -179,8 +179,8 @@ def third_axis(state, keys, kind, w=None):
 
 @answers.also("every_axis_of_one_dropped")
 def only_long_axes(state, keys, kind, w=None):
-    found = einsum(state, keys, kind, w)
-    return found.reshape([size for size in found.shape if size > 1])
+    scores = einsum(state, keys, kind, w)
+    return scores.reshape([size for size in scores.shape if size > 1])
 
 
 @answers.also("nothing_for_other_kinds")
@@ -202,7 +202,7 @@ def lambdas_by_kind(state, keys, kind, w=None):
 
 
 @answers.also("w_taken_with_dot")
-def w_only_looked_at_for_general(state, keys, kind, w=None):
+def w_only_read_for_general(state, keys, kind, w=None):
     refuse(kind, None if kind == "dot" else w)
     query = state if kind == "dot" else state @ w
     return (keys * query[..., None, :]).sum(dim=-1)
@@ -243,9 +243,9 @@ def unknown_kinds_taken_as_dot(state, keys, kind, w=None):
 
 @answers.other
 def zeros_written_into_the_state(state, keys, kind, w=None):
-    found = einsum(state, keys, kind, w)
+    scores = einsum(state, keys, kind, w)
     state.zero_()
-    return found
+    return scores
 
 
 @answers.other
