@@ -22,11 +22,11 @@ from tests.submissions import COURSE, LESSON, Submission
 
 @pytest.fixture
 def scratch(tmp_path, monkeypatch):
-    """Where temporary folders are made, to see what is left of them."""
-    place = tmp_path / "scratch"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    return place
+    """Return the folder in which temporary folders are made."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -38,108 +38,106 @@ def settings(jobs):
     return Settings(LESSON, SEED, jobs, budget=SHORT)
 
 
-def done_of(jobs, *students):
-    """Have students graded; give what came of each, in the order in which it came."""
+def grade(jobs, *students):
+    """Grade students; return their results, as they came in, and the workers."""
     tasks = [GradingTask(name, name, ()) for name in students]
     with Workers(COURSE, settings(jobs)) as workers:
         return list(workers.each(tasks)), workers
 
 
-def left():
-    """Give the processes that this one has started and that still run."""
-    found = psutil.Process().children(recursive=True)
-    return [p for p in found if "resource_tracker" not in " ".join(p.cmdline())]
+def running_children():
+    """Return the processes that this one has started and that still run."""
+    children = psutil.Process().children(recursive=True)
+    return [p for p in children if "resource_tracker" not in " ".join(p.cmdline())]
 
 
-def test_each_submission_comes_back_once_and_no_process_is_left(fake, scratch):
-    done, _ = done_of(2, *"abcdefg")
+def test_each_submission_returns_once_and_leaves_no_process(fake, scratch):
+    done, _ = grade(2, *"abcdefg")
     assert sorted(each.task.student for each in done) == [*"abcdefg"]
     assert all(each.code_result for each in done)
-    assert left() == []
+    assert running_children() == []
     assert [*scratch.iterdir()] == []
 
 
-def test_there_are_no_more_processes_than_jobs_and_no_more_than_submissions(fake):
+def test_workers_are_no_more_than_jobs_or_submissions(fake):
     for jobs, most in ((2, 2), (5, 3)):
-        done, workers = done_of(jobs, *"abc")
+        done, workers = grade(jobs, *"abc")
         assert len({each.code_result.exercises[0].report for each in done}) <= most
         assert workers._started <= most
 
 
-def test_one_worker_grades_one_after_another_in_the_given_order(fake):
-    done, _ = done_of(1, *"cab")
+def test_one_worker_grades_in_order(fake):
+    done, _ = grade(1, *"cab")
     assert [each.task.student for each in done] == [*"cab"]
     assert len({each.code_result.exercises[0].report for each in done}) == 1
 
 
-def test_a_worker_that_dies_costs_nothing(fake):
-    done, workers = done_of(1, "a", "once-dies", "b")
+def test_worker_that_dies_costs_no_result(fake):
+    done, workers = grade(1, "a", "once-dies", "b")
     assert [each.task.student for each in done] == ["a", "once-dies", "b"]
     assert all(each.code_result for each in done)
     assert workers._started == 2
 
 
-def test_a_submission_over_which_three_die_is_a_fault_and_the_class_goes_on(fake):
-    done, workers = done_of(1, "a", "dies", "b")
+def test_submission_that_kills_three_workers_is_a_fault(fake):
+    done, workers = grade(1, "a", "dies", "b")
     faults = {each.task.student: each.fault for each in done}
     assert faults == {"a": "", "dies": "the grader died (-9)", "b": ""}
     assert workers._started == 4
 
 
-def test_a_worker_that_gives_up_is_replaced_like_one_that_dies(fake):
-    done, _ = done_of(1, "exits", "b")
+def test_worker_that_exits_is_replaced(fake):
+    done, _ = grade(1, "exits", "b")
     assert [each.fault for each in done] == ["the grader died (1)", ""]
 
 
-def test_a_fault_of_the_engine_does_not_end_its_worker(fake):
-    done, workers = done_of(1, "fault", "b")
+def test_engine_fault_does_not_end_its_worker(fake):
+    done, workers = grade(1, "fault", "b")
     assert done[0].code_result is None
     assert "KeyError: 'softmax'" in done[0].fault
     assert done[1].code_result
     assert workers._started == 1
 
 
-def test_what_took_too_long_is_tried_once_more_at_the_end(fake):
-    done, _ = done_of(2, "slow-1", "a", "slow-2", "b")
+def test_slow_submission_is_retried_at_the_end(fake):
+    done, _ = grade(2, "slow-1", "a", "slow-2", "b")
     assert {each.task.student for each in done[2:]} == {"slow-1", "slow-2"}
     assert [each.task.last_try for each in done[2:]] == [True, True]
     assert all(each.code_result for each in done)
 
 
-def test_a_refusal_ends_the_class_and_every_process(fake, scratch):
+def test_missing_isolation_ends_grading_and_every_process(fake, scratch):
     with pytest.raises(CourseError, match="cannot be isolated"):
-        done_of(2, "refused", "waits")
-    assert left() == []
+        grade(2, "refused", "waits")
+    assert running_children() == []
     assert [*scratch.iterdir()] == []
 
 
-def test_leaving_in_the_middle_ends_every_process_at_once(fake, scratch):
+def test_early_exit_ends_every_process(fake, scratch):
     tasks = [GradingTask(name, name, ()) for name in ("a", "waits", "waits", "b")]
     with Workers(COURSE, settings(2)) as workers:
         next(workers.each(tasks))
-        assert len(left()) == 2
-    assert left() == []
+        assert len(running_children()) == 2
+    assert running_children() == []
     assert [*scratch.iterdir()] == []
 
 
-def test_an_interrupt_from_the_keyboard_is_not_for_the_workers(fake):
+def test_workers_ignore_keyboard_interrupt(fake):
     before = signal.getsignal(signal.SIGINT)
     tasks = [GradingTask(name, name, ()) for name in ("a", "waits")]
     with Workers(COURSE, settings(1)) as workers:
-        coming = workers.each(tasks)
-        next(coming)
-        for process in left():
+        results = workers.each(tasks)
+        next(results)
+        for process in running_children():
             process.send_signal(signal.SIGINT)
-        assert next(coming).code_result
+        assert next(results).code_result
         assert workers._started == 1
     assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.thorough
 @pytest.mark.sandbox
-def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
-    tmp_path, scratch
-):
+def test_killed_worker_and_killed_sandbox_cost_no_points(tmp_path, scratch):
     root = tmp_path / "course"
     shutil.copytree(COURSE.root / "notebooks", root / "notebooks")
     tasks, release = [], load_release(COURSE, LESSON)
@@ -158,22 +156,22 @@ def test_neither_a_killed_worker_nor_a_killed_sandbox_costs_anybody_a_point(
         assert workers._started == 4
     assert sorted(each.task.student for each in done) == [*"abcdef"]
     assert [each.fault for each in done] == [""] * 6
-    found = [handed_in.result(each.code_result) for each in done]
-    assert all(each.points == each.max_points for each in found)
-    assert left() == []
+    results = [handed_in.result(each.code_result) for each in done]
+    assert all(each.points == each.max_points for each in results)
+    assert running_children() == []
     assert [*scratch.iterdir()] == []
 
 
 def kill_twice(workers, killed):
-    """Kill a worker, then another one's sandbox; keep what has ended with them."""
+    """Kill a worker, then another one's sandbox; list the processes that end."""
     for which in ("worker", "sandbox"):
-        worker, boxes = grading(workers)
+        worker, boxes = busy_worker(workers)
         (worker if which == "worker" else boxes[0]).kill()
         killed.append(psutil.wait_procs(boxes, timeout=10)[0])
 
 
-def grading(workers):
-    """Give a worker that grades, and its sandbox's processes with the child."""
+def busy_worker(workers):
+    """Return a worker that grades, and its sandbox's processes with the child."""
     for _ in range(3000):
         for each in list(workers._workers.values()):
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -185,8 +183,8 @@ def grading(workers):
     raise TimeoutError("nobody grades")
 
 
-def test_a_sandbox_that_fails_after_others_have_worked_ends_no_class(fake):
-    """A new worker's sandbox may be killed while it starts: memory may be short."""
-    done, _ = done_of(1, "a", "refused", "b")
+def test_later_sandbox_failure_costs_one_submission_only(fake):
+    # A new worker's sandbox may be killed while it starts: memory may be short.
+    done, _ = grade(1, "a", "refused", "b")
     assert [each.task.student for each in done if each.code_result] == ["a", "b"]
     assert "cannot be isolated" in done[1].fault
