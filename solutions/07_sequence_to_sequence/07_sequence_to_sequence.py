@@ -37,17 +37,19 @@ from course_lib.lessons import cost
 # %% [markdown]
 # ## A network that reads one token after another
 #
-# For years nearly all networks for texts were **recurrent**: they update one vector at every
-# token. Three words:
+# For years nearly all networks for texts were **recurrent**: they update one vector at
+# every token. Three words:
 #
-# - the **state** is that vector: all that the network knows of the tokens so far;
+# - the **hidden state**, or state, is that vector: all that the network knows of the tokens
+#   so far;
 # - a **gate** is a number between 0 and 1 that says how much of something passes;
 # - the **candidate** is what the state would become if nothing old were kept.
 
 # %% [markdown]
-# The new state lies between the old one and the candidate: the *update gate* is the share
-# of the old one that stays. Take a state of one number, 0 at first, and the candidates 8, 0,
-# 0, 0. **Predict** the state after the fourth token, with gates of 0.5 and of 0.9.
+# The new state lies between the old one and the candidate: the *update gate* is the
+# share of the old one that stays. Take a state of one number, 0 at first, and the
+# candidates 8, 0, 0, 0. **Predict** the state after the fourth token, with gates of 0.5
+# and of 0.9.
 
 # %%
 for gate in (0.5, 0.9):
@@ -68,16 +70,17 @@ for gate in (0.5, 0.9):
 # s' = (1 - u) \odot c + u \odot s$$
 
 # %% [markdown]
-# $\sigma$, the sigmoid, gives numbers between 0 and 1; $\odot$ multiplies number by number.
-# x is the token's vector, s the old state and s′ the new one. The **reset gate** r decides
-# how much of s the candidate c knows. In code the parameters beside the state are `w_h` and
-# `b_h`, and its length is `d_h`: h, for *hidden*, is the usual letter for a state.
+# $\sigma$, the sigmoid, gives numbers between 0 and 1; $\odot$ multiplies number by
+# number. x is the token's vector, s the old state and s′ the new one. The **reset
+# gate** r decides how much of s the candidate c knows. In code the parameters next to
+# the state are `w_h` and `b_h`, and its length is `d_h`: h, for *hidden*, is the usual
+# letter for a state.
 
 # %% [markdown]
 # ### Exercise: gru_step
 #
-# The parameters of reset gate, update gate and candidate stand side by side in one matrix,
-# so that one product serves all three.
+# The parameters of reset gate, update gate and candidate are joined in one matrix, in this
+# order of columns, so that one product serves all three.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -99,10 +102,11 @@ from course_lib.nn.sequence_to_sequence import gru_step  # exercise
 check(gru_step)
 
 # %% [markdown]
-# > **Popular error: "u is how much is updated".** In Cho et al. (2014) and in PyTorch a gate
-# > of 1 *keeps* the old state; in Chung et al. (2014) it takes the candidate. Both are
-# > called GRU, and both can be learned: but parameters that were trained for the one are
-# > wrong for the other. The place of the reset gate differs between libraries too.
+# > **Popular error: "u is how much is updated".** In Cho et al. (2014) and in PyTorch a
+# > gate of 1 *keeps* the old state; in Chung et al. (2014) it takes the candidate. Both
+# > are called GRU, and both can be learned: but parameters that were trained for the
+# > one are wrong for the other. What the reset gate multiplies differs between
+# > libraries too.
 #
 # So compare with PyTorch's own. Its matrices are the transposes of ours, as in `nn.Linear`.
 
@@ -127,7 +131,8 @@ print("the update gate read the other way round: off by", round(far.item(), 1))
 assert far > 0.5
 
 # %% [markdown]
-# `nn.GRU` does all steps of a sequence: row t of what it returns is the state after token t.
+# `nn.GRU` does all steps of a sequence: row t of what it returns is the state after
+# token t.
 
 # %%
 reader = torch.nn.GRU(3, 4, batch_first=True)
@@ -150,13 +155,13 @@ assert gap < 1e-6
 # Such models translate, summarise texts, and write captions for pictures. There are two
 # ways to hand the context over. Sutskever et al. (2014) make it the decoder's
 # first state, and that is all. Cho et al. (2014) let the decoder read it again at every
-# step, beside the token. Either way the whole source goes through **one vector of fixed
+# step, next to the token. Either way the whole source goes through **one vector of fixed
 # length**. The translator of this lesson does both.
 
 # %% [markdown]
 # At each step the decoder reads the token *before* the one that it must write. In training
 # that is the right one, taken from the data (**teacher forcing**): the target, shifted by
-# one place.
+# one position.
 
 # %%
 target = "drei und siebzig".split()
@@ -174,7 +179,7 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 #
 # The plainest task needs no grammar: **copy**. Read letters, write the same letters. There
 # are ten different ones, drawn at random, so nothing can be guessed. The encoder reads
-# forwards and backwards, with 64 numbers each. Its two last states side by side are the
+# forwards and backwards, with 64 numbers each. Its two last states, joined, are the
 # context, 128 numbers; a matrix and a tanh make the decoder's first state of them.
 #
 # **Predict** for words of 3 and of 12 letters: how many of the letters will be right
@@ -224,18 +229,18 @@ assert relative[5] < 0.3 and relative[10] < 0.05 and relative[20] < 0.005
 # The reader from the other end brings the first letters near, but in either direction the
 # letters in the middle are far.
 #
-# ## The way out: keep all states, and look
+# ## The way out: keep all states, and attend to them
 #
 # The encoder has made a state at *every* token; the translator above throws all but the
-# last away. Keep them: one row per source token, a table `(m, d)`. At each of its steps the
-# decoder looks something up in that table, by lesson 01's three moves: **scores**, softmax,
+# last away. Keep them: one row per source token, `(m, d)`. At each of its steps the
+# decoder attends to these rows, by lesson 01's three moves: **scores**, softmax,
 # weighted mean. What it finds is a context of its own for *each* target token.
 
 # %% [markdown]
-# Bahdanau, Cho and Bengio did this in 2014. Their encoder reads in both directions and puts
-# the two states side by side, so that row j knows what stands before token j and behind it.
-# (Two years later Google Translate went over to a relative of it.)
-# Their score is a small network:
+# Bahdanau, Cho and Bengio did this in 2014. Their encoder reads in both directions and
+# joins the two states, so that row j knows what comes before token j and after it. (Two
+# years later Google Translate went over to a relative of it.) Their score is a small
+# network:
 #
 # $$\text{score}_j = v \cdot \tanh(s\,W_q + k_j W_k)$$
 #
@@ -251,7 +256,7 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 # %% [markdown]
 # ### Exercise: additive_attention
 #
-# One query, the decoder's state, looks at m source tokens; some of them may be filling.
+# One query, the decoder's state, attends to m source tokens; some of them may be padding.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -262,8 +267,8 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 # <details><summary>Hint 2</summary>
 #
 # `.unsqueeze(-2)` adds that axis. The product with v leaves one number per source token;
-# `masked_fill` puts −∞ where nobody may look; and the weights, as a row, times the values
-# give the context.
+# `masked_fill` puts −∞ where the state may not attend; and the weights, as a row, times the
+# values give the context.
 #
 # </details>
 
@@ -274,8 +279,8 @@ from course_lib.nn.sequence_to_sequence import additive_attention  # exercise
 check(additive_attention)
 
 # %% [markdown]
-# These are the additive scores of lesson 01, with a softmax and values behind them. It is
-# the same function, to rounding:
+# These are the additive scores of lesson 01, followed by a softmax and values. The scores
+# are the same, to rounding:
 
 # %%
 from course_lib.attention import additive_scores
@@ -288,36 +293,37 @@ first = additive_scores(*(each.numpy() for each in (state, keys, w_q, w_k, v)))
 print("same weights:", torch.allclose(torch.tensor(first[0]).softmax(-1), weights))
 
 # %% [markdown]
-# Now the same task, the same steps, the same encoder. One thing is new: the decoder looks.
-# **Predict** the share for 12 letters.
+# Now the same task, the same steps, the same encoder. One thing is new: the decoder
+# attends. **Predict** the share for 12 letters.
 
 # %%
-looking = bottleneck.train("additive")  # some seconds
+attentive = bottleneck.train("additive")  # some seconds
 
 # %% tags=["nbval-ignore-output"]
-found = bottleneck.accuracy(looking, 12)
-print(f"12 letters: {found:.2f} right, without attention {shares[12]:.2f}")
-assert found > shares[12] + 0.1
+accuracy = bottleneck.accuracy(attentive, 12)
+print(f"12 letters: {accuracy:.2f} right, without attention {shares[12]:.2f}")
+assert accuracy > shares[12] + 0.1
 
 # %% [markdown]
 # In the full version, up to 20 letters and with more steps of training, of three seeds
-# (made beforehand and kept with the course):
+# (made beforehand and stored with the course):
 
 # %%
-kept = record.read("bottleneck")
+copy_runs = record.read("bottleneck")
 for kind in bottleneck.ATTENTION_KINDS:
-    for run in kept.runs:
+    for run in copy_runs.runs:
         print(f"{kind:14} seed {run['seed']}:", run[kind])
-print("letters:", list(bottleneck.LENGTHS), " by", kept.command)
-print(", ".join(map(" ".join, kept.environment.items())))
-for run in kept.runs:
+print("letters:", list(bottleneck.LENGTHS), " by", copy_runs.command)
+print(", ".join(map(" ".join, copy_runs.environment.items())))
+for run in copy_runs.runs:
     assert run["none"][0] > 0.95 and run["none"][-1] < 0.45
     assert 0.55 < run["none"][2] < 0.65  # 12 letters
     assert min(run["additive"]) > 0.93 and min(run["multiplicative"]) > 0.75
+by_kind = {kind: copy_runs.values(kind) for kind in bottleneck.ATTENTION_KINDS}
+means = {kind: torch.tensor(values).mean(0) for kind, values in by_kind.items()}
 
 # %%
 alt = "Share right by length: none falls far, multiplicative somewhat, additive hardly."
-means = {kind: torch.tensor(kept.values(kind)).mean(0) for kind in bottleneck.ATTENTION_KINDS}
 figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=alt)
 
 # %% [markdown]
@@ -329,13 +335,13 @@ figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=
 
 # %%
 for kind in bottleneck.ATTENTION_KINDS:
-    forced = [run[f"{kind}, teacher forcing"][-1] for run in kept.runs]
-    used = [run[kind][-1] for run in kept.runs]
+    forced = [run[f"{kind}, teacher forcing"][-1] for run in copy_runs.runs]
+    used = [run[kind][-1] for run in copy_runs.runs]
     print(f"{kind:14} 20 letters: forced {forced}, in use {used}")
     assert all(a >= b for a, b in zip(forced, used, strict=True))
 
 # %% [markdown]
-# > **Popular error: "as good as in training".** With teacher forcing a mistake costs one
+# > **Popular error: "as good as in training".** With teacher forcing an error costs one
 # > letter. In use it is read by the next step, which never saw such a thing in training,
 # > and goes wrong as well. What counts is measured in use.
 
@@ -347,13 +353,13 @@ for kind in bottleneck.ATTENTION_KINDS:
 #
 # $$\text{dot: } s \cdot k_j \qquad \text{general: } (s\,W) \cdot k_j$$
 #
-# **Predict:** the encoder reads in both directions with 64 numbers each, the decoder's state
-# has 64. Can *dot* be used?
+# **Predict:** the encoder reads in both directions with 64 numbers each, the decoder's
+# state has 64. Can *dot* be used?
 
 # %% [markdown]
 # ### Exercise: luong_score
 #
-# Scores only: the softmax comes later. A wrong `kind` should be told so.
+# Scores only: the softmax comes later. A wrong `kind` should raise an error that says so.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -396,24 +402,25 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 # Transformer divides by $\sqrt{d_k}$, and Luong's scores are not divided.
 #
 # > **Popular error: "attention was invented with the Transformer".** The models of this
-# > lesson look at a source in 2014 and 2015, with recurrent networks around the look. What
-# > the Transformer did in 2017, says its title, is to leave *everything else* out: tokens
-# > also look at their own sentence, and no state is handed on.
+# > lesson attend to a source in 2014 and 2015, with recurrent networks around the
+# > attention. What the Transformer did in 2017, as its title says, is to leave
+# > *everything else* out: tokens also attend to their own sentence, and no state is
+# > handed on.
 
 # %% [markdown]
-# ## Who asks?
+# ## Which state is the query?
 #
 # At step t the decoder has a state from before. From it, the token before and the context
 # it makes the new state. **Predict:** which state is the query of Bahdanau's attention, the
 # old one or the new one?
 #
 # Only one answer is possible: the new state is computed *from* the context, so it cannot
-# be there when the context is looked up.
+# be there when the context is computed.
 #
 # $$\text{context}_t = \text{attention}(s_{t-1}) \qquad
 # s_t = \text{GRU}([\,y_{t-1};\ \text{context}_t\,],\ s_{t-1})$$
 #
-# The square brackets put two vectors side by side.
+# The square brackets join two vectors.
 
 # %% [markdown]
 # ### Exercise: decoder_step
@@ -427,8 +434,8 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.cat([x, context], dim=-1)` is what the unit reads. All three results are needed by
-# somebody: the state by the next step, the context by what writes the token, the weights by
+# `torch.cat([x, context], dim=-1)` is what the unit reads. All three results are
+# needed: the state by the next step, the context by what writes the token, the weights by
 # you.
 #
 # </details>
@@ -442,32 +449,34 @@ check(decoder_step)
 # %% [markdown]
 # `course_lib/nn/recurrent.py` holds the whole translator as a module; you have written its
 # heart. Take the parameters of the trained one above, go step by step with *your* function,
-# and compare. (The table of tokens begins with numbers of about 1/√64; the module, and so
+# and compare. (The embedding begins with numbers of about 1/√64; the module, and so
 # the cell, multiplies them by √64 = 8.)
 
 # %%
-from course_lib.lessons.small_seq2seq import decoder_parameters, decoder_input
+from course_lib.lessons.small_seq2seq import decoder_input, decoder_parameters
 
 word = torch.tensor([[5, 9, 3, 9, 12]])
-vectors = looking.encode(word).vectors.detach()  # (1, 5, 128), keys and values
-state = looking.initial_state(looking.encode(word)).hidden.detach()
-parameters, rows = decoder_parameters(looking), []
-for token in (looking.embedding(decoder_input(word)) * 8).detach().unbind(dim=1):
+vectors = attentive.encode(word).vectors.detach()  # (1, 5, 128), keys and values
+state = attentive.initial_state(attentive.encode(word)).hidden.detach()
+parameters, rows = decoder_parameters(attentive), []
+target_ids = decoder_input(word)
+for token in (attentive.embedding(target_ids) * 8).detach().unbind(dim=1):
     state, _, weights = decoder_step(token, state, vectors, vectors, parameters)
     rows.append(weights)
-gap = (torch.stack(rows, dim=1) - looking.attention_weights(word, decoder_input(word))).abs().max()
+expected = attentive.attention_weights(word, target_ids)
+gap = (torch.stack(rows, dim=1) - expected).abs().max()
 print("your steps = the module:", bool(gap < 1e-5))
 assert gap < 1e-5  # 32-bit floats, after five steps
 
 # %% [markdown]
 # ## A training step takes how long?
 #
-# With teacher forcing the whole target is known. Can all its places be computed at once?
+# With teacher forcing the whole target is known. Can all its positions be computed at once?
 # Attention could: its queries do not wait for each other. A recurrent network cannot: each
 # state needs the one before.
 #
-# `sequential_operations` counts PyTorch's operations (a product, a sum, a tanh …) that must wait for
-# each other. How many there are for one token depends on how you wrote `gru_step`.
+# `sequential_operations` counts PyTorch's operations (a product, a sum, a tanh …) that must
+# wait for each other. How many there are for one token depends on how you wrote `gru_step`.
 
 # %%
 torch.manual_seed(0)
@@ -476,28 +485,29 @@ for n in (5, 10, 20):
     tokens, state = torch.randn(n, 8, requires_grad=True), torch.zeros(8)
     for token in tokens:
         state = gru_step(token, state, *parts)
-    keys = tokens.expand(n, n, 8)  # all n places look at all n
+    keys = tokens.expand(n, n, 8)  # all n positions attend to all n
     scores = luong_score(tokens, keys, "dot")
     waits = [cost.sequential_operations(each) for each in (state, scores.softmax(-1))]
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
-# > **Popular error: "with attention, a training step is O(1)".** The chain of operations that
-# > must wait is equally long for every n, and that is what O(1) means. The *work* is not:
-# > n² scores in place of n steps. And in use, where each token needs the one before, even the
-# > Transformer writes one after another.
+# > **Popular error: "with attention, a training step is O(1)".** The chain of
+# > operations that must wait is equally long for every n, and that is what O(1) means.
+# > The *work* is not: n² scores in place of n steps. And in use, where each token needs
+# > the one before, even the Transformer writes one after another.
 #
-# Bahdanau's attention does not shorten the chain: it stands inside a recurrent decoder, and
-# waits with it. What it shortens is the way of the *gradient*: from a target token to any
-# source token it is one look, where the fixed context had all steps in between.
+# Bahdanau's attention does not shorten the chain: it stands inside a recurrent decoder,
+# and waits with it. What it shortens is the path of the *gradient*: from a target token
+# to any source token it is one weighted mean, where the fixed context had all steps in
+# between.
 
 # %% [markdown]
 # ## Numbers: the units and the tens cross
 #
-# Back to the first question. 2,700 numbers below a million, in English words and in the parts
-# of German words, and 300 more to test on. Nobody says which belong together: the only
-# thing the network is told is what it should have written. Scores, softmax and mean all have
-# gradients, so that *where to look* is learned along with everything else.
+# Back to the first question. 2,700 numbers below a million, in English words and in the
+# parts of German words, and 300 more to test on. Nobody says which belong together: the
+# only thing the network is told is what it should have written. Scores, softmax and
+# mean all have gradients, so that *what to attend to* is learned like everything else.
 
 # %%
 from course_lib.experiments import alignments
@@ -511,7 +521,7 @@ print(f"whole numbers right, of 300 new ones: {right:.2f}")
 assert right > 0.9  # 1.00 in the trials
 
 # %% [markdown]
-# Now look at the weights, for one number:
+# Look at the weights, for one number:
 
 # %%
 source, target = alignments.example("numbers")
@@ -519,8 +529,8 @@ print(*source)
 print(*target)
 
 # %% [markdown]
-# **Predict** the rows of *drei*, the first *und* and *siebzig*: which English word does each
-# of them look at?
+# **Predict** the rows of *drei*, the first *und* and *siebzig*: which English word does
+# each of them attend to?
 
 # %%
 weights = alignments.weights(translator, numbers, source, target)
@@ -528,17 +538,17 @@ links = numbers.links(source, target)
 rows, columns = [*target, "(end)"], [*source, "(end)"]
 
 # %%
-alt = "German ones look at English ones, tens at tens: their cells cross, twice."
+alt = "German ones attend to English ones, tens to tens: their cells cross, twice."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
-# That is the answer: when it writes *drei*, its state asks for the ones, and finds *three*
-# behind *seventy*; for *siebzig* it goes one back. The outlined cells are what a person would
-# link.
+# That is the answer: when it writes *drei*, its state asks for the ones, and finds
+# *three* behind *seventy*; for *siebzig* it goes one back. The outlined cells are what
+# a person would link.
 #
-# Notice *und*. It is the German word for *and*, and looks at no *and*: the English one stands
-# behind the hundreds, the German one between ones and tens. It looks where the next word will
-# come from. (In your run some rows may be less sharp: parameters are drawn.)
+# Notice *und*. It is the German word for *and*, but attends to no *and*: the English one
+# is behind the hundreds, the German one between ones and tens. It attends to where the next
+# word will come from. (In your run some rows may be less sharp: parameters are drawn.)
 #
 # How good is the whole? Measure it.
 
@@ -568,8 +578,8 @@ from course_lib.nn.sequence_to_sequence import alignment_mass  # exercise
 check(alignment_mass)
 
 # %% [markdown]
-# The mass in the picture above, and the mean over 30 numbers that were never trained on. Beside
-# them: what weights would score that are the same everywhere.
+# The mass in the picture above, and the mean over 30 numbers that were never trained
+# on. For comparison: the mass if all weights were equal.
 
 # %% tags=["nbval-ignore-output"]
 even = alignments.uniform_mass(numbers, 30)
@@ -581,20 +591,20 @@ assert measured > 0.6  # 0.87 in the trial
 
 # %% [markdown]
 # > **Popular error: "the decoder's new state asks".** Many drawings of Bahdanau's attention
-# > show it. Ask with the new state in the trained network: each row of weights becomes that of
-# > the *next* token, one row too early, and little of the mass is left.
+# > show it. Ask with the new state in the trained network: each row of weights becomes that
+# > of the *next* token, one row too early, and little of the mass is left.
 
 # %% tags=["nbval-ignore-output"]
 late = alignments.weights_of_new_states
 early = late(translator, numbers, source, target)
 print("one row early:", torch.allclose(early[:-1], weights[1:], atol=1e-4))
 asked_late = alignments.mean_mass(translator, numbers, 30, late)
-print(f"mass if the new state asks: {asked_late:.2f}, not {measured:.2f}")
+print(f"mass if the new state is the query: {asked_late:.2f}, not {measured:.2f}")
 assert torch.allclose(early[:-1], weights[1:], atol=1e-4) and asked_late < measured / 2
 
 # %% [markdown]
-# Luong's decoder is built the other way round: there the new state *does* ask, and what it
-# finds joins it only on the way to the output. Then the recurrence need not wait for the
+# Luong's decoder is built the other way round: there the new state *is* the query, and the
+# context joins it only on the way to the output. Then the recurrence need not wait for the
 # attention, and a whole target goes through `nn.GRU` at once.
 #
 # | | Bahdanau et al. | Luong et al. |
@@ -603,29 +613,29 @@ assert torch.allclose(early[:-1], weights[1:], atol=1e-4) and asked_late < measu
 # | the context goes into | the new state and the output | the output only |
 # | score | $v \cdot \tanh(s W_q + k W_k)$ | a product |
 #
-# In our tables *additive* is the left column, *multiplicative* the right one with the score
-# *general*. *Short* and *long* are the halves of the 300 new numbers with fewer and with more
-# English words.
+# In our results *additive* is the left column, *multiplicative* the right one with the
+# score *general*. *Short* and *long* are the halves of the 300 new numbers with fewer
+# and with more English words.
 
 # %%
-kept = record.read("alignments")
+runs = record.read("alignments")
 for kind in bottleneck.ATTENTION_KINDS:
     for half in ("short", "long"):
-        shares = kept.values(f"numbers, {kind}, {half}")
+        shares = runs.values(f"numbers, {kind}, {half}")
         print(f"{kind:14} {half:5} numbers right:", shares)
 for kind in ("additive", "multiplicative"):
-    print(f"mass, {kind:14}", kept.values(f"numbers, {kind}, mass"))
-    assert min(kept.values(f"numbers, {kind}, mass")) > 0.8
+    print(f"mass, {kind:14}", runs.values(f"numbers, {kind}, mass"))
+    assert min(runs.values(f"numbers, {kind}, mass")) > 0.8
 
 # %%
 for half in ("short", "long"):
-    mean = torch.tensor(kept.values(f"numbers, none, {half}")).mean()
+    mean = torch.tensor(runs.values(f"numbers, none, {half}")).mean()
     print(f"without attention, {half:5} {mean:.2f} right, the mean of three seeds")
-for run in kept.runs:
+for run in runs.runs:
     assert run["numbers, none, short"] > run["numbers, none, long"] + 0.1
     assert run["numbers, additive, short"] == run["numbers, additive, long"] == 1
     assert run["numbers, additive, mass"] < 0.88
-assert sorted(kept.values("numbers, multiplicative, mass"))[1:] == [0.997, 0.997]
+assert sorted(runs.values("numbers, multiplicative, mass"))[1:] == [0.997, 0.997]
 
 # %% [markdown]
 # Without attention the longer numbers go wrong more often. And a sharper alignment is not a
@@ -635,16 +645,16 @@ assert sorted(kept.values("numbers, multiplicative, mass"))[1:] == [0.997, 0.997
 # ## Dates
 #
 # A second task, character by character: dates in the manner of ten languages become
-# `YYYY-MM-DD`. Babel, a Python library, writes them. **Predict:** will the network without attention fail on
-# the *long* ones, as in copying?
+# `YYYY-MM-DD`. Babel, a Python library, writes them. **Predict:** will the network without
+# attention fail on the *long* ones, as in copying?
 
 # %%
 for kind in bottleneck.ATTENTION_KINDS:
     for half in ("short", "long"):
-        print(f"{kind:14} {half:5} dates right:", kept.values(f"dates, {kind}, {half}"))
-print("seeds", kept.values("seed"), "by", kept.command)
-print(", ".join(map(" ".join, kept.environment.items())))
-for run in kept.runs:
+        print(f"{kind:14} {half:5} dates right:", runs.values(f"dates, {kind}, {half}"))
+print("seeds", runs.values("seed"), "by", runs.command)
+print(", ".join(map(" ".join, runs.environment.items())))
+for run in runs.runs:
     for half in ("short", "long"):
         assert run[f"dates, additive, {half}"] > 0.98
         assert 0.5 < run[f"dates, none, {half}"] < 0.9
@@ -662,54 +672,56 @@ for run in kept.runs:
 
 # %%
 source, target = alignments.example("dates")
-weights = torch.tensor(kept.runs[0]["dates, additive, weights"])
+weights = torch.tensor(runs.runs[0]["dates, additive, weights"])
 rows, columns = [*target, "¶"], [*source.replace(" ", "␣"), "¶"]
 links = alignments.date_links(source, target)
 
 # %%
-alt = "The day's 7 looks at the 7, the month at the first letter of its name."
+alt = "The day's 7 attends to the 7, the month to the first letter of its name."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
-# The day's 7 (no 0 stands before it in the source) and the last three digits of the year are
-# found where they stand, though all have moved. Almost no row looks at the weekday, which the target does not need. And the month is read off the **A**. How can it
-# know April from August?
+# The day's 7 (no 0 stands before it in the source) and the last three digits of the
+# year are found where they are, though all have moved. Almost no row attends to the
+# weekday, which nobody needs. And the month is read off the **A**. How can it know
+# April from August?
 #
-# > **Popular error: "the weights say which token was used".** What is looked at are
-# > *states*. The state at A comes from two readers, and the one that reads backwards has
-# > been through the whole name. So has the 0 beside the year's first 2 seen that 2. And a
-# > hyphen, which comes from nowhere, has to look somewhere too: each row sums to 1.
+# > **Popular error: "the weights say which token was used".** The decoder attends to
+# > *states*. The state at A comes from two readers, and the one that reads backwards
+# > has been through the whole name. So the state at the 0 in the year has read the 2
+# > next to it. And a hyphen, which comes from nowhere, has to attend somewhere too:
+# > each row sums to 1.
 
 # %%
 for kind in ("additive", "multiplicative"):
-    print(f"mass, {kind:14}", kept.values(f"dates, {kind}, mass"))
+    print(f"mass, {kind:14}", runs.values(f"dates, {kind}, mass"))
 hyphens = weights[[4, 7]].sum(dim=-1)
 print("weight of the month's digits on A:", weights[5:7, 9].numpy().round(1))
 print("on the weekday at most:", round(weights[:, :7].sum(dim=-1).max().item(), 2))
 print("the weights of the hyphens' rows sum to", [round(x.item(), 1) for x in hyphens])
 assert weights[[1, 2, 3, 9], [19, 20, 21, 15]].min() > 0.85  # digits found in place
-masses, found_right = (
-    kept.values(f"dates, multiplicative, {of}") for of in ("mass", "short")
+masses, accuracies = (
+    runs.values(f"dates, multiplicative, {of}") for of in ("mass", "short")
 )
-assert masses.index(max(masses)) == found_right.index(min(found_right)) == 1
+assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 
 # %% [markdown]
-# The masses speak against that error too: of the three *multiplicative* networks, the one of
-# seed 1 has the most weight on the right tokens (0.752), and the fewest dates right (0.41 of
-# the short ones).
+# The masses speak against that error too: of the three *multiplicative* networks, the
+# one of seed 1 has the most weight on the right tokens (0.752), and the fewest dates
+# right (0.41 of the short ones).
 
 # %% [markdown]
 # ## In three lines
 #
-# - Without attention, the source goes through one vector: that is learned for short sources,
-#   and fails on long ones that hold much.
-# - Attention keeps all states and looks them up at each step, by an additive score or a
+# - Without attention, the source goes through one vector: that is learned for short
+#   sources, and fails on long ones that hold much.
+# - Attention keeps all states and attends to them at each step, by an additive score or a
 #   product; in Bahdanau's decoder the state *before* the step asks.
-# - Where to look is learned with everything else, and can be drawn and measured.
+# - What to attend to is learned with everything else, and can be drawn and measured.
 #
 # **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
 # Learning to Align and Translate*; Luong et al. (2015), *Effective Approaches to
 # Attention-based Neural Machine Translation*, section 3.
 #
-# **An open question:** if a decoder can look at every state, what are recurrent networks
+# **An open question:** if a decoder can attend to every state, what are recurrent networks
 # still needed for? Lesson 08.
