@@ -44,7 +44,7 @@ def run(page, cell):
 
 
 def output_of(cell):
-    """Give the text of a cell's output, also where the browser has not drawn it yet."""
+    """Return the text of a cell's output, even if the browser has not drawn it yet."""
     return cell.locator(".jp-OutputArea").text_content()
 
 
@@ -55,22 +55,22 @@ def picture(page, name):
 
 @pytest.fixture(scope="module")
 def journey(tmp_path_factory):
-    """Walk the journey once; keep what the learner sees at each stop."""
+    """Walk the journey once; return what the page shows at each stop."""
     folder = course_copy(tmp_path_factory.mktemp("course"))
-    seen = {}
+    stops = {}
     with lab_server(folder, "01") as address, page_of(address) as page:
         page.locator(".jp-Notebook").wait_for()
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         picture(page, "1-open")
-        seen["title"] = page.title()
+        stops["title"] = page.title()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         check = cell_with(page, "check(softmax)")
         check.get_by_text("CheckFailed").wait_for()
         check.get_by_text("is not written yet").first.wait_for()
-        seen["stub"] = output_of(check)
+        stops["stub"] = output_of(check)
         after = cell_with(page, "weights = softmax(scores)")
-        seen["after the stub"] = after.locator(".jp-OutputArea-output").count()
+        stops["after the stub"] = after.locator(".jp-OutputArea-output").count()
         check.scroll_into_view_if_needed()
         picture(page, "2-first-stub")
 
@@ -79,7 +79,7 @@ def journey(tmp_path_factory):
         run(page, answer)
         run(page, check)
         check.get_by_text("claims hold").first.wait_for()
-        seen["wrong"] = output_of(check)
+        stops["wrong"] = output_of(check)
         check.scroll_into_view_if_needed()
         picture(page, "3-wrong-answer")
 
@@ -90,36 +90,36 @@ def journey(tmp_path_factory):
         page.wait_for_function(
             "cell => !cell.textContent.includes('✗')", arg=check.element_handle()
         )
-        seen["right"] = output_of(check)
+        stops["right"] = output_of(check)
         picture(page, "4-right-answer")
 
         page.get_by_role("button", name="Validate", exact=False).first.click()
         dialog = page.locator(".jp-Dialog")
         dialog.wait_for(timeout=180_000)
-        seen["validate"] = dialog.inner_text()
+        stops["validate"] = dialog.inner_text()
         picture(page, "5-validate")
         dialog.get_by_role("button").last.click()
     saved = folder / "work" / LESSON / f"{LESSON}.ipynb"
-    seen["saved"] = nbformat.read(saved, as_version=4)
-    return seen
+    stops["saved"] = nbformat.read(saved, as_version=4)
+    return stops
 
 
-def test_the_lesson_opens(journey):
+def test_lesson_opens(journey):
     assert journey["title"].startswith(LESSON[:12])
 
 
-def test_run_all_stops_at_the_first_stub_with_the_right_message(journey):
+def test_run_all_stops_at_the_first_stub(journey):
     assert "softmax is not written yet" in journey["stub"]
     assert "Traceback" not in journey["stub"]
     assert journey["after the stub"] == 0
 
 
-def test_a_wrong_answer_is_named(journey):
+def test_wrong_answer_is_named(journey):
     assert "✗" in journey["wrong"]
     assert "inf / inf is NaN. What may you do to all scores" in journey["wrong"]
 
 
-def test_a_right_answer_gets_its_ticks(journey):
+def test_right_answer_gets_a_tick_per_claim(journey):
     claims = int(re.search(r"all (\d+) claims hold", journey["right"])[1])
     assert claims == journey["right"].count("✓") >= 5
 
@@ -129,6 +129,6 @@ def test_validate_names_the_exercises_that_are_left(journey):
     assert "softmax is not written yet" not in journey["validate"]
 
 
-def test_the_answer_is_saved_in_the_learners_copy(journey):
+def test_answer_is_saved_in_the_learners_copy(journey):
     sources = [cell.source for cell in journey["saved"].cells]
     assert RIGHT in sources

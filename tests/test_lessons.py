@@ -55,11 +55,11 @@ def test_prose_cells_are_short(source):
 
 def test_never_three_code_cells_in_a_row(source):
     kinds = "".join("p" if cell.kind == "prose" else "c" for cell in source.cells)
-    found = kinds.find("ccc")
-    assert found == -1, source.cells[found].line
+    index = kinds.find("ccc")
+    assert index == -1, source.cells[index].line
 
 
-def test_first_cells_say_what_the_lesson_is_for(source):
+def test_first_cells_introduce_the_lesson(source):
     first, second = source.cells[:2]
     assert first.text.startswith("# ")
     assert "After this lesson you can" in first.text
@@ -93,12 +93,12 @@ def test_each_exercise_has_two_hints(source):
             assert cell.text.count("\n\n</details>") == 2
 
 
-def test_words_that_belittle_stay_out(source):
-    found = [(cell.line, BANNED.findall(cell.text)) for cell in prose_of(source)]
-    assert [entry for entry in found if entry[1]] == []
+def test_prose_has_no_belittling_words(source):
+    words_of = {cell.line: BANNED.findall(cell.text) for cell in prose_of(source)}
+    assert not any(words_of.values()), words_of
 
 
-def test_every_exercise_of_the_lesson_stands_in_it(source):
+def test_lesson_has_cells_for_all_its_exercises(source):
     mine = {n for n in exercise_names() if load(n).lesson == source.lesson}
     assert {exercise.name for exercise in source.exercises} == mine
 

@@ -27,9 +27,9 @@ VALID_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 @pytest.fixture
 def registry(tmp_path, monkeypatch):
-    found = Registry(tmp_path, monkeypatch)
-    found.add(DOUBLE, "double", minutes=7, difficulty=3)
-    return found
+    registry = Registry(tmp_path, monkeypatch)
+    registry.add(DOUBLE, "double", minutes=7, difficulty=3)
+    return registry
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def assemble(tmp_path, registry):
 
 
 def cell(notebook, name):
-    (found,) = [cell for cell in notebook.cells if cell.id == name]
-    return found
+    (cell,) = [cell for cell in notebook.cells if cell.id == name]
+    return cell
 
 
 @pytest.fixture(params=COURSE.lessons)
@@ -47,7 +47,7 @@ def lesson(request):
     return request.param
 
 
-def test_a_lesson_is_assembled_the_same_twice(lesson):
+def test_assembling_is_deterministic(lesson):
     texts = [
         as_text(teacher_notebook(LessonSource(COURSE.source(lesson)))) for _ in range(2)
     ]
@@ -61,7 +61,7 @@ def test_ids_of_a_lesson_are_unique_and_valid(lesson):
     assert all(VALID_ID.fullmatch(name) for name in ids)
 
 
-def test_a_solution_cell_is_the_reference_with_marks_in_it(lesson):
+def test_solution_cell_is_the_reference_with_marks_in_it(lesson):
     for exercise in LessonSource(COURSE.source(lesson)).exercises:
         text = solution(exercise)
         assert text.count(BEGIN) == text.count(END) == 1
@@ -88,7 +88,7 @@ def test_ids_are_names_of_exercises_and_numbers_in_sections(assemble):
     ]
 
 
-def test_a_change_in_one_section_leaves_the_ids_of_the_others(assemble):
+def test_change_in_one_section_leaves_the_ids_of_the_others(assemble):
     sections = [
         f"\n# %% [markdown]\n# ## Part {n}\n\n# %%\nx = {n}\n" for n in range(3)
     ]
@@ -118,20 +118,20 @@ def test_ids_stay_unique_whatever_the_titles(assemble, titles):
     assert all(VALID_ID.fullmatch(name) for name in ids)
 
 
-def test_an_exercise_of_the_longest_name_has_valid_ids(assemble, registry):
+def test_exercise_of_the_longest_name_has_valid_ids(assemble, registry):
     name = "a" * 58
     registry.add(DOUBLE.replace("double", name), name)
     ids = [cell.id for cell in assemble(TOP + exercise_cells(name)).cells]
     assert {name, f"check-{name}"} < {*ids}
 
 
-def test_a_heading_says_what_the_exercise_module_knows(assemble, registry):
+def test_heading_shows_minutes_difficulty_and_points(assemble, registry):
     text = TOP + exercise_cells("double")
-    shown = cell(assemble(text), "a-lesson-3").source
-    assert shown == "### Exercise: double · 7 min · ●●● · 3 points\n\nWrite it."
+    heading = cell(assemble(text), "a-lesson-3").source
+    assert heading == "### Exercise: double · 7 min · ●●● · 3 points\n\nWrite it."
     registry.add(DOUBLE, "double", minutes=4, difficulty=1, points=(0.5, 1))
-    shown = cell(assemble(text), "a-lesson-3").source
-    assert shown.startswith("### Exercise: double · 4 min · ●○○ · 1.5 points\n\n")
+    heading = cell(assemble(text), "a-lesson-3").source
+    assert heading.startswith("### Exercise: double · 4 min · ●○○ · 1.5 points\n\n")
 
 
 def test_nbgrader_finds_one_solution_and_one_locked_check(assemble):
@@ -159,7 +159,7 @@ def test_nbgrader_finds_one_solution_and_one_locked_check(assemble):
     assert not any("nbgrader" in c.metadata for c in others)
 
 
-def test_the_notebook_names_no_version_of_the_language(assemble):
+def test_notebook_names_no_version_of_the_language(assemble):
     assert assemble(TOP).metadata == nbformat.from_dict(METADATA)
     assert "version" not in METADATA["language_info"]
 
@@ -238,7 +238,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_contract_stays_outside_the_marks_and_the_body_inside(tmp_path, name):
+def test_solution_marks_enclose_the_body_not_the_contract(tmp_path, name):
     text = textwrap.dedent(SHAPES[name]).rstrip() + "\n"
     called = {"plain": "double", "no_blank_body": "quadruple"}.get(name, name)
     exercise = exercise_from(tmp_path, text, called)

@@ -44,7 +44,7 @@ FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
 
 @pytest.fixture
 def folder(tmp_path):
-    """A course folder with one lesson whose exercises exist only here."""
+    """Make a course folder with one lesson whose exercises exist only here."""
     root = tmp_path / "course"
     root.mkdir()
     shutil.copy(HERE.root / "nbgrader_config.py", root)
@@ -55,9 +55,9 @@ def folder(tmp_path):
 
 @pytest.fixture
 def registry(tmp_path, monkeypatch):
-    found = Registry(tmp_path, monkeypatch)
-    found.add(DOUBLE, "double")
-    return found
+    registry = Registry(tmp_path, monkeypatch)
+    registry.add(DOUBLE, "double")
+    return registry
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def built(folder, registry, unexecuted):
 
 
 def files(root):
-    """Give all files of a folder with their bytes."""
+    """Return all files of a folder with their bytes."""
     return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
@@ -83,8 +83,8 @@ def notebooks(folder):
 
 
 def cell(notebook, name):
-    (found,) = [cell for cell in notebook.cells if cell.id == name]
-    return found
+    (cell,) = [cell for cell in notebook.cells if cell.id == name]
+    return cell
 
 
 def call(monkeypatch, capsys, *arguments):
@@ -107,7 +107,7 @@ def released(request):
     return source, teacher, nbformat.reads(text, as_version=4)
 
 
-def test_learners_get_the_stub_in_place_of_each_solution(released):
+def test_learner_gets_a_stub_for_each_solution(released):
     source, teacher, learner = released
     for exercise in source.exercises:
         text = cell(teacher, exercise.name).source
@@ -115,7 +115,7 @@ def test_learners_get_the_stub_in_place_of_each_solution(released):
         assert cell(learner, exercise.name).source == f"{contract}    {STUB}"
 
 
-def test_learners_get_no_solution_text_anywhere(released):
+def test_learner_notebook_holds_no_solution(released):
     source, teacher, learner = released
     assert "SOLUTION" not in as_text(learner)
     written = {row.strip() for c in learner.cells for row in c.source.splitlines()}
@@ -126,13 +126,13 @@ def test_learners_get_no_solution_text_anywhere(released):
         assert not written & {row.strip() for row in body if len(row.strip()) > 3}
 
 
-def test_learners_get_no_outputs_and_no_counts(released):
+def test_learner_notebook_holds_no_outputs(released):
     for cell_ in released[2].cells:
         if cell_.cell_type == "code":
             assert (cell_.outputs, cell_.execution_count) == ([], None)
 
 
-def test_learners_get_locked_checks_worth_the_exercises_points(released):
+def test_learner_checks_are_locked_and_have_the_points(released):
     source, _, learner = released
     for exercise in source.exercises:
         about = cell(learner, f"check-{exercise.name}").metadata
@@ -144,7 +144,7 @@ def test_learners_get_locked_checks_worth_the_exercises_points(released):
         assert answer.get("editable", True)
 
 
-def test_learners_get_the_cells_that_the_teacher_has(released):
+def test_learner_notebook_has_the_teachers_other_cells(released):
     _, teacher, learner = released
     assert [c.id for c in learner.cells] == [c.id for c in teacher.cells]
     for mine, theirs in zip(learner.cells, teacher.cells, strict=True):
@@ -152,16 +152,15 @@ def test_learners_get_the_cells_that_the_teacher_has(released):
             assert mine.source == theirs.source
 
 
-def test_the_learners_notebook_is_the_same_twice(released):
+def test_learner_notebook_is_deterministic(released):
     source, teacher, learner = released
-    again = learner_text(HERE.root, source.lesson, teacher)
-    assert again == as_text(learner)
+    assert learner_text(HERE.root, source.lesson, teacher) == as_text(learner)
 
 
 # What an exercise changes
 
 
-def test_a_change_of_points_reaches_both_notebooks(built, registry):
+def test_change_of_points_reaches_both_notebooks(built, registry):
     registry.add(DOUBLE, "double", points=(2, 5.5))
     (teacher, learner) = differences(built, LESSON)
     assert "solutions/" in teacher and "notebooks/" in learner
@@ -172,7 +171,7 @@ def test_a_change_of_points_reaches_both_notebooks(built, registry):
     assert differences(built, LESSON) == []
 
 
-def test_a_change_of_the_docstring_reaches_both_notebooks(built, registry):
+def test_change_of_the_docstring_reaches_both_notebooks(built, registry):
     registry.add(DOUBLE.replace("any number", "any real number"), "double")
     assert len(differences(built, LESSON)) == 2
     build(built, LESSON)
@@ -180,19 +179,19 @@ def test_a_change_of_the_docstring_reaches_both_notebooks(built, registry):
         assert "any real number" in cell(notebook, "double").source
 
 
-def test_a_change_of_the_body_alone_is_not_seen_by_learners(built, registry):
+def test_change_of_the_body_alone_reaches_the_teacher_only(built, registry):
     registry.add(DOUBLE.replace("secret", "other"), "double")
     (only,) = differences(built, LESSON)
     assert only.startswith(f"solutions/{LESSON}")
     assert only.endswith("first in cell double")
 
 
-def test_a_change_of_minutes_reaches_both_notebooks(built, registry):
+def test_change_of_minutes_reaches_both_notebooks(built, registry):
     registry.add(DOUBLE, "double", minutes=25)
     assert len(differences(built, LESSON)) == 2
 
 
-def test_an_exercise_may_use_another_of_the_same_lesson(folder, registry, unexecuted):
+def test_exercise_may_use_another_of_the_same_lesson(folder, registry, unexecuted):
     registry.add(TWICE_DOUBLE, "quadruple", uses=("double",))
     write_lesson(folder.root, TEXT + exercise_cells("quadruple"))
     build(folder, LESSON)
@@ -219,9 +218,7 @@ double(4)
 )
 
 
-def test_a_lesson_built_twice_is_the_same_to_the_byte(
-    folder, registry, tmp_path, monkeypatch
-):
+def test_build_is_byte_identical(folder, registry, tmp_path, monkeypatch):
     write_lesson(folder.root, RUN)
     scratch = Path(tempfile.mkdtemp())  # short: a socket's path has 107 characters
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
@@ -271,7 +268,7 @@ def _check_outputs(teacher):
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("1 / 0", "this cell fails\n[^\x1b]*ZeroDivisionError: division by zero$"),
         ("import sys\nprint('oh', file=sys.stderr)", "this cell writes to stderr: oh$"),
@@ -280,8 +277,8 @@ def _check_outputs(teacher):
         ("import time\ntime.sleep(60)", "this cell takes more than 1 seconds$"),
     ],
 )
-def test_a_cell_that_goes_wrong_is_refused_with_its_line(
-    folder, registry, monkeypatch, code, said
+def test_failing_cell_is_refused_with_its_line(
+    folder, registry, monkeypatch, code, message
 ):
     if "sleep" in code:
         monkeypatch.setattr(execute, "CELL_TIMEOUT", 1)
@@ -291,9 +288,9 @@ def test_a_cell_that_goes_wrong_is_refused_with_its_line(
     with pytest.raises(SourceError) as caught:
         build(folder, LESSON)
     line = TOP.count("\n") + 5
-    place = f"solutions/{LESSON}/{LESSON}.py:{line}: "
-    assert str(caught.value).startswith(place)
-    assert re.search(said, str(caught.value), re.DOTALL), str(caught.value)
+    prefix = f"solutions/{LESSON}/{LESSON}.py:{line}: "
+    assert str(caught.value).startswith(prefix)
+    assert re.search(message, str(caught.value), re.DOTALL), str(caught.value)
     before[folder.source(LESSON)] = folder.source(LESSON).read_bytes()
     assert files(folder.root) == before
 
@@ -370,7 +367,7 @@ def test_files_are_written_together_or_not_at_all(
 
 
 @pytest.mark.parametrize(("target", "name", "number", "error"), FAILURES)
-def test_an_error_leaves_both_notebooks_of_the_same_source(
+def test_error_while_writing_changes_neither_notebook(
     built, registry, monkeypatch, target, name, number, error
 ):
     before = files(built.root)
@@ -382,9 +379,10 @@ def test_an_error_leaves_both_notebooks_of_the_same_source(
         build(built, LESSON)
     assert isinstance(caught.value, CourseError) is (error is FULL_DISK)
     if error is FULL_DISK:
-        said = str(caught.value)
-        assert said.startswith(f"{LESSON}: ") and "No space left on device" in said
-        assert said.endswith("Its notebooks are as they were")
+        message = str(caught.value)
+        assert message.startswith(f"{LESSON}: ")
+        assert "No space left on device" in message
+        assert message.endswith("Its notebooks are as they were")
     assert files(built.root) == before
 
 
@@ -397,7 +395,7 @@ def test_written_files_are_whole_and_readable_by_others(tmp_path):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SourceError(Path("a"), 1, "b")])
-def test_an_error_while_cells_run_changes_nothing(built, registry, monkeypatch, error):
+def test_error_while_cells_run_changes_nothing(built, registry, monkeypatch, error):
     before = files(built.root)
     registry.add(DOUBLE, "double", points=(1,))
 
@@ -410,7 +408,7 @@ def test_an_error_while_cells_run_changes_nothing(built, registry, monkeypatch, 
     assert files(built.root) == before
 
 
-def test_a_full_disk_for_temporary_files_is_one_sentence(built, monkeypatch):
+def test_full_disk_for_temporary_files_is_one_sentence(built, monkeypatch):
     before = files(built.root)
     _fail_at(monkeypatch, tempfile, "mkdtemp", 1, FULL_DISK)
     with pytest.raises(
@@ -449,7 +447,7 @@ def test_nbgrader_leaves_nothing_behind(folder, registry, tmp_path, monkeypatch)
 # autograder build --check
 
 
-def test_a_fresh_build_has_no_differences(built):
+def test_fresh_build_has_no_differences(built):
     assert differences(built, LESSON) == []
 
 
@@ -482,7 +480,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("where", CHANGES)
 @pytest.mark.parametrize("whose", ["teacher", "learner"])
-def test_a_change_by_hand_is_found_in_its_place(built, whose, where):
+def test_check_finds_the_cell_changed_by_hand(built, whose, where):
     path = getattr(built, whose)(LESSON)
     _edit(path, CHANGES[where])
     before = files(built.root)
@@ -493,25 +491,25 @@ def test_a_change_by_hand_is_found_in_its_place(built, whose, where):
     assert files(built.root) == before
 
 
-def test_an_output_in_the_learners_notebook_is_found(built):
+def test_check_finds_an_output_in_the_learners_notebook(built):
     def run(notebook):
         notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="7\n")]
 
     _edit(built.learner(LESSON), run)
-    (found,) = differences(built, LESSON)
-    assert found.endswith("first in cell a-lesson-2")
+    (sentence,) = differences(built, LESSON)
+    assert sentence.endswith("first in cell a-lesson-2")
 
 
 @pytest.mark.parametrize("whose", ["teacher", "learner"])
-def test_another_way_of_writing_the_same_is_found(built, whose):
+def test_check_finds_another_formatting(built, whose):
     path = getattr(built, whose)(LESSON)
     path.write_text(json.dumps(json.loads(path.read_text())))
-    (found,) = differences(built, LESSON)
-    assert found.endswith("first in how it is written")
+    (sentence,) = differences(built, LESSON)
+    assert sentence.endswith("first in how it is written")
 
 
 @pytest.mark.parametrize("whose", ["teacher", "learner"])
-def test_a_missing_notebook_is_named(built, whose):
+def test_missing_notebook_is_named(built, whose):
     path = getattr(built, whose)(LESSON)
     path.unlink()
     assert differences(built, LESSON) == [f"{built.relative(path)} is missing"]
@@ -523,26 +521,26 @@ def test_a_missing_notebook_is_named(built, whose):
     [b"", b"{}", b"[]", b"null", b'{"cells": [', b"\xff\xfe", b"<<<<<<< HEAD\n"],
     ids=repr,
 )
-def test_a_broken_notebook_is_named(built, whose, content):
+def test_broken_notebook_is_named(built, whose, content):
     path = getattr(built, whose)(LESSON)
     path.write_bytes(content)
-    (found,) = differences(built, LESSON)
-    assert found.startswith(f"{built.relative(path)} cannot be read: ")
+    (sentence,) = differences(built, LESSON)
+    assert sentence.startswith(f"{built.relative(path)} cannot be read: ")
 
 
-def test_a_notebook_without_its_source_is_named(built):
-    for place in ("solutions", "notebooks"):
-        stray = built.root / place / "91_gone" / "91_gone.ipynb"
+def test_notebook_without_its_source_is_named(built):
+    for top in ("solutions", "notebooks"):
+        stray = built.root / top / "91_gone" / "91_gone.ipynb"
         stray.parent.mkdir()
         stray.write_text("{}")
     assert strays(built) == [
-        f"{place}/91_gone holds a notebook, but there is no source "
+        f"{top}/91_gone holds a notebook, but there is no source "
         "solutions/91_gone/91_gone.py: remove it"
-        for place in ("notebooks", "solutions")
+        for top in ("notebooks", "solutions")
     ]
 
 
-def test_the_course_itself_has_no_strays():
+def test_course_has_no_strays():
     assert strays(HERE) == []
 
 
@@ -555,7 +553,7 @@ def test_checking_a_lesson_is_quick():
 
 
 @pytest.mark.thorough
-def test_one_word_of_a_docstring_is_found_in_both_notebooks(tmp_path):
+def test_check_finds_a_changed_word_of_a_docstring(tmp_path):
     root = tmp_path / "copy"
     for name in ("autograder", "course_lib", "solutions"):
         shutil.copytree(
@@ -585,9 +583,9 @@ def test_one_word_of_a_docstring_is_found_in_both_notebooks(tmp_path):
     )
     lesson = "01_dot_product_attention"
     assert done.stderr.splitlines() == [
-        f"{place}/{lesson}/{lesson}.ipynb differs from its source, first in cell "
+        f"{top}/{lesson}/{lesson}.ipynb differs from its source, first in cell "
         "scaled_scores"
-        for place in ("solutions", "notebooks")
+        for top in ("solutions", "notebooks")
     ] + ["Run `autograder build` and commit what it makes."]
     assert (done.returncode, done.stdout) == (1, "")
     assert _without_caches(root) == before
@@ -600,14 +598,14 @@ def _without_caches(root):
 # The command
 
 
-def test_an_unknown_lesson_is_one_sentence(built, monkeypatch, capsys):
+def test_unknown_lesson_is_one_sentence(built, monkeypatch, capsys):
     monkeypatch.chdir(built.root)
     code, out, err = call(monkeypatch, capsys, "build", "91_none")
     assert (code, out) == (1, "")
     assert err == f"no lesson named '91_none'; there are: {LESSON}\n"
 
 
-def test_outside_a_course_folder_the_command_says_so(tmp_path, monkeypatch, capsys):
+def test_build_outside_a_course_folder_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for arguments in (["build"], ["build", "--check"]):
         code, out, err = call(monkeypatch, capsys, *arguments)
@@ -616,7 +614,7 @@ def test_outside_a_course_folder_the_command_says_so(tmp_path, monkeypatch, caps
         assert err.count("\n") == 1
 
 
-def test_a_source_with_a_typo_is_one_line_and_exit_code_1(built, monkeypatch, capsys):
+def test_syntax_error_is_one_line_and_exit_code_1(built, monkeypatch, capsys):
     monkeypatch.chdir(built.root)
     write_lesson(built.root, TEXT + "\n# %%\nx = (\n")
     before = files(built.root)
@@ -627,7 +625,7 @@ def test_a_source_with_a_typo_is_one_line_and_exit_code_1(built, monkeypatch, ca
     assert files(built.root) == before
 
 
-def test_check_and_build_say_what_they_did(built, registry, monkeypatch, capsys):
+def test_check_fails_until_the_lesson_is_built(built, registry, monkeypatch, capsys):
     monkeypatch.chdir(built.learner(LESSON).parent)
     assert call(monkeypatch, capsys, "build", "--check")[0] == 0
     registry.add(DOUBLE, "double", points=(1,))
@@ -702,7 +700,7 @@ def test_lessons_with_real_data_are_known():
     assert "course_lib.corpora.translations" in loaders["06_byte_pair_encoding"]
 
 
-def test_a_misnamed_source_is_refused(built):
+def test_misnamed_source_is_refused(built):
     wrong = built.root / "solutions" / "91_new" / "new.py"
     wrong.parent.mkdir()
     wrong.write_text("x = 1\n")

@@ -27,21 +27,21 @@ GOOD = TOP + exercise_cells("double")
 
 @pytest.fixture
 def registry(tmp_path, monkeypatch):
-    found = Registry(tmp_path, monkeypatch)
-    found.add(DOUBLE, "double")
-    return found
+    registry = Registry(tmp_path, monkeypatch)
+    registry.add(DOUBLE, "double")
+    return registry
 
 
 @pytest.fixture
 def refusal(tmp_path, registry):
-    """Give what is said about a source, the place split off: (line, sentence)."""
+    """Read a source that is refused; return the line and the sentence."""
 
     def read(text):
         path = write_lesson(tmp_path, text)
         with pytest.raises(SourceError) as caught:
             LessonSource(path)
-        place = rf"solutions/{LESSON}/{LESSON}\.py:(\d+): (.+)"
-        match = re.fullmatch(place, str(caught.value), re.DOTALL)
+        pattern = rf"solutions/{LESSON}/{LESSON}\.py:(\d+): (.+)"
+        match = re.fullmatch(pattern, str(caught.value), re.DOTALL)
         assert match, str(caught.value)
         return int(match[1]), match[2]
 
@@ -49,12 +49,12 @@ def refusal(tmp_path, registry):
 
 
 def line_of(text, row):
-    """Give the line on which a row stands, counted from 1."""
-    (found,) = [n for n, line in enumerate(text.splitlines(), 1) if line == row]
-    return found
+    """Return the line on which a row stands, counted from 1."""
+    (number,) = [n for n, line in enumerate(text.splitlines(), 1) if line == row]
+    return number
 
 
-def test_a_good_source_is_read_cell_by_cell(tmp_path, registry):
+def test_good_source_is_read_cell_by_cell(tmp_path, registry):
     source = LessonSource(write_lesson(tmp_path, GOOD))
     kinds = [cell.kind for cell in source.cells]
     assert kinds == ["prose", "code", "prose", "exercise", "check"]
@@ -82,7 +82,7 @@ def test_windows_line_ends_are_read_as_line_ends(tmp_path, registry):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("#%%", "a cell starts with '# %%', not with '#%%'"),
         ("# %%[markdown]", "unknown marker '# %%[markdown]'"),
@@ -98,11 +98,11 @@ def test_windows_line_ends_are_read_as_line_ends(tmp_path, registry):
         ('# %% active="ipynb"', "unknown marker"),
     ],
 )
-def test_an_unknown_marker_is_refused_where_it_stands(refusal, row, said):
+def test_unknown_marker_is_refused_with_its_line(refusal, row, message):
     text = f"{TOP}\n{row}\nx = 1\n"
     line, sentence = refusal(text)
     assert line == line_of(text, row)
-    assert said in sentence
+    assert message in sentence
 
 
 def test_tags_that_nbval_knows_are_kept(tmp_path, registry):
@@ -112,7 +112,7 @@ def test_tags_that_nbval_knows_are_kept(tmp_path, registry):
 
 
 @pytest.mark.parametrize(
-    ("rows", "bad", "said"),
+    ("rows", "bad", "message"),
     [
         ("# %%\nx = (1,\ny = 2\n", 2, "syntax error: '(' was never closed"),
         ("# %%\n\n\nfor x in y\n    pass\n", 4, "syntax error: expected ':'"),
@@ -128,10 +128,10 @@ def test_tags_that_nbval_knows_are_kept(tmp_path, registry):
         ("# %%\n### BEGIN HIDDEN TESTS\nx = 1\n", 2, "nbgrader's mark"),
     ],
 )
-def test_a_typo_in_a_cell_is_refused_with_its_line(refusal, rows, bad, said):
+def test_typo_in_a_cell_is_refused_with_its_line(refusal, rows, bad, message):
     before = TOP.count("\n") + 1
     line, sentence = refusal(f"{TOP}\n{rows}")
-    assert said in sentence
+    assert message in sentence
     assert line == before + bad
 
 
@@ -143,18 +143,18 @@ def test_text_before_the_first_cell_is_refused(refusal):
     assert refusal("# ---\n# jupyter:\n# ---\n" + GOOD)[0] == 1
 
 
-def test_a_mark_inside_a_string_is_refused(refusal):
+def test_mark_inside_a_string_is_refused(refusal):
     line, sentence = refusal(f'{TOP}\n# %%\nx = """\n# %%\n"""\n')
     assert line == TOP.count("\n") + 3
     assert sentence.startswith("syntax error: unterminated triple-quoted string")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n"])
-def test_a_source_without_cells_is_refused(refusal, text):
+def test_source_without_cells_is_refused(refusal, text):
     assert refusal(text)[0] == 1
 
 
-def test_a_source_that_is_not_text_is_refused(tmp_path):
+def test_source_that_is_not_text_is_refused(tmp_path):
     path = write_lesson(tmp_path, GOOD)
     path.write_bytes(b"# %%\nx = '\xff'\n")
     with pytest.raises(SourceError, match=r"1: cannot be read: 'utf-8' codec"):
@@ -177,7 +177,7 @@ def test_a_source_that_is_not_text_is_refused(tmp_path):
         f"    from {MODULE} import double  # exercise",
     ],
 )
-def test_a_misspelt_exercise_marker_is_refused(refusal, row):
+def test_misspelt_exercise_marker_is_refused(refusal, row):
     code = f"if True:\n{row}" if row.startswith(" ") else row
     text = GOOD.replace(f"from {MODULE} import double  # exercise", code)
     line, sentence = refusal(text)
@@ -186,7 +186,7 @@ def test_a_misspelt_exercise_marker_is_refused(refusal, row):
     assert "from course_lib.module import name  # exercise" in sentence
 
 
-def test_an_exercise_shares_its_cell_with_nothing(refusal):
+def test_exercise_shares_its_cell_with_nothing(refusal):
     row = f"from {MODULE} import double  # exercise"
     text = GOOD.replace(row, f"import math\n{row}")
     assert refusal(text)[0] == line_of(text, row)
@@ -201,7 +201,7 @@ def test_imports_with_other_comments_are_no_markers(tmp_path, registry):
     "row",
     ["check(double); x = 1", "points = check(double)", "check(np.exp)", "check()"],
 )
-def test_a_check_stands_in_a_cell_of_its_own(refusal, row):
+def test_check_stands_in_a_cell_of_its_own(refusal, row):
     text = GOOD.replace("check(double)", row)
     line, sentence = refusal(text)
     assert line == line_of(text, row)
@@ -219,7 +219,7 @@ def test_a_check_stands_in_a_cell_of_its_own(refusal, row):
         "###Exercise: double",
     ],
 )
-def test_a_heading_with_hand_written_parts_is_refused(refusal, row):
+def test_heading_with_hand_written_parts_is_refused(refusal, row):
     text = GOOD.replace("### Exercise: double", row)
     line, sentence = refusal(text)
     assert line == line_of(text, f"# {row}")
@@ -237,7 +237,7 @@ CHECK = "\n# %%\ncheck(double)\n"
 
 
 @pytest.mark.parametrize(
-    ("parts", "at", "said"),
+    ("parts", "at", "message"),
     [
         ([HEADING, MARKER], 1, "double has no check after it"),
         ([HEADING, MARKER, MARKER, CHECK], 2, "double has no check before it"),
@@ -254,9 +254,9 @@ CHECK = "\n# %%\ncheck(double)\n"
         ([HEADING, HEADING, MARKER, CHECK], 1, "a second heading for double"),
     ],
 )
-def test_heading_exercise_and_check_stand_in_order(refusal, parts, at, said):
+def test_heading_exercise_and_check_stand_in_order(refusal, parts, at, message):
     line, sentence = refusal(TOP + "".join(parts))
-    assert sentence == said
+    assert sentence == message
     start = (TOP + "".join(parts[:at])).count("\n") + 2  # the blank line before a cell
     assert line - start in (0, 1)
 
@@ -271,29 +271,29 @@ def test_two_headings_in_a_cell_are_refused(refusal, registry):
 @pytest.mark.parametrize(
     "row", ["# ### Exercise: dobule", f"from {MODULE} import dobule  # exercise"]
 )
-def test_an_unknown_exercise_is_refused(refusal, row):
+def test_unknown_exercise_is_refused(refusal, row):
     text = GOOD.replace(row.replace("dobule", "double"), row)
     line, sentence = refusal(text)
     assert line == line_of(text, row)
     assert sentence.startswith("no exercise named 'dobule'")
 
 
-def test_a_renamed_exercise_is_refused_until_the_lesson_follows(refusal, registry):
+def test_renamed_exercise_is_refused(refusal, registry):
     registry.exercises["twofold"] = registry.exercises.pop("double")
     assert "no exercise named 'double'" in refusal(GOOD)[1]
 
 
-def test_an_exercise_of_another_module_is_refused(refusal):
+def test_exercise_of_another_module_is_refused(refusal):
     text = GOOD.replace(MODULE, "course_lib.attention")
     assert refusal(text)[1] == f"double is in {MODULE}, not in course_lib.attention"
 
 
-def test_an_exercise_of_another_lesson_is_refused(refusal, registry):
+def test_exercise_of_another_lesson_is_refused(refusal, registry):
     registry.add(DOUBLE, "double", lesson="01_other")
     assert refusal(GOOD)[1] == "double says it belongs to 01_other"
 
 
-def test_an_exercise_that_uses_a_later_one_is_refused(refusal, registry):
+def test_exercise_that_uses_a_later_one_is_refused(refusal, registry):
     registry.add(TWICE_DOUBLE, "quadruple", uses=("double",))
     text = TOP + exercise_cells("quadruple") + exercise_cells("double")
     line, sentence = refusal(text)
@@ -301,7 +301,7 @@ def test_an_exercise_that_uses_a_later_one_is_refused(refusal, registry):
     assert sentence.startswith("quadruple uses double, which neither stands above it")
 
 
-def test_an_exercise_may_use_an_earlier_one_or_a_set_up_import(tmp_path, registry):
+def test_exercise_may_use_an_earlier_one_or_a_set_up_import(tmp_path, registry):
     registry.add(TWICE_DOUBLE, "quadruple", uses=("double",))
     below = TOP + exercise_cells("double") + exercise_cells("quadruple")
     imported = TOP + f"from {MODULE} import double\n" + exercise_cells("quadruple")
@@ -311,7 +311,7 @@ def test_an_exercise_may_use_an_earlier_one_or_a_set_up_import(tmp_path, registr
         assert used == {"np", "double"}
 
 
-def test_a_name_that_only_a_later_cell_imports_is_refused(refusal, registry):
+def test_name_that_only_a_later_cell_imports_is_refused(refusal, registry):
     registry.add(
         'def double(x):\n    """Give it."""\n    return math.fsum([x, x])\n', "double"
     )
@@ -322,7 +322,7 @@ def test_a_name_that_only_a_later_cell_imports_is_refused(refusal, registry):
         assert sentence.startswith("double needs the name 'math', which is neither")
 
 
-def test_names_of_all_import_cells_before_the_first_exercise_count(tmp_path, registry):
+def test_import_cells_before_the_first_exercise_are_set_up(tmp_path, registry):
     registry.add(
         'def double(x):\n    """Give it."""\n    return os.name, nn.F, log(x)\n',
         "double",
@@ -332,7 +332,7 @@ def test_names_of_all_import_cells_before_the_first_exercise_count(tmp_path, reg
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (f"@functools.cache\n{DOUBLE}", "is decorated"),
         ("def double(x): return 2 * x\n", "is written on one line"),
@@ -347,25 +347,25 @@ def test_names_of_all_import_cells_before_the_first_exercise_count(tmp_path, reg
         (DOUBLE.replace("Give", "### BEGIN SOLUTION"), "nbgrader's mark"),
     ],
 )
-def test_a_reference_that_cannot_be_a_solution_cell_is_refused(
-    refusal, registry, text, said
+def test_reference_that_cannot_be_a_solution_cell_is_refused(
+    refusal, registry, text, message
 ):
     registry.add(text, "double")
     line, sentence = refusal(GOOD)
     assert line == line_of(GOOD, f"from {MODULE} import double  # exercise")
     assert sentence.startswith("double ")
-    assert said in sentence
+    assert message in sentence
 
 
 @pytest.mark.parametrize("reference", [math.sqrt, functools.partial(math.pow, 2.0)])
-def test_a_reference_without_a_source_is_refused(tmp_path, reference):
+def test_reference_without_a_source_is_refused(tmp_path, reference):
     exercise = exercise_from(tmp_path, DOUBLE, "double")
     exercise.reference = reference
     assert fault(exercise, set()) == "is not a function with a source of its own"
 
 
 @pytest.mark.parametrize("name", ["größe", "a" * 59])
-def test_a_name_that_is_no_cell_id_is_refused(tmp_path, name):
+def test_name_that_is_no_cell_id_is_refused(tmp_path, name):
     exercise = exercise_from(tmp_path, DOUBLE.replace("double", name), name)
     assert "cannot be a cell's id" in fault(exercise, set())
 

@@ -38,7 +38,7 @@ def course(tmp_path):
     return Course(tmp_path)
 
 
-def test_without_built_lessons_the_command_says_what_to_do(tmp_path, monkeypatch):
+def test_commands_without_built_lessons_say_what_to_do(tmp_path, monkeypatch):
     (tmp_path / "nbgrader_config.py").write_text("")
     monkeypatch.chdir(tmp_path)
     for command in ("lab", "update"):
@@ -56,7 +56,7 @@ def test_only_root_is_allowed_as_root(course, monkeypatch, user, allowed):
     assert "--no-browser" not in arguments
 
 
-def test_the_settings_name_plugins_that_exist():
+def test_settings_name_plugins_that_exist():
     page = json.loads((SETTINGS / "labconfig" / "page_config.json").read_text())
     installed = Path(sys.prefix, "share", "jupyter", "lab")
     code = [
@@ -73,7 +73,7 @@ def test_the_settings_name_plugins_that_exist():
     assert not any("validate" in name for name in page["disabledExtensions"])
 
 
-def test_the_settings_are_part_of_the_distribution():
+def test_settings_are_part_of_the_distribution():
     files = {path.relative_to(SETTINGS.parent) for path in SETTINGS.rglob("*.json")}
     pyproject = (ROOT / "pyproject.toml").read_text()
     assert 'autograder = ["workspace/jupyter/**/*.json", ' in pyproject
@@ -110,14 +110,14 @@ def server(course):
 
 def wait_for_address(log, running):
     for _ in range(600):
-        if found := re.search(r"http://127\.0\.0\.1:\d+\S+", log.read_text()):
-            return found[0]
+        if match := re.search(r"http://127\.0\.0\.1:\d+\S+", log.read_text()):
+            return match[0]
         assert running.poll() is None, log.read_text()
         time.sleep(0.1)
     raise AssertionError(log.read_text())
 
 
-def test_the_server_shows_the_learner_what_the_learner_needs(server, course):
+def test_server_shows_lessons_and_hides_formgrader(server, course):
     port, address = server
     assert f"/lab/tree/{SECOND}/{SECOND}.ipynb?token=" in address
     assert int(re.search(r":(\d+)/", address)[1]) != port

@@ -41,7 +41,7 @@ def stub(name, docstring="Say what."):
 
 
 def lesson_cells(**changed):
-    """Cells of a small lesson; ``changed`` gives another text by name, or drops one."""
+    """Return cells of a small lesson; ``changed`` has other texts, None for none."""
     cells = {
         "title": "# Dot-product attention",
         "try_it": "temperature = 1.0",
@@ -106,17 +106,17 @@ class Class:
 
     def insert(self, cell, after):
         cells = self.cells
-        places = [place for place, kept in enumerate(cells) if kept.id == after]
-        cells.insert(places[0] + 1 if places else 0, cell)
+        ids = [each.id for each in cells]
+        cells.insert(ids.index(after) + 1 if after in ids else 0, cell)
         write_notebook(self.path, cells)
 
     def update(self):
-        """Update and give the line about the lesson."""
-        (found,) = [row for row in update(self.course) if row.lesson == LESSON]
-        return found
+        """Update and return the line about the lesson."""
+        (row,) = [row for row in update(self.course) if row.lesson == LESSON]
+        return row
 
     def files(self):
-        """Everything in ``work/``, with the times of the last writing."""
+        """Return everything in ``work/``, with the times of the last writing."""
         paths = [
             path for path in (self.course.root / "work").rglob("*") if path.is_file()
         ]
@@ -153,18 +153,18 @@ def test_opening_again_overwrites_nothing(learner):
     assert learner.path.read_bytes() == before
 
 
-def test_an_empty_or_broken_copy_is_not_overwritten_either(learner):
+def test_empty_or_broken_copy_is_not_overwritten_either(learner):
     learner.path.write_text("")
     assert open_workspace(learner.course) == []
     assert learner.path.read_text() == ""
 
 
-def test_a_copy_that_appears_meanwhile_wins(tmp_path):
+def test_copying_never_replaces_a_file(tmp_path):
     path = tmp_path / "notebook.ipynb"
     path.write_text("the learner's")
     assert not workspace.write_new(path, "the course's")
     assert path.read_text() == "the learner's"
-    assert [kept.name for kept in tmp_path.iterdir()] == ["notebook.ipynb"]
+    assert [path.name for path in tmp_path.iterdir()] == ["notebook.ipynb"]
 
 
 def test_copies_are_made_on_a_file_system_without_links(tmp_path, monkeypatch):
@@ -176,14 +176,14 @@ def test_copies_are_made_on_a_file_system_without_links(tmp_path, monkeypatch):
     assert workspace.write_new(path, "first")
     assert not workspace.write_new(path, "second")
     assert path.read_text() == "first"
-    assert [kept.name for kept in tmp_path.iterdir()] == ["notebook.ipynb"]
+    assert [path.name for path in tmp_path.iterdir()] == ["notebook.ipynb"]
 
 
-@pytest.mark.parametrize("place", ["base", "mine"])
-def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, place):
+@pytest.mark.parametrize("copy", ["base", "mine"])
+def test_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, copy):
     made = Class(tmp_path)
     made.release()
-    module = course_files if place == "base" else workspace
+    module = course_files if copy == "base" else workspace
     disk = FullDisk()
     monkeypatch.setattr(module, "os", disk)
     with pytest.raises(CourseError, match=r"could not be written .No space left"):
@@ -194,7 +194,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, place):
 
 
 class FullDisk:
-    """The module ``os`` on a disk that fills up at the last moment."""
+    """The module ``os`` on a disk without space at the last moment."""
 
     def __getattr__(self, name):
         return getattr(os, name)
@@ -214,7 +214,7 @@ open_workspace(Course(pathlib.Path(sys.argv[1])))
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_a_killed_opening_is_finished_by_the_next(tmp_path, count):
+def test_killed_opening_is_finished_by_the_next(tmp_path, count):
     made = Class(tmp_path)
     made.release()
     killed = subprocess.run(
@@ -238,7 +238,7 @@ def test_half_a_notebook_of_the_course_is_not_copied(tmp_path):
     assert made.files() == {}
 
 
-def test_without_news_nothing_is_written(learner):
+def test_update_without_a_newer_lesson_writes_nothing(learner):
     learner.write(softmax=ANSWER, try_it="temperature = 9")
     before = learner.files()
     assert learner.update().line == "nothing new"
@@ -260,11 +260,11 @@ def test_update_brings_the_newer_text_and_keeps_the_answer(learner):
         f"work/{LESSON}/{LESSON}.before-update-1.ipynb; where it is open, choose "
         "File → Reload Notebook from Disk"
     )
-    kept = learner.path.with_name(f"{LESSON}.before-update-1.ipynb")
-    assert kept.read_bytes() == old
+    old_file = learner.path.with_name(f"{LESSON}.before-update-1.ipynb")
+    assert old_file.read_bytes() == old
 
 
-def test_an_updated_notebook_shows_no_output_of_the_older_lesson(learner):
+def test_updated_notebook_shows_no_output_of_the_older_lesson(learner):
     learner.write(softmax=ANSWER)
     learner.release(title="# Newer")
     learner.update()
@@ -286,12 +286,12 @@ def test_old_files_are_numbered_and_all_kept(learner):
         learner.release(title=f"# Version {number}")
         learner.write(softmax=f"{ANSWER}  # {number}")
         learner.update()
-        kept = learner.path.with_name(f"{LESSON}.before-update-{number}.ipynb")
-        assert f"# {number}" in kept.read_text()
+        old_file = learner.path.with_name(f"{LESSON}.before-update-{number}.ipynb")
+        assert f"# {number}" in old_file.read_text()
     assert learner.texts[2] == f"{ANSWER}  # 3"
 
 
-def test_a_changed_stub_does_not_replace_an_answer_and_is_told(learner):
+def test_changed_stub_is_reported_and_keeps_the_answer(learner):
     learner.write(softmax=ANSWER)
     learner.release(softmax=stub("softmax", "A new contract."))
     line = learner.update().line
@@ -302,7 +302,7 @@ def test_a_changed_stub_does_not_replace_an_answer_and_is_told(learner):
     assert learner.update().line == "nothing new"
 
 
-def test_an_unchanged_stub_is_no_answer(learner):
+def test_unchanged_stub_is_no_answer(learner):
     learner.write(softmax=stub("softmax").replace("\n", "  \r\n") + "\n\n")
     learner.release(softmax=stub("softmax", "A new contract."))
     assert "answers" not in learner.update().line
@@ -339,7 +339,7 @@ def test_own_cells_stay_when_the_cell_before_them_is_gone(learner):
     assert "between" not in ids
 
 
-def test_a_changed_demonstration_stays_unless_the_course_changed_it_too(learner):
+def test_changed_demonstration_stays_unless_changed_upstream(learner):
     learner.write(try_it="temperature = 9", between="My words.")
     learner.release(between="Better words.", end="A better end.")
     line = learner.update().line
@@ -349,14 +349,14 @@ def test_a_changed_demonstration_stays_unless_the_course_changed_it_too(learner)
     assert "1 cell of the lesson that you had changed" in line
 
 
-def test_a_changed_check_is_the_courses_again(learner):
+def test_changed_check_is_replaced_by_the_courses(learner):
     learner.write(check_softmax="pass")
     learner.release(title="# Newer")
     assert "1 cell of the lesson that you had changed" in learner.update().line
     assert learner.texts[3] == "check(softmax)"
 
 
-def test_a_deleted_cell_of_the_lesson_comes_back(learner):
+def test_deleted_cell_of_the_lesson_comes_back(learner):
     cells = [cell for cell in learner.cells if cell.id != "check-softmax"]
     write_notebook(learner.path, cells)
     learner.release(title="# Newer")
@@ -364,15 +364,15 @@ def test_a_deleted_cell_of_the_lesson_comes_back(learner):
     assert learner.texts[3] == "check(softmax)"
 
 
-def test_the_answer_to_a_dropped_exercise_is_kept_as_an_own_cell(learner):
+def test_answer_to_a_dropped_exercise_is_kept_as_an_own_cell(learner):
     learner.write(softmax=ANSWER)
     learner.release(softmax=None, check_softmax=None)
     assert "1 cell of your own" in learner.update().line
-    (kept,) = [cell for cell in learner.cells if cell.source == ANSWER]
-    assert "nbgrader" not in kept.metadata
+    (own,) = [cell for cell in learner.cells if cell.source == ANSWER]
+    assert "nbgrader" not in own.metadata
 
 
-def test_a_copied_answer_cell_is_kept_without_the_exercises_name(learner):
+def test_copied_answer_cell_is_kept_without_the_exercises_name(learner):
     learner.write(softmax=ANSWER)
     copied = make_cell("softmax", "def softmax(x): return 'an attempt'")
     copied.id = "copy"
@@ -385,7 +385,7 @@ def test_a_copied_answer_cell_is_kept_without_the_exercises_name(learner):
     assert len(named) == 4
 
 
-def test_cells_are_found_by_their_text_where_an_editor_dropped_the_ids(learner):
+def test_cells_without_ids_are_matched_by_their_text(learner):
     learner.write(softmax=ANSWER)
     learner.insert(new_code_cell("mine = 1"), after="between")
     notebook = json.loads(learner.path.read_text())
@@ -402,7 +402,7 @@ def test_cells_are_found_by_their_text_where_an_editor_dropped_the_ids(learner):
 
 
 @pytest.mark.parametrize("harm", ["delete", "break"])
-def test_without_the_original_an_answer_is_kept_all_the_same(learner, harm):
+def test_answer_is_kept_without_the_original(learner, harm):
     learner.write(softmax=ANSWER)
     learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
     base = Copy(learner.course, LESSON).base
@@ -429,7 +429,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_broken_notebook_is_left_alone_and_stops_no_other(learner, broken):
+def test_broken_notebook_is_left_alone_and_stops_no_other(learner, broken):
     learner.release(OTHER)
     open_workspace(learner.course)
     learner.path.write_bytes(broken)
@@ -445,7 +445,7 @@ def test_a_broken_notebook_is_left_alone_and_stops_no_other(learner, broken):
     assert second.line.startswith("updated")
 
 
-def test_a_lesson_that_is_new_is_copied(learner):
+def test_lesson_that_is_new_is_copied(learner):
     learner.release(OTHER)
     assert [row.line for row in update(learner.course)] == [
         "nothing new",
@@ -453,7 +453,7 @@ def test_a_lesson_that_is_new_is_copied(learner):
     ]
 
 
-def test_an_update_that_was_cut_short_is_finished_by_the_next(learner, monkeypatch):
+def test_interrupted_update_is_finished_by_the_next(learner, monkeypatch):
     learner.write(softmax=ANSWER)
     learner.insert(new_code_cell("mine = 1", id="own"), after="softmax")
     learner.release(title="# Newer", between=None, try_it=None)
@@ -467,7 +467,7 @@ def test_an_update_that_was_cut_short_is_finished_by_the_next(learner, monkeypat
     assert base.read_bytes() != before
 
 
-def test_a_full_disk_during_an_update_leaves_the_notebook(learner, monkeypatch):
+def test_full_disk_during_an_update_leaves_the_notebook(learner, monkeypatch):
     learner.write(softmax=ANSWER)
     learner.release(title="# Newer")
     before = learner.files()
@@ -478,7 +478,7 @@ def test_a_full_disk_during_an_update_leaves_the_notebook(learner, monkeypatch):
     assert learner.files() == before
 
 
-def test_the_command_prints_a_line_per_lesson(learner, monkeypatch):
+def test_update_command_prints_a_line_per_lesson(learner, monkeypatch):
     monkeypatch.chdir(learner.path.parent)
     learner.release(title="# Newer")
     done = CliRunner().invoke(app, ["update"])
@@ -486,7 +486,7 @@ def test_the_command_prints_a_line_per_lesson(learner, monkeypatch):
     assert done.output.startswith(f"{LESSON}: updated")
 
 
-def test_the_command_fails_after_all_lessons_if_one_failed(learner, monkeypatch):
+def test_update_command_fails_after_all_lessons(learner, monkeypatch):
     monkeypatch.chdir(learner.course.root)
     learner.release(OTHER)
     learner.path.write_text("{")
