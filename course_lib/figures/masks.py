@@ -27,6 +27,7 @@ from course_lib.figures.drawing import (
     new_axes,
     text_width,
 )
+from course_lib.masks import require_boolean
 
 ALLOWED = "#BFDDF1"  # hatching, not this colour, tells it from a blocked cell
 
@@ -152,11 +153,8 @@ def losses(
 def _check(
     may_attend: np.ndarray, queries: Sequence[str], keys: Sequence[str]
 ) -> np.ndarray:
-    """Return a mask as booleans; raise ``ValueError`` for another type or shape."""
-    if np.asarray(may_attend).dtype != bool:
-        raise ValueError(
-            f"may_attend holds {np.asarray(may_attend).dtype}, not booleans"
-        )
+    """Return a mask; raise ``TypeError`` or ``ValueError`` for another type or shape."""
+    require_boolean(np.asarray(may_attend))
     return checked_table(may_attend, queries, keys).astype(bool)
 
 

@@ -17,6 +17,7 @@ from course_lib.figures.drawing import (
     write_text,
 )
 from course_lib.figures.masks import draw_mask
+from course_lib.masks import require_boolean
 
 LabelledMask = tuple[np.ndarray, Sequence[str], Sequence[str]]
 
@@ -74,10 +75,11 @@ def three_attentions(
     for (name, (mask, queries, keys)), label, width in zip(
         attentions.items(), labels, widths, strict=True
     ):
-        if mask.dtype != bool or mask.shape != (len(queries), len(keys)):
+        require_boolean(mask)
+        if mask.shape != (len(queries), len(keys)):
             raise ValueError(
-                f"{name}: a mask {mask.dtype} {mask.shape} is not booleans for "
-                f"{len(queries)} queries and {len(keys)} keys"
+                f"{name}: a mask {mask.shape} does not fit {len(queries)} queries and "
+                f"{len(keys)} keys"
             )
         tall = cell * len(queries)
         corner = (

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from course_lib.masks import require_boolean
+
 
 class TinyDecoder(nn.Module):
     """Predict a token at every position: one attention head, one hidden layer.
@@ -57,10 +59,10 @@ class TinyDecoder(nn.Module):
 
 
 def mask_for_torch(may_attend: np.ndarray) -> torch.Tensor:
-    """Convert a mask; raise ``ValueError`` for one that would train to NaN."""
-    if may_attend.dtype != bool or not may_attend.any(axis=-1).all():
+    """Convert a mask; refuse one that is not boolean or would train to NaN."""
+    require_boolean(may_attend)
+    if not may_attend.any(axis=-1).all():
         raise ValueError(
-            f"may_attend holds {may_attend.dtype}: it must hold booleans, and a True "
-            "in each row"
+            "may_attend has a row without True: let each query attend to a key"
         )
     return torch.tensor(may_attend)

@@ -58,12 +58,11 @@ def test_seeded_restores_threads_after_an_error():
     assert torch.get_num_threads() == threads
 
 
-@pytest.mark.parametrize(
-    "mask", [causal_mask(4).astype(float), np.zeros((4, 4), dtype=bool)]
-)
-def test_unusable_masks_are_refused(mask):
-    with pytest.raises(ValueError, match="must hold booleans, and a True in each row"):
-        leak_canary.train(mask)
+def test_unusable_masks_are_refused():
+    with pytest.raises(TypeError, match="may_attend must be boolean, got float64"):
+        leak_canary.train(causal_mask(4).astype(float))
+    with pytest.raises(ValueError, match="may_attend has a row without True"):
+        leak_canary.train(np.zeros((4, 4), dtype=bool))
 
 
 def test_sentences_differ_and_keep_their_step():

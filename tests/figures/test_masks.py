@@ -129,7 +129,7 @@ def test_bounds_of_losses_are_labelled_lines():
 
 
 def test_unfit_masks_are_refused():
-    with pytest.raises(ValueError, match="may_attend holds float64, not booleans"):
+    with pytest.raises(TypeError, match="may_attend must be boolean, got float64"):
         figures.mask_heatmap(np.ones((2, 2)), words(2), words(2), alt=ALT)
     with pytest.raises(ValueError, match="do not fit 3 row labels"):
         figures.mask_heatmap(causal_mask(2), words(3), words(2), alt=ALT)
