@@ -153,7 +153,7 @@ def losses(
 def _check(
     may_attend: np.ndarray, queries: Sequence[str], keys: Sequence[str]
 ) -> np.ndarray:
-    """Return a mask; raise ``TypeError`` or ``ValueError`` for another type or shape."""
+    """Return a mask; refuse one that is not boolean or has another shape."""
     require_boolean(np.asarray(may_attend))
     return checked_table(may_attend, queries, keys).astype(bool)
 

@@ -86,9 +86,13 @@ def test_exactly_the_blocked_cells_are_hatched():
 
 
 def test_unfit_masks_are_refused():
-    for mask in (causal_mask(3), np.ones((2, 3))):
-        with pytest.raises(ValueError, match=r"tall: a mask .* 2 queries and 3 keys"):
-            figures.three_attentions({"tall": (mask, ["a", "b"], ["c"] * 3)}, alt=ALT)
+    def draw(mask):
+        figures.three_attentions({"tall": (mask, ["a", "b"], ["c"] * 3)}, alt=ALT)
+
+    with pytest.raises(ValueError, match=r"tall: a mask .* 2 queries and 3 keys"):
+        draw(causal_mask(3))
+    with pytest.raises(TypeError, match="may_attend must be boolean, got float64"):
+        draw(np.ones((2, 3)))
 
 
 def test_all_notes_are_written():
