@@ -35,36 +35,36 @@ VALUES = [
 ]
 
 
-def crossed(value):
+def round_trip(value):
     return unpack(pack(value))
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_a_value_arrives_as_it_was_sent(value):
-    found = crossed(value)
-    assert type(found) is type(value)
-    assert first_difference(found, value) is None
+def test_value_arrives_unchanged(value):
+    arrived = round_trip(value)
+    assert type(arrived) is type(value)
+    assert first_difference(arrived, value) is None
     if isinstance(value, np.ndarray):
-        assert (found.dtype, found.shape) == (value.dtype, value.shape)
+        assert (arrived.dtype, arrived.shape) == (value.dtype, value.shape)
     if isinstance(value, torch.Tensor):
-        assert (found.dtype, found.shape) == (value.dtype, value.shape)
+        assert (arrived.dtype, arrived.shape) == (value.dtype, value.shape)
 
 
-def test_what_was_counted_with_the_standard_library_arrives_as_a_dictionary():
+def test_counter_and_defaultdict_arrive_as_dict():
     for sent in (Counter("aab"), defaultdict(int, a=2, b=1)):
-        found = crossed([sent])[0]
-        assert type(found) is dict and found == {"a": 2, "b": 1}
+        arrived = round_trip([sent])[0]
+        assert type(arrived) is dict and arrived == {"a": 2, "b": 1}
 
 
 def test_nan_arrives_as_nan():
-    assert np.isnan(crossed([float("nan"), np.array([np.nan])])[1]).all()
+    assert np.isnan(round_trip([float("nan"), np.array([np.nan])])[1]).all()
 
 
-def test_an_array_keeps_the_order_of_its_columns_and_gets_memory_of_its_own():
+def test_array_keeps_memory_order_and_owns_its_memory():
     columns = np.arange(6.0).reshape(2, 3).T
-    assert crossed(columns).flags.f_contiguous
-    found = crossed(columns)
-    found[0, 0] = 7.0
+    assert round_trip(columns).flags.f_contiguous
+    arrived = round_trip(columns)
+    arrived[0, 0] = 7.0
     assert columns[0, 0] == 0.0
 
 
@@ -99,24 +99,22 @@ class Metaclass(type):
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_what_does_not_cross_arrives_as_a_stranger_with_the_name_of_its_type(
-    value, name
-):
-    (found,) = crossed([value])
-    assert isinstance(found, UnknownObject)
-    assert type(found).__name__ == name
+def test_unknown_object_arrives_with_the_name_of_its_type(value, name):
+    (arrived,) = round_trip([value])
+    assert isinstance(arrived, UnknownObject)
+    assert type(arrived).__name__ == name
 
 
-def test_a_value_that_holds_itself_ends_somewhere():
+def test_value_that_contains_itself_is_cut_off():
     endless = [1]
     endless.append(endless)
-    assert crossed(endless)[0] == 1
+    assert round_trip(endless)[0] == 1
 
 
-def test_a_function_crosses_as_its_number():
-    found = unpack(pack([abs], lambda function: 4 if function is abs else None))
-    assert type(found[0]) is wire.Callback
-    assert found[0].number == 4
+def test_function_arrives_as_its_number():
+    arrived = unpack(pack([abs], lambda function: 4 if function is abs else None))
+    assert type(arrived[0]) is wire.Callback
+    assert arrived[0].number == 4
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ def test_a_function_crosses_as_its_number():
     ],
     ids=["one array", "several", "a text"],
 )
-def test_a_value_that_is_too_big_is_refused_before_it_is_sent(value):
+def test_pack_refuses_values_that_are_too_large(value):
     with pytest.raises(TooLarge):
         pack(value)
 
@@ -171,12 +169,12 @@ def frame(tree, data=b""):
     ],
     ids=repr,
 )
-def test_a_lying_frame_is_nonsense_and_no_other_error(tree):
+def test_false_frame_is_a_malformed_message(tree):
     with pytest.raises(MalformedMessage):
         unpack(frame(tree, bytes(8)))
 
 
-def test_nesting_without_end_is_nonsense():
+def test_endless_nesting_is_a_malformed_message():
     tree = 1
     for _ in range(200):
         tree = ["l", tree]
@@ -188,7 +186,7 @@ def test_nesting_without_end_is_nonsense():
 
 @settings(max_examples=300, derandomize=True, deadline=None)
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_value_or_nonsense(noise):
+def test_any_bytes_are_a_value_or_a_malformed_message(noise):
     for text in (noise, wire.LENGTHS.pack(len(noise), 0) + noise):
         try:
             unpack(text)
@@ -209,11 +207,11 @@ DATA = st.recursive(
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(DATA)
-def test_any_data_arrives_as_it_was_sent(value):
-    assert crossed(value) == value
+def test_any_data_arrives_unchanged(value):
+    assert round_trip(value) == value
 
 
-def test_receiving_ends_at_the_deadline_at_the_end_and_at_a_length_without_end():
+def test_receive_ends_at_deadline_end_and_excessive_length():
     own, theirs = socket.socketpair()
     with own, theirs:
         start = time.monotonic()
@@ -227,7 +225,7 @@ def test_receiving_ends_at_the_deadline_at_the_end_and_at_a_length_without_end()
             wire.receive(own, time.monotonic() + 5)
 
 
-def test_a_drip_of_bytes_does_not_move_the_deadline():
+def test_slow_bytes_do_not_move_the_deadline():
     own, theirs = socket.socketpair()
 
     def drip():
