@@ -19,6 +19,7 @@ from autograder.demo.sample_class import right_answer
 LESSON = "01_dot_product_attention"
 COURSE = Course.here()
 EXERCISES = tuple(exercise.name for exercise in exercises_of(LESSON))
+MAX_POINTS = sum(exercise.points for exercise in exercises_of(LESSON))
 LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
 
 
@@ -38,11 +39,11 @@ class Submission:
             self.answer(name, right_answer(name))
 
     def cell(self, name: str) -> NotebookNode:
-        """Give the cell of an id: ``softmax``, ``check-softmax``, ``attention-4``."""
-        return self.notebook.cells[self.place(name)]
+        """Return the cell of an id: ``softmax``, ``check-softmax``, ``attention-4``."""
+        return self.notebook.cells[self.index(name)]
 
-    def place(self, name: str) -> int:
-        """Give where the cell of an id stands."""
+    def index(self, name: str) -> int:
+        """Return the index of the cell of an id."""
         return [cell.get("id") for cell in self.notebook.cells].index(name)
 
     def answer(self, name: str, text: str) -> None:
@@ -50,7 +51,7 @@ class Submission:
         self.cell(name).source = text
 
     def own(self, text: str, *, above: str = "", below: str = "") -> NotebookNode:
-        """Add a code cell of the learner's own: at the end, or beside a cell."""
+        """Add a code cell of the learner's own: at the end, or next to a cell."""
         cell = new_code_cell(text, id=f"own-{len(self.notebook.cells)}")
         self._insert(cell, above, below)
         return cell
@@ -62,11 +63,11 @@ class Submission:
         return cell
 
     def text(self) -> str:
-        """Give the notebook as it stands in a file, without any validation."""
+        """Return the notebook as the text of a file, without any validation."""
         return json.dumps(self.notebook, indent=1, ensure_ascii=False) + "\n"
 
     def write(self, folder: Path, student: str) -> Path:
-        """Write the file where nbgrader collects it; give its path."""
+        """Write the file where nbgrader collects it; return its path."""
         path = folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         raw = self.text().encode("utf-8", "surrogatepass")
@@ -74,7 +75,7 @@ class Submission:
         return path
 
     def _insert(self, cell: NotebookNode, above: str, below: str) -> None:
-        place = len(self.notebook.cells)
+        index = len(self.notebook.cells)
         if above or below:
-            place = self.place(above) if above else self.place(below) + 1
-        self.notebook.cells.insert(place, cell)
+            index = self.index(above) if above else self.index(below) + 1
+        self.notebook.cells.insert(index, cell)

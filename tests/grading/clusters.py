@@ -30,12 +30,12 @@ class DaskCluster:
         self.address = self._scheduler()
 
     def worker(self, course: Path) -> psutil.Process:
-        """Start a worker in a folder; give its process."""
+        """Start a worker in a folder; return its process."""
         options = [self.address, "--nthreads", "1", "--no-nanny"]
         return psutil.Process(self._start(["worker", *options], course).pid)
 
     def wait_for(self, count: int) -> list[str]:
-        """Wait until there are so many workers; give their addresses."""
+        """Wait until there are so many workers; return their addresses."""
         wait(lambda: len(self._workers()) == count)
         return self._workers()
 
@@ -87,10 +87,10 @@ class DaskCluster:
         return process
 
 
-def wait(found):
-    """Wait until there is something; give it."""
+def wait(ready):
+    """Wait until a function returns something true; return that."""
     for _ in range(1200):
-        if it := found():
-            return it
+        if value := ready():
+            return value
         time.sleep(0.05)
     raise TimeoutError("it does not start")

@@ -1,4 +1,4 @@
-"""Engines for tests: short limits, a fixed seed, and a look at what is left behind."""
+"""Engines for tests: short limits, a fixed seed, and what they leave behind."""
 
 import os
 from collections.abc import Iterator
@@ -29,23 +29,23 @@ def engine_of(course: Course, **options) -> Iterator[Engine]:
 
 
 def processes_of(engine: Engine) -> list[psutil.Process]:
-    """Give the processes of an engine's sandbox, its children among them."""
+    """Return the processes of an engine's sandbox, its children among them."""
     parent = psutil.Process(engine.sandbox.process)
     return [parent, *parent.children(recursive=True)]
 
 
-def strays(engine: Engine) -> list[str]:
-    """Give what runs and should not: any process but bubblewrap and the warm parent."""
-    left = [f"process {kept.pid} of the sandbox" for kept in processes_of(engine)[3:]]
+def stray_processes(engine: Engine) -> list[str]:
+    """Return what still runs besides bubblewrap and the warm parent."""
+    strays = [f"process {each.pid} of the sandbox" for each in processes_of(engine)[3:]]
     for process in psutil.process_iter(["uids", "name"]):
         uids = process.info["uids"]
         if uids and uids.real in SANDBOX_USERS and not _in_a_sandbox(process):
-            left.append(f"{process.info['name']} of user {uids.real}, outside")
-    return left
+            strays.append(f"{process.info['name']} of user {uids.real}, outside")
+    return strays
 
 
 def _in_a_sandbox(process: psutil.Process) -> bool:
-    """Say whether a process runs below bubblewrap, or has ended meanwhile."""
+    """Return whether a process runs below bubblewrap, or has ended meanwhile."""
     try:
         return any(above.name() == "bwrap" for above in process.parents())
     except psutil.Error:

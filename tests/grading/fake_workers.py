@@ -26,7 +26,7 @@ def work(connection, folders, settings, number):
 
 
 def answer(connection, task, settings):
-    """Give what becomes of a student of this name.
+    """Return the result of a student of this name.
 
     dies: its worker is killed each time; once-dies: the first time. slow: the first
     try takes too long. fault: the engine fails. refused: there is no sandbox.
@@ -49,6 +49,6 @@ def answer(connection, task, settings):
         CaseVerdict("by_hand", "A claim", "ok", 1.0, 1.0, True),
         CaseVerdict("of_ones", "Another", "wrong", 0.0, 1.0, True, "It is not."),
     )
-    told = f"worker {os.getpid()}"
-    exercise = ExerciseResult("softmax", 1.0, 2.0, cases, report=told)
+    report = f"worker {os.getpid()}"
+    exercise = ExerciseResult("softmax", 1.0, 2.0, cases, report=report)
     return GradingTaskResult(task, CodeResult((exercise,)), {"all": 0.5})

@@ -39,11 +39,11 @@ class Mangled(bytes):
 
 
 REAL = json.loads(Submission().text())
-Place = tuple[Any, ...]  # keys and indices that lead to a part of the notebook
+Path = tuple[Any, ...]  # keys and indices that lead to a part of the notebook
 
 
-def places(value: Any, above: Place = ()) -> list[Place]:
-    """Give the places of all parts of a value."""
+def paths(value: Any, above: Path = ()) -> list[Path]:
+    """Return the paths of all parts of a value."""
     inside = (
         value.items()
         if isinstance(value, dict)
@@ -51,32 +51,32 @@ def places(value: Any, above: Place = ()) -> list[Place]:
         if isinstance(value, list)
         else ()
     )
-    found = [above] if above else []
+    all_paths = [above] if above else []
     for key, part in inside:
-        found += places(part, (*above, key))
-    return found
+        all_paths += paths(part, (*above, key))
+    return all_paths
 
 
 @st.composite
 def files(draw: Any) -> Mangled:
-    """Give the bytes of a mangled notebook."""
+    """Return the bytes of a mangled notebook."""
     notebook: Any = copy.deepcopy(REAL)
     for _ in range(draw(st.integers(1, 6))):
-        found = places(notebook)
-        # Short places are few and matter most: a cell, its source, its metadata.
+        all_paths = paths(notebook)
+        # Short paths are few and matter most: a cell, its source, its metadata.
         depth = draw(st.integers(1, 4))
-        near = [place for place in found if len(place) == depth] or found
-        if near:
-            change(draw, notebook, draw(st.sampled_from(near)))
+        candidates = [path for path in all_paths if len(path) == depth] or all_paths
+        if candidates:
+            change(draw, notebook, draw(st.sampled_from(candidates)))
     text = json.dumps(notebook, ensure_ascii=draw(st.booleans()))
     raw = text.encode("utf-8", "surrogatepass")
     whole = draw(st.integers(0, 9)) > 0
     return Mangled(raw if whole else raw[: draw(st.integers(0, len(raw)))])
 
 
-def change(draw: Any, notebook: Any, place: Place) -> None:
+def change(draw: Any, notebook: Any, path: Path) -> None:
     """Do one thing to one part of the notebook."""
-    *above, last = place
+    *above, last = path
     holder = notebook
     for key in above:
         holder = holder[key]

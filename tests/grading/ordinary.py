@@ -17,7 +17,7 @@ USER = "1000"
 
 
 def why_not() -> str:
-    """Say why this cannot be done here; nothing if it can."""
+    """Return why this cannot be done here; "" if it can."""
     if os.geteuid() != 0:
         return "the tests run as an ordinary user already"
     missing = [name for name in ("bwrap", "setpriv") if not shutil.which(name)]
@@ -25,21 +25,21 @@ def why_not() -> str:
 
 
 def as_ordinary_user(command: Sequence[str], folder: Path) -> list[str]:
-    """Give the command that runs another as an ordinary user.
+    """Return the command that runs another as an ordinary user.
 
     folder : for its temporary files; made its own
     """
     os.chown(folder, int(USER), int(USER))
     options = ["--dev-bind", "/", "/"]
     needed = [Path(sys.base_prefix), Path(sys.prefix), COURSE.root, folder]
-    closed = sorted({above for place in needed if (above := _closed_above(place))})
+    closed = sorted({above for path in needed if (above := _closed_above(path))})
     for above in closed:
         options += ["--perms", "0755", "--tmpfs", str(above)]
-    for place in needed:
-        if above := _closed_above(place):
-            for between in reversed(place.relative_to(above).parents[:-1]):
+    for path in needed:
+        if above := _closed_above(path):
+            for between in reversed(path.relative_to(above).parents[:-1]):
                 options += ["--perms", "0755", "--dir", str(above / between)]
-            options += ["--bind", str(place), str(place)]
+            options += ["--bind", str(path), str(path)]
     for capability in ("CAP_SETUID", "CAP_SETGID"):
         options += ["--cap-add", capability]
     options += ["--setenv", "HOME", str(folder), "--setenv", "TMPDIR", str(folder)]
@@ -47,9 +47,9 @@ def as_ordinary_user(command: Sequence[str], folder: Path) -> list[str]:
     return ["bwrap", *options, "--chdir", str(COURSE.root), "--", *person, *command]
 
 
-def _closed_above(place: Path) -> Path | None:
-    """Give the outermost folder above a place that others may not enter."""
-    for folder in reversed(place.parents):
+def _closed_above(path: Path) -> Path | None:
+    """Return the outermost folder above a path that others may not enter."""
+    for folder in reversed(path.parents):
         if not folder.stat().st_mode & stat.S_IXOTH:
             return folder
     return None

@@ -13,17 +13,17 @@ from tests.grading.engines import SHORT
 
 
 def own(text: str) -> Cell:
-    """Give a cell of the learner's own."""
+    """Return a cell of the learner's own."""
     return Cell("own", textwrap.dedent(text))
 
 
 def solution(name: str, text: str) -> Cell:
-    """Give the cell that answers an exercise."""
+    """Return the cell that answers an exercise."""
     return Cell("solution", textwrap.dedent(text), name)
 
 
 def check(name: str) -> Cell:
-    """Give the place at which an answer is kept."""
+    """Return the check of an exercise."""
     return Cell("check", "", name)
 
 
@@ -36,24 +36,24 @@ def session_of(
         yield session
 
 
-def call(session: Session, name: str, *arguments: Any, **more: Any) -> CallResult:
+def call(session: Session, name: str, *arguments: Any, **keywords: Any) -> CallResult:
     """Call an answer.
 
-    more : ``when``, ``bound``; everything else is a keyword of the call
+    keywords : those of the call, and ``when`` and ``bound``
     """
-    when, bound = more.pop("when", "check"), more.pop("bound", {})
-    return session.call(name, when, arguments, more, bound)
+    when, bound = keywords.pop("when", "check"), keywords.pop("bound", {})
+    return session.call(name, when, arguments, keywords, bound)
 
 
 def look(text: str) -> list[Cell]:
-    """Give cells whose answer ``look`` runs some statements and returns."""
+    """Return cells whose answer ``look`` runs some statements and returns."""
     body = textwrap.indent(textwrap.dedent(text), "    ")
     return [own(f"def look(*given):\n{body}"), check("look")]
 
 
 def inside(sandbox: Sandbox, text: str, *arguments: Any) -> Any:
-    """Run statements in a child of their own; give what they return."""
+    """Run statements in a child of their own; return their value."""
     with session_of(sandbox, *look(text)) as session:
-        outcome = call(session, "look", *arguments)
-    assert outcome.kind == "value", outcome
-    return outcome.value
+        result = call(session, "look", *arguments)
+    assert result.kind == "value", result
+    return result.value

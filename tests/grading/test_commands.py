@@ -16,8 +16,7 @@ import psutil
 import pytest
 
 from autograder.commands import app as cli
-from autograder.commands import grade as commands
-from autograder.commands import grade as run
+from autograder.commands import grade as grade_module
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook import database
@@ -37,7 +36,7 @@ TIMES = f"build/grading/{LESSON}.times.jsonl"
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A course folder without submissions."""
+    """Make a course folder without submissions."""
     root = tmp_path_factory.mktemp("original") / "course"
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
@@ -48,15 +47,15 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def root(original, tmp_path, monkeypatch):
-    place = tmp_path / "course"
-    shutil.copytree(original, place)
-    monkeypatch.chdir(place)
-    return place
+    folder = tmp_path / "course"
+    shutil.copytree(original, folder)
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.fixture
 def fake(monkeypatch):
-    """Grade without a sandbox: what a student gets is in the name."""
+    """Grade without a sandbox: the student's name decides the result."""
     monkeypatch.setattr(workers_module, "work", fake_workers.work)
 
 
@@ -68,13 +67,13 @@ def hand_in(root, *students):
 
 
 def files(root):
-    """Give what stands beside the results."""
+    """Return the names of the results' files."""
     return {path.name for path in (root / RESULTS).parent.iterdir()}
 
 
 @pytest.fixture
 def call(monkeypatch, capsys):
-    """Call the command line here; give exit code, output and errors."""
+    """Call the command line here; return exit code, output and errors."""
 
     def called(*arguments):
         monkeypatch.setattr(sys, "argv", ["autograder", *arguments])
@@ -90,7 +89,7 @@ def call(monkeypatch, capsys):
 
 
 def refusal(called):
-    """Give the one sentence of a call that was refused."""
+    """Return the one sentence of a call that was refused."""
     code, out, err = called
     assert code == 1
     assert out == ""
@@ -110,7 +109,7 @@ def students(root, path=RESULTS):
 # --- files and sentences, without a sandbox --------------------------------------
 
 
-def test_every_students_line_stands_in_the_order_of_their_names(root, fake, call):
+def test_lines_are_in_the_order_of_the_students_names(root, fake, call):
     hand_in(root, "ben", "slow-one", "amara")
     code, out, _ = call("grade", "01", "--jobs", "2")
     assert code == 0
@@ -121,7 +120,7 @@ def test_every_students_line_stands_in_the_order_of_their_names(root, fake, call
     assert RESULTS in out
 
 
-def test_a_fault_of_the_grader_is_told_written_down_and_exit_code_1(root, fake, call):
+def test_grader_fault_is_printed_recorded_and_exit_code_1(root, fake, call):
     hand_in(root, "amara", "fault", "zoe")
     code, out, err = call("grade", "01", "--jobs", "1")
     assert code == 1
@@ -135,7 +134,7 @@ def test_a_fault_of_the_grader_is_told_written_down_and_exit_code_1(root, fake, 
     assert "1 invalid" in out
 
 
-def test_a_worker_over_which_three_die_is_a_fault_and_exit_code_1(root, fake, call):
+def test_submission_that_kills_three_workers_is_a_fault(root, fake, call):
     hand_in(root, "amara", "dies", "zoe")
     code, _, err = call("grade", "01", "--jobs", "1")
     assert code == 1
@@ -143,7 +142,7 @@ def test_a_worker_over_which_three_die_is_a_fault_and_exit_code_1(root, fake, ca
     assert students(root) == ["amara", "dies", "zoe"]
 
 
-def test_one_student_replaces_only_his_own_line(root, fake, call):
+def test_grading_one_student_replaces_only_that_line(root, fake, call):
     hand_in(root, "amara", "ben", "zoe")
     call("grade", "01", "--jobs", "1")
     before = lines(root)
@@ -156,13 +155,13 @@ def test_one_student_replaces_only_his_own_line(root, fake, call):
     assert students(root) == ["amara", "ben", "zoe"]
 
 
-def test_one_student_of_a_class_never_graded_is_the_only_line(root, fake, call):
+def test_one_student_of_an_ungraded_class_is_the_only_line(root, fake, call):
     hand_in(root, "amara", "ben")
     call("grade", "01", "--student", "ben")
     assert students(root) == ["ben"]
 
 
-def test_who_has_left_the_class_leaves_the_results(root, fake, call):
+def test_student_who_left_is_removed_from_the_results(root, fake, call):
     hand_in(root, "amara", "ben")
     call("grade", "01")
     shutil.rmtree(root / "submitted" / "ben")
@@ -170,7 +169,7 @@ def test_who_has_left_the_class_leaves_the_results(root, fake, call):
     assert students(root) == students(root, TIMES) == ["amara"]
 
 
-def test_broken_earlier_results_are_done_anew(root, fake, call):
+def test_broken_earlier_results_are_written_again(root, fake, call):
     hand_in(root, "amara")
     (root / RESULTS).parent.mkdir(parents=True)
     (root / RESULTS).write_bytes(b"\xff\xfe")
@@ -180,21 +179,21 @@ def test_broken_earlier_results_are_done_anew(root, fake, call):
     assert students(root) == students(root, TIMES) == ["amara"]
 
 
-def test_one_student_keeps_the_whole_lines_of_a_broken_file(root, fake, call):
+def test_grading_one_student_mends_a_broken_file(root, fake, call):
     hand_in(root, "amara", "ben", "zoe")
     call("grade", "01", "--jobs", "1")
-    kept = lines(root)
-    (root / RESULTS).write_text(f"{kept[0]}\nbroken\n3\n{kept[2]}")
+    whole_lines = lines(root)
+    (root / RESULTS).write_text(f"{whole_lines[0]}\nbroken\n3\n{whole_lines[2]}")
     call("grade", "01", "--student", "ben")
     assert students(root) == ["amara", "ben", "zoe"]
-    assert (lines(root)[0], lines(root)[2]) == (kept[0], kept[2])
+    assert (lines(root)[0], lines(root)[2]) == (whole_lines[0], whole_lines[2])
 
 
 def test_results_can_be_written_elsewhere(root, fake, call, tmp_path):
     hand_in(root, "amara")
-    place = tmp_path / "new" / "folder" / "out.jsonl"
-    assert call("grade", "01", "--output", str(place))[0] == 0
-    assert {path.name for path in place.parent.iterdir()} == {
+    path = tmp_path / "new" / "folder" / "out.jsonl"
+    assert call("grade", "01", "--output", str(path))[0] == 0
+    assert {path.name for path in path.parent.iterdir()} == {
         "out.jsonl",
         "out.times.jsonl",
     }
@@ -202,7 +201,7 @@ def test_results_can_be_written_elsewhere(root, fake, call, tmp_path):
 
 
 @pytest.mark.parametrize("good", [0, 2], ids=["from the start", "while it grades"])
-def test_a_full_disk_is_one_sentence_and_what_stood_there_stands(
+def test_full_disk_is_one_sentence_and_keeps_old_results(
     root, fake, call, monkeypatch, good
 ):
     hand_in(root, "amara")
@@ -230,70 +229,71 @@ def test_a_full_disk_is_one_sentence_and_what_stood_there_stands(
     assert students(root) == ["amara", "ben"]
 
 
-@pytest.mark.parametrize("place", ["nbgrader_config.py/out.jsonl", "solutions"])
-def test_a_place_that_takes_no_file_is_one_sentence(root, fake, call, place):
+@pytest.mark.parametrize("path", ["nbgrader_config.py/out.jsonl", "solutions"])
+def test_path_that_takes_no_file_is_one_sentence(root, fake, call, path):
     """Below a file, and where a folder stands."""
     hand_in(root, "amara")
-    told = refusal(call("grade", "01", "--output", str(root / place)))
-    assert "could not be written" in told or "is a folder: name a file" in told
+    message = refusal(call("grade", "01", "--output", str(root / path)))
+    assert "could not be written" in message or "is a folder: name a file" in message
 
 
-def test_a_refusal_while_grading_is_one_sentence(root, fake, call):
+def test_refusal_while_grading_is_one_sentence(root, fake, call):
     hand_in(root, "refused")
     assert "cannot be isolated" in refusal(call("grade", "01"))
     assert lines(root) == []
 
 
-def test_without_a_sandbox_one_is_warned_of_what_submissions_can_do(root, fake, call):
+def test_no_sandbox_warns_of_what_submissions_can_do(root, fake, call):
     hand_in(root, "amara")
     code, _, err = call("grade", "01", "--no-sandbox")
     assert code == 0
     assert "submissions run with your rights" in " ".join(err.split())
 
 
-def test_nobody_has_submitted(root, call):
-    told = refusal(call("grade", "01"))
-    assert f"nobody has submitted {LESSON}" in told
+def test_class_without_submissions_is_one_sentence(root, call):
+    message = refusal(call("grade", "01"))
+    assert f"nobody has submitted {LESSON}" in message
     (root / "submitted").mkdir()
-    assert refusal(call("grade", "01")) == told
+    assert refusal(call("grade", "01")) == message
     (root / "submitted" / "amara").mkdir()
-    assert refusal(call("grade", "01")) == told
+    assert refusal(call("grade", "01")) == message
     (root / "submitted" / ".DS_Store").write_text("")
-    assert refusal(call("grade", "01")) == told
+    assert refusal(call("grade", "01")) == message
 
 
-def test_an_unknown_student_is_told_who_there_is(root, call):
+def test_unknown_student_is_refused_with_the_known_ones(root, call):
     hand_in(root, "amara", "ben")
-    told = refusal(call("grade", "01", "--student", "amra"))
-    assert told == f"amra has submitted nothing for {LESSON}; there are: amara, ben\n"
+    message = refusal(call("grade", "01", "--student", "amra"))
+    expected = f"amra has submitted nothing for {LESSON}; there are: amara, ben\n"
+    assert message == expected
 
 
-def test_an_unknown_lesson_is_told_which_there_are(root, call):
-    told = refusal(call("grade", "77"))
-    assert "no lesson named '77'; there are: " in told
-    assert LESSON in told
+def test_unknown_lesson_is_refused_with_the_known_ones(root, call):
+    message = refusal(call("grade", "77"))
+    assert "no lesson named '77'; there are: " in message
+    assert LESSON in message
 
 
-def test_a_course_without_built_notebooks_says_how_to_build_them(root, call):
+def test_course_without_notebooks_says_how_to_build_them(root, call):
     hand_in(root, "amara")
     shutil.rmtree(root / "notebooks")
     assert "run `make build`" in refusal(call("grade", "01"))
 
 
-def test_a_lesson_whose_notebook_is_broken_says_how_to_make_it_anew(root, call):
+def test_broken_released_notebook_says_how_to_build_it(root, call):
     hand_in(root, "amara")
     (root / "notebooks" / LESSON / f"{LESSON}.ipynb").write_text("{}")
     assert "run `make build` to make it anew" in refusal(call("grade", "01"))
 
 
-def test_a_damaged_seed_stops_before_anything_starts(root, call):
+def test_damaged_seed_stops_before_anything_starts(root, call):
     hand_in(root, "amara")
     (root / "gradebook.seed").write_text("short")
     assert "gradebook.seed holds no seed" in refusal(call("grade", "01"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
-def test_a_folder_that_may_not_be_read_is_one_sentence(root, call):
+def test_unreadable_submissions_folder_is_one_sentence(root, call):
     hand_in(root, "amara")
     (root / "submitted").chmod(0)
     try:
@@ -302,7 +302,7 @@ def test_a_folder_that_may_not_be_read_is_one_sentence(root, call):
         (root / "submitted").chmod(0o755)
 
 
-def test_a_file_in_place_of_the_submissions_is_one_sentence(root, call):
+def test_file_instead_of_the_submissions_is_one_sentence(root, call):
     (root / "submitted").write_text("")
     assert "submitted/ cannot be read (Not a directory)" in refusal(call("grade", "01"))
 
@@ -312,13 +312,13 @@ def test_outside_of_a_course_is_one_sentence(tmp_path, call, monkeypatch):
     assert "not inside a course folder" in refusal(call("grade", "01"))
 
 
-def test_fewer_jobs_than_none_are_refused(call):
+def test_negative_jobs_are_refused(call):
     code, _, err = call("grade", "01", "--jobs", "-1")
     assert code == 2
     assert "jobs" in err
 
 
-def test_as_many_jobs_as_there_are_processors_and_their_memory_fits(monkeypatch):
+def test_default_jobs_fit_processors_and_memory(monkeypatch):
     limits = Limits()
     one = limits.memory * limits.processes + 2 * limits.disk
     sizes = {"SC_PAGE_SIZE": 1}
@@ -332,7 +332,7 @@ def test_as_many_jobs_as_there_are_processors_and_their_memory_fits(monkeypatch)
 # --- what is known already -------------------------------------------------------
 
 
-def test_a_second_run_grades_nothing_and_prints_the_same_rows(root, fake, call):
+def test_second_run_grades_nothing_and_prints_the_same_rows(root, fake, call):
     hand_in(root, "amara", "ben")
     _, first, _ = call("grade", "01")
     before = lines(root), lines(root, TIMES)
@@ -344,7 +344,7 @@ def test_a_second_run_grades_nothing_and_prints_the_same_rows(root, fake, call):
     assert (lines(root), lines(root, TIMES)) == before
 
 
-def test_who_hands_in_anew_is_graded_anew_and_nobody_else(root, fake, call):
+def test_only_a_resubmission_is_graded_anew(root, fake, call):
     hand_in(root, "amara", "ben")
     call("grade", "01", "--jobs", "1")
     before = lines(root)
@@ -357,7 +357,7 @@ def test_who_hands_in_anew_is_graded_anew_and_nobody_else(root, fake, call):
     assert lines(root)[1] != before[1]
 
 
-def test_a_fault_of_the_grader_is_tried_again_at_the_next_call(root, fake, call):
+def test_grader_fault_is_retried_at_the_next_call(root, fake, call):
     hand_in(root, "fault")
     for _ in range(2):
         code, out, err = call("grade", "01")
@@ -368,7 +368,7 @@ def test_a_fault_of_the_grader_is_tried_again_at_the_next_call(root, fake, call)
         )
 
 
-def test_a_lost_graded_notebook_is_written_again_without_grading(root, fake, call):
+def test_lost_graded_notebook_is_rewritten_without_grading(root, fake, call):
     hand_in(root, "amara")
     call("grade", "01")
     path = root / "autograded" / "amara" / LESSON / f"{LESSON}.ipynb"
@@ -378,25 +378,21 @@ def test_a_lost_graded_notebook_is_written_again_without_grading(root, fake, cal
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_a_locked_gradebook_costs_no_verdict_and_the_next_call_enters_them(
-    root, fake, call, monkeypatch
-):
+def test_locked_gradebook_costs_no_verdict(root, fake, call, monkeypatch):
     hand_in(root, "amara", "ben")
     monkeypatch.setattr(database, "MAX_WAIT", 0.1)
     gradebook = Gradebook(Course(root))
     with contextlib.closing(sqlite3.connect(gradebook.path)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        told = refusal(call("grade", "01"))
-        assert "gradebook.db" in told
+        message = refusal(call("grade", "01"))
+        assert "gradebook.db" in message
     other_hand = Path(root / "gradebook.db")
     assert other_hand.exists()
     assert call("grade", "01")[0] == 0
     assert [*gradebook.grades(LESSON)] == ["amara", "ben"]
 
 
-def test_a_gradebook_that_is_locked_at_the_end_is_told_with_how_to_go_on(
-    root, fake, call, monkeypatch
-):
+def test_gradebook_locked_at_the_end_says_how_to_go_on(root, fake, call, monkeypatch):
     hand_in(root, "amara")
     locked = CourseError("gradebook.db is in use")
 
@@ -416,7 +412,7 @@ def test_a_gradebook_that_is_locked_at_the_end_is_told_with_how_to_go_on(
     assert (grades.student, grades.points) == ("amara", 1.0)
 
 
-def test_without_the_gradebook_none_is_touched(root, fake, call):
+def test_no_gradebook_leaves_it_untouched(root, fake, call):
     hand_in(root, "amara")
     (root / "gradebook.db").write_text("not a gradebook")
     assert "gradebook.db" in refusal(call("grade", "01"))
@@ -425,9 +421,7 @@ def test_without_the_gradebook_none_is_touched(root, fake, call):
     assert (root / "gradebook.db").read_text() == "not a gradebook"
 
 
-def test_a_folder_whose_name_is_no_id_is_told_and_the_others_are_graded(
-    root, fake, call
-):
+def test_folder_whose_name_is_no_id_costs_nobody_else(root, fake, call):
     hand_in(root, "amara", "<script>alert(1)")
     code, out, err = call("grade", "01")
     assert code == 1
@@ -439,7 +433,7 @@ def test_a_folder_whose_name_is_no_id_is_told_and_the_others_are_graded(
 # --- which file is a student's ---------------------------------------------------
 
 
-def test_a_renamed_notebook_is_found_if_it_is_alone(root):
+def test_renamed_notebook_is_graded_if_it_is_alone(root):
     hand_in(root, "amara")
     folder = root / "submitted" / "amara" / LESSON
     renamed = folder / "01 (1).IPYNB"
@@ -453,37 +447,37 @@ def test_a_renamed_notebook_is_found_if_it_is_alone(root):
     assert path == folder / f"{LESSON}.ipynb"
 
 
-def test_its_own_name_comes_first(root):
+def test_submission_path_prefers_the_lessons_name(root):
     hand_in(root, "amara")
     folder = root / "submitted" / "amara" / LESSON
     (folder / "other.ipynb").write_text("{}")
-    found = classroom.submission_path(Course(root), LESSON, "amara")
-    assert found == folder / f"{LESSON}.ipynb"
+    path = classroom.submission_path(Course(root), LESSON, "amara")
+    assert path == folder / f"{LESSON}.ipynb"
 
 
-def test_a_link_in_place_of_the_folder_is_not_looked_through(root):
+def test_submission_path_does_not_follow_a_linked_folder(root):
     elsewhere = root / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "solution.ipynb").write_text("{}")
-    place = root / "submitted" / "amara" / LESSON
-    place.parent.mkdir(parents=True)
-    place.symlink_to(elsewhere)
-    found = classroom.submission_path(Course(root), LESSON, "amara")
-    assert found == place / f"{LESSON}.ipynb"
+    link = root / "submitted" / "amara" / LESSON
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    path = classroom.submission_path(Course(root), LESSON, "amara")
+    assert path == link / f"{LESSON}.ipynb"
 
 
 # --- judge -----------------------------------------------------------------------
 
 
-def test_a_notebook_that_names_no_lesson_is_asked_for_it(root, call):
+def test_judge_needs_lesson_of_a_notebook_that_names_none(root, call):
     path = root / "homework.ipynb"
     path.write_text("{}")
-    told = refusal(call("judge", str(path)))
-    assert "name it with --lesson" in told
-    assert LESSON in told
+    message = refusal(call("judge", str(path)))
+    assert "name it with --lesson" in message
+    assert LESSON in message
 
 
-def test_an_unknown_lesson_of_a_notebook_is_one_sentence(root, call):
+def test_judge_with_unknown_lesson_is_one_sentence(root, call):
     assert "no lesson named" in refusal(call("judge", "x.ipynb", "--lesson", "77"))
 
 
@@ -497,12 +491,12 @@ def engine():
 def judged(call, engine, monkeypatch):
     """Call ``judge`` with an engine that has been started already."""
     ready = contextlib.nullcontext(engine)
-    monkeypatch.setattr(commands, "Engine", lambda course, lesson, isolated: ready)
+    monkeypatch.setattr(grade_module, "Engine", lambda course, lesson, isolated: ready)
     return lambda path: call("judge", str(path))
 
 
 @pytest.mark.sandbox
-def test_judge_says_in_words_why_a_notebook_gets_its_points(root, judged):
+def test_judge_prints_why_a_notebook_gets_its_points(root, judged):
     submission = Submission()
     submission.answer(
         "softmax",
@@ -520,14 +514,14 @@ def test_judge_says_in_words_why_a_notebook_gets_its_points(root, judged):
 
 
 @pytest.mark.sandbox
-def test_judge_of_a_missing_file_and_of_a_folder_says_so(root, judged):
-    place = root / "elsewhere" / f"{LESSON}.ipynb"
-    for told in ("There is no", "is a folder, not a file"):
-        code, out, err = judged(place)
+def test_judge_of_missing_file_and_of_folder_says_so(root, judged):
+    path = root / "elsewhere" / f"{LESSON}.ipynb"
+    for reason in ("There is no", "is a folder, not a file"):
+        code, out, err = judged(path)
         assert (code, err) == (0, "")
         assert "Nothing could be graded: " in out
-        assert told in out
-        place.mkdir(parents=True, exist_ok=True)
+        assert reason in out
+        path.mkdir(parents=True, exist_ok=True)
 
 
 # --- as a process of its own -----------------------------------------------------
@@ -549,15 +543,15 @@ def gone_soon(processes, seconds=15):
 
 
 def slow_class(root, count):
-    for place in range(count):
+    for i in range(count):
         submission = Submission()
-        submission.own(f"import time; time.sleep(0.7 + {place} / 1000)")
-        submission.write(root, f"student-{place}")
+        submission.own(f"import time; time.sleep(0.7 + {i} / 1000)")
+        submission.write(root, f"student-{i}")
 
 
 @pytest.mark.thorough
 @pytest.mark.sandbox
-def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
+def test_jobs_and_sandbox_do_not_change_the_bytes(root, call):
     hand_in(root, "amara")
     ben = Submission()
     ben.answer(
@@ -568,17 +562,17 @@ def test_two_jobs_and_one_without_a_sandbox_give_the_same_bytes(root, call):
     ben.own("print(object())\nraise KeyError(str({*'attention'}))")
     ben.write(root, "ben")
     (root / "submitted" / "cem" / LESSON).mkdir(parents=True)
-    told = []
+    results = []
     for options in (("--jobs", "2"), ("--jobs", "1", "--no-sandbox")):
         code, out, _ = call("grade", "01", *options)
         assert code == 0
         assert "1 invalid" in out
-        told.append((root / RESULTS).read_bytes())
-    assert told[0] == told[1]
+        results.append((root / RESULTS).read_bytes())
+    assert results[0] == results[1]
 
 
 @pytest.mark.sandbox
-def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
+def test_ctrl_c_ends_within_seconds_and_keeps_verdicts(root):
     slow_class(root, 8)
     with start(root, "grade", "01", "--jobs", "2") as process:
         first = process.stdout.readline()
@@ -588,7 +582,7 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
         out, err = process.communicate(timeout=30)
         assert time.monotonic() - begun < 8
         assert gone_soon(family)
-    assert process.returncode == run.INTERRUPTED == 130
+    assert process.returncode == grade_module.INTERRUPTED == 130
     assert f"Stopped with {8 - len(students(root))} left" in err
     assert "`autograder grade 01` goes on" in err
     assert "Traceback" not in err
@@ -603,7 +597,7 @@ def test_ctrl_c_ends_it_within_seconds_and_keeps_what_was_graded(root):
 
 @pytest.mark.thorough
 @pytest.mark.sandbox
-def test_killing_it_leaves_no_process(root):
+def test_killed_command_leaves_no_process(root):
     slow_class(root, 4)
     with start(root, "grade", "01", "--jobs", "2") as process:
         process.stdout.readline()
@@ -617,25 +611,23 @@ def test_killing_it_leaves_no_process(root):
 
 @pytest.mark.parametrize("command", ["grade", "judge"])
 @pytest.mark.parametrize("bwrap", ["none", "fails"])
-def test_where_there_is_no_sandbox_it_refuses_in_one_sentence(
-    root, tmp_path, command, bwrap
-):
+def test_missing_sandbox_is_refused_in_one_sentence(root, tmp_path, command, bwrap):
     hand_in(root, "amara")
-    place = tmp_path / "bin"
-    place.mkdir()
+    folder = tmp_path / "bin"
+    folder.mkdir()
     if bwrap == "fails":
         text = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\n"
-        (place / "bwrap").write_text(f"{text}exit 1\n")
-        (place / "bwrap").chmod(0o755)
+        (folder / "bwrap").write_text(f"{text}exit 1\n")
+        (folder / "bwrap").chmod(0o755)
     file = f"submitted/amara/{LESSON}/{LESSON}.ipynb"
-    what = {"grade": "01", "judge": file}[command]
-    with start(root, command, what, path=str(place)) as process:
+    argument = {"grade": "01", "judge": file}[command]
+    with start(root, command, argument, path=str(folder)) as process:
         out, err = process.communicate(timeout=60)
-    told = refusal((process.returncode, out, err))
-    assert "--no-sandbox" in told
+    message = refusal((process.returncode, out, err))
+    assert "--no-sandbox" in message
     reasons = {
         "none": ("apt-get install bubblewrap",),
         "fails": ("No permissions to create new namespace", "max_user_namespaces"),
     }
-    assert all(reason in told for reason in reasons[bwrap])
+    assert all(reason in message for reason in reasons[bwrap])
     assert command == "judge" or lines(root) == []

@@ -33,15 +33,15 @@ def run(copy, text):
     """Run a text in a fresh Python that finds the copy alone."""
     start = f"import sys; sys.path.insert(0, {str(copy / 'course')!r})\n{text}"
     command = [sys.executable, "-P", "-s", "-B", "-c", start]
-    place = {"cwd": copy, "env": {"PATH": os.environ["PATH"]}}
-    return subprocess.run(command, capture_output=True, text=True, **place)
+    options = {"cwd": copy, "env": {"PATH": os.environ["PATH"]}}
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
-def test_every_graded_function_of_the_copy_raises_and_says_so(copy):
-    places = {each.name: each.reference.__module__ for each in GRADED}
+def test_graded_functions_of_the_copy_raise_and_say_so(copy):
+    modules = {each.name: each.reference.__module__ for each in GRADED}
     text = f"""
 import importlib, inspect
-for name, module in {places!r}.items():
+for name, module in {modules!r}.items():
     function = getattr(importlib.import_module(module), name)
     count = len(inspect.signature(function).parameters)
     try:
@@ -49,15 +49,15 @@ for name, module in {places!r}.items():
     except RuntimeError as error:
         print(error)
 """
-    found = run(copy, text)
-    assert found.stderr == ""
-    assert found.stdout.splitlines() == [
+    process = run(copy, text)
+    assert process.stderr == ""
+    assert process.stdout.splitlines() == [
         f"the course's own {name} cannot be called while {name} is graded"
         for name in EXERCISES
     ]
 
 
-def test_signature_and_contract_of_a_withheld_function_stay(copy):
+def test_withheld_function_keeps_signature_and_contract(copy):
     for exercise in GRADED:
         module = exercise.reference.__module__.replace(".", "/")
         tree = ast.parse((copy / "course" / f"{module}.py").read_text())
@@ -71,27 +71,27 @@ def test_signature_and_contract_of_a_withheld_function_stay(copy):
         assert len(function.body) == 2
 
 
-def test_what_is_not_graded_is_as_it_was(tmp_path):
+def test_ungraded_functions_of_the_copy_are_unchanged(tmp_path):
     make_copy(tmp_path, [load("softmax")])
-    found = run(
+    process = run(
         tmp_path,
         "from course_lib.attention import scaled_scores\n"
         "import numpy as np\nprint(scaled_scores(np.full((1, 1), 2), np.eye(1)))",
     )
-    assert found.stdout.strip() == "[[2.]]"
+    assert process.stdout.strip() == "[[2.]]"
 
 
-def test_the_copy_changes_nothing_in_the_course(copy):
-    again = Path(course_copy.COURSE_LIB, "attention.py").read_text()
-    assert "cannot be called while" not in again
+def test_make_copy_changes_nothing_in_the_course(copy):
+    source = Path(course_copy.COURSE_LIB, "attention.py").read_text()
+    assert "cannot be called while" not in source
 
 
-def test_the_copys_check_does_nothing_and_takes_anything(copy):
+def test_check_of_the_copy_does_nothing_and_takes_anything(copy):
     text = "from autograder import check\nprint(check(), check(3), check(None))"
     assert run(copy, text).stdout.split() == ["None"] * 3
 
 
-def test_no_file_of_the_copy_knows_a_case_a_seed_or_a_point(copy):
+def test_copy_holds_no_case_no_seed_and_no_points(copy):
     words = ["gradebook", "misconception", "NOTEBOOK_SEED", "default_rng([seed"]
     words += [
         case.name for each in GRADED for case in each.cases if len(case.name) > 20
@@ -104,7 +104,7 @@ def test_no_file_of_the_copy_knows_a_case_a_seed_or_a_point(copy):
         assert [word for word in words if word in text] == [], path
 
 
-def test_the_copy_has_the_inner_part_of_the_engine_and_nothing_of_the_outer(copy):
+def test_copy_has_the_inner_part_of_the_engine_only(copy):
     inner = {path.name for path in (copy / "engine" / "inside").iterdir()}
     own = Path(course_copy.__file__).with_name("inside")
     assert inner == {path.name for path in own.glob("*.py")}
@@ -115,7 +115,7 @@ def test_the_copy_has_the_inner_part_of_the_engine_and_nothing_of_the_outer(copy
     ]
 
 
-def test_the_inner_part_imports_nothing_of_the_outer(copy):
+def test_inner_part_imports_nothing_of_the_trusted_side(copy):
     allowed = {"autograder.checking.call"}
     for path in (copy / "engine" / "inside").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -126,24 +126,24 @@ def test_the_inner_part_imports_nothing_of_the_outer(copy):
                 assert not any(a.name.startswith("autograder") for a in node.names)
 
 
-def test_a_function_without_docstring_loses_its_body_too():
+def test_without_bodies_withholds_function_without_docstring():
     text = "def f(x, *, y=1):\n    return x\n\ndef g(x):\n    return x\n"
-    kept = without_bodies(text, {"f"})
+    bare = without_bodies(text, {"f"})
     names = {}
-    exec(kept, names)
+    exec(bare, names)
     with pytest.raises(RuntimeError, match="own f cannot be called"):
         names["f"](1)
     assert names["g"](3) == 3
 
 
-def test_a_nested_function_of_the_same_name_is_not_touched():
+def test_without_bodies_keeps_nested_function_of_same_name():
     text = "def outer():\n    def f():\n        return 1\n    return f()\n"
     names = {}
     exec(without_bodies(text, {"f"}), names)
     assert names["outer"]() == 1
 
 
-def test_the_modules_of_a_lesson_are_those_that_its_cells_import():
+def test_modules_of_a_lesson_are_those_that_its_cells_import():
     cells = [
         "import numpy as np, matplotlib.pyplot as plt",
         "from course_lib.attention import softmax\nfrom course_lib import figures",
@@ -156,25 +156,23 @@ def test_the_modules_of_a_lesson_are_those_that_its_cells_import():
     ]
 
 
-def test_watched_are_the_courses_own_function_and_those_that_an_exercise_lists():
-    found = watched_functions(GRADED)
-    assert [*found] == [*EXERCISES]
+def test_watched_functions_are_the_courses_and_listed_ones():
+    watched = watched_functions(GRADED)
+    assert [*watched] == [*EXERCISES]
     for exercise in GRADED:
-        own, *library = found[exercise.name]
+        own, *library = watched[exercise.name]
         assert own == f"{exercise.reference.__module__}.{exercise.name}"
         assert library == [*exercise.library]
 
 
-def test_the_copy_is_whole_for_every_lesson_that_has_exercises(tmp_path):
-    for place, lesson in enumerate(Course(COURSE.root).lessons):
+def test_copy_is_whole_for_every_lesson_with_exercises(tmp_path):
+    for number, lesson in enumerate(Course(COURSE.root).lessons):
         if exercises := exercises_of(lesson):
-            make_copy(tmp_path / str(place), exercises)
-            assert (tmp_path / str(place) / "engine" / "inside" / "child.py").exists()
+            make_copy(tmp_path / str(number), exercises)
+            assert (tmp_path / str(number) / "engine" / "inside" / "child.py").exists()
 
 
-def test_what_a_killed_grader_has_left_is_removed_and_what_is_in_use_stays(
-    tmp_path, monkeypatch
-):
+def test_temporary_folder_removes_those_of_killed_graders(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -187,6 +185,6 @@ def test_what_a_killed_grader_has_left_is_removed_and_what_is_in_use_stays(
     for name in names:
         (tmp_path / name / "inner").mkdir(parents=True)
     with course_copy.temporary_folder() as folder:
-        left = {place.name for place in tmp_path.iterdir()} - {Path(folder).name}
+        left = {path.name for path in tmp_path.iterdir()} - {Path(folder).name}
     assert left == {*names[1:]}
     assert not Path(folder).exists()

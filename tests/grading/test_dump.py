@@ -20,7 +20,8 @@ from tests.grading.sessions import check, solution
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, LESSON
 
-pytestmark = [pytest.mark.thorough, 
+pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.sandbox,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may read other memory"),
 ]
@@ -51,7 +52,7 @@ def dump(tmp_path_factory):
         assert other.points == other.max_points
         cells = [solution("softmax", OWN), check("softmax")]
         with Session(engine.sandbox, cells, engine.budget) as session:
-            softmax = [kept for kept in engine.exercises if kept.name == "softmax"]
+            softmax = [each for each in engine.exercises if each.name == "softmax"]
             (result,) = judge_all(session, softmax, SEED, {})
             assert result.points == 0.0
             processes = processes_of(engine)[1:]
@@ -61,7 +62,7 @@ def dump(tmp_path_factory):
 
 
 def memory_of(process: psutil.Process):
-    """Give a process's memory, area by area."""
+    """Return a process's memory, area by area."""
     with (
         Path(f"/proc/{process.pid}/maps").open() as maps,
         Path(f"/proc/{process.pid}/mem").open("rb", 0) as memory,
@@ -77,9 +78,9 @@ def memory_of(process: psutil.Process):
 
 
 def files_of(process: psutil.Process):
-    """Give the files that a process can reach, but for the system's and Python's."""
+    """Return the files that a process can reach, but for the system's and Python's."""
     root = Path(f"/proc/{process.pid}/root")
-    hidden = {str(root) + place for place in (*PUBLIC, "/proc", sys.base_prefix)}
+    hidden = {str(root) + path for path in (*PUBLIC, "/proc", sys.base_prefix)}
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if f"{folder}/{name}" not in hidden]
         for name in names:
@@ -89,27 +90,27 @@ def files_of(process: psutil.Process):
 
 
 def test_no_secret_is_in_the_memory_of_the_child_or_its_parent(dump):
-    found = set()
+    leaked = set()
     for process, needles in dump:
         for area in memory_of(process):
-            found |= {what for what, text in needles.items() if text in area}
-    assert found == set()
+            leaked |= {name for name, text in needles.items() if text in area}
+    assert leaked == set()
 
 
-def test_the_search_of_the_memory_finds_what_is_there(dump):
+def test_search_of_the_memory_finds_what_is_there(dump):
     parent, child = (process for process, _ in dump)
     holds = [b"THE-OWN-TEXT" in b"".join(memory_of(each)) for each in (parent, child)]
     assert holds == [False, True]
 
 
 def test_no_secret_is_in_a_file_or_the_environment(dump):
-    seen = 0
+    n_files = 0
     for process, needles in dump:
         texts = [Path(f"/proc/{process.pid}/environ").read_bytes()]
         for path in files_of(process):
-            seen += 1
+            n_files += 1
             texts.append(str(path).encode() + path.read_bytes())
         for text in texts:
             assert [what for what, secret in needles.items() if secret in text] == []
             assert LESSON.encode() not in text
-    assert seen > 10  # the engine's inner part and the course's visible one
+    assert n_files > 10  # the engine's inner part and the course's visible one

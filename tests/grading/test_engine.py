@@ -45,8 +45,8 @@ def grade(engine, tmp_path):
 
 
 def exercise(result, name):
-    (found,) = (each for each in result.exercises if each.exercise == name)
-    return found
+    (exercise_result,) = (each for each in result.exercises if each.exercise == name)
+    return exercise_result
 
 
 def statuses(result, name):
@@ -54,7 +54,7 @@ def statuses(result, name):
 
 
 def full(result, *but):
-    """Say which exercises have lost points though they should have none lost."""
+    """Return which exercises have lost points though they should not."""
     return [
         e.exercise
         for e in result.exercises
@@ -70,7 +70,7 @@ def test_right_answers_get_full_marks_and_no_remarks(grade):
     assert {each.exercise for each in result.exercises} == {*EXERCISES}
 
 
-def test_the_points_are_those_of_the_exercises(grade):
+def test_points_are_those_of_the_exercises(grade):
     result = grade()
     for each in result.exercises:
         assert each.max_points == load(each.exercise).points
@@ -78,20 +78,18 @@ def test_the_points_are_those_of_the_exercises(grade):
         assert sum(case.points for case in each.cases) == each.points
 
 
-def test_the_released_notebook_itself_is_missing_everywhere_and_in_kind_words(
-    engine, tmp_path
-):
+def test_released_notebook_is_missing_everywhere(engine, tmp_path):
     path = COURSE.learner(LESSON)
     result, _ = engine.grade(path, "nobody")
     assert result.points == 0
     for name in EXERCISES:
         assert statuses(result, name) == {"missing"}
-        told = exercise(result, name).report
-        assert "is not written yet" in told or "cannot be checked yet" in told
+        report = exercise(result, name).report
+        assert "is not written yet" in report or "cannot be checked yet" in report
     assert result.troubles == ()
 
 
-def test_a_known_mistake_is_named(grade):
+def test_misconception_is_named(grade):
     from autograder.demo.sample_class import wrong_answer
 
     wrong = load("softmax").misconceptions[0].name
@@ -101,7 +99,7 @@ def test_a_known_mistake_is_named(grade):
     assert full(result, "softmax") == []
 
 
-def test_a_hostile_softmax_costs_softmax_alone(grade):
+def test_hostile_softmax_costs_softmax_alone(grade):
     bad = "import os\ndef softmax(x, axis=-1):\n    os._exit(0)"
     result = grade(lambda s: s.answer("softmax", bad))
     assert statuses(result, "softmax") == {"crashed"}
@@ -123,7 +121,7 @@ def test_a_hostile_softmax_costs_softmax_alone(grade):
         ("raise NotImplementedError", "missing"),
     ],
 )
-def test_an_answer_that_ends_badly_gets_its_status_and_words(grade, body, status):
+def test_answer_that_ends_badly_gets_its_status_and_words(grade, body, status):
     text = f"def softmax_jacobian(w):\n    {body}"
     result = grade(lambda s: s.answer("softmax_jacobian", text))
     assert statuses(result, "softmax_jacobian") == {status}
@@ -142,14 +140,14 @@ def test_an_answer_that_ends_badly_gets_its_status_and_words(grade, body, status
         ("import os; os._exit(0)", "ended the whole Python process and was left out"),
     ],
 )
-def test_an_answers_cell_that_gives_no_function_is_told(grade, text, told):
+def test_answer_that_is_no_function_is_reported(grade, text, trouble):
     result = grade(lambda s: s.answer("softmax_jacobian", text))
     assert exercise(result, "softmax_jacobian").points == 0
     assert full(result, "softmax_jacobian") == []
-    assert any(told in trouble for trouble in result.troubles), result.troubles
+    assert any(trouble in trouble for trouble in result.troubles), result.troubles
 
 
-def test_a_cell_of_ones_own_that_ends_the_process_costs_nothing(grade):
+def test_own_cell_that_ends_the_process_costs_nothing(grade):
     def change(submission):
         submission.own("import os\nos._exit(0)", above="softmax")
         submission.own("raise SystemExit", below="softmax")
@@ -161,7 +159,7 @@ def test_a_cell_of_ones_own_that_ends_the_process_costs_nothing(grade):
     assert "the cell `import os` ended the whole Python process" in result.troubles[0]
 
 
-def test_an_answer_below_the_check_of_its_stub_counts(grade):
+def test_answer_below_the_check_of_its_stub_counts(grade):
     stub = "def softmax(x, axis=-1):\n    raise NotImplementedError"
 
     def change(submission):
@@ -171,12 +169,12 @@ def test_an_answer_below_the_check_of_its_stub_counts(grade):
     assert full(grade(change)) == []
 
 
-def test_a_name_bound_again_after_its_check_costs_nothing(grade):
+def test_name_bound_again_after_its_check_costs_nothing(grade):
     result = grade(lambda s: s.own("softmax = scaled_scores = None"))
     assert full(result) == []
 
 
-def test_library_answers_keep_their_points_and_are_flagged_with_the_line(grade):
+def test_library_answers_keep_points_and_are_flagged(grade):
     text = (
         "import torch\ndef softmax(x, axis=-1):\n"
         "    y = torch.as_tensor(np.asarray(x, dtype=float))\n"
@@ -189,7 +187,7 @@ def test_library_answers_keep_their_points_and_are_flagged_with_the_line(grade):
     ]
 
 
-def test_the_courses_own_answer_is_an_error_and_flagged_where_it_comes_in(grade):
+def test_course_lib_answer_is_an_error_and_flagged(grade):
     text = "from course_lib.attention import softmax"
     result = grade(lambda s: s.answer("softmax", text))
     assert statuses(result, "softmax") == {"error"}
@@ -199,7 +197,7 @@ def test_the_courses_own_answer_is_an_error_and_flagged_where_it_comes_in(grade)
     assert full(result, "softmax") == []
 
 
-def test_the_same_submission_gives_the_same_bytes(grade):
+def test_same_submission_gives_the_same_bytes(grade):
     def change(submission):
         submission.answer(
             "softmax",
@@ -216,7 +214,7 @@ def test_the_same_submission_gives_the_same_bytes(grade):
     assert not re.search(r"0x[0-9a-f]{8}", first)
 
 
-def test_another_engine_gives_the_same_bytes(engine, tmp_path):
+def test_other_engine_gives_the_same_bytes(engine, tmp_path):
     submission = Submission()
     submission.answer(
         "softmax",
@@ -229,7 +227,7 @@ def test_another_engine_gives_the_same_bytes(engine, tmp_path):
         assert another.grade(path)[0].as_json() == engine.grade(path)[0].as_json()
 
 
-def test_another_seed_gives_other_inputs_and_the_same_marks(
+def test_other_seed_gives_other_inputs_and_the_same_marks(
     engine, tmp_path, monkeypatch
 ):
     text = "def softmax(x, axis=-1):\n    raise ValueError(str(x))"
@@ -244,12 +242,12 @@ def test_another_seed_gives_other_inputs_and_the_same_marks(
 
 
 def test_results_are_plain_json_without_times(grade):
-    told = json.loads(grade().as_json())
-    assert told["points"] == told["max_points"] > 0
+    data = json.loads(grade().as_json())
+    assert data["points"] == data["max_points"] > 0
     assert "seconds" not in grade().as_json()
 
 
-def test_the_first_try_says_too_slow_and_the_last_one_counts(grade):
+def test_timeout_counts_only_at_the_last_try(grade):
     text = "import time\ndef softmax_jacobian(w):\n    time.sleep(60)"
 
     def change(submission):
@@ -262,9 +260,7 @@ def test_the_first_try_says_too_slow_and_the_last_one_counts(grade):
     assert full(result, "softmax_jacobian") == []
 
 
-def test_a_submission_that_is_slow_at_the_first_try_only_loses_nothing(
-    engine, grade, monkeypatch
-):
+def test_submission_slow_only_at_first_loses_nothing(engine, grade, monkeypatch):
     tried = []
     once = Engine.judge
 
@@ -281,7 +277,7 @@ def test_a_submission_that_is_slow_at_the_first_try_only_loses_nothing(
     assert tried == [False, True]
 
 
-def test_a_submission_that_holds_nothing_is_invalid_and_zero(engine, tmp_path):
+def test_empty_submission_is_invalid_and_gets_no_points(engine, tmp_path):
     result, times = engine.grade(tmp_path / "nothing.ipynb", "amara")
     assert (result.status, result.points) == ("invalid", 0.0)
     assert {*times} == {"reading", "all"}
@@ -296,7 +292,7 @@ def test_every_case_is_timed(engine, tmp_path):
     assert all(seconds >= 0 for seconds in times.values())
 
 
-def test_no_process_and_no_file_is_left(engine, grade):
+def test_engine_leaves_no_process_and_no_file(engine, grade):
     before = psutil.Process().num_fds()
     lasting = "import os, time\nif os.fork() == 0:\n    time.sleep(60)\n    os._exit(0)"
     for _ in range(3):
@@ -305,12 +301,12 @@ def test_no_process_and_no_file_is_left(engine, grade):
     assert psutil.Process().num_fds() == before
 
 
-def test_a_result_cannot_be_changed(grade):
+def test_result_cannot_be_changed(grade):
     result = grade()
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.status = "invalid"
 
 
-def test_a_lesson_without_a_built_notebook_is_refused_at_once(tmp_path):
+def test_lesson_without_a_built_notebook_is_refused(tmp_path):
     with pytest.raises(CourseError, match="run `make build`"):
         Engine(Course(tmp_path), LESSON, seed=SEED)

@@ -24,14 +24,14 @@ def engine(request):
         yield started
 
 
-def test_the_teachers_notebook_gets_all_points_and_no_flag(engine):
+def test_teachers_notebook_gets_all_points_and_no_flag(engine):
     lesson = engine.release.lesson
     result, _ = engine.grade(COURSE.teacher(lesson), "teacher")
     assert result.points == result.max_points > 0
     assert result.flags == () == result.repairs
 
 
-def test_the_untouched_notebook_gets_none_and_says_why(engine):
+def test_untouched_notebook_gets_no_points_and_says_why(engine):
     lesson = engine.release.lesson
     result, _ = engine.grade(COURSE.learner(lesson), "learner")
     assert result.points == 0 < result.max_points

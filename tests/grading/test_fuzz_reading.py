@@ -64,16 +64,16 @@ values = st.recursive(
 
 
 def paths(value: Any, above: tuple = ()) -> list[tuple]:
-    """Give the way to each value inside a value."""
-    found = [above] if above else []
+    """Return the path to each value inside a value."""
+    all_paths = [above] if above else []
     parts: Any = ()
     if isinstance(value, dict):
         parts = list(value.items())
     elif isinstance(value, list):
         parts = list(enumerate(value))
     for key, part in parts:
-        found += paths(part, (*above, key))
-    return found
+        all_paths += paths(part, (*above, key))
+    return all_paths
 
 
 PATHS = [path for path in paths(NOTEBOOK) if path[0] == "cells"]
@@ -81,7 +81,7 @@ TOP = [path for path in paths(NOTEBOOK) if len(path) == 1]
 
 
 def _parent(notebook: Any, path: tuple) -> Any:
-    """Give what holds the value at a path, or None if that is not there any more."""
+    """Return what holds the value at a path, or None if that is not there any more."""
     for key in path[:-1]:
         holds = isinstance(notebook, dict | list)
         notebook = notebook[key] if holds and key in _keys(notebook) else None
@@ -94,7 +94,7 @@ def _keys(holder: Any) -> Any:
 
 
 def _change(notebook: Any, path: tuple, draw: Any) -> None:
-    """Change one place of a notebook, if it is still there."""
+    """Change one value of a notebook, if it is still there."""
     parent, key = _parent(notebook, path), path[-1]
     if parent is None:
         return
@@ -114,7 +114,7 @@ def _change(notebook: Any, path: tuple, draw: Any) -> None:
 
 @st.composite
 def changed_notebooks(draw: Any) -> Any:
-    """Give a real notebook with some changes, in places near its cells."""
+    """Return a real notebook with some changes in or near its cells."""
     notebook = json.loads(TEXT)
     for _ in range(draw(st.integers(1, 12))):
         pool = TOP if draw(st.integers(0, 19)) == 0 else PATHS
@@ -122,7 +122,7 @@ def changed_notebooks(draw: Any) -> Any:
     return notebook
 
 
-def _written(raw: bytes) -> tuple[SubmittedCell, ...] | str:
+def _cells_or_reason(raw: bytes) -> tuple[SubmittedCell, ...] | str:
     """Read a file's bytes: its cells, or the sentence why not."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "lesson.ipynb")
@@ -134,21 +134,21 @@ def _written(raw: bytes) -> tuple[SubmittedCell, ...] | str:
 
 
 def _check(raw: bytes) -> Rebuilt | None:
-    """Look at what holds for every file; give the rebuilt notebook, if there is one."""
-    found = _written(raw)
-    if isinstance(found, str):
-        assert found.endswith(".") and "\n" not in found
+    """Check what holds for every file; return the rebuilt notebook, if there is one."""
+    cells = _cells_or_reason(raw)
+    if isinstance(cells, str):
+        assert cells.endswith(".") and "\n" not in cells
         return None
-    assert found
-    for cell in found:
+    assert cells
+    for cell in cells:
         (cell.source + cell.id + cell.grade_id).encode()
         assert "\0" not in cell.source and "\r" not in cell.source
-    rebuilt = rebuild(RELEASE, found)
-    given = [cell.id for cell in rebuilt.cells if cell.role != "own"]
-    assert given == [cell.id for cell in RELEASE.cells]
+    rebuilt = rebuild(RELEASE, cells)
+    ids = [cell.id for cell in rebuilt.cells if cell.role != "own"]
+    assert ids == [cell.id for cell in RELEASE.cells]
     assert all(repair.endswith(".") for repair in rebuilt.repairs)
     texts = [cell.source for cell in rebuilt.cells]
-    for cell in found:  # no code is lost but copies of the course's
+    for cell in cells:  # no code is lost but copies of the course's
         known = any(cell.source.strip() == text.strip() for text in texts)
         assert known or cell.kind != "code" or "def " not in cell.source
     return rebuilt
@@ -168,7 +168,7 @@ def test_any_change_to_a_notebook_gives_cells_or_a_sentence(notebook: Any) -> No
     if rebuilt:
         assert rebuilt == _check(raw)
         code = [(cell.role, cell.source) for cell in rebuilt.cells if cell.is_code]
-        assert "check" not in {code[place][0] for place in chosen_cells(code)}
+        assert "check" not in {code[index][0] for index in chosen_cells(code)}
 
 
 @EXAMPLES
@@ -184,9 +184,9 @@ def test_any_json_gives_cells_or_a_sentence(value: Any) -> None:
 @EXAMPLES
 @given(st.binary(max_size=200), st.integers(0, 60_000), st.integers(0, 200))
 def test_any_damage_to_the_bytes_gives_cells_or_a_sentence(
-    piece: bytes, at: int, lost: int
+    inserted: bytes, at: int, n_lost: int
 ) -> None:
     raw = TEXT.encode()
-    _check(piece)
+    _check(inserted)
     _check(raw[:at])
-    _check(raw[:at] + piece + raw[at + lost :])
+    _check(raw[:at] + inserted + raw[at + n_lost :])

@@ -1,4 +1,4 @@
-"""The journal: what was found out is kept whole, and only under what it depends on."""
+"""The journal: rows are kept whole, under a key of all that they depend on."""
 
 import sqlite3
 from contextlib import closing
@@ -44,51 +44,51 @@ def result_of(student):
     )
 
 
-def kept(student, **changes):
+def entry(student, **changes):
     row = JournalEntry(student, "digest", "key", result_of(student).as_json())
     return replace(row, **changes)
 
 
-def test_verdicts_come_back_as_they_were(journal):
+def test_verdicts_survive_the_journal(journal):
     assert journal.verdicts("key") is None
     journal.add_verdicts("key", JUDGED, {"all": 0.123456})
     assert journal.verdicts("key") == JUDGED
     assert journal.verdicts("another") is None
 
 
-def test_results_come_back_as_they_were_the_latest_of_each_student(journal):
-    journal.add_result(LESSON, kept("zoe"))
-    journal.add_result(LESSON, kept("amara", line=result_of("old").as_json()))
-    journal.add_result(LESSON, kept("amara"))
-    journal.add_result("02_other", kept("ben"))
+def test_results_are_the_latest_of_each_student(journal):
+    journal.add_result(LESSON, entry("zoe"))
+    journal.add_result(LESSON, entry("amara", line=result_of("old").as_json()))
+    journal.add_result(LESSON, entry("amara"))
+    journal.add_result("02_other", entry("ben"))
     assert journal.results(LESSON) == [result_of("amara"), result_of("zoe")]
-    assert journal.latest_of(LESSON, "amara") == kept("amara")
+    assert journal.latest_of(LESSON, "amara") == entry("amara")
     assert journal.latest_of(LESSON, "ben") is None
 
 
-def test_who_is_forgotten_is_no_longer_there(journal):
-    journal.add_result(LESSON, kept("amara"))
+def test_forgotten_student_has_no_result(journal):
+    journal.add_result(LESSON, entry("amara"))
     journal.add_result(LESSON, JournalEntry("amara", "", "", ""))
     assert journal.results(LESSON) == []
     assert journal.latest_of(LESSON, "amara") is None
 
 
-def test_times_stand_beside_the_verdicts_and_not_in_them(journal):
+def test_times_are_no_part_of_the_verdicts(journal):
     journal.add_verdicts("key", JUDGED, {"all": 0.123456})
-    journal.add_result(LESSON, kept("amara"))
-    journal.add_result(LESSON, kept("nobody-has-judged", key=""))
+    journal.add_result(LESSON, entry("amara"))
+    journal.add_result(LESSON, entry("nobody-has-judged", key=""))
     times = dict(journal.times(LESSON))
     assert times == {"amara": {"all": 0.1235}, "nobody-has-judged": {}}
     assert "0.123" not in JUDGED.as_json()
 
 
-def test_what_is_added_is_there_for_the_next_process_at_once(journal, tmp_path):
+def test_added_row_is_there_for_the_next_process_at_once(journal, tmp_path):
     journal.add_verdicts("key", JUDGED, {})
     with Journal(Course(tmp_path)) as other:
         assert other.verdicts("key") == JUDGED
 
 
-def test_nothing_that_was_added_is_ever_changed(journal):
+def test_added_rows_are_never_changed(journal):
     journal.add_verdicts("key", JUDGED, {})
     journal.add_verdicts("key", replace(JUDGED, troubles=()), {})
     assert journal.verdicts("key") == replace(JUDGED, troubles=())
@@ -104,7 +104,7 @@ def refusal(course):
     return str(caught.value)
 
 
-def test_a_journal_of_another_version_is_refused_and_stays(tmp_path):
+def test_journal_of_another_version_is_refused_and_stays(tmp_path):
     course = Course(tmp_path)
     with Journal(course) as journal:
         journal.add_verdicts("key", JUDGED, {})
@@ -116,24 +116,24 @@ def test_a_journal_of_another_version_is_refused_and_stays(tmp_path):
     assert (tmp_path / NAME).read_bytes() == before
 
 
-def test_another_programs_database_is_refused_and_stays(tmp_path):
-    place = tmp_path / NAME
-    place.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(place)) as open_file:
+def test_other_programs_database_is_refused_and_stays(tmp_path):
+    path = tmp_path / NAME
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as open_file:
         open_file.execute("CREATE TABLE recipes (name TEXT)")
     assert "of something else" in refusal(Course(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["no database at all", "SQLite format 3\0 and then"])
-def test_a_damaged_journal_is_one_sentence(tmp_path, text):
-    place = tmp_path / NAME
-    place.parent.mkdir(parents=True)
-    place.write_text(text * 200)
+def test_damaged_journal_is_one_sentence(tmp_path, text):
+    path = tmp_path / NAME
+    path.parent.mkdir(parents=True)
+    path.write_text(text * 200)
     assert "is damaged, or no journal at all" in refusal(Course(tmp_path))
-    assert place.read_text() == text * 200
+    assert path.read_text() == text * 200
 
 
-def test_verdicts_that_cannot_be_read_are_one_sentence(journal):
+def test_unreadable_verdicts_are_one_sentence(journal):
     journal.add_verdicts("key", JUDGED, {})
     with closing(sqlite3.connect(journal.path)) as open_file:
         open_file.execute("UPDATE verdicts SET judged = '{}'")
@@ -142,7 +142,7 @@ def test_verdicts_that_cannot_be_read_are_one_sentence(journal):
         journal.verdicts("key")
 
 
-def test_a_folder_in_its_place_and_a_file_above_it_are_one_sentence(tmp_path):
+def test_journal_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "a" / NAME).mkdir(parents=True)
     assert "cannot be used" in refusal(Course(tmp_path / "a"))
     (tmp_path / "b").mkdir()
@@ -150,7 +150,7 @@ def test_a_folder_in_its_place_and_a_file_above_it_are_one_sentence(tmp_path):
     assert "cannot be made" in refusal(Course(tmp_path / "b"))
 
 
-def test_a_journal_that_another_process_holds_is_one_sentence(tmp_path, monkeypatch):
+def test_locked_journal_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "WRITER_SECONDS", 0.05)
     with (
         Journal(Course(tmp_path)) as journal,
@@ -162,7 +162,7 @@ def test_a_journal_that_another_process_holds_is_one_sentence(tmp_path, monkeypa
         assert journal.verdicts("key") is None
 
 
-def test_a_full_disk_is_one_sentence_and_what_was_kept_stays(tmp_path):
+def test_full_disk_is_one_sentence_and_old_rows_stay(tmp_path):
     with Journal(Course(tmp_path)) as journal:
         journal.add_verdicts("key", JUDGED, {})
         (pages,) = journal._database.execute("PRAGMA page_count").fetchone()
@@ -175,6 +175,27 @@ def test_a_full_disk_is_one_sentence_and_what_was_kept_stays(tmp_path):
 
 
 CELLS = (Cell("solution", "def softmax(x):\n    return x", "softmax"),)
+# As the first version of the journal's format wrote them: it must read them for ever.
+OLD_RESULT = (
+    '{"exercises": [{"blamed": ["attention"], "cases": [{"case": "by_hand", "claim": '
+    '"It holds", "max_points": 2.0, "points": 0.0, "status": "wrong", "visible": true, '
+    '"why": "Not so."}], "diagnosis": "no_scale", "exercise": "softmax", "flags": '
+    '[{"exercise": "softmax", "line": "x", "what": "torch.softmax"}], "max_points": '
+    '2.0, "points": 0.0, "report": "report"}], "lesson": "01_dot_product_attention", '
+    '"max_points": 2.0, "points": 0.0, "reason": "", "repairs": ["Put right."], '
+    '"status": "graded", "student": "amara", "troubles": ["x"]}'
+)
+OLD_KEY = "45962933108840a730214b8c0e3a7e689dd259fe8937af9d439022a49527b68d"
+
+
+def test_result_of_an_old_journal_is_read_and_written_alike(journal):
+    journal.add_result(LESSON, JournalEntry("amara", "digest", "key", OLD_RESULT))
+    (result,) = journal.results(LESSON)
+    assert result.as_json() == OLD_RESULT
+
+
+def test_verdict_key_of_old_cells_is_the_same():
+    assert verdict_key("v1", 1, CELLS, isolated=False) == OLD_KEY
 
 
 @pytest.mark.parametrize(
@@ -188,22 +209,22 @@ CELLS = (Cell("solution", "def softmax(x):\n    return x", "softmax"),)
         verdict_key("v1", 1, CELLS, isolated=False),
     ],
 )
-def test_whatever_verdicts_depend_on_gives_another_key(other):
+def test_verdict_key_depends_on_all_that_verdicts_do(other):
     assert other != verdict_key("v1", 1, CELLS)
 
 
-def test_the_same_gives_the_same_key():
+def test_verdict_key_is_the_same_for_the_same():
     assert verdict_key("v1", 1, CELLS) == verdict_key("v1", 1, [*CELLS])
 
 
-def test_the_version_of_a_course_is_that_of_its_lesson(tmp_path):
+def test_course_version_depends_on_the_lesson(tmp_path):
     course = Course(tmp_path)
-    place = course.learner(LESSON)
-    place.parent.mkdir(parents=True)
+    path = course.learner(LESSON)
+    path.parent.mkdir(parents=True)
     text = COURSE.learner(LESSON).read_text(encoding="utf-8")
-    place.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     assert course_version(course, LESSON) == course_version(COURSE, LESSON)
-    place.write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8")
     assert course_version(course, LESSON) != course_version(COURSE, LESSON)
 
 
@@ -226,7 +247,7 @@ def packages(tmp_path, *modules):
         "autograder/grading/figures/new.py",
     ],
 )
-def test_new_module_that_takes_part_in_judging_changes_the_version(tmp_path, name):
+def test_new_module_of_the_grader_changes_the_version(tmp_path, name):
     before = digest_of(packages(tmp_path))
     assert digest_of(packages(tmp_path, name)) != before
 

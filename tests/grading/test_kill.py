@@ -31,7 +31,7 @@ CLASS = ("amara", "bjarne", "hamid", "jomo", "kalea", "orla", "pavel")
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A course folder with a class that nobody has graded, and its seed."""
+    """Make a course folder with an ungraded class, and its seed."""
     root = tmp_path_factory.mktemp("original") / "course"
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
@@ -54,17 +54,17 @@ def run(root, *words):
     """Run the command line to its end; give the seconds."""
     start = time.monotonic()
     process = command(root, *words)
-    _, told = process.communicate(timeout=300)
-    assert process.returncode == 0, told
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
     return time.monotonic() - start
 
 
 def products(root):
-    """Give what a class's grading leaves, apart from the databases and times."""
+    """Return what a class's grading leaves, apart from the databases and times."""
     run(root, "export", "--to", "csv")
-    places = [root / "build/export/csv.csv", root / f"build/grading/{LESSON}.jsonl"]
-    places += [path for path in (root / "autograded").rglob("*") if path.is_file()]
-    return {path.relative_to(root): path.read_bytes() for path in sorted(places)}
+    paths = [root / "build/export/csv.csv", root / f"build/grading/{LESSON}.jsonl"]
+    paths += [path for path in (root / "autograded").rglob("*") if path.is_file()]
+    return {path.relative_to(root): path.read_bytes() for path in sorted(paths)}
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +73,13 @@ def undisturbed(original, tmp_path_factory):
     root = tmp_path_factory.mktemp("undisturbed") / "course"
     shutil.copytree(original, root)
     seconds = run(root, "grade", "01", "--jobs", "2")
-    found = products(root)
-    assert len(found) == 2 + len(CLASS)
-    return found, seconds
+    contents = products(root)
+    assert len(contents) == 2 + len(CLASS)
+    return contents, seconds
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_killed_run_goes_on_and_leaves_the_same_bytes(
+def test_killed_run_goes_on_and_leaves_the_same_bytes(
     original, undisturbed, tmp_path, jobs
 ):
     wanted, seconds = undisturbed
@@ -105,7 +105,7 @@ def dask(original, tmp_path):
     cluster.close()
 
 
-def test_a_killed_dask_worker_and_a_killed_client_leave_the_same_bytes(
+def test_killed_dask_worker_and_client_leave_the_same_bytes(
     original, undisturbed, tmp_path, dask
 ):
     wanted, seconds = undisturbed
@@ -123,8 +123,8 @@ def test_a_killed_dask_worker_and_a_killed_client_leave_the_same_bytes(
         process = command(root, *words)
         time.sleep(chance.uniform(0.2, 1.1) * seconds)
         dask.kill(workers.pop(chance.randrange(2)))
-        _, told = process.communicate(timeout=300)
-        assert process.returncode == 0, told
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
         assert products(root) == wanted, f"KILL_SEED={SEED}"
         shutil.rmtree(root)
 

@@ -22,8 +22,8 @@ def flags(sandbox, name, text, *arguments):
     """Call an answer once; give its outcome and what was flagged."""
     with session_of(sandbox, solution(name, text), check(name)) as session:
         outcome = call(session, name, *arguments)
-        found = {(flag.exercise, flag.what, flag.line) for flag in session.flags}
-    return outcome, found
+        flagged = {(flag.exercise, flag.what, flag.line) for flag in session.flags}
+    return outcome, flagged
 
 
 SOFTMAX = "import torch\ndef softmax(x):\n    y = torch.as_tensor(x)\n    return {}"
@@ -39,24 +39,22 @@ SOFTMAX = "import torch\ndef softmax(x):\n    y = torch.as_tensor(x)\n    return
         ("torch.special.softmax(y, -1).tolist()", "torch.special.softmax"),
     ],
 )
-def test_a_library_function_answers_and_is_flagged_with_the_learners_line(
-    sandbox, line, what
-):
-    outcome, found = flags(sandbox, "softmax", SOFTMAX.format(line), [0.0, 0.0])
+def test_library_call_is_flagged_with_the_learners_line(sandbox, line, what):
+    outcome, flagged = flags(sandbox, "softmax", SOFTMAX.format(line), [0.0, 0.0])
     assert outcome.value == [0.5, 0.5]
-    assert ("softmax", what, f"return {line}") in found
+    assert ("softmax", what, f"return {line}") in flagged
 
 
-def test_a_function_under_another_name_is_flagged_all_the_same(sandbox):
+def test_library_function_under_another_name_is_flagged(sandbox):
     text = (
         "from torch.nn.functional import softmax as exponentials\nimport torch\n"
         "def softmax(x):\n    return exponentials(torch.as_tensor(x), -1).tolist()"
     )
-    _, found = flags(sandbox, "softmax", text, [0.0])
-    assert "torch.nn.functional.softmax" in {what for _, what, _ in found}
+    _, flagged = flags(sandbox, "softmax", text, [0.0])
+    assert "torch.nn.functional.softmax" in {what for _, what, _ in flagged}
 
 
-def test_a_call_in_another_cells_function_gives_that_functions_line(sandbox):
+def test_flag_has_the_line_of_another_cells_function(sandbox):
     cells = (
         own("import torch\ndef mine(x):\n    return torch.softmax(x, -1)"),
         solution("softmax", "def softmax(x):\n    return mine(torch.tensor(x))"),
@@ -77,17 +75,17 @@ def test_a_call_in_another_cells_function_gives_that_functions_line(sandbox):
     ],
     ids=["called in the cell alone", "named in a text", "NumPy", "another function"],
 )
-def test_what_is_no_answer_from_a_library_is_not_flagged(sandbox, text):
-    outcome, found = flags(sandbox, "softmax", text, [0.0])
+def test_own_answer_is_not_flagged(sandbox, text):
+    outcome, flagged = flags(sandbox, "softmax", text, [0.0])
     assert outcome.kind == "value"
-    assert found == set()
+    assert flagged == set()
 
 
-def test_what_answers_one_exercise_may_be_used_in_another(sandbox):
+def test_library_answer_may_be_used_in_another_exercise(sandbox):
     text = "import torch\ndef attention(q):\n    return torch.softmax(q, -1).tolist()"
-    outcome, found = flags(sandbox, "attention", text, torch.zeros(2))
+    outcome, flagged = flags(sandbox, "attention", text, torch.zeros(2))
     assert outcome.value == [0.5, 0.5]
-    assert found == set()
+    assert flagged == set()
 
 
 @pytest.mark.parametrize(
@@ -102,24 +100,24 @@ def test_what_answers_one_exercise_may_be_used_in_another(sandbox):
     ],
     ids=["imported elsewhere", "wrapped", "lambda", "partial", "imported"],
 )
-def test_the_courses_own_function_raises_and_is_flagged(sandbox, text):
-    outcome, found = flags(sandbox, "softmax", text, [0.0])
+def test_course_lib_function_raises_and_is_flagged(sandbox, text):
+    outcome, flagged = flags(sandbox, "softmax", text, [0.0])
     assert outcome.raised.types[0] == "RuntimeError"
     assert "cannot be called while softmax is graded" in outcome.raised.message
-    assert outcome.raised.function in ("", "softmax", "<lambda>")  # no place of ours
-    assert {what for _, what, _ in found} == {OWN}
+    assert outcome.raised.function in ("", "softmax", "<lambda>")  # no line of ours
+    assert {what for _, what, _ in flagged} == {OWN}
 
 
-def test_the_courses_own_function_is_flagged_in_other_exercises_too(sandbox):
+def test_course_lib_function_is_flagged_in_any_exercise(sandbox):
     text = (
         "import course_lib.attention as c\ndef attention(q):\n    return c.softmax(q)"
     )
-    outcome, found = flags(sandbox, "attention", text, [0.0])
+    outcome, flagged = flags(sandbox, "attention", text, [0.0])
     assert outcome.kind == "raised"
-    assert found == {("attention", OWN, "return c.softmax(q)")}
+    assert flagged == {("attention", OWN, "return c.softmax(q)")}
 
 
-def test_its_source_is_not_there_either(sandbox):
+def test_source_of_course_lib_function_is_not_there(sandbox):
     module = OWN.removesuffix(".softmax")
     text = (
         f"import inspect, sys, {module}\n"
@@ -131,7 +129,7 @@ def test_its_source_is_not_there_either(sandbox):
     assert "raise RuntimeError" in body.partition("def ")[0]
 
 
-def test_layers_go_on_working_for_what_is_not_judged(sandbox):
+def test_watched_layers_work_outside_of_judged_calls(sandbox):
     text = """
     import torch
     layer = torch.nn.MultiheadAttention(4, 2)
@@ -145,21 +143,21 @@ def test_layers_go_on_working_for_what_is_not_judged(sandbox):
         assert session.flags == set()
 
 
-def test_a_flag_is_written_down_though_the_call_does_not_end_well(sandbox):
+def test_call_that_ends_badly_is_flagged(sandbox):
     text = (
         "import torch\ndef softmax(x):\n    torch.softmax(torch.zeros(2), -1)\n"
         "    raise ValueError"
     )
-    outcome, found = flags(sandbox, "softmax", text, [0.0])
+    outcome, flagged = flags(sandbox, "softmax", text, [0.0])
     assert outcome.raised.types[0] == "ValueError"
-    assert {what for _, what, _ in found} == {"torch.softmax"}
+    assert {what for _, what, _ in flagged} == {"torch.softmax"}
 
 
-def test_a_flag_is_written_down_though_the_result_is_too_big(sandbox):
+def test_call_with_too_large_result_is_flagged(sandbox):
     text = (
         "import torch\ndef softmax(x):\n    torch.softmax(torch.zeros(2), -1)\n"
         "    return 'x' * (5 << 20)"
     )
-    outcome, found = flags(sandbox, "softmax", text, [0.0])
+    outcome, flagged = flags(sandbox, "softmax", text, [0.0])
     assert outcome.kind == "output"
-    assert {what for _, what, _ in found} == {"torch.softmax"}
+    assert {what for _, what, _ in flagged} == {"torch.softmax"}

@@ -22,7 +22,7 @@ PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short")
 
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_the_corpora_end_the_same_for_an_ordinary_user(corpus):
+def test_corpora_end_the_same_for_an_ordinary_user(corpus):
     # Not in tmp_path: each pytest closes the folder above it to others.
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -17,12 +17,12 @@ NAME = "lesson.ipynb"
 
 
 def code(source: object, **more: object) -> dict:
-    """Give a code cell as it stands in a file."""
+    """Return a code cell as it stands in a file."""
     return {"cell_type": "code", "metadata": {}, "source": source} | more
 
 
 def as_bytes(*cells: object, **more: object) -> bytes:
-    """Give a notebook's file."""
+    """Return a notebook's file."""
     return json.dumps({"cells": list(cells), "nbformat": 4} | more).encode()
 
 
@@ -34,7 +34,7 @@ def read(folder: Path, raw: bytes) -> tuple[SubmittedCell, ...]:
 
 
 def refused(folder: Path, raw: bytes) -> str:
-    """Give the sentence with which a file is refused; it must be one."""
+    """Return the sentence with which a file is refused; it must be one."""
     with pytest.raises(Unreadable) as error:
         read(folder, raw)
     return sentence(error)
@@ -198,7 +198,12 @@ class _Unread:
     ("limit", "value", "cells", "piece"),
     [
         ("MAX_CELLS", 3, ["a", "b", "c", "d"], "4 cells, more than the 3"),
-        ("MAX_CELL_CODE_BYTES", 2 << 20, ["é" * (1 << 20) + "e"], "2.0 MiB of code in one"),
+        (
+            "MAX_CELL_CODE_BYTES",
+            2 << 20,
+            ["é" * (1 << 20) + "e"],
+            "2.0 MiB of code in one",
+        ),
         ("MAX_CODE_BYTES", 2 << 20, ["e" * (1 << 20)] * 3, "3.0 MiB of code in all"),
     ],
 )

@@ -43,12 +43,12 @@ def rebuilt(submission: Submission) -> Rebuilt:
 
 
 def answer(found: Rebuilt, name: str = "softmax") -> str:
-    """Give what stands as the answer to an exercise."""
+    """Return what stands as the answer to an exercise."""
     return found.cells[place(found, name)].source
 
 
 def place(found: Rebuilt, name: str) -> int:
-    """Give where a cell stands, by its id or a piece of its text."""
+    """Return where a cell stands, by its id or a piece of its text."""
     ids = [cell.id for cell in found.cells]
     if name in ids:
         return ids.index(name)
@@ -57,7 +57,7 @@ def place(found: Rebuilt, name: str) -> int:
 
 
 def own(found: Rebuilt) -> list[Cell]:
-    """Give the learner's own cells."""
+    """Return the learner's own cells."""
     return [cell for cell in found.cells if cell.role == "own"]
 
 
@@ -124,7 +124,7 @@ def test_own_cells_stay_where_they_stand() -> None:
 def test_deleted_cells_come_back_and_the_answer_with_them_as_a_stub() -> None:
     submission = Submission()
     for name in (IMPORTS, "softmax", "check-softmax", "attention-1"):
-        del submission.notebook.cells[submission.place(name)]
+        del submission.notebook.cells[submission.index(name)]
     found = rebuilt(submission)
     assert answer(found) == STUB
     assert found.repairs == (
@@ -345,7 +345,7 @@ def test_moved_cells_are_back_in_their_places(
 def test_only_the_moved_cell_is_named() -> None:
     submission = Submission()
     cells = submission.notebook.cells
-    cells.append(cells.pop(submission.place("softmax")))
+    cells.append(cells.pop(submission.index("softmax")))
     (repair,) = rebuilt(submission).repairs
     assert repair.endswith("back where they belong: softmax.")
 
@@ -353,7 +353,7 @@ def test_only_the_moved_cell_is_named() -> None:
 def test_a_moved_answer_takes_the_own_cell_below_it_along() -> None:
     submission = Submission()
     cells = submission.notebook.cells
-    cells.append(cells.pop(submission.place("softmax")))
+    cells.append(cells.pop(submission.index("softmax")))
     submission.own("right_below = 1", below="softmax")
     found = rebuilt(submission)
     assert place(found, "right_below = 1") == place(found, "softmax") + 1
@@ -453,7 +453,7 @@ def test_the_fewest_cells_count_as_moved(places: list[int], out: list[int]) -> N
 
 
 def rebuilt_ids(found: dict[int, int]) -> list[str]:
-    """Give the ids of the lesson's cells that were found."""
+    """Return the ids of the lesson's cells that were found."""
     return [RELEASE.cells[to].id for to in sorted(found.values())]
 
 

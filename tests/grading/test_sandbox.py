@@ -62,7 +62,7 @@ def lone(tmp_path):
 
 
 def child_of(engine):
-    """Give the process of the newest child, as it looks from outside."""
+    """Return the process of the newest child, as it looks from outside."""
     return processes_of(engine)[-1]
 
 
@@ -76,7 +76,7 @@ def status(process):
 
 
 def left(engine):
-    """Give what runs beside bubblewrap's two processes and the warm parent."""
+    """Return what runs beside bubblewrap's two processes and the warm parent."""
     return processes_of(engine)[3:]
 
 

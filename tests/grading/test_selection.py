@@ -14,13 +14,13 @@ STUB = 'def f(x):\n    """Say what."""\n    raise NotImplementedError  # replace
 
 
 def run(*cells: str) -> list[str]:
-    """Give the texts of the chosen cells, each cell written as "role: text"."""
+    """Return the texts of the chosen cells, each cell written as "role: text"."""
     pairs = [(cell.split(": ", 1)[0], cell.split(": ", 1)[1]) for cell in cells]
     return [pairs[place][1] for place in chosen_cells(pairs)]
 
 
 def demos(*cells: str) -> list[str]:
-    """Give the demonstrations that were chosen."""
+    """Return the demonstrations that were chosen."""
     given = [cell.removeprefix("demo: ") for cell in cells if cell.startswith("demo")]
     return [text for text in run(*cells) if text in given]
 

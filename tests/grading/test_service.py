@@ -33,7 +33,7 @@ def course(original, tmp_path):
 
 @pytest.fixture
 def asked(course, monkeypatch):
-    """Give a service whose workers look at the student's name only."""
+    """Return a service whose workers look at the student's name only."""
     monkeypatch.setattr(workers_module, "work", fake_workers.work)
     started = Service(course)
     yield started

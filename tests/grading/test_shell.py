@@ -17,7 +17,7 @@ def sandbox():
 
 
 def shown(sandbox, text):
-    """Give what one cell shows."""
+    """Return what one cell shows."""
     with session_of(sandbox, own(text)) as session:
         return session.report.outputs[0]
 

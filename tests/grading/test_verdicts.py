@@ -26,7 +26,7 @@ def journal(course):
 
 
 class Judge:
-    """Judges every task as right, and remembers whose they were.
+    """Judge every task as right, and record whose it was.
 
     faulty : students over whose tasks it fails
     stops_after : how many it judges until it is interrupted
@@ -54,7 +54,7 @@ def judged(task):
     return CodeResult((ExerciseResult("softmax", 1.0, 1.0, (case,)),))
 
 
-def hand_in(course, student, text="", raw=None):
+def submit(course, student, text="", raw=None):
     submission = Submission()
     submission.own(text or f"mine = '{student}'")
     submission.raw = raw
@@ -68,33 +68,33 @@ def graded(course, journal, students, judge, seed=1, **options):
     }
 
 
-def test_each_is_judged_once_and_never_again(course, journal):
+def test_each_submission_is_judged_once(course, journal):
     for student in "abc":
-        hand_in(course, student)
+        submit(course, student)
     judge = Judge()
     first = graded(course, journal, "abc", judge)
-    again = graded(course, journal, "abc", judge)
+    second = graded(course, journal, "abc", judge)
     assert judge.asked == [*"abc"]
     assert all(each.is_new for each in first.values())
-    assert not any(each.is_new for each in again.values())
-    assert [e.entry for e in again.values()] == [e.entry for e in first.values()]
+    assert not any(each.is_new for each in second.values())
+    assert [e.entry for e in second.values()] == [e.entry for e in first.values()]
 
 
-def test_the_same_solution_is_judged_once_whoever_has_written_it(course, journal):
+def test_same_solution_of_several_students_is_judged_once(course, journal):
     for student in "abc":
-        hand_in(course, student, "same = 1")
+        submit(course, student, "same = 1")
     judge = Judge()
-    found = graded(course, journal, "abc", judge)
+    verdicts = graded(course, journal, "abc", judge)
     assert judge.asked == ["a"]
-    assert [each.result.student for each in found.values()] == [*"abc"]
-    assert {each.result.points for each in found.values()} == {1.0}
-    hand_in(course, "d", "same = 1")
+    assert [each.result.student for each in verdicts.values()] == [*"abc"]
+    assert {each.result.points for each in verdicts.values()} == {1.0}
+    submit(course, "d", "same = 1")
     assert graded(course, journal, "d", judge)["d"].is_new
     assert judge.asked == ["a"]
 
 
-def test_another_way_of_saving_the_same_text_is_no_other_solution(course, journal):
-    hand_in(course, "a", "same = 1")
+def test_outputs_do_not_make_another_solution(course, journal):
+    submit(course, "a", "same = 1")
     judge = Judge()
     graded(course, journal, "a", judge)
     submission = Submission()
@@ -107,20 +107,20 @@ def test_another_way_of_saving_the_same_text_is_no_other_solution(course, journa
     assert judge.asked == ["a"]
 
 
-def test_who_hands_in_something_else_is_judged_anew(course, journal):
-    hand_in(course, "a")
+def test_changed_submission_is_judged_anew(course, journal):
+    submit(course, "a")
     judge = Judge()
     graded(course, journal, "a", judge)
-    hand_in(course, "a", "second = 1")
+    submit(course, "a", "second = 1")
     graded(course, journal, "a", judge)
-    hand_in(course, "a")
+    submit(course, "a")
     assert graded(course, journal, "a", judge)["a"].is_new  # back to the first
     assert judge.asked == ["a", "a"]
 
 
 @pytest.mark.parametrize("change", ["seed", "lesson", "anew"])
-def test_what_verdicts_depend_on_has_all_judged_anew(course, journal, change):
-    hand_in(course, "a")
+def test_changed_seed_lesson_or_option_judges_anew(course, journal, change):
+    submit(course, "a")
     judge = Judge()
     graded(course, journal, "a", judge)
     options = {}
@@ -133,47 +133,47 @@ def test_what_verdicts_depend_on_has_all_judged_anew(course, journal, change):
     assert judge.asked == ["a", "a"]
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(course, journal):
+def test_interrupted_run_resumes_where_it_stopped(course, journal):
     for student in "abcd":
-        hand_in(course, student)
+        submit(course, student)
     with pytest.raises(KeyboardInterrupt):
         graded(course, journal, "abcd", Judge(stops_after=2))
     judge = Judge()
-    found = graded(course, journal, "abcd", judge)
+    verdicts = graded(course, journal, "abcd", judge)
     assert judge.asked == [*"cd"]
-    assert sorted(found) == [*"abcd"]
+    assert sorted(verdicts) == [*"abcd"]
 
 
-def test_a_fault_is_no_verdict_and_is_tried_again(course, journal):
+def test_fault_is_no_verdict_and_is_retried(course, journal):
     for student in "ab":
-        hand_in(course, student)
-    found = graded(course, journal, "ab", Judge(faulty="a"))
-    assert found["a"].fault == "KeyError: 'x'"
-    assert found["a"].result.reason.endswith("please report this: KeyError: 'x'")
-    assert not found["b"].fault
+        submit(course, student)
+    verdicts = graded(course, journal, "ab", Judge(faulty="a"))
+    assert verdicts["a"].fault == "KeyError: 'x'"
+    assert verdicts["a"].result.reason.endswith("please report this: KeyError: 'x'")
+    assert not verdicts["b"].fault
     judge = Judge()
     assert graded(course, journal, "ab", judge)["a"].result.points == 1.0
     assert judge.asked == ["a"]
 
 
-def test_a_file_that_cannot_be_read_keeps_its_own_reason(course, journal):
-    hand_in(course, "a", raw=b"{")
-    hand_in(course, "b", raw=b"%PDF-1.7")
-    found = graded(course, journal, ["a", "b", "c"], Judge())
-    reasons = {each.result.status: each.result.reason for each in found.values()}
+def test_unreadable_file_keeps_its_own_reason(course, journal):
+    submit(course, "a", raw=b"{")
+    submit(course, "b", raw=b"%PDF-1.7")
+    verdicts = graded(course, journal, ["a", "b", "c"], Judge())
+    reasons = {each.result.status: each.result.reason for each in verdicts.values()}
     assert {*reasons} == {"invalid"}
-    texts = [each.result.reason for each in found.values()]
+    texts = [each.result.reason for each in verdicts.values()]
     assert "ends in the middle" in texts[0]
     assert "PDF" in texts[1]
     assert "is not in the submission" in texts[2]
-    again = graded(course, journal, ["a", "b", "c"], Judge(faulty="abc"))
-    assert [each.result.reason for each in again.values()] == texts
+    second = graded(course, journal, ["a", "b", "c"], Judge(faulty="abc"))
+    assert [each.result.reason for each in second.values()] == texts
 
 
-def test_tasks_are_taken_as_they_are_needed(course, journal):
-    """A class of thousands is never held in memory."""
+def test_tasks_are_read_lazily(course, journal):
+    # A class of thousands is never held in memory.
     for student in "abc":
-        hand_in(course, student)
+        submit(course, student)
     verdicts = Verdicts(course, Settings(LESSON, 1), journal)
     taken = verdicts._tasks(["a", "b", "c"])
     next(taken)

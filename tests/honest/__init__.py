@@ -32,7 +32,7 @@ def out_of_order(build: Build) -> Build:
 
 
 def cases() -> dict[str, Build]:
-    """Give all cases by name, from every module of this folder."""
+    """Return all cases by name, from every module of this folder."""
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("test_"):
             importlib.import_module(f"{__name__}.{module.name}")

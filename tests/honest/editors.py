@@ -28,7 +28,7 @@ def _kernel(submission: Submission, shown: str, name: str = "python3") -> None:
 
 
 def _executed(submission: Submission, **metadata: object) -> None:
-    """Give each code cell a number and an output, and metadata of its own."""
+    """Return each code cell a number and an output, and metadata of its own."""
     text = {"name": "stdout", "output_type": "stream", "text": "printed\n"}
     for number, cell in enumerate(code_cells(submission), 1):
         cell.execution_count = number

@@ -140,7 +140,7 @@ def picture_in_a_note(submission: Submission) -> None:
 @honest
 def raw_cell(submission: Submission) -> None:
     raw = nbformat.v4.new_raw_cell("def softmax(x): ...", id="raw-1")
-    submission.notebook.cells.insert(submission.place("softmax"), raw)
+    submission.notebook.cells.insert(submission.index("softmax"), raw)
 
 
 @honest

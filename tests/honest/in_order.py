@@ -32,7 +32,7 @@ def main(names: list[str]) -> None:
 
 
 def lost(name: str) -> list[str]:
-    """Give the exercises of a case that did not get full marks."""
+    """Return the exercises of a case that did not get full marks."""
     submission = Submission()
     cases()[name](submission)
     raw = submission.raw or submission.text().encode()
@@ -48,7 +48,7 @@ def lost(name: str) -> list[str]:
 
 
 def code_of(raw: bytes) -> Iterator[str]:
-    """Give the sources of a file's code cells, of format 3 or 4."""
+    """Return the sources of a file's code cells, of format 3 or 4."""
     notebook = json.loads(raw.decode("utf-8-sig"))
     sheets = notebook.get("worksheets", [notebook])
     for cell in [cell for sheet in sheets for cell in sheet["cells"]]:

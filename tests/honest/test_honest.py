@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.grading.engines import engine_of, strays
+from tests.grading.engines import engine_of, stray_processes
 from tests.honest import cases
 from tests.submissions import COURSE, Submission
 
@@ -27,4 +27,4 @@ def test_an_honest_submission_gets_full_marks(build, engine, tmp_path):
     assert not lost, "\n".join(lost)
     assert result.points == result.max_points
     assert result.flags == ()
-    assert strays(engine) == []
+    assert stray_processes(engine) == []

@@ -12,7 +12,7 @@ from tests.submissions import Submission
 
 
 def typed(text: str) -> str:
-    """Give a text as it is typed: no common indent, no blank lines around it."""
+    """Return a text as it is typed: no common indent, no blank lines around it."""
     return textwrap.dedent(text).strip("\n")
 
 
@@ -38,11 +38,11 @@ def change(submission: Submission, name: str, old: str, new: str) -> None:
 
 def remove(submission: Submission, name: str) -> None:
     """Delete a cell."""
-    del submission.notebook.cells[submission.place(name)]
+    del submission.notebook.cells[submission.index(name)]
 
 
 def code_cells(submission: Submission) -> Iterator[NotebookNode]:
-    """Give the code cells one by one."""
+    """Return the code cells one by one."""
     for cell in submission.notebook.cells:
         if cell.cell_type == "code":
             yield cell

@@ -12,12 +12,12 @@ GUESSED = {"softmax": "wrong"}
 
 
 def renamed(name: str) -> str:
-    """Give the right answer under the name ``correct_`` and the exercise's."""
+    """Return the right answer under the name ``correct_`` and the exercise's."""
     return right_answer(name).replace(f"def {name}(", f"def correct_{name}(", 1)
 
 
 def twisted(name: str, twist: str, above: str = "") -> str:
-    """Give a source that computes the right answer and returns something made of it.
+    """Return a source that computes the right answer and returns something made of it.
 
     twist : an expression over ``answer`` and ``given``, the arguments
     above : what the expression needs

@@ -61,5 +61,5 @@ def meanwhile(answer):
 
 
 def bound(**known: Any) -> str:
-    """Give lines that bind names to plain values."""
+    """Return lines that bind names to plain values."""
     return "".join(f"{name} = {value!r}\n" for name, value in known.items())

@@ -20,14 +20,14 @@ LINK = "is a link, not a file"
 
 
 def place(submission, world):
-    """Give the path of the file, of which nothing stands there yet but its folder."""
+    """Return the path of the file, of which nothing stands there yet but its folder."""
     submission.absent = True
     world.submission.parent.mkdir(parents=True)
     return world.submission
 
 
 def deep(levels):
-    """Give JSON of lists in lists."""
+    """Return JSON of lists in lists."""
     return b"[" * levels + b"]" * levels
 
 
@@ -194,7 +194,7 @@ def conflict_that_was_not_solved(submission, world):
 
 
 def archive(entries):
-    """Give a zip archive of names and contents."""
+    """Return a zip archive of names and contents."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as found:
         for name, content in entries.items():

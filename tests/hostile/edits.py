@@ -73,7 +73,7 @@ def outputs_show_full_points(submission, world):
 @hostile(FAMILY, lost=GUESSED)
 def check_is_deleted(submission, world):
     guess(submission)
-    del submission.notebook.cells[submission.place(CHECK)]
+    del submission.notebook.cells[submission.index(CHECK)]
 
 
 @hostile(FAMILY, lost=GUESSED)
@@ -86,7 +86,7 @@ def all_is_deleted_but_the_answers(submission, world):
 @hostile(FAMILY, lost=GUESSED)
 def check_stands_there_ten_times(submission, world):
     guess(submission).points = 100
-    place = submission.place(CHECK)
+    place = submission.index(CHECK)
     copies = [copy.deepcopy(submission.cell(CHECK)) for _ in range(9)]
     submission.notebook.cells[place:place] = copies
 
@@ -101,7 +101,7 @@ def check_stands_there_nineteen_hundred_times(submission, world):
 def check_stands_above_everything(submission, world):
     guess(submission)
     cells = submission.notebook.cells
-    cells.insert(0, cells.pop(submission.place(CHECK)))
+    cells.insert(0, cells.pop(submission.index(CHECK)))
 
 
 @hostile(FAMILY, lost=GUESSED)
@@ -129,7 +129,7 @@ def prose_has_the_marks_of_the_answer(submission, world):
 
 @hostile(FAMILY, lost=MISSING)
 def answer_is_deleted(submission, world):
-    del submission.notebook.cells[submission.place("softmax")]
+    del submission.notebook.cells[submission.index("softmax")]
 
 
 @hostile(FAMILY, lost=MISSING)
@@ -144,22 +144,22 @@ def nothing_is_answered(submission, world):
 
 @hostile(FAMILY)
 def answer_is_followed_by_its_stub(submission, world):
-    stub = copy.deepcopy(LEARNER.cells[submission.place("softmax")])
-    submission.notebook.cells.insert(submission.place("softmax") + 1, stub)
+    stub = copy.deepcopy(LEARNER.cells[submission.index("softmax")])
+    submission.notebook.cells.insert(submission.index("softmax") + 1, stub)
 
 
 @hostile(FAMILY, lost=GUESSED)
 def right_answer_is_followed_by_a_guess_with_its_marks(submission, world):
     second = copy.deepcopy(submission.cell("softmax"))
     second.source = GUESS
-    submission.notebook.cells.insert(submission.place("softmax") + 1, second)
+    submission.notebook.cells.insert(submission.index("softmax") + 1, second)
 
 
 @hostile(FAMILY)
 def guess_is_followed_by_a_right_answer_with_its_marks(submission, world):
     second = copy.deepcopy(submission.cell("softmax"))
     submission.answer("softmax", GUESS)
-    submission.notebook.cells.insert(submission.place("softmax") + 1, second)
+    submission.notebook.cells.insert(submission.index("softmax") + 1, second)
 
 
 @hostile(FAMILY)
@@ -273,7 +273,7 @@ def notebook_has_no_metadata(submission, world):
 
 
 def in_format_3(cell):
-    """Give a cell as nbformat 3 had it."""
+    """Return a cell as nbformat 3 had it."""
     old = {"cell_type": cell.cell_type, "metadata": cell.metadata}
     if cell.cell_type == "code":
         rest = {"outputs": [], "collapsed": False, "language": "python"}
@@ -365,7 +365,7 @@ def setup_is_changed_to_fake_the_check(submission, world):
 
 @hostile(FAMILY)
 def setup_is_deleted(submission, world):
-    del submission.notebook.cells[submission.place("dot-product-attention-2")]
+    del submission.notebook.cells[submission.index("dot-product-attention-2")]
 
 
 @hostile(FAMILY)

@@ -291,7 +291,7 @@ get_ipython().events.register("post_run_cell", lambda *given: print("8.0"))
 
 
 def memorised(exercise: Exercise) -> dict[str, list]:
-    """Give the right answers to all that the notebook's check asks, by their bytes."""
+    """Return the right answers to all that the notebook's check asks, by their bytes."""
     kept = judge(exercise, lambda names: local_runner(exercise.reference)).calls
     return {
         call.arguments[0].tobytes().hex(): np.asarray(call.result.value).tolist()

@@ -146,4 +146,4 @@ def says_that_a_cell_runs_that_is_not_there_and_ends(submission, world):
 
 @hostile(FAMILY, seconds=10)
 def says_that_an_answers_cell_runs_and_ends(submission, world):
-    lying_about_its_place(submission, submission.place(NAME))
+    lying_about_its_place(submission, submission.index(NAME))

@@ -10,7 +10,7 @@ import pytest
 import tests.hostile as corpus
 from autograder.checking.registry import load
 from autograder.grading import reading
-from tests.grading.engines import engine_of, strays
+from tests.grading.engines import engine_of, stray_processes
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, EXERCISES, Submission
 
@@ -54,7 +54,7 @@ def test_a_hostile_submission_gets_what_it_deserves_and_leaves_nothing(
     result, _ = engine.grade(world.submission, case.name)
     took = time.monotonic() - start
     assert outside.got == []
-    assert strays(engine) == []
+    assert stray_processes(engine) == []
     assert outside.state() == before
     shutil.rmtree(world.submission.parents[1], ignore_errors=True)
     told = result.as_json()

@@ -35,12 +35,12 @@ class Outside:
             threading.Thread(target=self._serve, args=(listening,), daemon=True).start()
 
     def world(self, student: str) -> World:
-        """Give what a hostile submission of a student's may want to reach."""
+        """Return what a hostile submission of a student's may want to reach."""
         path = self.folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         return World(self.folder, self.secret, self.port, self.socket, path)
 
     def state(self) -> dict[str, str]:
-        """Give a mark of each file outside, to compare later."""
+        """Return a mark of each file outside, to compare later."""
         found = {}
         for place in sorted(self.folder.parent.rglob("*")):
             mark = "folder"
