@@ -20,7 +20,7 @@ def names(folder):
     return [path.name for path in folder.iterdir()]
 
 
-def test_the_seed_is_made_once_and_stays(course):
+def test_seed_is_made_once(course):
     first = course_seed(course)
     assert course_seed(course) == first
     assert first.bit_length() > 64
@@ -28,13 +28,13 @@ def test_the_seed_is_made_once_and_stays(course):
 
 
 def test_two_courses_have_different_seeds(tmp_path):
-    places = [tmp_path / "a", tmp_path / "b"]
-    for place in places:
-        place.mkdir()
-    assert len({course_seed(Course(place)) for place in places}) == 2
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    assert len({course_seed(Course(folder)) for folder in folders}) == 2
 
 
-def test_only_the_owner_can_read_the_seed_whatever_the_umask_is(course):
+def test_only_the_owner_can_read_the_seed_with_any_umask(course):
     before = os.umask(0)
     try:
         course_seed(course)
@@ -43,7 +43,7 @@ def test_only_the_owner_can_read_the_seed_whatever_the_umask_is(course):
     assert stat.S_IMODE((course.root / SEED_FILE).stat().st_mode) == 0o600
 
 
-def test_two_processes_that_make_it_at_once_agree(tmp_path):
+def test_concurrent_processes_agree_on_the_seed(tmp_path):
     script = (
         "import sys, pathlib, time\n"
         "from autograder.course import Course\n"
@@ -58,13 +58,13 @@ def test_two_processes_that_make_it_at_once_agree(tmp_path):
     for each in both:
         each.stdin.write("\n")
         each.stdin.flush()
-    told = [each.communicate(timeout=60)[0] for each in both]
-    assert told[0] == told[1] == f"{course_seed(Course(tmp_path))}\n"
+    outputs = [each.communicate(timeout=60)[0] for each in both]
+    assert outputs[0] == outputs[1] == f"{course_seed(Course(tmp_path))}\n"
     assert names(tmp_path) == [SEED_FILE]
 
 
-def test_the_seed_of_a_quicker_process_stands(course, monkeypatch):
-    """Another process makes the file between our look and our link."""
+def test_seed_of_a_faster_process_is_used(course, monkeypatch):
+    # Another process makes the file after we have seen that there is none.
     link = os.link
 
     def late(name, path):
@@ -80,8 +80,8 @@ def test_the_seed_of_a_quicker_process_stands(course, monkeypatch):
     "text",
     ["", "\n", "no seed", "12 34", "é", "\x00", "-5", "0x" + "0" * 30, "ab", "a" * 33],
 )
-def test_a_damaged_seed_is_refused_and_left_as_it_is(course, text):
-    """A part of a seed is damaged, too: other inputs, other grades."""
+def test_damaged_seed_is_refused_and_left_unchanged(course, text):
+    # A part of a seed is damaged, too: other inputs, other grades.
     path = course.root / SEED_FILE
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CourseError, match=r"holds no seed.*backup") as caught:
@@ -90,20 +90,20 @@ def test_a_damaged_seed_is_refused_and_left_as_it_is(course, text):
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_a_folder_in_its_place_is_refused(course):
+def test_folder_instead_of_the_seed_file_is_refused(course):
     (course.root / SEED_FILE).mkdir()
     with pytest.raises(CourseError, match=f"{SEED_FILE} cannot be read"):
         course_seed(course)
 
 
-def test_a_link_that_leads_nowhere_is_refused_and_not_followed(course):
+def test_dangling_link_is_refused_and_not_followed(course):
     (course.root / SEED_FILE).symlink_to(course.root / "elsewhere")
     with pytest.raises(CourseError, match=f"{SEED_FILE} cannot be read"):
         course_seed(course)
     assert not (course.root / "elsewhere").exists()
 
 
-def test_a_folder_that_takes_no_file_is_named_and_nothing_is_left(course, monkeypatch):
+def test_full_disk_is_reported_and_leaves_no_file(course, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
