@@ -1,5 +1,5 @@
-"""The course's own library: the reference body of every exercise, in small modules.
+"""The course's own library: the reference body of every exercise, and what lessons use.
 
-It holds no checks and no grading (those are in ``autograder``), and no lesson text
-(that is in ``solutions``).
+At the top are the NumPy references, in ``nn`` those in PyTorch and the models that are
+trained. Checks and grading are in ``autograder``, the lessons' text in ``solutions``.
 """

@@ -123,7 +123,7 @@ def self_attention_gradients(
     w_v: np.ndarray,
     grad_output: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Go back through self-attention: from the output to its inputs and parameters.
+    """Backpropagate through self-attention, to its input and its parameters.
 
     x : (n, d_model), one token per row
     w_q : (d_model, d_k), parameters
@@ -140,19 +140,20 @@ def self_attention_gradients(
 
     >>> x, one = np.array([[1.0], [3.0]]), np.array([[1.0]])
     >>> zero = np.array([[0.0]])
-    >>> d_x, d_w_q, d_w_k, d_w_v = self_attention_gradients(
+    >>> grad_x, grad_w_q, grad_w_k, grad_w_v = self_attention_gradients(
     ...     x, zero, zero, one, np.array([[1.0], [0.0]])
     ... )
-    >>> d_x, d_w_v
+    >>> grad_x, grad_w_v
     (array([[0.5],
            [0.5]]), array([[2.]]))
     """
     q, k, v = project(x, w_q, w_k, w_v)
     _, weights = attention(q, k, v)
-    d_v = weights.T @ grad_output  # (n, d_v)
-    d_weights = grad_output @ v.T  # (n, n)
-    rows = (d_weights * weights).sum(axis=-1, keepdims=True)  # (n, 1)
-    d_products = weights * (d_weights - rows) / q.shape[-1] ** 0.5  # (n, n)
-    d_q, d_k = d_products @ k, d_products.T @ q  # (n, d_k) each
-    d_x = d_q @ w_q.T + d_k @ w_k.T + d_v @ w_v.T  # (n, d_model)
-    return d_x, x.T @ d_q, x.T @ d_k, x.T @ d_v
+    grad_v = weights.T @ grad_output  # (n, d_v)
+    grad_weights = grad_output @ v.T  # (n, n)
+    row_sums = (grad_weights * weights).sum(axis=-1, keepdims=True)  # (n, 1)
+    grad_scores = weights * (grad_weights - row_sums)  # (n, n)
+    grad_products = grad_scores / q.shape[-1] ** 0.5
+    grad_q, grad_k = grad_products @ k, grad_products.T @ q  # (n, d_k) each
+    grad_x = grad_q @ w_q.T + grad_k @ w_k.T + grad_v @ w_v.T  # (n, d_model)
+    return grad_x, x.T @ grad_q, x.T @ grad_k, x.T @ grad_v

@@ -1,7 +1,7 @@
-"""The course's layers in PyTorch: the same ideas as in ``course_lib``, to be trained.
+"""Attention, Transformer and recurrent translator in PyTorch, to be trained.
 
-They run where their device says: on the GPU if there is one, else on the CPU. Results
-equal those of the NumPy references and of PyTorch's own layers.
+They run on the GPU if there is one, else on the CPU, unless ``device`` says otherwise.
+Their results equal those of the NumPy references and of PyTorch's own layers.
 """
 
 from course_lib.nn.attention import MultiHeadAttention, attention

@@ -83,7 +83,7 @@ class Translator(Protocol[M, S]):
         """
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """As in ``nn.Module``; likewise what follows."""
+        """Return the parameters, as in ``nn.Module``; likewise what follows."""
 
     def train(self, mode: bool = True) -> Self: ...
 
