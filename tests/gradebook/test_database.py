@@ -26,7 +26,7 @@ from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.writing import GradebookEntry
 from autograder.grading.release import CHECK, load_release
-from tests.submissions import COURSE, LESSON
+from tests.submissions import COURSE, LESSON, MAX_POINTS
 
 CELLS = (
     "SELECT b.name, b.type, g.max_score, g.cell_type FROM base_cell b "
@@ -41,6 +41,7 @@ CELLS = (
 )
 EXERCISES = load_release(COURSE, LESSON).exercises
 FULL = dict.fromkeys(EXERCISES, 7.0)
+SUM = 7.0 * len(EXERCISES)
 LATE = "2026-03-02 12:00:00 UTC"
 FOLDERS = {"source_directory": "solutions", "release_directory": "notebooks"}
 DUE = datetime(2026, 3, 1)
@@ -174,7 +175,7 @@ def test_empty_file_becomes_a_gradebook(root, gradebook, monkeypatch):
     assert "is not in the gradebook" in refused(gradebook.grades, LESSON)
     gradebook.open_lesson(LESSON)
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
-    assert gradebook.grades(LESSON)["amara"].points == 7.0 * len(EXERCISES)
+    assert gradebook.grades(LESSON)["amara"].points == SUM
 
 
 def test_changed_lesson_without_submissions_is_replaced(root, gradebook):
@@ -217,7 +218,11 @@ def test_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
         "pairwise_sums",
         "softmax",
     ]
-    assert [each.auto for each in amara.exercises] == [*[7.0] * 7, None, 7.0]
+    assert [each.auto for each in amara.exercises] == [
+        *[7.0] * len(EXERCISES[1:]),
+        None,
+        7.0,
+    ]
     assert grade(book, "attention").max_score == 5.0
     assert grade(book, "pairwise_sums").needs_manual_grade
     assert comment(book, "pairwise_sums").comment is None
@@ -294,7 +299,7 @@ def test_nbgrader_reads_points_comments_and_reviews(gradebook, book):
     )
     assert gradebook.enter(LESSON, [entry]) == 1
     submission = book.find_submission(LESSON, "amara")
-    assert (submission.score, submission.max_score) == (51.5, 60.0)
+    assert (submission.score, submission.max_score) == (SUM - 4.5, MAX_POINTS)
     assert submission.needs_manual_grade
     assert grade(book, "softmax").score == 2.5
     assert comment(book, "softmax").comment == "No response."
@@ -313,10 +318,10 @@ def test_formgrader_lists_the_class(root, gradebook):
     api = NbGraderAPI(CourseDirectory(root=str(root), **FOLDERS))
     submissions = {each["student"]: each for each in api.get_submissions(LESSON)}
     assert [*submissions] == ["amara", "ben"]
-    assert submissions["amara"]["score"] == 56.0
+    assert submissions["amara"]["score"] == SUM
     assert submissions["ben"]["timestamp"] == "2026-03-02T12:00:00"
     assert submissions["ben"]["autograded"]
-    assert api.get_assignment(LESSON)["average_score"] == 56.0
+    assert api.get_assignment(LESSON)["average_score"] == SUM
 
 
 def test_what_people_have_entered_survives_a_regrade(root, gradebook, book):
@@ -343,7 +348,7 @@ def test_what_people_have_entered_survives_a_regrade(root, gradebook, book):
     assert submission.notebooks[0].flagged
     amara = gradebook.grades(LESSON)["amara"]
     assert (amara.first_name, amara.lms_user_id) == ("Amara", "17")
-    assert amara.points == 40.0
+    assert amara.points == 5.0 * len(EXERCISES)
     assert {each.comment for each in amara.exercises} == {"Well done"}
 
 
@@ -356,7 +361,7 @@ def test_enter_completes_what_nbgrader_has_begun(gradebook, book):
     assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)]) == 1
     assert not book.find_submission(LESSON, "amara").needs_manual_grade
     amara = gradebook.grades(LESSON)["amara"]
-    assert (amara.points, amara.timestamp) == (56.0, "2026-03-02 12:00:00")
+    assert (amara.points, amara.timestamp) == (SUM, "2026-03-02 12:00:00")
 
 
 def test_enter_writes_only_differences(root, gradebook):
@@ -403,8 +408,8 @@ def test_grades_of_a_student_without_a_submission_are_empty(gradebook, book):
     assert [*grades] == ["Ben", "amara", "zoe", "éva"]
     assert grades["zoe"].last_name == "ZOE"
     assert not grades["zoe"].submitted
-    assert grades["zoe"].max_points == grades["amara"].max_points == 60.0
-    assert (grades["zoe"].points, grades["amara"].points) == (0.0, 56.0)
+    assert grades["zoe"].max_points == grades["amara"].max_points == MAX_POINTS
+    assert (grades["zoe"].points, grades["amara"].points) == (0.0, SUM)
     assert [each.exercise for each in grades["zoe"].exercises] == [*EXERCISES]
     assert [*gradebook.grades(LESSON, ["zoe", "nobody"])] == ["zoe"]
 
@@ -448,7 +453,7 @@ def test_late_penalty_is_that_of_nbgrader(root, gradebook, book):
     penalties = {
         name: each.late_penalty for name, each in gradebook.grades(LESSON).items()
     }
-    assert penalties == {"early": 0.0, "late": 56.0, "longer": 0.0, "unknown": 0.0}
+    assert penalties == {"early": 0.0, "late": SUM, "longer": 0.0, "unknown": 0.0}
     change(
         root,
         "UPDATE grade SET manual_score = 2, extra_credit = 1 WHERE id = ?",
@@ -456,13 +461,13 @@ def test_late_penalty_is_that_of_nbgrader(root, gradebook, book):
     )
     better = [GradebookEntry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
     assert gradebook.enter(LESSON, better) == 1
-    assert gradebook.grades(LESSON)["late"].late_penalty == 53.0
+    assert gradebook.grades(LESSON)["late"].late_penalty == SUM - 3.0
     for name, each in gradebook.grades(LESSON).items():
         assert (nbgraders_penalty(root, name) or 0.0) == each.late_penalty
 
 
 @pytest.mark.parametrize(
-    ("formula", "taken"), [("-1", 0.0), ("score + 1", 56.0), ("late / 3600", 36.0)]
+    ("formula", "taken"), [("-1", 0.0), ("score + 1", SUM), ("late / 3600", 36.0)]
 )
 def test_penalty_is_between_zero_and_the_score(root, gradebook, book, formula, taken):
     name = f"late_plugin_{abs(hash(formula))}"
