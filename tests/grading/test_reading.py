@@ -46,7 +46,7 @@ def sentence(error: pytest.ExceptionInfo[Unreadable]) -> str:
     return text
 
 
-def test_kind_source_and_marks_come_out_and_nothing_else(tmp_path: Path) -> None:
+def test_only_kind_source_and_marks_are_read(tmp_path: Path) -> None:
     metadata = {"nbgrader": {"grade_id": "f", "points": 99}, "tags": ["skip"]}
     (cell,) = read(tmp_path, as_bytes(code(["a\n", "b"], id="x", metadata=metadata)))
     assert cell == SubmittedCell("code", "a\nb", "x", "f")
@@ -79,7 +79,7 @@ def test_what_is_no_notebook_is_named(tmp_path: Path, raw: bytes, piece: str) ->
     assert piece in refused(tmp_path, raw)
 
 
-def test_a_zip_archive_is_named_and_not_unpacked(tmp_path: Path) -> None:
+def test_zip_archive_is_named_and_not_unpacked(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("../outside.ipynb", as_bytes(code("x")))
@@ -88,7 +88,9 @@ def test_a_zip_archive_is_named_and_not_unpacked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_any_unicode_with_its_mark_is_read(tmp_path: Path, encoding: str) -> None:
+def test_any_unicode_with_its_byte_order_mark_is_read(
+    tmp_path: Path, encoding: str
+) -> None:
     text = json.dumps({"cells": [code("größe 🙂")]}, ensure_ascii=False)
     assert read(tmp_path, text.encode(encoding))[0].source == "größe 🙂"
 
@@ -115,32 +117,30 @@ def test_every_source_becomes_text_that_can_be_sent(
     cell.source.encode()
 
 
-def test_strange_numbers_harm_nothing(tmp_path: Path) -> None:
+def test_odd_numbers_harm_nothing(tmp_path: Path) -> None:
     raw = b'{"nbformat": %s, "x": NaN, "y": -1e999, "cells": [%s]}'
     cells = read(tmp_path, raw % (b"9" * 5000, json.dumps(code("x")).encode()))
     assert [cell.source for cell in cells] == ["x"]
 
 
 @pytest.mark.parametrize("value", [None, 3, "text", [], [{}], {"nbgrader": 3}, True])
-def test_metadata_of_the_wrong_type_counts_as_none(
-    tmp_path: Path, value: object
-) -> None:
+def test_metadata_of_a_wrong_type_counts_as_none(tmp_path: Path, value: object) -> None:
     cell = code("x", metadata=value, id=["not", "text"])
     assert read(tmp_path, as_bytes(cell)) == (SubmittedCell("code", "x"),)
 
 
-def test_marks_of_the_wrong_type_or_length_count_as_none(tmp_path: Path) -> None:
+def test_marks_of_a_wrong_type_or_length_count_as_none(tmp_path: Path) -> None:
     metadata = {"nbgrader": {"grade_id": {"a": 1}}, "id": 7}
     cell = code("x", metadata=metadata, id="i" * 10_000)
     assert read(tmp_path, as_bytes(cell)) == (SubmittedCell("code", "x"),)
 
 
-def test_colabs_place_for_the_id_is_known(tmp_path: Path) -> None:
+def test_id_in_colabs_metadata_is_read(tmp_path: Path) -> None:
     (cell,) = read(tmp_path, as_bytes(code("x", metadata={"id": "softmax"})))
     assert cell.id == "softmax"
 
 
-def test_cells_of_unknown_kinds_are_skipped_and_the_rest_is_read(
+def test_cells_of_unknown_kinds_are_skipped(
     tmp_path: Path,
 ) -> None:
     strange = [{"cell_type": "art", "source": "x"}, {"source": "y"}, 3, None, []]
@@ -165,14 +165,14 @@ def test_any_version_with_cells_is_read(tmp_path: Path, version: object) -> None
     assert read(tmp_path, as_bytes(code("x"), nbformat=version))
 
 
-def test_a_file_above_the_limit_is_refused_without_reading_it(
+def test_file_above_the_limit_is_refused_without_reading_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / NAME
     with path.open("wb") as file:
         file.truncate(200 << 20)
     opened = os.fdopen
-    monkeypatch.setattr(os, "fdopen", lambda *given: _Unread(opened(*given)))
+    monkeypatch.setattr(os, "fdopen", lambda *arguments: _Unread(opened(*arguments)))
     with pytest.raises(Unreadable) as error:
         read_submission(path)
     assert "200.0 MiB, more than the 32 MiB" in sentence(error)
@@ -219,7 +219,7 @@ def test_too_much_is_refused_with_the_limit(
     assert piece in refused(tmp_path, as_bytes(*map(code, cells)))
 
 
-def test_many_small_values_are_refused_before_they_fill_the_memory(
+def test_too_many_values_are_refused_before_parsing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "MAX_VALUES", 1000)
@@ -227,13 +227,13 @@ def test_many_small_values_are_refused_before_they_fill_the_memory(
     assert "more than 1,000 values" in refused(tmp_path, raw)
 
 
-def test_a_picture_in_a_text_cell_is_cut_and_costs_nothing(tmp_path: Path) -> None:
+def test_picture_in_a_text_cell_is_cut_and_costs_nothing(tmp_path: Path) -> None:
     note = {"cell_type": "markdown", "source": "p" * 5_000_000}
     cells = read(tmp_path, as_bytes(note, code("x")))
     assert len(cells[0].source) < 200_000 and cells[1].source == "x"
 
 
-def test_missing_files_and_renamed_ones_are_told_apart(tmp_path: Path) -> None:
+def test_missing_and_renamed_files_have_their_own_reasons(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="There is no submission"):
         read_submission(tmp_path / "nobody" / NAME)
     with pytest.raises(Unreadable) as error:
@@ -245,7 +245,7 @@ def test_missing_files_and_renamed_ones_are_told_apart(tmp_path: Path) -> None:
     assert "only Lesson�(1).ipynb: give" in sentence(error)
 
 
-def test_whatever_is_no_file_is_named_and_never_waited_for(tmp_path: Path) -> None:
+def test_what_is_no_file_is_named_and_never_waited_for(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.mkdir()
     with pytest.raises(Unreadable, match="is a folder"):
@@ -263,14 +263,14 @@ def test_whatever_is_no_file_is_named_and_never_waited_for(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("target", ["solution.ipynb", "nowhere", "/", NAME])
-def test_a_link_is_not_followed(tmp_path: Path, target: str) -> None:
+def test_link_is_not_followed(tmp_path: Path, target: str) -> None:
     (tmp_path / "solution.ipynb").write_bytes(as_bytes(code("x")))
     (tmp_path / NAME).symlink_to(target)
     with pytest.raises(Unreadable, match="is a link"):
         read_submission(tmp_path / NAME)
 
 
-def test_a_folder_of_the_submission_that_is_a_link_is_not_followed(
+def test_linked_folder_of_the_submission_is_not_followed(
     tmp_path: Path,
 ) -> None:
     solutions = tmp_path / "solutions" / "lesson"
@@ -283,7 +283,7 @@ def test_a_folder_of_the_submission_that_is_a_link_is_not_followed(
         read_submission(student / "lesson" / NAME)
 
 
-def test_a_student_who_is_a_link_is_not_followed_below_the_class(
+def test_linked_student_is_not_followed_below_the_class(
     tmp_path: Path,
 ) -> None:
     read_in = tmp_path / "alice" / "lesson"
@@ -295,7 +295,7 @@ def test_a_student_who_is_a_link_is_not_followed_below_the_class(
         read_submission(path, trusted_root=tmp_path)
 
 
-def test_a_course_folder_behind_a_link_is_read(tmp_path: Path) -> None:
+def test_course_folder_behind_a_link_is_read(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / NAME).write_bytes(as_bytes(code("x")))
     (tmp_path / "here").symlink_to("there")
@@ -303,7 +303,7 @@ def test_a_course_folder_behind_a_link_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+def test_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes(as_bytes(code("x")))
     path.chmod(0)

@@ -16,13 +16,15 @@ STUB = 'def f(x):\n    """Say what."""\n    raise NotImplementedError  # replace
 def run(*cells: str) -> list[str]:
     """Return the texts of the chosen cells, each cell written as "role: text"."""
     pairs = [(cell.split(": ", 1)[0], cell.split(": ", 1)[1]) for cell in cells]
-    return [pairs[place][1] for place in chosen_cells(pairs)]
+    return [pairs[i][1] for i in chosen_cells(pairs)]
 
 
 def demos(*cells: str) -> list[str]:
     """Return the demonstrations that were chosen."""
-    given = [cell.removeprefix("demo: ") for cell in cells if cell.startswith("demo")]
-    return [text for text in run(*cells) if text in given]
+    demonstrations = [
+        cell.removeprefix("demo: ") for cell in cells if cell.startswith("demo")
+    ]
+    return [text for text in run(*cells) if text in demonstrations]
 
 
 def test_setup_answers_and_own_cells_run_and_nothing_else() -> None:
@@ -30,12 +32,10 @@ def test_setup_answers_and_own_cells_run_and_nothing_else() -> None:
     assert run(*cells, "own: 1 + 1") == ["import a", "f = 2", "1 + 1"]
 
 
-def test_a_lesson_as_it_is_needs_no_demonstration() -> None:
+def test_unchanged_lesson_needs_no_demonstration() -> None:
     release = load_release(COURSE, LESSON)
     cells = [cell for cell in rebuild(release, []).cells if cell.is_code]
-    ran = {
-        cells[place].role for place in chosen_cells([(c.role, c.source) for c in cells])
-    }
+    ran = {cells[i].role for i in chosen_cells([(c.role, c.source) for c in cells])}
     assert ran == {"setup", "solution"}
 
 
@@ -103,7 +103,7 @@ def test_cells_without_code_do_not_run(text: str) -> None:
         "[(w := w + x) for x in (1, 2)]",
     ],
 )
-def test_a_demonstration_runs_if_its_name_is_needed(text: str) -> None:
+def test_demonstration_runs_if_its_name_is_needed(text: str) -> None:
     assert demos("demo: other = 1", "demo: w = 2", f"own: {text}") == ["w = 2"]
 
 
@@ -154,81 +154,81 @@ def test_a_demonstration_runs_if_its_name_is_needed(text: str) -> None:
         "class A:\n    w = 1\n    x = w",
     ],
 )
-def test_a_name_that_a_cell_has_itself_needs_no_demonstration(text: str) -> None:
+def test_name_that_a_cell_binds_itself_needs_no_demonstration(text: str) -> None:
     TransformerManager().transform_cell(text)  # each text is a cell that IPython takes
     assert demos("demo: w = 2", f"own: {text}") == []
 
 
-def test_what_a_demonstration_builds_on_comes_along() -> None:
+def test_demonstration_that_another_one_needs_runs() -> None:
     cells = ["demo: a = 1", "demo: unused = a", "demo: b = a", "demo: c = g(b)"]
     assert demos(*cells, "own: c") == ["a = 1", "b = a", "c = g(b)"]
 
 
-def test_a_demonstration_that_changes_a_name_takes_along_what_it_changes() -> None:
+def test_demonstration_runs_after_the_one_that_it_changes() -> None:
     changes = ["n += 1", "n[0] = 1", "n.append(2)", "n = n + [1]"]
     for change in changes:
         cells = ["demo: n = [0]", f"demo: {change}"]
         assert demos(*cells, "own: n") == ["n = [0]", change]
 
 
-def test_a_demonstration_that_replaces_a_name_leaves_the_older_one_out() -> None:
+def test_replaced_demonstration_does_not_run() -> None:
     assert demos("demo: n = 1", "demo: n = 2", "own: n") == ["n = 2"]
 
 
-def test_the_last_demonstration_above_is_asked_first() -> None:
+def test_last_demonstration_above_is_preferred() -> None:
     cells = ["demo: n = 1", "demo: n = 2", "own: n", "demo: n = 3"]
     assert demos(*cells) == ["n = 2"]
 
 
-def test_a_demonstration_below_is_asked_last() -> None:
+def test_demonstration_below_runs_only_if_none_is_above() -> None:
     assert demos("own: n", "demo: n = 1", "demo: n = 2") == ["n = 1"]
     assert demos("own: n", "demo: n = 1", "own: n = 2") == []
 
 
-def test_a_cell_that_needs_what_it_binds_itself_looks_elsewhere() -> None:
+def test_cell_that_needs_what_it_binds_gets_it_elsewhere() -> None:
     assert demos("own: n = n + 1", "demo: n = 1") == ["n = 1"]
 
 
-def test_a_function_that_binds_a_global_name_gives_it_to_others() -> None:
+def test_function_that_binds_a_global_counts_as_its_binder() -> None:
     cell = "def f():\n    global n\n    n = 2\nf()"
     assert demos("demo: n = 1", f"own: {cell}", "own: n") == []
 
 
-def test_a_star_import_gives_no_name_that_is_known() -> None:
+def test_star_import_binds_no_known_name() -> None:
     assert names_of("from numpy import *").binds == frozenset()
 
 
-def test_odd_escapes_are_read_without_a_warning() -> None:
+def test_invalid_escapes_are_read_without_a_warning() -> None:
     assert names_of("n = '\\d'").binds == {"n"}
 
 
 @pytest.mark.parametrize("text", ["n = 1  # long\n" * 30_000, "%time n = 1\n" * 90])
-def test_of_a_text_that_takes_too_long_only_the_words_are_read(text: str) -> None:
+def test_of_too_long_a_text_only_the_words_are_read(text: str) -> None:
     names = names_of(text)
     assert names.binds == frozenset() and "n" in names.needs
 
 
-def test_the_learners_own_cell_above_is_preferred_to_what_stood_above_it() -> None:
+def test_own_cell_above_is_preferred_to_a_demonstration() -> None:
     assert demos("demo: n = 1", "own: n = 2", "own: n") == []
     assert demos("own: n = 2", "demo: n = 1", "own: n") == ["n = 1"]
 
 
-def test_names_of_the_setup_and_of_answers_need_no_demonstration() -> None:
+def test_names_of_setup_and_answers_need_no_demonstration() -> None:
     cells = ["setup: import np", "demo: f = 1", "solution: def f(): ..."]
     assert demos(*cells, "own: f(np)") == []
 
 
-def test_names_of_python_need_no_demonstration() -> None:
+def test_builtin_names_need_no_demonstration() -> None:
     assert "sum" in dir(builtins)
     assert demos("demo: sum = 1", "own: sum([1])") == []
 
 
-def test_a_check_neither_needs_nor_gives_names() -> None:
+def test_check_neither_needs_nor_binds_names() -> None:
     assert demos("demo: f = 1", "check: check(f)") == []
     assert demos("demo: f = 1", "check: f = 2", "own: f") == ["f = 1"]
 
 
-def test_a_stub_below_the_answer_does_not_run() -> None:
+def test_stub_below_the_answer_does_not_run() -> None:
     answer = "def f(x):\n    return x"
     assert run(f"own: {answer}", f"solution: {STUB}") == [answer]
     assert run("own: f = 1\ng = 2", f"solution: {STUB}", "own: f") == [
@@ -241,7 +241,7 @@ def test_a_stub_below_the_answer_does_not_run() -> None:
     "stub",
     ["def f(x):\n    raise NotImplementedError('not yet')", f"{STUB}\n\n# my thoughts"],
 )
-def test_a_stub_is_known_in_other_words(stub: str) -> None:
+def test_stub_is_recognised_in_other_forms(stub: str) -> None:
     assert run("own: f = 1", f"solution: {stub}") == ["f = 1"]
 
 
@@ -257,7 +257,7 @@ def test_a_stub_is_known_in_other_words(stub: str) -> None:
         ["own: f = 1", f"solution: {STUB.replace('def f', 'def g')}"],
     ],
 )
-def test_only_a_stub_that_hides_an_answer_is_left_out(cells: list[str]) -> None:
+def test_only_a_stub_that_hides_an_answer_is_skipped(cells: list[str]) -> None:
     wanted = [c.split(": ", 1)[1] for c in cells if not c.startswith("demo")]
     assert run(*cells) == wanted
 
@@ -296,7 +296,7 @@ def test_no_text_breaks_the_selection(text: str) -> None:
     )
 
 
-def test_the_same_cells_give_the_same_choice_in_order() -> None:
+def test_same_cells_give_the_same_choice_in_order() -> None:
     cells = [("demo", f"n{i} = n{i + 1}, m{i}") for i in range(50)]
     cells += [("demo", f"m{i} = 1") for i in range(50)] + [("own", "n0")]
     assert chosen_cells(cells) == list(range(101))
