@@ -16,8 +16,8 @@ def sandbox():
         yield started.sandbox
 
 
-def shown(sandbox, text):
-    """Return what one cell shows."""
+def outputs_of(sandbox, text):
+    """Return the outputs of one cell."""
     with session_of(sandbox, own(text)) as session:
         return session.report.outputs[0]
 
@@ -41,43 +41,43 @@ def text_of(outputs):
         ("%config InlineBackend.figure_format = 'svg'\nx = 1", "x"),
     ],
 )
-def test_a_cell_means_what_it_means_in_a_notebook(sandbox, text, name):
+def test_cell_runs_as_in_a_notebook(sandbox, text, name):
     cells = own(text), own(f"def f():\n    return {name}"), check("f")
     with session_of(sandbox, *cells) as session:
         assert session.report.troubles == {}
         assert call(session, "f").value == 1
 
 
-def test_prints_are_kept_in_order_and_apart_by_stream(sandbox):
+def test_prints_are_recorded_in_order_and_by_stream(sandbox):
     text = """
     import sys
     print("one")
     print("two", file=sys.stderr)
     print("three")
     """
-    assert shown(sandbox, text) == [
+    assert outputs_of(sandbox, text) == [
         {"name": "stdout", "text": "one\n"},
         {"name": "stderr", "text": "two\n"},
         {"name": "stdout", "text": "three\n"},
     ]
 
 
-def test_the_last_line_and_displays_are_kept_as_text(sandbox):
+def test_last_expression_and_displays_are_recorded_as_text(sandbox):
     text = "from IPython.display import display, Math\ndisplay(Math('x^2'))\n[1, 2]"
-    math, last = shown(sandbox, text)
+    math, last = outputs_of(sandbox, text)
     assert math["data"]["text/latex"] == r"$\displaystyle x^2$"
     assert last == {"data": {"text/plain": "[1, 2]"}}
 
 
-def test_a_figure_is_kept_as_a_picture(sandbox):
-    (figure,) = shown(
+def test_figure_is_recorded_as_png(sandbox):
+    (figure,) = outputs_of(
         sandbox, "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
     )
     assert figure["data"]["image/png"].startswith("iVBOR")
     assert {*figure["data"]} <= {*shell.MIME_TYPES}
 
 
-def test_active_forms_are_not_kept(sandbox):
+def test_active_content_is_not_recorded(sandbox):
     text = """
     from IPython.display import HTML, Javascript, SVG, display
     display(HTML("<script>alert(1)</script>"))
@@ -85,17 +85,17 @@ def test_active_forms_are_not_kept(sandbox):
     display(SVG("<svg xmlns='http://www.w3.org/2000/svg'/>"))
     display({"text/html": "<b>", "application/json": "{}", "text/plain": "x"}, raw=True)
     """
-    for output in shown(sandbox, text):
+    for output in outputs_of(sandbox, text):
         assert {*output["data"]} <= {*shell.MIME_TYPES}
 
 
-def test_what_a_cell_prints_is_cut(sandbox):
-    (kept,) = shown(sandbox, "for _ in range(100):\n    print('x' * 100_000)")
-    assert len(kept["text"]) == shell.MAX_TEXT_LENGTH
-    assert kept["cut"] is True
+def test_long_output_is_cut(sandbox):
+    (output,) = outputs_of(sandbox, "for _ in range(100):\n    print('x' * 100_000)")
+    assert len(output["text"]) == shell.MAX_TEXT_LENGTH
+    assert output["cut"] is True
 
 
-def test_a_quarter_of_a_gigabyte_on_one_line_is_cut_and_costs_nothing_else(sandbox):
+def test_256_mib_on_one_line_are_cut_and_the_answer_counts(sandbox):
     cells = (
         own("for _ in range(16):\n    print('x' * (1 << 24), end='')"),
         own("def f():\n    return 1"),
@@ -106,7 +106,7 @@ def test_a_quarter_of_a_gigabyte_on_one_line_is_cut_and_costs_nothing_else(sandb
         assert call(session, "f").value == 1
 
 
-def test_no_cell_shows_more_than_so_many_things(sandbox):
+def test_number_of_outputs_of_a_cell_is_limited(sandbox):
     text = """
     import sys
     for place in range(100):
@@ -114,33 +114,33 @@ def test_no_cell_shows_more_than_so_many_things(sandbox):
         display(place)
         print(place, file=sys.stderr)
     """
-    assert len(shown(sandbox, text)) == shell.MAX_OUTPUTS
+    assert len(outputs_of(sandbox, text)) == shell.MAX_OUTPUTS
 
 
-def test_a_display_too_long_to_keep_is_dropped_and_the_cell_goes_on(sandbox):
-    outputs = shown(sandbox, "display('x' * 1_000_000)\nprint('after')")
+def test_too_long_a_display_is_dropped_and_the_cell_goes_on(sandbox):
+    outputs = outputs_of(sandbox, "display('x' * 1_000_000)\nprint('after')")
     assert outputs == [{"data": {}}, {"name": "stdout", "text": "after\n"}]
 
 
-def test_outputs_without_end_in_many_cells_do_not_cost_the_answer(sandbox):
+def test_outputs_of_many_cells_do_not_cost_the_answer(sandbox):
     many = [own("print('y' * 100_000)\n'z' * 9_000")] * 150
     with session_of(sandbox, *many, own("def f():\n    return 1"), check("f")) as one:
         assert call(one, "f").value == 1
 
 
-def test_pictures_without_end_in_many_cells_do_not_cost_the_answer(sandbox):
+def test_pictures_of_many_cells_do_not_cost_the_answer(sandbox):
     picture = "display({'image/png': 'A' * 399_000, 'text/plain': ''}, raw=True)"
     many = [own("\n".join([picture] * 18))] * 3
     with session_of(sandbox, *many, own("def f():\n    return 1"), check("f")) as one:
         assert call(one, "f").value == 1
 
 
-def test_a_traceback_is_no_output(sandbox):
-    assert shown(sandbox, "1 / 0") == []
-    assert shown(sandbox, "def f(:") == []
+def test_traceback_is_no_output(sandbox):
+    assert outputs_of(sandbox, "1 / 0") == []
+    assert outputs_of(sandbox, "def f(:") == []
 
 
-def test_nobody_answers_input_and_the_debugger(sandbox):
+def test_input_raises_and_the_debugger_does_not_block(sandbox):
     cells = own("input()"), own("breakpoint()"), own("x = 1")
     with session_of(sandbox, *cells) as session:
         assert session.report.troubles[0].types[0] == "EOFError"
@@ -149,14 +149,14 @@ def test_nobody_answers_input_and_the_debugger(sandbox):
 
 
 @pytest.mark.parametrize("text", ["quit()", "exit", "exit()", "import sys; sys.exit()"])
-def test_leaving_ends_the_cell_and_no_more(sandbox, text):
+def test_exit_ends_its_cell_only(sandbox, text):
     cells = own(f"{text}\nx = 1"), own("def f():\n    return 2"), check("f")
     with session_of(sandbox, *cells) as session:
         assert session.killed == {}
         assert call(session, "f").value == 2
 
 
-def test_an_exception_that_cannot_be_shown_ends_the_cell_and_no_more(sandbox):
+def test_exception_that_cannot_be_printed_ends_its_cell_only(sandbox):
     text = """
     class Silent(Exception):
         def __str__(self):
@@ -170,14 +170,14 @@ def test_an_exception_that_cannot_be_shown_ends_the_cell_and_no_more(sandbox):
         assert call(session, "f").value == 2
 
 
-def test_streams_that_a_cell_replaces_are_put_back(sandbox):
+def test_replaced_streams_are_restored(sandbox):
     cells = own("import sys\nsys.stdout = sys.stderr = None"), own("print('here')")
     with session_of(sandbox, *cells) as session:
         assert session.report.outputs[1] == [{"name": "stdout", "text": "here\n"}]
 
 
-def test_there_is_no_history_and_no_thread(sandbox):
-    found = inside(
+def test_shell_has_no_history_and_no_thread(sandbox):
+    state = inside(
         sandbox,
         """
         import threading
@@ -185,11 +185,11 @@ def test_there_is_no_history_and_no_thread(sandbox):
         return threading.active_count(), history.enabled, "Out" in globals() and Out
         """,
     )
-    assert found == (1, False, {})
+    assert state == (1, False, {})
 
 
-def test_nothing_of_warming_up_is_left_in_the_names(sandbox):
-    found = inside(
+def test_warming_up_leaves_no_names(sandbox):
+    state = inside(
         sandbox,
         """
         import matplotlib.pyplot as plt
@@ -197,10 +197,10 @@ def test_nothing_of_warming_up_is_left_in_the_names(sandbox):
         return ours, plt.get_fignums(), get_ipython().execution_count
         """,
     )
-    assert found == ([], [], 1)
+    assert state == ([], [], 1)
 
 
-def test_a_module_that_a_cell_writes_can_be_imported(sandbox):
+def test_module_written_by_a_cell_can_be_imported(sandbox):
     cells = (
         own("%%writefile mine.py\nvalue = 3"),
         own("import mine\ndef f():\n    return mine.value"),
