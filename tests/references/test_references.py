@@ -469,11 +469,17 @@ def test_new_package_is_accepted(monkeypatch, new):
 
 @pytest.mark.parametrize("exercise", exercises_of("01_dot_product_attention"))
 def test_float32_stays_float32(exercise):
-    inputs = [
-        argument.astype(np.float32)
-        for argument in exercise.usual_inputs(np.random.default_rng(0))
-    ]
-    result = exercise.reference(*inputs)
+    arguments = exercise.usual_inputs(np.random.default_rng(0))
+    floats = [isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in arguments]
+    if not any(floats):
+        pytest.skip("it takes no arrays of floats")
+    result = exercise.reference(
+        *(
+            a.astype(np.float32) if f else a
+            for a, f in zip(arguments, floats, strict=True)
+        )
+    )
     parts = result.values() if isinstance(result, dict) else result
     for part in parts if isinstance(result, dict | tuple) else [result]:
-        assert part.dtype == np.float32
+        if not isinstance(part, bool | int | float | str):  # they have one precision
+            assert part.dtype == np.float32
