@@ -73,7 +73,11 @@ def test_first_cells_introduce_the_lesson(source):
 
 def test_minutes_of_the_exercises_fit_into_the_lesson(source):
     minutes = int(re.search(r"\*\*About (\d+) minutes", source.cells[0].text)[1])
-    assert sum(exercise.minutes for exercise in source.exercises) < minutes
+    exercises = sum(exercise.minutes for exercise in source.exercises)
+    assert exercises < minutes, (
+        f"the exercises of {source.lesson} take {exercises} minutes: write more than "
+        f"{minutes} into its first cell"
+    )
 
 
 def test_last_cell_sums_up(source):
