@@ -105,7 +105,9 @@ RULES = (
     Rule(r"^fill$", "pad", frozenset({"message"}), bad="fill", good="to be filled in"),
     Rule(r"\brates?\b", "learning rate (or what it is a rate of)", BOTH,
          bad="rate", good="the learning rates and the dropout rate",
-         unless={r"(learning|dropout|error|sampling|compression) rates?": "in full"}),
+         unless={
+             r"(learning|dropout|error|sampling|compression|warm-?up) rates?": "in full",
+             r"^--rate$": "an option of the command line"}),
     Rule(r"\bthinks\b|^think$|\bthen think\b|\bthink (each )?for itself",
          "feed-forward network, feed_forward", BOTH,
          bad="thinks", good="It is tempting to think so."),

@@ -141,7 +141,7 @@ def train(
     ] = None,
     warmup_steps: Annotated[
         int | None,
-        typer.Option("--warmup", min=1, help="Steps in which the rate grows."),
+        typer.Option("--warmup", min=1, help="Steps in which the learning rate grows."),
     ] = None,
     smoothing: Annotated[
         float | None,

@@ -71,7 +71,7 @@ def test_batch_beam_search_matches_beam_search(kind, seed, beam_size, alpha):
         )
 
 
-def test_compared_translations_differ_in_text_and_length():
+def test_compared_translations_differ_also_in_length():
     targets, beams = [], []
     for kind, seed in MODELS:
         model, end = model_and_end(kind, seed)

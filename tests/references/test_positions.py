@@ -33,8 +33,8 @@ def normal(*shape, dtype=np.float64, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
-def within(found, wanted, bound):
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=bound)
+def within(actual, expected, bound):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=bound)
 
 
 # Exact numbers: decimals of 60 digits, π by Machin, sine by its series
@@ -50,7 +50,7 @@ def arcus_tangent_of_one_over(x):
 
 
 def exact_sine_and_cosine(t, exponent, base):
-    """Give sin and cos of t · base ** exponent, exact before they become floats."""
+    """Return sin and cos of t · base ** exponent, exact before they become floats."""
     with localcontext() as context:
         context.prec = 60
         power = (Decimal(base).ln() * exponent).exp()
