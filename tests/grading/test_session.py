@@ -2,6 +2,7 @@
 
 import textwrap
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,16 +29,16 @@ def sandbox(engine):
     return engine.sandbox
 
 
-def value(session, name, *arguments, **more):
-    outcome = call(session, name, *arguments, **more)
-    assert outcome.kind == "value", outcome
-    return outcome.value
+def value(session, name, *arguments, **keywords):
+    result = call(session, name, *arguments, **keywords)
+    assert result.kind == "value", result
+    return result.value
 
 
 # --- which answer counts -------------------------------------------------------
 
 
-def test_the_answer_at_the_check_counts_even_if_a_later_cell_binds_the_name_again(
+def test_answer_at_the_check_counts_before_one_bound_later(
     sandbox,
 ):
     cells = (
@@ -51,7 +52,7 @@ def test_the_answer_at_the_check_counts_even_if_a_later_cell_binds_the_name_agai
         assert value(session, "f", when="end") == "later"
 
 
-def test_a_stub_at_the_check_leaves_the_answer_at_the_end(sandbox):
+def test_stub_at_the_check_leaves_the_answer_at_the_end(sandbox):
     stub = "def f():\n    raise NotImplementedError"
     cells = solution("f", stub), check("f"), own("def f():\n    return 'later'")
     with session_of(sandbox, *cells) as session:
@@ -59,14 +60,14 @@ def test_a_stub_at_the_check_leaves_the_answer_at_the_end(sandbox):
         assert value(session, "f", when="end") == "later"
 
 
-def test_an_answer_that_only_stands_below_its_check_is_found(sandbox):
+def test_answer_below_its_check_counts(sandbox):
     cells = check("f"), own("def f():\n    return 'later'")
     with session_of(sandbox, *cells) as session:
         assert session.answer_moments("f") == ("end",)
         assert value(session, "f", when="end") == "later"
 
 
-def test_each_answer_finds_the_names_as_they_were_at_its_own_check(sandbox):
+def test_each_answer_uses_the_names_of_its_own_check(sandbox):
     cells = (
         own("scale = 1\ndef f():\n    return scale\ndef g():\n    return scale, late"),
         check("f"),
@@ -82,7 +83,7 @@ def test_each_answer_finds_the_names_as_they_were_at_its_own_check(sandbox):
         assert value(session, "f") == 1
 
 
-def test_a_cell_that_needs_a_name_from_further_below_runs_again(sandbox):
+def test_cell_that_needs_a_later_name_runs_again(sandbox):
     cells = (
         own("table = [width] * 2"),
         check("f"),
@@ -93,7 +94,7 @@ def test_a_cell_that_needs_a_name_from_further_below_runs_again(sandbox):
         assert session.report.troubles == {}
 
 
-def test_a_name_that_is_nowhere_stays_the_trouble_of_its_cell_alone(sandbox):
+def test_undefined_name_costs_its_own_cell_only(sandbox):
     cells = own("nowhere + 1"), own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells) as session:
         assert {p: r.types[0] for p, r in session.report.troubles.items()} == {
@@ -112,15 +113,15 @@ def test_a_name_that_is_nowhere_stays_the_trouble_of_its_cell_alone(sandbox):
         ("pass", ""),
     ],
 )
-def test_what_is_no_function_is_no_answer(sandbox, text, kind):
+def test_only_a_function_is_an_answer(sandbox, text, kind):
     with session_of(sandbox, own(text), check("f")) as session:
         assert session.report.answers["f"][0] == kind
-        outcome = call(session, "f", 1)
-        assert outcome.raised.types[0] == "NotImplementedError"
-        assert outcome.arguments == (1,)
+        result = call(session, "f", 1)
+        assert result.raised.types[0] == "NotImplementedError"
+        assert result.arguments == (1,)
 
 
-def test_of_an_answer_whose_cell_stopped_the_reason_is_told(sandbox):
+def test_answer_of_a_stopped_cell_raises_its_exception(sandbox):
     cells = solution("f", "import no_such_module\ndef f():\n    return 1"), check("f")
     with session_of(sandbox, *cells) as session:
         raised = call(session, "f").raised
@@ -128,7 +129,7 @@ def test_of_an_answer_whose_cell_stopped_the_reason_is_told(sandbox):
         assert raised.line == "import no_such_module"
 
 
-def test_a_solution_that_is_no_python_tells_its_line(sandbox):
+def test_syntax_error_in_a_solution_has_its_line(sandbox):
     cells = solution("f", "x = 1\ndef f(:\n    pass"), check("f"), own("y = 2")
     with session_of(sandbox, *cells) as session:
         raised = call(session, "f").raised
@@ -138,7 +139,7 @@ def test_a_solution_that_is_no_python_tells_its_line(sandbox):
 # --- what crosses --------------------------------------------------------------
 
 
-def test_changed_arguments_come_back_and_unchanged_ones_are_ours(sandbox):
+def test_changed_arguments_come_back_and_ours_stay(sandbox):
     cells = own("def f(x, change):\n    x[0] = change\n    return x"), check("f")
     with session_of(sandbox, *cells) as session:
         x = np.zeros(2)
@@ -150,12 +151,12 @@ def test_changed_arguments_come_back_and_unchanged_ones_are_ours(sandbox):
     assert x.tolist() == [0.0, 0.0]
 
 
-def test_an_exception_comes_with_its_bases_and_the_learners_line(sandbox):
+def test_exception_arrives_with_its_bases_and_learners_line(sandbox):
     text = "def f(x):\n    y = x\n    return inner(y)\ndef inner(y):\n    return {}[y]"
     with session_of(sandbox, own(text), check("f")) as session:
-        outcome = call(session, "f", 5)
-    raised = outcome.raised
-    assert outcome.kind == "raised"
+        result = call(session, "f", 5)
+    raised = result.raised
+    assert result.kind == "raised"
     assert raised.types == ("KeyError", "LookupError", "Exception", "BaseException")
     assert (raised.message, raised.function) == ("5", "inner")
     assert (raised.line_number, raised.line) == (5, "return {}[y]")
@@ -185,17 +186,17 @@ def test_an_exception_comes_with_its_bases_and_the_learners_line(sandbox):
         ),
     ],
 )  # fmt: skip
-def test_a_call_that_gives_no_value_ends_as(sandbox, text, kind):
+def test_call_without_a_value_ends_as(sandbox, text, kind):
     body = textwrap.indent(text, "    ")
     cells = own(f"def f():\n{body}\ndef g():\n    return 'still here'"), check("f")
     with session_of(sandbox, *cells, check("g"), budget=QUICK) as session:
-        outcome = call(session, "f")
-        found = outcome.raised.types[0] if outcome.raised else outcome.kind
-        assert found == kind
+        result = call(session, "f")
+        ending = result.raised.types[0] if result.raised else result.kind
+        assert ending == kind
         assert value(session, "g") == "still here"
 
 
-def test_what_is_no_plain_data_arrives_as_a_stranger_of_its_type(sandbox):
+def test_other_than_plain_data_arrives_as_unknown_object(sandbox):
     text = """
     import numpy as np
     class Sly(np.ndarray):
@@ -209,16 +210,16 @@ def test_what_is_no_plain_data_arrives_as_a_stranger_of_its_type(sandbox):
         }[which]
     """
     with session_of(sandbox, own(text), check("f")) as session:
-        found = [
+        arrived = [
             value(session, "f", which) for which in ("subclass", "objects", "generator")
         ]
         within = value(session, "f", "inside")
-    assert all(isinstance(each, wire.UnknownObject) for each in [*found, *within])
-    names = [type(each).__name__ for each in found]
+    assert all(isinstance(each, wire.UnknownObject) for each in [*arrived, *within])
+    names = [type(each).__name__ for each in arrived]
     assert names == ["Sly", "ndarray of object_", "generator"]
 
 
-def test_what_a_call_prints_and_warns_is_no_part_of_it(sandbox):
+def test_prints_and_warnings_of_a_call_are_not_recorded(sandbox):
     text = """
     import os, sys, warnings
     def f():
@@ -236,27 +237,27 @@ def test_what_a_call_prints_and_warns_is_no_part_of_it(sandbox):
 # --- functions of ours ---------------------------------------------------------
 
 
-def test_a_function_as_argument_is_answered_here(sandbox):
-    asked = []
+def test_function_as_argument_runs_outside_the_sandbox(sandbox):
+    arguments = []
 
     def twice(x, *, plus=0):
-        asked.append(x)
+        arguments.append(x)
         return 2 * x + plus
 
     cells = own("def f(g, x):\n    return g(x) + g(x, plus=1)"), check("f")
     with session_of(sandbox, *cells) as session:
-        found = value(session, "f", twice, np.ones(2))
-    assert found.tolist() == [5.0, 5.0]
-    assert [x.tolist() for x in asked] == [[1.0, 1.0]] * 2
+        result = value(session, "f", twice, np.ones(2))
+    assert result.tolist() == [5.0, 5.0]
+    assert [x.tolist() for x in arguments] == [[1.0, 1.0]] * 2
 
 
-def test_a_function_among_the_keywords_and_inside_a_list_is_answered_too(sandbox):
+def test_function_as_keyword_runs_outside_the_sandbox(sandbox):
     cells = own("def f(*, g):\n    return g(3)"), check("f")
     with session_of(sandbox, *cells) as session:
         assert value(session, "f", g=lambda x: x + 1) == 4
 
 
-def test_an_exception_of_ours_reaches_the_learners_code_as_what_it_is(sandbox):
+def test_exception_of_a_callback_reaches_the_learners_code(sandbox):
     def refuse(x):
         raise ZeroDivisionError("no zero, please")
 
@@ -271,7 +272,7 @@ def test_an_exception_of_ours_reaches_the_learners_code_as_what_it_is(sandbox):
         assert value(session, "f", refuse) == ("ZeroDivisionError", "no zero, please")
 
 
-def test_an_exception_of_ours_that_nobody_catches_is_the_calls_outcome(sandbox):
+def test_uncaught_exception_of_a_callback_ends_the_call(sandbox):
     class Own(ValueError):
         pass
 
@@ -285,7 +286,7 @@ def test_an_exception_of_ours_that_nobody_catches_is_the_calls_outcome(sandbox):
     assert (raised.message, raised.line) == ("not so", "return g()")
 
 
-def test_names_that_an_exercise_uses_are_bound_to_ours_for_one_call_only(sandbox):
+def test_bound_names_replace_the_learners_for_one_call(sandbox):
     text = "def softmax(x):\n    return 'mine'\ndef f(x):\n    return softmax(x)"
     with session_of(sandbox, own(text), check("f")) as session:
         bound = {"softmax": lambda x: f"the course's {x}"}
@@ -293,7 +294,7 @@ def test_names_that_an_exercise_uses_are_bound_to_ours_for_one_call_only(sandbox
         assert value(session, "f", 1) == "mine"
 
 
-def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox, monkeypatch):
+def test_too_many_callbacks_are_a_timeout(sandbox, monkeypatch):
     monkeypatch.setattr(child_client, "MAX_CALLBACKS", 20)
     text = "def f(g, times):\n    return sum(g() for _ in range(times))"
     with session_of(sandbox, own(text), check("f")) as session:
@@ -301,7 +302,7 @@ def test_more_calls_of_ours_than_allowed_are_a_timeout(sandbox, monkeypatch):
         assert call(session, "f", lambda: 1, 20).kind == "timeout"
 
 
-def test_our_functions_work_for_so_long_and_no_longer(sandbox, monkeypatch):
+def test_time_of_callbacks_is_limited(sandbox, monkeypatch):
     monkeypatch.setattr(child_client, "CALLBACK_SECONDS", 0.2)
     text = "def f(g, times):\n    return sum(g() for _ in range(times))"
     with session_of(sandbox, own(text), check("f")) as session:
@@ -309,14 +310,14 @@ def test_our_functions_work_for_so_long_and_no_longer(sandbox, monkeypatch):
         assert call(session, "f", lambda: time.sleep(0.1) or 1, 50).kind == "timeout"
 
 
-def test_our_functions_are_not_fed_more_than_they_can_hold(sandbox):
+def test_size_of_a_callbacks_arguments_is_limited(sandbox):
     text = "def f(g, count):\n    return g(bytes(count))"
     with session_of(sandbox, own(text), check("f")) as session:
         assert value(session, "f", len, 1000) == 1000
         assert call(session, "f", len, 1 << 18).kind == "crashed"
 
 
-def test_the_time_that_a_function_of_ours_takes_is_not_the_learners(sandbox):
+def test_time_of_callbacks_is_not_the_learners(sandbox):
     def slow():
         time.sleep(2.5 * QUICK.call)
         return 1
@@ -329,7 +330,7 @@ def test_the_time_that_a_function_of_ours_takes_is_not_the_learners(sandbox):
 # --- cells that end the process ------------------------------------------------
 
 
-def test_a_cell_that_ends_the_process_is_left_out(sandbox):
+def test_cell_that_ends_the_process_is_left_out(sandbox):
     cells = (
         own("def f():\n    return 1"),
         own("import os\nos._exit(0)"),
@@ -342,7 +343,7 @@ def test_a_cell_that_ends_the_process_is_left_out(sandbox):
         assert value(session, "f") + value(session, "g") == 3
 
 
-def test_a_cell_that_never_ends_is_left_out(sandbox):
+def test_cell_that_never_ends_is_left_out(sandbox):
     cells = own("while True: pass"), own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
         assert session.killed == {0: "timeout"}
@@ -350,23 +351,23 @@ def test_a_cell_that_never_ends_is_left_out(sandbox):
 
 
 @pytest.mark.parametrize("how", ["crashed", "timeout"])
-def test_an_answer_whose_cell_is_left_out_ends_as_its_cell_did(sandbox, how):
+def test_answer_whose_cell_is_left_out_ends_as_its_cell_did(sandbox, how):
     ending = {"crashed": "import os; os._exit(1)", "timeout": "while True: pass"}[how]
     cells = solution("f", f"{ending}\ndef f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
         assert call(session, "f").kind == how
 
 
-def test_more_deadly_cells_than_allowed_leave_all_of_the_learners_own_out(sandbox):
-    deadly = [own(f"import os; os._exit({place})") for place in range(9)]
+def test_too_many_deadly_cells_leave_out_all_own_cells(sandbox):
+    deadly = [own(f"import os; os._exit({status})") for status in range(9)]
     answers = solution("f", "def f():\n    return 1"), check("f")
     with session_of(sandbox, *deadly, *answers) as session:
         assert len(session.killed) == SHORT.deadly
         assert value(session, "f") == 1
 
 
-def test_an_own_cell_that_strikes_later_costs_no_answer(sandbox):
-    """A thread ends the process in whatever cell runs then, in each child anew."""
+def test_own_cell_that_ends_later_processes_costs_no_answer(sandbox):
+    # A thread ends the process in whatever cell runs then, in each child anew.
     strike = """
     import os, threading, time
     def strike():
@@ -374,7 +375,7 @@ def test_an_own_cell_that_strikes_later_costs_no_answer(sandbox):
         os._exit(1)
     threading.Thread(target=strike).start()
     """
-    names = [f"f{place}" for place in range(SHORT.deadly)]
+    names = [f"f{number}" for number in range(SHORT.deadly)]
     cells = [own(strike)]
     for name in names:
         answer = f"import time; time.sleep(0.2)\ndef {name}():\n    return 1"
@@ -384,7 +385,7 @@ def test_an_own_cell_that_strikes_later_costs_no_answer(sandbox):
         assert session.killed.keys() <= {0}
 
 
-def test_after_a_crash_the_other_calls_go_on_in_a_fresh_child(sandbox):
+def test_calls_after_a_crash_run_in_a_fresh_child(sandbox):
     text = """
     import os
     count = []
@@ -400,8 +401,8 @@ def test_after_a_crash_the_other_calls_go_on_in_a_fresh_child(sandbox):
         assert value(session, "f", 2) == [2]
 
 
-def test_a_crash_counts_when_it_comes_again_in_a_fresh_child(sandbox):
-    """What an earlier call has left behind strikes in a later one."""
+def test_crash_counts_only_if_it_recurs_in_a_fresh_child(sandbox):
+    # What an earlier call has changed ends the process in a later one.
     text = """
     import os, threading, time
     calls = []
@@ -415,7 +416,7 @@ def test_a_crash_counts_when_it_comes_again_in_a_fresh_child(sandbox):
         assert [value(session, "f", x) for x in range(4)] == [0, 1, 2, 3]
 
 
-def test_an_exercise_gets_no_more_children_than_allowed(engine, sandbox):
+def test_children_of_an_exercise_are_limited(engine, sandbox):
     budget = Budget(call=1, cell=1, crashes=4)
     text = "import os\ndef f():\n    os._exit(1)\ndef g():\n    return 2"
     cells = own(text), check("f"), check("g")
@@ -427,7 +428,7 @@ def test_an_exercise_gets_no_more_children_than_allowed(engine, sandbox):
     assert len(processes_of(engine)) == 3
 
 
-def test_an_exercise_gets_no_more_timeouts_than_allowed(sandbox):
+def test_timeouts_of_an_exercise_are_limited(sandbox):
     budget = Budget(call=0.2, cell=1, timeouts=3)
     cells = own("def f():\n    while True: pass"), check("f")
     with session_of(sandbox, *cells, budget=budget) as session:
@@ -439,7 +440,7 @@ def test_an_exercise_gets_no_more_timeouts_than_allowed(sandbox):
 # --- timeouts ------------------------------------------------------------------
 
 
-def test_the_first_try_stops_at_the_first_timeout_and_leaves_no_child(engine, sandbox):
+def test_first_try_stops_at_the_first_timeout(engine, sandbox):
     cells = own("def f():\n    while True: pass"), check("f")
     with session_of(sandbox, *cells, budget=QUICK, last_try=False) as session:
         with pytest.raises(TimedOutOnce):
@@ -447,7 +448,7 @@ def test_the_first_try_stops_at_the_first_timeout_and_leaves_no_child(engine, sa
         assert len(processes_of(engine)) == 3
 
 
-def test_the_first_try_stops_at_a_cell_that_does_not_end(engine, sandbox):
+def test_first_try_stops_at_a_cell_that_never_ends(engine, sandbox):
     cells = [own("while True: pass")]
     with pytest.raises(TimedOutOnce):
         with session_of(sandbox, *cells, budget=QUICK, last_try=False):
@@ -455,7 +456,7 @@ def test_the_first_try_stops_at_a_cell_that_does_not_end(engine, sandbox):
     assert len(processes_of(engine)) == 3
 
 
-def test_the_last_try_gives_twice_the_time_and_then_counts(sandbox):
+def test_last_try_allows_twice_the_time(sandbox):
     text = "import time\ndef f(x):\n    time.sleep(x)\n    return 1"
     with session_of(sandbox, own(text), check("f"), budget=QUICK) as session:
         assert value(session, "f", 1.4 * QUICK.call) == 1
@@ -500,7 +501,7 @@ LIES = {
     "answers of odd names": [["l", "ran", EMPTY, EMPTY, ["d", 3, ["t", "a", "b"]]]],
     "a cell that is none": [["l", "at", 10**6]],
     "a cell below the first": [["l", "at", -1], ["l", "failed", "no sandbox"]],
-    "a cell without a place": [["l", "at"]],
+    "a cell without an index": [["l", "at"]],
     "a word alone": [["l", "ran", "off"], ["l"]],
     "no list": [7, "at", None],
     "no word": [["l", 1, 2]],
@@ -513,16 +514,14 @@ LIES = {
 
 
 @pytest.mark.parametrize("frames", LIES.values(), ids=[*LIES])
-def test_a_cell_that_says_what_is_a_lie_gets_no_further_than_its_own_word(
-    sandbox, frames
-):
+def test_false_messages_of_a_cell_change_only_its_own_result(sandbox, frames):
     lie = f"{FRAME}\nfor tree in {frames!r}:\n    say(tree)"
     right = solution("f", "def f():\n    return 'honest'")
     cells = right, own(lie), own("x = 1"), check("f")
     with session_of(sandbox, *cells) as session:
         for _ in range(3):
-            outcome = call(session, "f")
-            assert (outcome.kind, outcome.value) in [
+            result = call(session, "f")
+            assert (result.kind, result.value) in [
                 ("value", "honest"),
                 ("value", 7),  # its own word for what it returns
                 ("crashed", None),
@@ -568,44 +567,42 @@ LIES_IN_A_CALL = {
 
 
 @pytest.mark.parametrize("tree", LIES_IN_A_CALL.values(), ids=[*LIES_IN_A_CALL])
-def test_a_call_that_says_what_is_a_lie_is_a_crash_and_the_next_one_is_judged(
-    sandbox, tree
-):
+def test_false_message_of_a_call_is_a_crash_of_that_call_only(sandbox, tree):
     lie = f"if given[0]:\n    say({tree!r})"
     with session_of(sandbox, *lying(lie)) as session:
         assert call(session, "f", True, len).kind == "crashed"
         assert value(session, "f", False, len) == "honest"
 
 
-def test_a_question_that_our_function_refuses_is_answered_with_its_exception(sandbox):
-    """Keywords that are no names reach nothing but Python's own check of them."""
+def test_callback_with_false_keywords_raises_in_the_child(sandbox):
+    # Keywords that are no names reach nothing but Python's own check of them.
     lie = "if given[0]:\n    say(['l', 'callback', 'TOKEN', 0, ['t'], ['d', 3, 4]])"
     with session_of(sandbox, *lying(lie)) as session:
         assert value(session, "f", True, len) == "honest"
 
 
-def test_a_call_cannot_reach_functions_of_an_earlier_one(sandbox):
+def test_call_cannot_reach_callbacks_of_an_earlier_one(sandbox):
     secret = "say(['l', 'callback', 'TOKEN', 1, ['t'], ['d']])"
     with session_of(sandbox, *lying(f"if given[0]:\n    {secret}")) as session:
         assert value(session, "f", False, len, lambda: "secret") == "honest"
         assert call(session, "f", True, len).kind == "crashed"
 
 
-def test_an_answer_to_an_earlier_call_answers_no_later_one(sandbox):
+def test_result_with_another_calls_token_is_ignored(sandbox):
     lie = "say(['l', 'outcome', b'earlier!', 'value', 'forged', None, None, 0, ['l']])"
     with session_of(sandbox, *lying(lie)) as session:
         assert [value(session, "f") for _ in range(3)] == ["honest"] * 3
 
 
-def test_an_outcome_told_twice_counts_once(sandbox):
-    """The second one, still on its way, is none of the next call's."""
+def test_result_that_is_sent_twice_counts_once(sandbox):
+    # The second one, still on its way, does not belong to the next call.
     lie = f"if given[0]:\n    say({OUTCOME!r})"
     with session_of(sandbox, *lying(lie)) as session:
         assert value(session, "f", True) == 7
         assert value(session, "f", False) == "honest"
 
 
-def test_outcomes_of_other_calls_without_end_come_to_an_end(sandbox, monkeypatch):
+def test_endless_results_of_other_calls_are_a_timeout(sandbox, monkeypatch):
     monkeypatch.setattr(child_client, "MAX_CALLBACKS", 50)
     lie = "while given[0]:\n    say(['l', 'outcome', b'other', 1])"
     with session_of(sandbox, *lying(lie)) as session:
@@ -614,7 +611,7 @@ def test_outcomes_of_other_calls_without_end_come_to_an_end(sandbox, monkeypatch
 
 
 @pytest.mark.parametrize("frame", [["l", "at", 0], ["l", "callback", 0, ["t"], EMPTY]])
-def test_messages_without_end_come_to_an_end(sandbox, frame):
+def test_endless_messages_of_a_cell_are_a_crash(sandbox, frame):
     lie = own(f"{FRAME}\nwhile True:\n    say({frame!r})")
     start = time.monotonic()
     cells = lie, own("def f():\n    return 1"), check("f")
@@ -624,7 +621,7 @@ def test_messages_without_end_come_to_an_end(sandbox, frame):
     assert time.monotonic() - start < 5
 
 
-def test_a_message_now_and_then_buys_no_time(sandbox):
+def test_repeated_messages_do_not_extend_the_time_limit(sandbox):
     lie = own(
         f"{FRAME}\nimport time\nwhile True:\n    say(['l', 'at', 0])\n"
         "    time.sleep(0.3)"
@@ -645,37 +642,32 @@ def test_a_message_now_and_then_buys_no_time(sandbox):
     ],
     ids=["too long a frame", "half a frame", "any bytes"],
 )
-def test_bytes_that_are_no_frame_are_a_crash(sandbox, text):
+def test_bytes_that_are_no_frame_are_a_crash_of_that_call(sandbox, text):
     lie = "if given:\n" + textwrap.indent(text, "    ")
     with session_of(sandbox, *lying(lie)) as session:
         assert call(session, "f", 1).kind == "crashed"
         assert value(session, "f") == "honest"
 
 
-def test_half_a_frame_and_then_silence_is_a_timeout(sandbox):
+def test_half_a_frame_without_end_is_a_timeout(sandbox):
     lie = "if given:\n    os.write(3, b'abc')\n    import time\n    time.sleep(60)"
     with session_of(sandbox, *lying(lie), budget=QUICK) as session:
         assert call(session, "f", 1).kind == "timeout"
 
 
-def test_a_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
-    """The message is larger than what the connection holds."""
+def test_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
+    # The message is larger than what the connection holds.
     monkeypatch.setattr(child_client, "SEND_SECONDS", 0.5)
     lie = own("import time\ndef f(x):\n    return 1\n"), check("f")
     with session_of(sandbox, *lie, budget=QUICK) as session:
         child = session._child
-        process = processes_of(_Has(sandbox))[-1]
+        process = processes_of(SimpleNamespace(sandbox=sandbox))[-1]
         process.suspend()
         assert call(session, "f", np.zeros(1 << 20)).kind == "timeout"
         assert session._child is not child
 
 
-class _Has:
-    def __init__(self, sandbox):
-        self.sandbox = sandbox
-
-
-def test_only_known_functions_can_be_flagged_and_lines_are_cleaned(sandbox):
+def test_only_known_functions_are_flagged_with_clean_lines(sandbox):
     known = sandbox.library["softmax"][0]
     flags = ["l", ["t", known, "x at 0x7fffdeadbeef"], ["t", "os.system", "rm"]]
     tree = [*OUTCOME[:8], flags]
