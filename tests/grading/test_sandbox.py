@@ -1,4 +1,4 @@
-"""A child is shut in: what it sees, what it may use, and what is left when it ends."""
+"""A child is isolated: what it sees, what it may use, what is left when it ends."""
 
 import contextlib
 import errno
@@ -7,6 +7,7 @@ import resource
 import stat
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -56,13 +57,13 @@ def sandbox(engine):
 
 @pytest.fixture
 def lone(tmp_path):
-    """A sandbox of its own, for tests that end it; without the lesson's imports."""
+    """Make the folder of a sandbox that a test may end, without a lesson's imports."""
     course_copy.make_copy(tmp_path, [])
     return tmp_path
 
 
 def child_of(engine):
-    """Return the process of the newest child, as it looks from outside."""
+    """Return the process of the newest child, as the host sees it."""
     return processes_of(engine)[-1]
 
 
@@ -75,8 +76,8 @@ def status(process):
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
-def left(engine):
-    """Return what runs beside bubblewrap's two processes and the warm parent."""
+def extra_processes(engine):
+    """Return what runs besides bubblewrap's two processes and the warm parent."""
     return processes_of(engine)[3:]
 
 
@@ -88,7 +89,7 @@ def gone_soon(processes):
 # --- what it sees --------------------------------------------------------------
 
 
-def test_a_child_has_namespaces_of_its_own_of_every_kind(engine, sandbox):
+def test_child_has_namespaces_of_its_own_of_every_kind(engine, sandbox):
     with session_of(sandbox, own("1")):
         parent, child = processes_of(engine)[-2:]
         ours, warm, its = (
@@ -111,8 +112,8 @@ def test_two_children_share_no_namespace_and_no_user(engine, sandbox):
         assert {*users} <= {*SANDBOX_USERS}
 
 
-def test_a_child_is_a_nobody_in_one_group_who_cannot_become_another(sandbox):
-    found = inside(
+def test_child_is_one_user_that_cannot_become_another(sandbox):
+    result = inside(
         sandbox,
         """
         import os
@@ -126,15 +127,15 @@ def test_a_child_is_a_nobody_in_one_group_who_cannot_become_another(sandbox):
         return os.getresuid(), os.getresgid(), os.getgroups(), tries
         """,
     )
-    users, groups, further, tries = found
+    users, groups, further, tries = result
     assert len({*users}) == len({*groups}) == 1
     assert 0 not in (*users, *groups) or not ROOT
     assert (not ROOT) or further == []
     assert tries == []
 
 
-def test_a_child_sees_no_process_but_its_own(sandbox):
-    found = inside(
+def test_child_sees_no_process_but_its_own(sandbox):
+    result = inside(
         sandbox,
         """
         import os
@@ -150,11 +151,11 @@ def test_a_child_sees_no_process_but_its_own(sandbox):
         return os.getpid(), os.getppid(), seen
         """,
     )
-    assert found == (1, 0, [1])
+    assert result == (1, 0, [1])
 
 
 def test_proc_is_empty_and_stays_so(sandbox):
-    found = inside(
+    result = inside(
         sandbox,
         """
         import os
@@ -164,11 +165,11 @@ def test_proc_is_empty_and_stays_so(sandbox):
             return os.listdir("/proc"), error.errno
         """,
     )
-    assert found == ([], errno.EROFS)
+    assert result == ([], errno.EROFS)
 
 
-def test_a_child_has_no_network_not_even_to_itself(sandbox):
-    found = inside(
+def test_child_has_no_network_not_even_to_itself(sandbox):
+    result = inside(
         sandbox,
         """
         import socket
@@ -189,8 +190,8 @@ def test_a_child_has_no_network_not_even_to_itself(sandbox):
         """,
     )
     unreachable = {errno.ENETUNREACH, errno.EADDRNOTAVAIL}
-    assert found[0] == ["lo"]
-    assert {*found[1]} <= unreachable
+    assert result[0] == ["lo"]
+    assert {*result[1]} <= unreachable
 
 
 def test_only_its_connection_is_open_in_a_child(sandbox):
@@ -213,17 +214,17 @@ def test_only_its_connection_is_open_in_a_child(sandbox):
     assert stat.S_ISSOCK(opened[3][0])
 
 
-def test_the_environment_of_a_child_is_ours_and_nothing_else(engine, sandbox):
-    found = inside(sandbox, "import os; return dict(os.environ)")
-    given = environment()
-    assert found.items() >= given.items()
-    assert "A_SECRET_OF_OURS" not in found
+def test_environment_of_a_child_is_ours_and_nothing_else(engine, sandbox):
+    variables = inside(sandbox, "import os; return dict(os.environ)")
+    expected = environment()
+    assert variables.items() >= expected.items()
+    assert "A_SECRET_OF_OURS" not in variables
     # bubblewrap says where it is; the interpreter and IPython set these themselves.
-    assert {*found} - {*given} <= {"PWD", "LC_CTYPE", "JPY_PARENT_PID"}
+    assert {*variables} - {*expected} <= {"PWD", "LC_CTYPE", "JPY_PARENT_PID"}
 
 
-def test_the_courses_files_are_not_there(sandbox):
-    found = inside(
+def test_files_of_the_course_are_hidden_from_a_child(sandbox):
+    result = inside(
         sandbox,
         """
         import os
@@ -234,8 +235,8 @@ def test_the_courses_files_are_not_there(sandbox):
                 return []
         course, home = given
         modules = []
-        names_outside = "exercises grading messages checking.judging checking.registry"
-        for name in names_outside.split():
+        modules_outside = "exercises grading messages checking.judging checking.registry"
+        for name in modules_outside.split():
             try:
                 __import__(f"autograder.{name}")
                 modules.append(name)
@@ -247,7 +248,7 @@ def test_the_courses_files_are_not_there(sandbox):
         str(COURSE.root),
         str(Path.home()),
     )
-    course, home, stub, modules = found
+    course, home, stub, modules = result
     packages = {".venv"}  # a Python that lies in the course folder has to be there
     assert {*course} <= packages
     assert {*home} <= {"miniconda3", "miniforge3", ".local", ".pyenv"}
@@ -258,19 +259,19 @@ def test_the_courses_files_are_not_there(sandbox):
     assert modules == []
 
 
-def test_what_lies_outside_in_tmp_is_not_there(sandbox, tmp_path):
+def test_files_in_tmp_are_hidden_from_a_child(sandbox, tmp_path):
     marker = tmp_path / "marker"
     marker.write_text("outside")
-    found = inside(
+    result = inside(
         sandbox,
         'import os; return os.path.lexists(given[0]), sorted(os.listdir("/tmp"))',
         str(marker),
     )
-    assert found == (False, ["home"])
+    assert result == (False, ["home"])
 
 
-def test_nothing_can_be_written_but_the_private_folders(sandbox):
-    found = inside(
+def test_child_can_write_only_into_its_private_folders(sandbox):
+    folders = inside(
         sandbox,
         """
         import os
@@ -284,23 +285,23 @@ def test_nothing_can_be_written_but_the_private_folders(sandbox):
         return wide
         """,
     )
-    assert sorted(found) == ["/dev/shm", "/tmp"]
+    assert sorted(folders) == ["/dev/shm", "/tmp"]
 
 
 # --- what it may use -----------------------------------------------------------
 
 
-def test_a_child_has_no_capability_and_cannot_get_one(engine, sandbox):
+def test_child_has_no_capability_and_cannot_get_one(engine, sandbox):
     with session_of(sandbox, own("1")):
-        found = status(child_of(engine).pid)
+        child_status = status(child_of(engine).pid)
     for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb"):
-        assert int(found[f"Cap{kind}"], 16) == 0
-    assert found["NoNewPrivs"] == "1"
-    assert found["Seccomp"] == "2"
+        assert int(child_status[f"Cap{kind}"], 16) == 0
+    assert child_status["NoNewPrivs"] == "1"
+    assert child_status["Seccomp"] == "2"
 
 
-def test_the_limits_are_as_set_and_cannot_be_raised(engine, sandbox):
-    found = inside(
+def test_limits_are_as_set_and_cannot_be_raised(engine, sandbox):
+    result = inside(
         sandbox,
         """
         import resource
@@ -319,17 +320,17 @@ def test_the_limits_are_as_set_and_cannot_be_raised(engine, sandbox):
         *("RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CPU"),
         *("RLIMIT_CORE", "RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE", "RLIMIT_AS"),
     )
-    limits, raised = found
+    limits, raised = result
     space = limits.pop("RLIMIT_AS")
-    most = LIMITS.processes, LIMITS.files, LIMITS.file_size, LIMITS.cpu, 0, 0, 0
-    assert [*limits.values()] == [(each, each) for each in most]
+    expected = LIMITS.processes, LIMITS.files, LIMITS.file_size, LIMITS.cpu, 0, 0, 0
+    assert [*limits.values()] == [(each, each) for each in expected]
     assert space[0] == space[1]
     assert LIMITS.memory < space[0] < LIMITS.memory + (16 << 30)
     assert raised == []
 
 
-def test_more_memory_than_allowed_is_refused_and_less_is_given(sandbox):
-    found = inside(
+def test_memory_limit_refuses_more_and_allows_less(sandbox):
+    n_bytes = inside(
         sandbox,
         """
         import numpy as np
@@ -340,11 +341,11 @@ def test_more_memory_than_allowed_is_refused_and_less_is_given(sandbox):
             return small.nbytes
         """,
     )
-    assert found == 100 << 20
+    assert n_bytes == 100 << 20
 
 
 def test_threads_and_processes_are_counted_together(sandbox):
-    found = inside(
+    n_threads = inside(
         sandbox,
         """
         import threading
@@ -360,13 +361,11 @@ def test_threads_and_processes_are_counted_together(sandbox):
         return len(started)
         """,
     )
-    assert 0 < found < LIMITS.processes
+    assert 0 < n_threads < LIMITS.processes
 
 
-def test_the_private_folder_has_a_limit_in_bytes_in_files_and_in_one_files_size(
-    sandbox,
-):
-    found = inside(
+def test_private_folder_limits_bytes_files_and_file_size(sandbox):
+    result = inside(
         sandbox,
         """
         import os
@@ -395,7 +394,7 @@ def test_the_private_folder_has_a_limit_in_bytes_in_files_and_in_one_files_size(
         return first, size, second, number(large)
         """,
     )
-    assert found == (errno.EFBIG, LIMITS.file_size, errno.ENOSPC, errno.ENOSPC)
+    assert result == (errno.EFBIG, LIMITS.file_size, errno.ENOSPC, errno.ENOSPC)
 
 
 @X86
@@ -421,13 +420,13 @@ def test_the_private_folder_has_a_limit_in_bytes_in_files_and_in_one_files_size(
         ("clone into a new user", 56, (0x10000000 | 17, 0, 0, 0, 0)),
     ],
 )
-def test_the_kernel_refuses(sandbox, name, number, arguments):
+def test_system_call_is_refused(sandbox, name, number, arguments):
     assert _system_call(sandbox, number, arguments) == (-1, errno.EPERM)
 
 
 @X86
 @pytest.mark.parametrize("number", [435, 0x40000000 | 39], ids=["clone3", "x32"])
-def test_the_kernel_does_not_know(sandbox, number):
+def test_system_call_is_unknown(sandbox, number):
     assert _system_call(sandbox, number, (0, 0)) == (-1, errno.ENOSYS)
 
 
@@ -446,8 +445,8 @@ def _system_call(sandbox, number, arguments):
     )
 
 
-def test_an_ordinary_fork_is_allowed(sandbox):
-    found = inside(
+def test_ordinary_fork_is_allowed(sandbox):
+    exit_code = inside(
         sandbox,
         """
         import os
@@ -457,7 +456,7 @@ def test_an_ordinary_fork_is_allowed(sandbox):
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         """,
     )
-    assert found == 7
+    assert exit_code == 7
 
 
 # --- what it leaves ------------------------------------------------------------
@@ -474,15 +473,15 @@ os.wait()
 """
 
 
-def test_a_child_that_ends_takes_its_grandchildren_with_it(engine, sandbox):
+def test_ended_child_takes_its_grandchildren_with_it(engine, sandbox):
     with session_of(sandbox, own(LASTING)):
-        running = left(engine)
+        running = extra_processes(engine)
         assert len(running) == 2
     assert gone_soon(running)
-    assert left(engine) == []
+    assert extra_processes(engine) == []
 
 
-def test_two_children_cannot_find_what_the_other_has_left(sandbox):
+def test_child_cannot_find_what_another_has_left(sandbox):
     leave = """
     import ctypes, os, socket
     open("/tmp/for_the_other", "w").write("softmax")
@@ -509,12 +508,12 @@ def test_two_children_cannot_find_what_the_other_has_left(sandbox):
     assert inside(sandbox, find) == []
 
 
-WAYS_TO_DIE = {
+DEATHS = {
     "exit": ("import os; os._exit(3)", 3),
     "segmentation fault": ("import ctypes; ctypes.string_at(0)", -11),
     "abort": ("import os; os.abort()", None),
     "end of its connection": ("import os; os.close(3)", None),
-    "nonsense on its connection": ("import os; os.write(3, b'x' * 9)", None),
+    "bytes that are no frame": ("import os; os.write(3, b'x' * 9)", None),
     "exit from a thread": (
         "import os, threading\nthreading.Thread(target=os._exit, args=(4,)).start()\n"
         "import time; time.sleep(60)",
@@ -527,8 +526,8 @@ WAYS_TO_DIE = {
 }
 
 
-@pytest.mark.parametrize(("text", "code"), WAYS_TO_DIE.values(), ids=[*WAYS_TO_DIE])
-def test_the_parent_outlives_a_child_that_dies_by(engine, sandbox, text, code):
+@pytest.mark.parametrize(("text", "code"), DEATHS.values(), ids=[*DEATHS])
+def test_parent_outlives_a_child_that_dies_by(engine, sandbox, text, code):
     child = sandbox.fork()
     cells = [["own", text, ""]]
     wire.send(child.connection, wire.pack(["run", cells, []]))
@@ -538,30 +537,30 @@ def test_the_parent_outlives_a_child_that_dies_by(engine, sandbox, text, code):
             pass
     child.end()
     assert child.code == code or code is None
-    assert left(engine) == []
+    assert extra_processes(engine) == []
     assert inside(sandbox, "return 5") == 5
 
 
-def test_ending_a_child_that_is_dead_already_waits_for_nothing(sandbox):
+def test_ending_a_dead_child_does_not_wait(sandbox):
     child = sandbox.fork()
     wire.send(child.connection, wire.pack(["run", [["own", "exit(0)", ""]], []]))
     wire.send(child.connection, wire.pack(["end", "is no message"]))  # its last
     assert sandbox.wait_for(child) == 0
     start = time.monotonic()
     child.end()
-    sandbox_again = child.code
+    first_code = child.code
     child.end()
     assert time.monotonic() - start < 1
-    assert child.code == sandbox_again == 0
+    assert child.code == first_code == 0
 
 
-def test_children_that_end_in_another_order_are_each_waited_for(engine, sandbox):
+def test_children_that_end_in_another_order_are_awaited(engine, sandbox):
     children = [sandbox.fork() for _ in range(4)]
     for child in reversed(children):
         child.end()
     # Who has read the end of the connection before the signal came ended in order.
     assert {child.code for child in children} <= {-9, 0}
-    assert left(engine) == []
+    assert extra_processes(engine) == []
 
 
 def test_every_child_begins_the_same_way(sandbox):
@@ -577,18 +576,11 @@ def test_every_child_begins_the_same_way(sandbox):
 # --- when it fails -------------------------------------------------------------
 
 
-class Lone:
-    """A sandbox without an engine, as ``processes_of`` takes it."""
-
-    def __init__(self, sandbox):
-        self.sandbox = sandbox
-
-
-def test_a_sandbox_whose_parent_is_killed_is_broken_and_leaves_no_process(lone):
+def test_killed_parent_is_a_failure_and_leaves_no_process(lone):
     with Sandbox(lone, [], {}, limits=Limits(files=32, processes=5)) as sandbox:
         child = sandbox.fork()
         check_started(child)
-        processes = processes_of(Lone(sandbox))
+        processes = processes_of(SimpleNamespace(sandbox=sandbox))
         assert len(processes) == 4
         assert processes[-1].rlimit(resource.RLIMIT_NOFILE) == (32, 32)
         assert processes[-1].rlimit(resource.RLIMIT_NPROC) == (5, 5)
@@ -601,50 +593,46 @@ def test_a_sandbox_whose_parent_is_killed_is_broken_and_leaves_no_process(lone):
 
 
 def write_bwrap(folder, text):
-    place = folder / "bin" / "bwrap"
-    place.parent.mkdir()
-    place.write_text(f"#!/bin/sh\n{text}\n")
-    place.chmod(0o755)
-    return str(place.parent)
+    path = folder / "bin" / "bwrap"
+    path.parent.mkdir()
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path.parent)
 
 
-def test_without_bubblewrap_the_refusal_names_the_package_and_the_way_out(
-    lone, monkeypatch
-):
+def test_missing_bubblewrap_is_refused_with_the_remedy(lone, monkeypatch):
     monkeypatch.setenv("PATH", str(lone))
     with pytest.raises(NoSandbox) as caught, Sandbox(lone, [], {}):
         pass
-    told = str(caught.value)
-    assert "apt-get install bubblewrap" in told
-    assert "--no-sandbox" in told
-    assert "\n" not in told
+    message = str(caught.value)
+    assert "apt-get install bubblewrap" in message
+    assert "--no-sandbox" in message
+    assert "\n" not in message
 
 
-def test_a_bubblewrap_that_fails_is_quoted_and_the_settings_are_named(
-    lone, monkeypatch
-):
-    said = "bwrap: setting up uid map: Permission denied"
-    path = write_bwrap(lone, f"echo a line before >&2; echo '{said}' >&2; exit 1")
+def test_failing_bubblewrap_is_quoted_with_the_remedy(lone, monkeypatch):
+    error = "bwrap: setting up uid map: Permission denied"
+    path = write_bwrap(lone, f"echo a line before >&2; echo '{error}' >&2; exit 1")
     monkeypatch.setenv("PATH", path)
     with pytest.raises(NoSandbox) as caught, Sandbox(lone, [], {}):
         pass
-    told = str(caught.value)
-    assert f"({said})" in told
-    assert "user.max_user_namespaces" in told
-    assert "--no-sandbox" in told
-    assert "\n" not in told
+    message = str(caught.value)
+    assert f"({error})" in message
+    assert "user.max_user_namespaces" in message
+    assert "--no-sandbox" in message
+    assert "\n" not in message
 
 
-def test_where_children_cannot_be_shut_in_the_engine_refuses(monkeypatch):
-    """Bubblewrap alone works, the namespaces inside it do not."""
+def test_engine_refuses_where_children_cannot_be_isolated(monkeypatch):
+    # Bubblewrap itself works, the namespaces inside it do not.
     refused = "raise OSError(1, 'clone: Operation not permitted')\n"
     make = Engine.__init__
 
     def made(self, *arguments, **options):
         make(self, *arguments, **options)
-        place = self.sandbox.folder / "engine" / "inside" / "isolation.py"
-        text = place.read_text()
-        place.write_text(
+        path = self.sandbox.folder / "engine" / "inside" / "isolation.py"
+        text = path.read_text()
+        path.write_text(
             text.replace(
                 "def hide_files(", f"def hide_files(_):\n    {refused}\ndef _("
             )

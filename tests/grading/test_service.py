@@ -52,7 +52,7 @@ def points(course):
     return {student: each.points for student, each in grades.items()}
 
 
-def test_it_gives_the_graded_notebook_and_enters_the_points(asked, course):
+def test_autograded_returns_notebook_and_enters_points(asked, course):
     hand_in(course, "amara")
     notebook = json.loads(asked.autograded(LESSON, "amara", ["amara"]))
     assert any("# amara" in "".join(c["source"]) for c in notebook["cells"])
@@ -60,7 +60,7 @@ def test_it_gives_the_graded_notebook_and_enters_the_points(asked, course):
     assert not (course.root / "autograded").exists()  # nbgrader writes it
 
 
-def test_a_second_student_finds_the_worker_warm(asked, course):
+def test_second_student_uses_the_same_worker(asked, course):
     hand_in(course, "amara", "ben")
     asked.autograded(LESSON, "amara", ["amara"])
     workers = asked._workers
@@ -69,7 +69,7 @@ def test_a_second_student_finds_the_worker_warm(asked, course):
     assert workers._started == 1
 
 
-def test_those_who_are_expected_are_judged_side_by_side_and_once(asked, course):
+def test_expected_students_are_judged_once_in_parallel(asked, course):
     hand_in(course, "amara", "ben", "cem")
     asked.autograded(LESSON, "ben", ["amara", "ben", "cem"])
     with Journal(course) as journal:
@@ -84,7 +84,7 @@ def test_those_who_are_expected_are_judged_side_by_side_and_once(asked, course):
     assert points(course) == {"amara": 1.0, "ben": 1.0, "cem": 1.0}
 
 
-def test_a_new_version_of_the_lesson_gets_new_workers(asked, course):
+def test_new_version_of_the_lesson_gets_new_workers(asked, course):
     hand_in(course, "amara")
     asked.autograded(LESSON, "amara", [])
     before = asked._workers
@@ -97,7 +97,7 @@ def test_a_new_version_of_the_lesson_gets_new_workers(asked, course):
     )
 
 
-def test_a_resubmission_is_graded_anew(asked, course):
+def test_resubmission_is_graded_anew(asked, course):
     hand_in(course, "amara")
     first = asked.autograded(LESSON, "amara", ["amara"])
     changed = Submission()
@@ -108,14 +108,14 @@ def test_a_resubmission_is_graded_anew(asked, course):
     assert "second = 1" not in first
 
 
-def test_a_fault_of_the_grader_is_told_and_enters_nothing(asked, course):
+def test_grader_fault_is_raised_and_enters_nothing(asked, course):
     hand_in(course, "fault")
     with pytest.raises(CourseError, match="KeyError: 'softmax'"):
         asked.autograded(LESSON, "fault", [])
     assert points(course) == {}
 
 
-def test_a_worker_that_has_ended_of_boredom_is_replaced(asked, course):
+def test_worker_that_ended_idle_is_replaced(asked, course):
     hand_in(course, "amara", "ben")
     asked.autograded(LESSON, "amara", [])
     for worker in asked._workers._workers.values():
@@ -125,18 +125,18 @@ def test_a_worker_that_has_ended_of_boredom_is_replaced(asked, course):
     assert points(course)["ben"] == 1.0
 
 
-def test_a_refusal_leaves_no_worker_behind(asked, course):
+def test_refusal_leaves_no_worker_behind(asked, course):
     hand_in(course, "refused")
     with pytest.raises(CourseError, match="cannot be isolated"):
         asked.autograded(LESSON, "refused", [])
     assert asked._workers is None
 
 
-def test_what_is_no_students_id_is_refused_before_anything(asked, course):
+def test_invalid_student_id_is_refused_before_anything(asked, course):
     with pytest.raises(CourseError, match="is not graded: "):
         asked.autograded(LESSON, "<b>", [])
     assert asked._workers is None
 
 
-def test_a_process_has_one_service_for_a_course(course):
+def test_process_has_one_service_for_a_course(course):
     assert service(course.root) is service(course.root)
