@@ -30,7 +30,7 @@ def exercise(asked):
     return exercise
 
 
-def test_the_same_arguments_are_answered_from_memory(exercise, asked):
+def test_same_arguments_are_answered_from_memory(exercise, asked):
     twin = remembering(exercise)
     for _ in range(3):
         answer = twin.expected((np.arange(3.0),), {"axis": 0})
@@ -52,7 +52,7 @@ def test_the_same_arguments_are_answered_from_memory(exercise, asked):
     ],
     ids=["whole numbers", "shape", "precision", "keyword", "position"],
 )
-def test_other_arguments_are_asked_anew(exercise, asked, other):
+def test_other_arguments_are_computed_anew(exercise, asked, other):
     twin = remembering(exercise)
     twin.expected((np.arange(3.0),), {"axis": 0})
     twin.expected(*other)
@@ -68,7 +68,7 @@ def test_functions_and_long_arguments_are_never_remembered(exercise, asked):
     assert len(asked) == 4
 
 
-def test_the_oldest_answers_are_forgotten(exercise, asked, monkeypatch):
+def test_oldest_answers_are_forgotten(exercise, asked, monkeypatch):
     monkeypatch.setattr(judging, "MOST_ANSWERS", 2)
     twin = remembering(exercise)
     for x in (1, 2, 3, 3, 1):

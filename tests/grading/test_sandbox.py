@@ -235,8 +235,8 @@ def test_files_of_the_course_are_hidden_from_a_child(sandbox):
                 return []
         course, home = given
         modules = []
-        modules_outside = "exercises grading messages checking.judging checking.registry"
-        for name in modules_outside.split():
+        outside = "exercises grading messages checking.judging checking.registry"
+        for name in outside.split():
             try:
                 __import__(f"autograder.{name}")
                 modules.append(name)
