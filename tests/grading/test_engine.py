@@ -131,7 +131,7 @@ def test_answer_that_ends_badly_gets_its_status_and_words(grade, body, status):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("softmax_jacobian = 3", "no function at its check, but int"),
         ("class softmax_jacobian: pass", "no function at its check, but class"),
@@ -140,11 +140,11 @@ def test_answer_that_ends_badly_gets_its_status_and_words(grade, body, status):
         ("import os; os._exit(0)", "ended the whole Python process and was left out"),
     ],
 )
-def test_answer_that_is_no_function_is_reported(grade, text, trouble):
+def test_answer_that_is_no_function_is_reported(grade, text, reason):
     result = grade(lambda s: s.answer("softmax_jacobian", text))
     assert exercise(result, "softmax_jacobian").points == 0
     assert full(result, "softmax_jacobian") == []
-    assert any(trouble in trouble for trouble in result.troubles), result.troubles
+    assert any(reason in trouble for trouble in result.troubles), result.troubles
 
 
 def test_own_cell_that_ends_the_process_costs_nothing(grade):
