@@ -193,7 +193,7 @@ def test_results_can_be_written_elsewhere(root, fake, call, tmp_path):
     hand_in(root, "amara")
     path = tmp_path / "new" / "folder" / "out.jsonl"
     assert call("grade", "01", "--output", str(path))[0] == 0
-    assert {path.name for path in path.parent.iterdir()} == {
+    assert {each.name for each in path.parent.iterdir()} == {
         "out.jsonl",
         "out.times.jsonl",
     }
