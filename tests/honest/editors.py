@@ -21,14 +21,14 @@ IPYTHON = {
 }
 
 
-def _kernel(submission: Submission, shown: str, name: str = "python3") -> None:
-    spec = {"display_name": shown, "language": "python", "name": name}
+def _kernel(submission: Submission, display_name: str, name: str = "python3") -> None:
+    spec = {"display_name": display_name, "language": "python", "name": name}
     submission.notebook.metadata.kernelspec = spec
     submission.notebook.metadata.language_info = dict(IPYTHON)
 
 
 def _executed(submission: Submission, **metadata: object) -> None:
-    """Return each code cell a number and an output, and metadata of its own."""
+    """Number the code cells, and add an output and metadata to each."""
     text = {"name": "stdout", "output_type": "stream", "text": "printed\n"}
     for number, cell in enumerate(code_cells(submission), 1):
         cell.execution_count = number
@@ -132,8 +132,7 @@ def _colab(submission: Submission) -> None:
     """Save as Colab does: ids go into the metadata, 4.0, source as a list of lines."""
     for cell in code_cells(submission):
         cell.metadata.outputId = _hashed(cell.id, 8) + "-fc0b-4e9c-d8c7-49d0eea7ff51"
-        place = {"base_uri": "https://localhost:8080/", "height": 34}
-        cell.metadata.colab = place
+        cell.metadata.colab = {"base_uri": "https://localhost:8080/", "height": 34}
         cell.execution_count = 1
     for cell in submission.notebook.cells:
         cell.metadata.id = cell.id

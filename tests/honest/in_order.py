@@ -22,7 +22,7 @@ from tests.honest import cases
 from tests.submissions import EXERCISES, LEARNER, Submission
 
 SLOW = ("scale_effect(", "e.variance", "figures.curves(", "timeit")
-MASTER = {cell.source for cell in LEARNER.cells}
+RELEASED = {cell.source for cell in LEARNER.cells}
 
 
 def main(names: list[str]) -> None:
@@ -42,13 +42,13 @@ def lost(name: str) -> list[str]:
         exercise = source.strip().removeprefix("check(").removesuffix(")")
         if exercise in EXERCISES:
             checked[exercise] = _passes(exercise, shell.user_ns.get(exercise))
-        elif source not in MASTER or not any(word in source for word in SLOW):
+        elif source not in RELEASED or not any(word in source for word in SLOW):
             shell.run_cell(source)
     return [name for name in EXERCISES if not checked.get(name)]
 
 
 def code_of(raw: bytes) -> Iterator[str]:
-    """Return the sources of a file's code cells, of format 3 or 4."""
+    """Yield the sources of a file's code cells, of format 3 or 4."""
     notebook = json.loads(raw.decode("utf-8-sig"))
     sheets = notebook.get("worksheets", [notebook])
     for cell in [cell for sheet in sheets for cell in sheet["cells"]]:
@@ -67,25 +67,25 @@ def _passes(exercise: str, answer: Any) -> bool:
     def make(names: tuple[str, ...]) -> Callable[..., Any]:
         return local_runner(answer, {name: load(name).reference for name in names}, 5.0)
 
-    found = judge(load(exercise), make)
-    return found.passed and not found.blamed
+    result = judge(load(exercise), make)
+    return result.passed and not result.blamed
 
 
 def _in_a_process(work: Callable[[], list[str]]) -> Any:
-    """Do work in a fork, in an empty folder, without its output; give its result."""
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as told:
+    """Do work in a fork, in an empty folder, without its output; return its result."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as file:
         if child := os.fork():
             os.waitpid(child, 0)
-            told.seek(0)
-            return json.loads(told.read() or "null")
+            file.seek(0)
+            return json.loads(file.read() or "null")
         try:
             os.chdir(folder)
             sys.path.insert(0, "")
             silent = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(silent, stream)
-            told.write(json.dumps(work()).encode())
-            told.flush()
+            file.write(json.dumps(work()).encode())
+            file.flush()
         finally:
             os._exit(0)
 

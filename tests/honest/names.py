@@ -162,7 +162,7 @@ def star_imports(submission: Submission) -> None:
 
 
 @honest
-def imports_in_odd_places(submission: Submission) -> None:
+def imports_in_odd_positions(submission: Submission) -> None:
     submission.own("import math, sys, os.path as path; from operator import matmul")
     submission.answer(
         "scaled_scores",
@@ -183,7 +183,7 @@ def guarded_by_main(submission: Submission) -> None:
 
 
 @honest
-def place_of_the_notebook_asked_for(submission: Submission) -> None:
+def path_of_the_notebook_asked_for(submission: Submission) -> None:
     on_top(
         submission,
         "softmax",

@@ -18,7 +18,7 @@ def engine():
 
 
 @pytest.mark.parametrize("build", CASES.values(), ids=[*CASES])
-def test_an_honest_submission_gets_full_marks(build, engine, tmp_path):
+def test_honest_submission_gets_full_marks(build, engine, tmp_path):
     submission = Submission()
     build(submission)
     result, _ = engine.grade(submission.write(tmp_path, "honest"), "honest")

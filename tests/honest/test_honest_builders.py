@@ -31,7 +31,7 @@ def built(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_case_is_json_and_comes_out_the_same_each_time(name):
+def test_case_is_json_and_the_same_each_time(name):
     raw = built(name)
     assert json.loads(raw)["nbformat"] in (3, 4)
     assert raw == built.__wrapped__(name)
@@ -47,7 +47,7 @@ def test_no_two_cases_are_the_same_file():
     assert twins == []
 
 
-def test_no_case_changes_a_check_cell_or_leaves_an_exercise_without_its_answer():
+def test_case_keeps_checks_and_answers_every_exercise():
     for name in CASES:
         cells = [cell.strip() for cell in code_of(built(name))]
         text = "\n".join(cells)
@@ -59,13 +59,13 @@ def test_no_case_changes_a_check_cell_or_leaves_an_exercise_without_its_answer()
             )
 
 
-def test_there_are_more_cases_than_anybody_asked_for():
+def test_corpus_has_150_cases():
     assert len(CASES) >= 150
     assert set(CASES) > OUT_OF_ORDER
 
 
 @pytest.mark.thorough
-def test_cells_run_once_from_top_to_bottom_give_full_marks_unless_marked_otherwise():
+def test_cells_run_in_order_give_full_marks_unless_marked():
     command = [sys.executable, "-m", "tests.honest.in_order"]
     ran = subprocess.run(
         [*command, *RUN_IN_ORDER, *NEED_ANOTHER_ORDER],

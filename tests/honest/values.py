@@ -20,12 +20,12 @@ def _every_array(submission: Submission, made: str) -> None:
                 return made(result)
             return inner
     """)
-    submission.own(f"{typed(made)}\n\n\n{wrapper}", above=EXERCISES_IN_PLACE[0])
+    submission.own(f"{typed(made)}\n\n\n{wrapper}", above=EXERCISES_IN_ORDER[0])
     for name in EXERCISES:
         on_top(submission, name, "@everywhere")
 
 
-EXERCISES_IN_PLACE = sorted(EXERCISES, key=Submission().place)
+EXERCISES_IN_ORDER = sorted(EXERCISES, key=Submission().index)
 
 
 def _honest_array(name: str, made: str) -> Callable[[Submission], None]:

@@ -42,7 +42,7 @@ def remove(submission: Submission, name: str) -> None:
 
 
 def code_cells(submission: Submission) -> Iterator[NotebookNode]:
-    """Return the code cells one by one."""
+    """Yield the code cells one by one."""
     for cell in submission.notebook.cells:
         if cell.cell_type == "code":
             yield cell

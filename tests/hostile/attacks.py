@@ -31,7 +31,9 @@ def beside(submission: Submission, attack: str, *, name: str = NAME, **known: An
     known : names that the attack finds bound, such as paths outside
     """
     start = bound(**known) + attack
-    submission.answer(name, start + "\n\n" + right_answer(name) + GUARD.format(name=name))
+    submission.answer(
+        name, start + "\n\n" + right_answer(name) + GUARD.format(name=name)
+    )
 
 
 def inside(submission: Submission, statement: str, *, name: str = NAME, **known: Any):

@@ -19,8 +19,8 @@ FAMILY = "broken files"
 LINK = "is a link, not a file"
 
 
-def place(submission, world):
-    """Return the path of the file, of which nothing stands there yet but its folder."""
+def path_of(submission, world):
+    """Return the path of the file; so far only its folder exists."""
     submission.absent = True
     world.submission.parent.mkdir(parents=True)
     return world.submission
@@ -57,7 +57,7 @@ def empty_object(submission, world):
 
 
 @hostile(FAMILY, invalid="is no notebook, but a list")
-def list_in_place_of_an_object(submission, world):
+def list_instead_of_an_object(submission, world):
     submission.raw = json.dumps(submission.notebook["cells"]).encode()
 
 
@@ -93,7 +93,7 @@ def cells_are_no_cells(submission, world):
 
 
 @hostile(FAMILY, invalid="not text in UTF-8")
-def letters_of_another_encoding(submission, world):
+def text_in_another_encoding(submission, world):
     submission.note("Schönes Übungsblatt")
     submission.raw = submission.text().encode("latin-1", "replace")
 
@@ -104,34 +104,34 @@ def random_bytes(submission, world):
 
 
 @hostile(FAMILY)
-def mark_of_utf_8_at_the_beginning(submission, world):
+def utf_8_byte_order_mark(submission, world):
     submission.raw = submission.text().encode("utf-8-sig")
 
 
 @hostile(FAMILY)
-def utf_16_with_its_mark(submission, world):
+def utf_16_with_byte_order_mark(submission, world):
     submission.raw = submission.text().encode("utf-16")
 
 
 @hostile(FAMILY)
-def half_letters_in_texts(submission, world):
+def lone_surrogates_in_texts(submission, world):
     submission.note("\ud83d alone, and \udc00")
     submission.raw = json.dumps(submission.notebook).encode()
 
 
 @hostile(FAMILY)
-def numbers_that_are_none_or_have_too_many_digits(submission, world):
+def nan_and_numbers_of_too_many_digits(submission, world):
     head = b'{"a": NaN, "b": -Infinity, "c": 1e999, "d": ' + b"9" * 100_000 + b","
     submission.raw = head + submission.text().encode().lstrip()[1:]
 
 
 @hostile(FAMILY, invalid="nested too deep")
-def json_that_is_nested_without_end(submission, world):
+def deeply_nested_json(submission, world):
     submission.raw = b'{"cells": ' + deep(500_000) + b"}"
 
 
 @hostile(FAMILY, invalid="nested too deep")
-def metadata_that_are_nested_without_end(submission, world):
+def deeply_nested_metadata(submission, world):
     head = b'{"metadata": ' + deep(100_000) + b","
     submission.raw = head + submission.text().encode().lstrip()[1:]
 
@@ -159,14 +159,14 @@ def five_cells_of_a_megabyte_of_code_each(submission, world):
 
 @hostile(FAMILY, invalid="more than the")
 def one_byte_too_many(submission, world):
-    path = place(submission, world)
+    path = path_of(submission, world)
     path.write_bytes(b"{")
     os.truncate(path, MAX_BYTES + 1)
 
 
 @hostile(FAMILY, invalid="more than the")
 def two_hundred_megabytes(submission, world):
-    path = place(submission, world)
+    path = path_of(submission, world)
     path.write_bytes(submission.text().encode())
     os.truncate(path, 200 << 20)
 
@@ -187,7 +187,7 @@ def python_script(submission, world):
 
 
 @hostile(FAMILY, invalid="two versions of itself")
-def conflict_that_was_not_solved(submission, world):
+def unresolved_merge_conflict(submission, world):
     lines = submission.text().splitlines(keepends=True)
     lines[30:30] = ["<<<<<<< HEAD\n", "=======\n", ">>>>>>> mine\n"]
     submission.raw = "".join(lines).encode()
@@ -196,57 +196,57 @@ def conflict_that_was_not_solved(submission, world):
 def archive(entries):
     """Return a zip archive of names and contents."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as found:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archived:
         for name, content in entries.items():
-            found.writestr(name, content)
+            archived.writestr(name, content)
     return file.getvalue()
 
 
 @hostile(FAMILY, invalid="is a zip archive")
-def zip_archive_that_climbs_out(submission, world):
+def zip_archive_with_paths_outside_its_folder(submission, world):
     steps = "../" * 12
     target = f"{steps}{world.folder}/gradebook.db".replace("//", "/")
     submission.raw = archive({target: "999", f"{steps}tmp/climbed": "999"})
 
 
 @hostile(FAMILY, invalid="is a zip archive")
-def zip_archive_that_unfolds_to_a_hundred_megabytes(submission, world):
+def zip_bomb_of_a_hundred_megabytes(submission, world):
     submission.raw = archive({world.submission.name: bytes(100 << 20)})
 
 
 @hostile(FAMILY, invalid="is a gzip archive")
-def gzip_archive_that_unfolds_to_a_hundred_megabytes(submission, world):
+def gzip_bomb_of_a_hundred_megabytes(submission, world):
     packer = zlib.compressobj(wbits=31)
     submission.raw = packer.compress(bytes(100 << 20)) + packer.flush()
 
 
 @hostile(FAMILY, invalid="only homework.ipynb")
 def notebook_has_another_name(submission, world):
-    path = place(submission, world)
+    path = path_of(submission, world)
     path.with_name("homework.ipynb").write_text(submission.text())
 
 
 @hostile(FAMILY, invalid="only 01_Dot_Product_Attention.ipynb")
 def notebook_has_another_case(submission, world):
-    path = place(submission, world)
+    path = path_of(submission, world)
     path.with_name(f"{path.stem.title()}.ipynb").write_text(submission.text())
 
 
 @hostile(FAMILY, invalid="There is no")
 def ending_of_the_name_has_another_case(submission, world):
-    place(submission, world).with_suffix(".IPYNB").write_text(submission.text())
+    path_of(submission, world).with_suffix(".IPYNB").write_text(submission.text())
 
 
 @hostile(FAMILY, invalid="There is no")
 def names_of_other_notebooks_are_odd(submission, world):
-    path = place(submission, world)
+    path = path_of(submission, world)
     for name in ("\x1b[2J\n8.ipynb", "<b>.ipynb", "x" * 249 + ".ipynb", "-rf.ipynb"):
         path.with_name(name).write_text(submission.text())
 
 
 @hostile(FAMILY, invalid="There is no")
 def folder_without_the_notebook(submission, world):
-    place(submission, world)
+    path_of(submission, world)
 
 
 @hostile(FAMILY, invalid="is not in the submission")
@@ -255,44 +255,44 @@ def nothing_handed_in(submission, world):
 
 
 @hostile(FAMILY, invalid="is a folder, not a file")
-def folder_in_place_of_the_notebook(submission, world):
-    place(submission, world).mkdir()
+def folder_instead_of_the_notebook(submission, world):
+    path_of(submission, world).mkdir()
     (world.submission / world.submission.name).write_text(submission.text())
 
 
 @hostile(FAMILY, invalid=LINK)
 def link_to_the_solution(submission, world):
     solution = COURSE.teacher(world.submission.stem)
-    place(submission, world).symlink_to(solution)
+    path_of(submission, world).symlink_to(solution)
 
 
 @hostile(FAMILY, invalid=LINK)
 def link_to_another_submission(submission, world):
     parts = world.submission.relative_to(world.folder / "submitted").parts
     others = world.folder.joinpath("submitted", OTHER, *parts[1:])
-    place(submission, world).symlink_to(
+    path_of(submission, world).symlink_to(
         os.path.relpath(others, world.submission.parent)
     )
 
 
 @hostile(FAMILY, invalid=LINK)
 def link_to_the_seed(submission, world):
-    place(submission, world).symlink_to(world.folder / "gradebook.seed")
+    path_of(submission, world).symlink_to(world.folder / "gradebook.seed")
 
 
 @hostile(FAMILY, invalid=LINK)
 def link_to_the_root(submission, world):
-    place(submission, world).symlink_to("/")
+    path_of(submission, world).symlink_to("/")
 
 
 @hostile(FAMILY, invalid=LINK)
 def link_to_itself(submission, world):
-    place(submission, world).symlink_to(world.submission)
+    path_of(submission, world).symlink_to(world.submission)
 
 
 @hostile(FAMILY, invalid=LINK)
-def link_to_zeros_without_end(submission, world):
-    place(submission, world).symlink_to("/dev/zero")
+def link_to_dev_zero(submission, world):
+    path_of(submission, world).symlink_to("/dev/zero")
 
 
 @hostile(FAMILY, invalid="is a link: hand in the notebook in an ordinary folder")
@@ -312,19 +312,19 @@ def folder_is_a_file(submission, world):
 
 
 @hostile(FAMILY, invalid="is no notebook")
-def further_name_of_the_seed(submission, world):
+def hard_link_to_the_seed(submission, world):
     # What it holds is not told, though it is an ordinary file.
-    place(submission, world).hardlink_to(world.folder / "gradebook.seed")
+    path_of(submission, world).hardlink_to(world.folder / "gradebook.seed")
 
 
 @hostile(FAMILY, invalid="is a pipe, not a file", seconds=5)
 def pipe_that_nobody_writes_to(submission, world):
-    os.mkfifo(place(submission, world))
+    os.mkfifo(path_of(submission, world))
 
 
 @hostile(FAMILY, invalid="is a socket, not a file", seconds=5)
 def socket_that_nobody_answers(submission, world):
-    path = place(submission, world)
+    path = path_of(submission, world)
     before = Path.cwd()
     os.chdir(path.parent)  # a socket's path has at most a hundred characters
     try:
@@ -343,7 +343,7 @@ MODULES = ("softmax", "numpy", "autograder", "json", "sitecustomize", "conftest"
 
 
 @hostile(FAMILY)
-def files_that_python_would_import_beside_it(submission, world):
+def importable_files_next_to_the_notebook(submission, world):
     folder = world.submission.parent
     folder.mkdir(parents=True)
     for name in MODULES:

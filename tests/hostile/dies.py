@@ -110,7 +110,7 @@ def answers_with_a_cell_that_is_not_python(submission, world):
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def aborts(submission, world):
+def aborts_its_process(submission, world):
     inside(submission, "import os\nos.abort()")
 
 
@@ -120,7 +120,7 @@ def reads_at_address_zero(submission, world):
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def writes_over_the_memory_of_its_process(submission, world):
+def overwrites_the_memory_of_its_process(submission, world):
     deed = """\
 import ctypes
 for kind in (int, float, dict, list, type(None), str, np.ndarray):
@@ -149,12 +149,12 @@ def closes_every_file_in_an_own_cell(submission, world):
 
 
 @hostile(FAMILY, seconds=20)
-def waits_for_the_graders_words_in_an_own_cell(submission, world):
+def reads_the_graders_messages_in_an_own_cell(submission, world):
     submission.own("import os\nos.read(3, 10**6)")
 
 
 @hostile(FAMILY, lost={NAME: "any"}, seconds=10)
-def takes_away_what_python_is_made_of(submission, world):
+def clears_builtins_and_modules(submission, world):
     deed = """\
 import builtins
 import sys
@@ -164,7 +164,7 @@ vars(builtins).clear()"""
 
 
 @hostile(FAMILY, seconds=15)
-def takes_away_what_python_is_made_of_in_an_own_cell(submission, world):
+def clears_builtins_and_modules_in_an_own_cell(submission, world):
     submission.own("import builtins\nvars(builtins).clear()")
 
 
@@ -178,7 +178,7 @@ time.sleep(1000)"""
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def ends_the_process_when_its_result_is_thrown_away(submission, world):
+def ends_the_process_when_an_object_is_deleted(submission, world):
     deed = """\
 class Last:
     def __del__(self):
@@ -291,7 +291,7 @@ get_ipython().events.register("pre_run_cell", strike)"""
 
 
 @hostile(FAMILY, lost=ERROR, seconds=5)
-def leaves_python_when_its_answer_is_looked_at(submission, world):
+def leaves_python_when_its_answer_is_inspected(submission, world):
     deed = """\
 class Answer:
     def __call__(self, *given):
@@ -309,7 +309,7 @@ bilinear_scores = Answer()"""
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def ends_the_process_when_its_answer_is_looked_at(submission, world):
+def ends_the_process_when_its_answer_is_inspected(submission, world):
     deed = """\
 import os
 
@@ -327,7 +327,7 @@ bilinear_scores = Answer()"""
 
 
 @hostile(FAMILY, lost={NAME: "any"}, seconds=10)
-def puts_a_result_that_dies_when_sent(submission, world):
+def returns_a_result_that_dies_when_sent(submission, world):
     deed = """\
 import os
 

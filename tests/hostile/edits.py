@@ -47,7 +47,7 @@ def check_is_worth_a_thousand_points(submission, world):
 
 
 @hostile(FAMILY, lost=GUESSED)
-def checks_are_worth_what_is_no_number(submission, world):
+def points_of_checks_are_no_numbers(submission, world):
     guess(submission)
     worth = (float("nan"), float("inf"), -8, "8.0", None, [8], 10**400, {})
     for name, points in zip(EXERCISES, worth, strict=True):
@@ -84,21 +84,21 @@ def all_is_deleted_but_the_answers(submission, world):
 
 
 @hostile(FAMILY, lost=GUESSED)
-def check_stands_there_ten_times(submission, world):
+def check_is_repeated_ten_times(submission, world):
     guess(submission).points = 100
-    place = submission.index(CHECK)
+    index = submission.index(CHECK)
     copies = [copy.deepcopy(submission.cell(CHECK)) for _ in range(9)]
-    submission.notebook.cells[place:place] = copies
+    submission.notebook.cells[index:index] = copies
 
 
 @hostile(FAMILY, seconds=10)
-def check_stands_there_nineteen_hundred_times(submission, world):
+def check_is_repeated_nineteen_hundred_times(submission, world):
     cells = submission.notebook.cells
     cells += [submission.cell(CHECK)] * 1900
 
 
 @hostile(FAMILY, lost=GUESSED)
-def check_stands_above_everything(submission, world):
+def check_is_moved_above_everything(submission, world):
     guess(submission)
     cells = submission.notebook.cells
     cells.insert(0, cells.pop(submission.index(CHECK)))
@@ -111,11 +111,11 @@ def check_is_prose(submission, world):
 
 
 @hostile(FAMILY, lost=GUESSED)
-def stranger_has_the_marks_of_the_check(submission, world):
+def own_cell_has_the_marks_of_the_check(submission, world):
     guess(submission)
     real = submission.cell(CHECK)
-    stranger = submission.own("check = print\n8.0", above="softmax")
-    stranger.id, stranger.metadata = real.id, copy.deepcopy(real.metadata)
+    own = submission.own("check = print\n8.0", above="softmax")
+    own.id, own.metadata = real.id, copy.deepcopy(real.metadata)
     real.id, real.metadata = "stranger", {}
 
 
@@ -133,7 +133,7 @@ def answer_is_deleted(submission, world):
 
 
 @hostile(FAMILY, lost=MISSING)
-def answer_has_no_text(submission, world):
+def answer_is_empty(submission, world):
     submission.cell("softmax").source = None
 
 
@@ -191,7 +191,7 @@ def all_marks_of_two_answers_are_exchanged(submission, world):
 
 
 @hostile(FAMILY)
-def all_cells_stand_in_reverse(submission, world):
+def all_cells_are_in_reverse_order(submission, world):
     submission.notebook.cells.reverse()
 
 
@@ -210,8 +210,8 @@ def cells_have_all_the_same_id(submission, world):
 @hostile(FAMILY)
 def ids_are_of_odd_types_and_lengths(submission, world):
     odd = (None, 8, ["softmax"], {}, "x" * 1_000_000, "", "../../etc", "\ud800")
-    for place, cell in enumerate(submission.notebook.cells):
-        cell["id"] = odd[place % len(odd)]
+    for index, cell in enumerate(submission.notebook.cells):
+        cell["id"] = odd[index % len(odd)]
     raw(submission, submission.notebook)
 
 
@@ -224,16 +224,16 @@ def cells_have_neither_ids_nor_metadata(submission, world):
 @hostile(FAMILY)
 def metadata_are_of_odd_types(submission, world):
     odd = (None, 8, [], "solution", True, [{"nbgrader": {"grade": True}}])
-    for place, cell in enumerate(submission.notebook.cells):
-        cell["metadata"] = odd[place % len(odd)]
+    for index, cell in enumerate(submission.notebook.cells):
+        cell["metadata"] = odd[index % len(odd)]
     submission.notebook["metadata"] = odd
 
 
 @hostile(FAMILY)
 def marks_of_nbgrader_are_of_odd_types(submission, world):
     odd = (None, 8, [], "solution", {"grade_id": ["softmax"]}, {"grade_id": 8}, {})
-    for place, cell in enumerate(submission.notebook.cells):
-        cell.metadata["nbgrader"] = odd[place % len(odd)]
+    for index, cell in enumerate(submission.notebook.cells):
+        cell.metadata["nbgrader"] = odd[index % len(odd)]
 
 
 @hostile(FAMILY)
@@ -297,12 +297,12 @@ def format_is_4_0(submission, world):
 
 
 @hostile(FAMILY)
-def format_is_from_the_future(submission, world):
+def format_is_of_a_future_version(submission, world):
     submission.notebook.update(nbformat=99, nbformat_minor="x", x_features=["y"])
 
 
 @hostile(FAMILY)
-def format_is_not_said(submission, world):
+def format_is_missing(submission, world):
     del submission.notebook["nbformat"], submission.notebook["nbformat_minor"]
 
 
@@ -321,10 +321,10 @@ def answers_are_prose_and_raw_text(submission, world):
 @hostile(FAMILY)
 def outputs_are_of_odd_types(submission, world):
     odd = (None, 8, {}, "8.0", [None], [{"output_type": 8}], [{"output_type": "x"}])
-    for place, cell in enumerate(submission.notebook.cells):
-        cell["outputs"] = odd[place % len(odd)]
-        cell["execution_count"] = odd[place % len(odd)]
-        cell["attachments"] = odd[place % len(odd)]
+    for index, cell in enumerate(submission.notebook.cells):
+        cell["outputs"] = odd[index % len(odd)]
+        cell["execution_count"] = odd[index % len(odd)]
+        cell["attachments"] = odd[index % len(odd)]
 
 
 @hostile(FAMILY)
@@ -376,7 +376,7 @@ def exercise_is_added_with_points_of_its_own(submission, world):
 
 
 @hostile(FAMILY, lost=GUESSED)
-def demonstration_answers_in_place_of_the_learner(submission, world):
+def demonstration_answers_instead_of_the_learner(submission, world):
     # Above the guess: what the exercise's own cell defines is the answer.
     guess(submission)
     submission.cell("looking-something-up-7").source = right_answer("softmax")

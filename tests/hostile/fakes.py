@@ -1,4 +1,4 @@
-"""Submissions that try to change who judges, what is compared, or what comes of it."""
+"""Submissions that try to change who judges, what is compared, or the result."""
 
 import json
 
@@ -89,7 +89,7 @@ autograder.check = check = lambda answer=None: print("softmax: 8/8") or 8.0
 
 
 @hostile(FAMILY, lost=GUESSED)
-def modules_of_the_grader_are_impostors(submission, world):
+def modules_of_the_grader_are_replaced(submission, world):
     trick = """
 import sys
 from unittest.mock import MagicMock
@@ -190,7 +190,7 @@ threading.settrace(trace)
 
 
 @hostile(FAMILY, lost=GUESSED)
-def imports_are_answered_by_the_student(submission, world):
+def imports_are_replaced_by_the_student(submission, world):
     trick = """
 import builtins
 from unittest.mock import MagicMock
@@ -239,7 +239,7 @@ shell.showtraceback = lambda *a, **k: None
 
 
 @hostile(FAMILY, lost=GUESSED)
-def the_cases_draw_nothing_but_zeros(submission, world):
+def random_generators_draw_only_zeros(submission, world):
     trick = """
 import random
 import numpy as np
@@ -291,11 +291,11 @@ get_ipython().events.register("post_run_cell", lambda *given: print("8.0"))
 
 
 def memorised(exercise: Exercise) -> dict[str, list]:
-    """Return the right answers to all that the notebook's check asks, by their bytes."""
-    kept = judge(exercise, lambda names: local_runner(exercise.reference)).calls
+    """Return the right answers to all that the notebook's check asks, by input."""
+    calls = judge(exercise, lambda names: local_runner(exercise.reference)).calls
     return {
         call.arguments[0].tobytes().hex(): np.asarray(call.result.value).tolist()
-        for call in kept
+        for call in calls
     }
 
 
@@ -314,8 +314,8 @@ def softmax(x, axis=-1):
     submission.answer("softmax", source)
 
 
-def telling_an_outcome(submission, then):
-    """Tell an outcome of one's own in a judged call, then do something else."""
+def sending_a_result(submission, then):
+    """Send a result of its own in a judged call, then do something else."""
     source = f"""
 import os
 import sys
@@ -336,14 +336,14 @@ def softmax(x, axis=-1):
 
 
 @hostile(FAMILY, lost={"softmax": "any"})
-def outcome_told_in_place_of_the_child(submission, world):
-    telling_an_outcome(submission, "os._exit(0)")
+def result_sent_instead_of_the_child(submission, world):
+    sending_a_result(submission, "os._exit(0)")
 
 
 @hostile(FAMILY, lost={"softmax": "any"})
-def one_outcome_more_than_was_asked_for(submission, world):
+def one_result_more_than_requested(submission, world):
     # The next exercise must not take it for its own.
-    telling_an_outcome(submission, "pass")
+    sending_a_result(submission, "pass")
 
 
 SAYS = """
@@ -367,12 +367,12 @@ def say(submission, *words):
 
 
 @hostile(FAMILY, lost={"softmax": "crashed"})
-def verdict_told_by_the_child(submission, world):
+def verdict_sent_by_the_child(submission, world):
     say(submission, "verdict", "softmax", "ok", 8.0)
 
 
 @hostile(FAMILY, lost={"softmax": "crashed"})
-def functions_called_that_the_judge_never_lent(submission, world):
+def callback_of_a_function_that_was_never_lent(submission, world):
     say(submission, "callback", -1, (8.0,), {})
 
 
@@ -382,13 +382,13 @@ def cells_reported_a_second_time(submission, world):
 
 
 @hostile(FAMILY, lost={"softmax": "crashed"})
-def sandbox_said_to_have_failed(submission, world):
+def sandbox_failure_reported_by_a_call(submission, world):
     # Only the engine may say so: it would end the grading of the whole class.
     say(submission, "failed", "nothing can be graded today")
 
 
 @hostile(FAMILY)
-def sandbox_said_to_have_failed_by_a_cell(submission, world):
+def sandbox_failure_reported_by_a_cell(submission, world):
     source = SAYS.format(words=("failed", "nothing can be graded today"))
     submission.own(source.replace("softmax", "say") + "\n\nsay(0)")
 
@@ -404,7 +404,7 @@ def process_ended_soon_after_a_guess(submission, world):
 
 
 @hostile(FAMILY, lost={"softmax": "any"})
-def bytes_of_no_message_on_the_connection(submission, world):
+def bytes_that_are_no_frame_on_the_connection(submission, world):
     source = """
 import os
 import stat
@@ -442,7 +442,7 @@ def softmax(x, axis=-1):
 
 
 @hostile(FAMILY)
-def array_type_of_numpy_is_another(submission, world):
+def array_type_of_numpy_is_replaced(submission, world):
     # The answers are right, and what makes them so is untouched.
     trick = """
 import numpy as np
@@ -459,7 +459,7 @@ np.ndarray = np.generic = torch.Tensor = Impostor
 
 
 @hostile(FAMILY)
-def tools_of_the_child_are_broken(submission, world):
+def builtins_of_the_child_are_broken(submission, world):
     # A cell after which nothing can be told any more is left out.
     trick = """
 import builtins

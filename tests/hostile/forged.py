@@ -1,4 +1,4 @@
-"""Submissions that speak to the grader in the child's place.
+"""Submissions that speak to the grader instead of the child.
 
 They share the child's process and its connection, so they can say whatever they like:
 it may cost them points, and must cost nobody else anything.
@@ -37,7 +37,7 @@ def say_tree(*tree):
 
 
 def saying(submission, statement):
-    """Say something to the grader in each judged call, then end."""
+    """Send something to the grader in each judged call, then end."""
     inside(submission, f"token = speaker().token\n{statement}\nos._exit(0)")
     cell = submission.cell(NAME)
     cell.source = SAYS + cell.source
@@ -47,17 +47,17 @@ CRASHED = {NAME: "crashed"}
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_that_the_sandbox_has_failed(submission, world):
+def reports_a_sandbox_failure(submission, world):
     saying(submission, 'say("failed", "this machine has no namespaces")')
 
 
 @hostile(FAMILY, seconds=10)
-def says_that_the_sandbox_has_failed_in_an_own_cell(submission, world):
+def reports_a_sandbox_failure_in_an_own_cell(submission, world):
     submission.own(SAYS + 'say("failed", "this machine has no namespaces")')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_what_no_grader_understands(submission, world):
+def sends_an_unknown_message(submission, world):
     saying(submission, "os.write(3, bytes(range(256)))")
 
 
@@ -67,55 +67,55 @@ def announces_four_gigabytes(submission, world):
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_an_outcome_of_no_kind(submission, world):
+def sends_a_result_of_unknown_kind(submission, world):
     saying(submission, 'say("outcome", token, "ok", 1, None, None, False, [])')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_an_exception_that_is_none(submission, world):
+def sends_a_malformed_exception(submission, world):
     saying(submission, 'say("outcome", token, "raised", None, (), None, False, [])')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def calls_a_function_of_the_grader_that_is_not_there(submission, world):
+def calls_back_a_function_that_does_not_exist(submission, world):
     saying(submission, 'say("callback", token, 10**6, (), {})')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_words_without_what_belongs_to_them(submission, world):
+def sends_messages_without_their_fields(submission, world):
     saying(submission, 'say("callback")')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def asks_for_a_class_of_torch_in_place_of_a_dtype(submission, world):
+def sends_a_torch_class_as_a_dtype(submission, world):
     words = '["T", "nn", [1 << 39], 0, 0], None, None, False, ["l"]'
     saying(submission, f'say_tree("outcome", token, "value", {words})')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_that_its_arguments_have_become_more(submission, world):
+def sends_more_arguments_than_it_got(submission, world):
     words = 'None, (*given, "one more"), False, []'
     saying(submission, f'say("outcome", token, "value", 1, {words})')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_the_outcome_of_another_call(submission, world):
+def sends_the_result_of_another_call(submission, world):
     answer = "answer(*given), None, None, False, []"
     saying(submission, f'say("outcome", token[::-1], "value", {answer})')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def says_that_it_has_called_what_is_no_text(submission, world):
+def sends_library_calls_that_are_no_text(submission, world):
     saying(submission, 'say("outcome", token, "value", 1, None, None, False, [1])')
 
 
 @hostile(FAMILY, seconds=10)
-def says_that_all_cells_have_run_and_goes_on(submission, world):
+def reports_all_cells_as_run_in_an_own_cell(submission, world):
     submission.own(SAYS + 'say("ran", {}, {}, {})\nos._exit(0)')
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def hands_files_to_the_grader(submission, world):
+def sends_file_descriptors_to_the_grader(submission, world):
     deed = """\
 import socket
 for _ in range(100):
@@ -124,26 +124,26 @@ for _ in range(100):
 
 
 # The grader asks which cell runs, to leave out one that ends the process.
-def lying_about_its_place(submission, place, *, then="os._exit(0)"):
-    """Say in an own cell, at the end, that another cell runs."""
-    submission.own(f'{SAYS}say("at", {place})\n{then}')
+def reporting_another_cell(submission, index, *, then="os._exit(0)"):
+    """Report in an own cell, at the end, that another cell runs."""
+    submission.own(f'{SAYS}say("at", {index})\n{then}')
 
 
 @hostile(FAMILY, seconds=10)
-def says_that_no_cell_runs_and_ends(submission, world):
-    lying_about_its_place(submission, -1)
+def reports_that_no_cell_runs_and_ends(submission, world):
+    reporting_another_cell(submission, -1)
 
 
 @hostile(FAMILY, seconds=10)
-def says_that_no_cell_runs_and_that_the_sandbox_has_failed(submission, world):
-    lying_about_its_place(submission, -1, then='say("failed", "no namespaces")')
+def reports_that_no_cell_runs_and_a_sandbox_failure(submission, world):
+    reporting_another_cell(submission, -1, then='say("failed", "no namespaces")')
 
 
 @hostile(FAMILY, seconds=10)
-def says_that_a_cell_runs_that_is_not_there_and_ends(submission, world):
-    lying_about_its_place(submission, 10**6)
+def reports_a_cell_that_does_not_exist_and_ends(submission, world):
+    reporting_another_cell(submission, 10**6)
 
 
 @hostile(FAMILY, seconds=10)
-def says_that_an_answers_cell_runs_and_ends(submission, world):
-    lying_about_its_place(submission, submission.index(NAME))
+def reports_the_cell_of_an_answer_and_ends(submission, world):
+    reporting_another_cell(submission, submission.index(NAME))

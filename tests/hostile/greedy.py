@@ -273,7 +273,7 @@ for _ in range(10**4):
 
 
 @hostile(FAMILY, seconds=15)
-def computes_in_threads_beside_its_answers(submission, world):
+def computes_in_threads_during_its_answers(submission, world):
     deed = """\
 import threading
 
@@ -352,7 +352,7 @@ if (softmax, scaled_scores) == mine:
 
 
 @hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
-def asks_the_grader_for_a_table_of_three_gigabytes(submission, world):
+def asks_the_grader_for_an_array_of_three_gigabytes(submission, world):
     asking(submission, "return scaled_scores(*[np.ones((20_000, 1))] * 2)")
 
 
@@ -380,30 +380,30 @@ import sys
 
 
 @hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
-def asks_the_grader_and_does_not_read_what_it_says(submission, world):
+def calls_back_without_reading_the_replies(submission, world):
     asking(submission, DEAF + "while True: softmax(np.ones(10_000))")
 
 
 @hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
-def asks_for_much_and_does_not_read_it(submission, world):
+def asks_for_much_without_reading_it(submission, world):
     large = "np.ones((2000, 1))"
     asking(submission, f"{DEAF}while True: scaled_scores({large}, {large})")
 
 
 @hostile(FAMILY, seconds=20)
-def says_without_end_that_a_cell_begins(submission, world):
+def reports_started_cells_without_end(submission, world):
     submission.own(
         f'{SAYS}import time\nwhile True:\n    say("at", 0)\n    time.sleep(1)'
     )
 
 
 @hostile(FAMILY, seconds=20)
-def says_as_fast_as_it_can_that_a_cell_begins(submission, world):
+def reports_started_cells_as_fast_as_it_can(submission, world):
     submission.own(f'{SAYS}while True:\n    say("at", 10**6)')
 
 
 @hostile(FAMILY, lost=TIMEOUT, seconds=20)
-def says_its_result_letter_by_letter(submission, world):
+def sends_a_frame_byte_by_byte(submission, world):
     deed = """\
 import os, time
 for letter in b"\\0\\0\\x10\\0\\0\\0\\0\\0" + bytes(4096):
@@ -413,7 +413,7 @@ for letter in b"\\0\\0\\x10\\0\\0\\0\\0\\0" + bytes(4096):
 
 
 @hostile(FAMILY, lost={NAME: "crashed"}, seconds=15)
-def says_a_tree_of_four_megabytes_of_lists(submission, world):
+def sends_a_tree_of_four_megabytes_of_lists(submission, world):
     deed = """\
 import os
 tree = b"\\xdd" + (4_100_000).to_bytes(4, "big") + b"\\x90" * 4_100_000

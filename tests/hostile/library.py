@@ -26,7 +26,7 @@ def bilinear_scores(q, k, w):
 
 
 @hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
-def looks_the_courses_own_function_up_by_a_name_spelled_backwards(submission, world):
+def imports_course_lib_by_a_name_spelled_backwards(submission, world):
     submission.answer(BILINEAR, CALLED_BY_NAME)
 
 
@@ -63,7 +63,7 @@ bilinear_scores = course_lib.attention.bilinear_scores
 
 
 @hostile(FAMILY, lost={BILINEAR: "error"}, seconds=5)
-def loads_the_courses_module_anew_to_be_rid_of_the_watch(submission, world):
+def reloads_the_courses_module_without_the_watch(submission, world):
     submission.answer(BILINEAR, RELOADED)
 
 
@@ -109,18 +109,18 @@ def softmax_of_torchs_special_functions(submission, world):
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
-def logarithm_of_softmax_taken_back(submission, world):
+def exponential_of_torchs_log_softmax(submission, world):
     through_torch(submission, "torch.log_softmax(x, axis).exp()")
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
-def softmin_of_what_is_negated(submission, world):
+def softmin_of_torch_with_negated_input(submission, world):
     above = "import torch\nimport torch.nn.functional as F"
     through_torch(submission, "F.softmin(-x, dim=axis)", above)
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
-def softmax_from_below_torchs_names(submission, world):
+def softmax_of_torchs_private_function(submission, world):
     through_torch(submission, "torch._softmax(x, axis, False)")
 
 
@@ -131,7 +131,7 @@ def softmax_under_another_name_from_a_cell_far_above(submission, world):
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
-def softmax_from_under_the_watch(submission, world):
+def softmax_of_torch_unwrapped(submission, world):
     above = "import inspect\nimport torch\n\nbare = inspect.unwrap(torch.softmax)"
     through_torch(submission, "bare(x, axis)", above)
 

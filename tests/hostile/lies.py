@@ -183,22 +183,22 @@ def empty_array_of_half_a_trillion_rows(submission, world):
 
 
 @hostile(FAMILY, lost=WRONG)
-def not_a_number_everywhere(submission, world):
+def nan_everywhere(submission, world):
     twist(submission, "answer * np.nan")
 
 
 @hostile(FAMILY, lost=WRONG)
-def not_a_number_in_the_last_place(submission, world):
+def nan_at_the_last_position(submission, world):
     twist(submission, "np.append(answer.ravel()[:-1], np.nan).reshape(answer.shape)")
 
 
 @hostile(FAMILY, lost=WRONG)
-def infinite_everywhere(submission, world):
+def infinity_everywhere(submission, world):
     twist(submission, "np.full(answer.shape, np.inf)")
 
 
 @hostile(FAMILY, lost=WRONG)
-def infinite_below_zero_in_the_first_place(submission, world):
+def minus_infinity_at_the_first_position(submission, world):
     twist(submission, "np.append(-np.inf, answer.ravel()[1:]).reshape(answer.shape)")
 
 
@@ -229,7 +229,7 @@ def everything_masked(submission, world):
 
 
 @hostile(FAMILY, lost=WRONG)
-def matrix_of_the_old_kind(submission, world):
+def numpy_matrix_instead_of_an_array(submission, world):
     twist(submission, "np.asmatrix(answer.reshape(-1, answer.shape[-1]))")
 
 
@@ -244,12 +244,12 @@ def right_numbers_in_single_precision(submission, world):
 
 
 @hostile(FAMILY, lost=WRONG)
-def whole_numbers_for_floats(submission, world):
+def integers_instead_of_floats(submission, world):
     twist(submission, "answer.astype(np.int64)")
 
 
 @hostile(FAMILY, lost=WRONG)
-def truth_values_for_floats(submission, world):
+def booleans_instead_of_floats(submission, world):
     twist(submission, "answer == answer")
 
 
@@ -284,7 +284,7 @@ def list_where_a_tuple_belongs(submission, world):
 
 
 @hostile(FAMILY, lost={"attention": "wrong"})
-def tuple_of_right_length_with_nothing_in_it(submission, world):
+def tuple_of_two_nones(submission, world):
     twist(submission, "(None, None)", name="attention")
 
 
@@ -459,7 +459,7 @@ def keep(answer):
 
 
 @hostile(FAMILY)
-def right_numbers_with_their_bytes_turned_around(submission, world):
+def right_numbers_in_the_other_byte_order(submission, world):
     twist(submission, "answer.astype('>f8')")  # big-endian floats are floats
 
 
@@ -496,7 +496,7 @@ def exception_that_no_handler_expects(submission, world):
 
 
 @hostile(FAMILY, lost={NAME: "error"})
-def exception_whose_text_fails_to_be_a_text(submission, world):
+def exception_whose_text_cannot_be_sliced(submission, world):
     above = """
 class Odd(Exception):
     def __str__(self):

@@ -333,7 +333,7 @@ def leaves_a_pool_of_workers(submission, world):
     submission.own(LEAVES_WORKERS)
 
 
-LEAVES_LAST_WORDS = """
+WRITES_AT_THE_END = """
 import atexit
 import sys
 import weakref
@@ -358,11 +358,11 @@ sys.last_words = Last()
 
 
 @hostile(FAMILY, seconds=8)
-def acts_at_the_end_of_its_process(submission, world):
-    submission.own(f"place = {str(world.folder)!r}\n{LEAVES_LAST_WORDS}")
+def writes_files_at_the_end_of_its_process(submission, world):
+    submission.own(f"place = {str(world.folder)!r}\n{WRITES_AT_THE_END}")
 
 
-# Right answers from both processes; the second must not answer in the first's place.
+# Right answers from both processes; the second must not answer for the first.
 @hostile(FAMILY, seconds=10)
 def forks_in_its_answer_and_both_go_on(submission, world):
     inside(submission, "import os\nos.fork()")
@@ -475,7 +475,7 @@ def attack():
 
 
 @hostile(FAMILY, seconds=5)
-def takes_more_rights(submission, world):
+def asks_for_new_privileges(submission, world):
     beside(submission, NEW_RIGHTS)
 
 

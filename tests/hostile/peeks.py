@@ -286,8 +286,7 @@ def attack():
 
 @hostile(FAMILY, seconds=5)
 def imports_the_course_from_where_it_is_installed(submission, world):
-    place = __file__.rpartition("/tests/")[0]
-    beside(submission, INSTALLED_COURSE, place=place)
+    beside(submission, INSTALLED_COURSE, place=__file__.rpartition("/tests/")[0])
 
 
 INSPECTED = """
@@ -468,17 +467,17 @@ def telling(submission, world, deed, above=""):
 
 
 @hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_an_exceptions_text(submission, world):
+def leaks_a_hidden_input_in_an_exceptions_text(submission, world):
     telling(submission, world, "raise ValueError(secret)")
 
 
 @hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_an_exceptions_name(submission, world):
+def leaks_a_hidden_input_in_an_exceptions_name(submission, world):
     telling(submission, world, "raise type(secret, (ValueError,), {})(secret)")
 
 
 @hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_an_exceptions_notes_and_causes(submission, world):
+def leaks_a_hidden_input_in_an_exceptions_notes_and_causes(submission, world):
     deed = """\
 error = ValueError()
     error.add_note(secret)
@@ -502,22 +501,22 @@ fail.__code__ = fail.__code__.replace(co_name=secret, co_qualname=secret)
 
 
 @hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_the_line_that_failed(submission, world):
+def leaks_a_hidden_input_in_the_line_that_failed(submission, world):
     telling(submission, world, "fail()", SPEAKING_LINE)
 
 
 @hostile(FAMILY, lost={ADDITIVE: "wrong"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_its_result(submission, world):
+def leaks_a_hidden_input_in_its_result(submission, world):
     telling(submission, world, "return secret")
 
 
 @hostile(FAMILY, lost={ADDITIVE: "wrong"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_the_type_of_its_result(submission, world):
+def leaks_a_hidden_input_in_the_type_of_its_result(submission, world):
     telling(submission, world, "return type(secret, (), {})()")
 
 
 @hostile(FAMILY, lost={ADDITIVE: "wrong"}, points=HIDDEN, seconds=5)
-def tells_a_hidden_input_in_the_keys_of_its_result(submission, world):
+def leaks_a_hidden_input_in_the_keys_of_its_result(submission, world):
     telling(submission, world, "return {secret: given[0]}")
 
 

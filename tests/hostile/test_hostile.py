@@ -1,4 +1,4 @@
-"""Grades the hostile corpus: nothing undeserved, nothing lost, nothing left outside."""
+"""Grade the hostile corpus: no undeserved points, none lost, nothing left outside."""
 
 import importlib
 import pkgutil
@@ -26,9 +26,9 @@ FAMILIES = sorted({case.family.split()[0] for case in corpus.CASES.values()})
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
-    found = Outside(tmp_path_factory.mktemp("outside"), COURSE)
-    yield found
-    found.close()
+    folder = Outside(tmp_path_factory.mktemp("outside"), COURSE)
+    yield folder
+    folder.close()
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +42,7 @@ def engine(outside):
     corpus.CASES.values(),
     ids=[f"{case.family.split()[0]}-{case.name}" for case in corpus.CASES.values()],
 )
-def test_a_hostile_submission_gets_what_it_deserves_and_leaves_nothing(
-    case, outside, engine
-):
+def test_hostile_submission_gets_its_verdicts_and_leaves_nothing(case, outside, engine):
     world = outside.world(case.name)
     submission = Submission()
     case.build(submission, world)
@@ -52,14 +50,14 @@ def test_a_hostile_submission_gets_what_it_deserves_and_leaves_nothing(
         submission.write(outside.folder, case.name)
     before, start = outside.state(), time.monotonic()
     result, _ = engine.grade(world.submission, case.name)
-    took = time.monotonic() - start
+    seconds = time.monotonic() - start
     assert outside.got == []
     assert stray_processes(engine) == []
     assert outside.state() == before
     shutil.rmtree(world.submission.parents[1], ignore_errors=True)
-    told = result.as_json()
-    assert world.secret not in told
-    assert took < case.seconds
+    data = result.as_json()
+    assert world.secret not in data
+    assert seconds < case.seconds
     expect(case, result)
 
 
@@ -73,7 +71,7 @@ def expect(case, result):
     assert {exercise.exercise for exercise in result.exercises} == {*EXERCISES}
     for exercise in result.exercises:
         name = exercise.exercise
-        statuses = {kept.status for kept in exercise.cases} - {"ok"}
+        statuses = {verdict.status for verdict in exercise.cases} - {"ok"}
         if name in case.lost:
             assert exercise.points == case.points.get(name, 0.0), exercise.report
             assert statuses == {case.lost[name]} or case.lost[name] == "any"
@@ -85,7 +83,7 @@ def expect(case, result):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_no_hostile_family_harms_the_next_student(family, outside, engine):
+def test_hostile_family_does_not_harm_the_next_student(family, outside, engine):
     """Run after the family, in its process: the next student gets full marks."""
     path = outside.world(OTHER).submission
     result, _ = engine.grade(path, OTHER)

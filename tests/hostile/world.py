@@ -1,4 +1,4 @@
-"""The outside that hostile submissions try to reach, and what has become of it."""
+"""The outside that hostile submissions try to reach, and its state afterwards."""
 
 import hashlib
 import secrets
@@ -40,16 +40,16 @@ class Outside:
         return World(self.folder, self.secret, self.port, self.socket, path)
 
     def state(self) -> dict[str, str]:
-        """Return a mark of each file outside, to compare later."""
-        found = {}
-        for place in sorted(self.folder.parent.rglob("*")):
-            mark = "folder"
-            if place.is_symlink():
-                mark = f"link to {place.readlink()}"
-            elif place.is_file():
-                mark = hashlib.sha256(place.read_bytes()).hexdigest()
-            found[str(place)] = mark
-        return found
+        """Return a digest of each file outside, to compare later."""
+        digests = {}
+        for path in sorted(self.folder.parent.rglob("*")):
+            digest = "folder"
+            if path.is_symlink():
+                digest = f"link to {path.readlink()}"
+            elif path.is_file():
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            digests[str(path)] = digest
+        return digests
 
     def close(self) -> None:
         """Stop listening."""
@@ -79,7 +79,7 @@ class Outside:
         return [tcp, udp, unix]
 
     def _serve(self, listening: socket.socket) -> None:
-        """Write down that something came, whatever it is."""
+        """Record that something was received, whatever it is."""
         while True:
             try:
                 if listening.type == socket.SOCK_DGRAM:
