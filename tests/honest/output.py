@@ -135,7 +135,7 @@ def picture_at_the_end_of_an_answer(submission: Submission) -> None:
 def pictures_of_the_course_drawn_again(submission: Submission) -> None:
     submission.own(
         "figures.attention_lines(found, *names, alt='my own picture')",
-        below="looking-from-one-sentence-at-another-6",
+        below="from-one-sentence-to-another-6",
     )
     submission.own("from course_lib.figures import drawing\npronoun.__doc__")
 
