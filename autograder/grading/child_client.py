@@ -54,7 +54,7 @@ class CellsReport:
 
     troubles : index of a cell to the exception that ended it
     outputs : index of a cell to its outputs
-    answers : exercise to what stands under its name at its check, and at the end if
+    answers : exercise to the kind of its value at its check, and at the end if
         that is another: "answer", "" for nothing, or the name of a type
     """
 

@@ -4,7 +4,7 @@ The same cells, graded by the same exercises in the same environment with the sa
 get the same verdicts; whatever else changes, nothing need be judged again.
 
 The inputs of the cases are drawn from the seed, so that no answer can be learned by
-heart. It is made once, beside the gradebook, and only its owner may read it.
+heart. It is made once, next to the gradebook, and only its owner may read it.
 """
 
 import contextlib

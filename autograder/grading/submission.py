@@ -15,7 +15,7 @@ from autograder.grading.release import Cell, Release
 from autograder.grading.result import CodeResult, SubmissionResult
 
 SUBMITTED = "submitted"  # where nbgrader collects
-TIMESTAMP = "timestamp.txt"  # nbgrader's, beside the notebook
+TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook
 MAX_TIMESTAMP_BYTES = 200
 
 

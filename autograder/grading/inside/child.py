@@ -202,7 +202,7 @@ class SubmissionRunner:
 
 
 def _kind(value: Any) -> str:
-    """Return what stands under an exercise's name: "answer", "" or a type's name."""
+    """Return the kind of an exercise's value: "answer", "" or the name of a type."""
     if value is None:
         return ""
     if isinstance(value, type):
