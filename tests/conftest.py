@@ -15,14 +15,12 @@ GROUPS = {"test_exercises.py": ("exercise", "name"), "test_hostile.py": ("family
 THOROUGH_LESSONS = ("04", "05", "06", "07", "08", "09")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Assign each file to one process, but of the largest ones each group of tests."""
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(f"{file} {_group(item)}"))
-        if item.path.suffix == ".ipynb" and item.path.name.startswith(THOROUGH_LESSONS):
-            item.add_marker(pytest.mark.thorough)
+    file = item.nodeid.partition("::")[0]
+    item.add_marker(pytest.mark.xdist_group(f"{file} {_group(item)}"))
+    if item.path.suffix == ".ipynb" and item.path.name.startswith(THOROUGH_LESSONS):
+        item.add_marker(pytest.mark.thorough)
 
 
 def _group(item: pytest.Item) -> str:
