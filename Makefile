@@ -46,7 +46,7 @@ build: ready
 # wait more than they compute. What judges with short limits of time comes last, in two;
 # all of that needs the sandbox. What takes long and seldom fails alone is marked
 # `thorough`: `make test` leaves it to `make test-all`, which runs nothing else.
-PYTEST := $(PY) -m pytest --dist=loadgroup --no-loadscope-reorder --durations=25
+PYTEST := $(PY) -m pytest --dist=loadscope --no-loadscope-reorder --durations=25
 BESIDE := $(PYTEST) --numprocesses=3 --doctest-modules --nbval \
     tests course_lib autograder $(LESSONS)
 ALONE := $(PYTEST) --numprocesses=2 tests

@@ -3,32 +3,36 @@
 import os
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 # Tests share the processors by processes. Several threads in each of them wait for one
 # another: with three processes on two cores, tiny tensors took ten times as long.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-# Files whose tests are many and independent, and what of a test's id makes a group.
-GROUPS = {"test_exercises.py": ("exercise", "name"), "test_hostile.py": ("family",)}
+# Files of many tests, of which each exercise, or family of cases, makes a group.
+LARGEST = ("test_exercises.py", "test_hostile.py")
 # Lessons whose notebooks ``make test`` leaves to ``make test-all``: they train models.
 THOROUGH_LESSONS = ("04", "05", "06", "07", "08", "09")
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
+class ByFile(LoadScopeScheduling):
     """Assign each file to one process, but of the largest ones each group of tests."""
-    file = item.nodeid.partition("::")[0]
-    item.add_marker(pytest.mark.xdist_group(f"{file} {_group(item)}"))
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        if not file.endswith(LARGEST):
+            return file
+        parameters = test.partition("[")[2].rstrip("]").split("-")
+        return f"{file} {next((p for p in parameters if not p.isdecimal()), '')}"
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
+    """Share the tests as ``ByFile`` says (loadgroup does nothing with pytest 9.2)."""
+    return ByFile(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the notebooks that take long."""
     if item.path.suffix == ".ipynb" and item.path.name.startswith(THOROUGH_LESSONS):
         item.add_marker(pytest.mark.thorough)
-
-
-def _group(item: pytest.Item) -> str:
-    """Return what a test shares with others of its file; nothing for whole files."""
-    parameters = getattr(item, "callspec", None)
-    if parameters and item.path.name in GROUPS:
-        for name in GROUPS[item.path.name]:
-            if name in parameters.params:
-                return str(parameters.params[name])
-        return parameters.id.partition("-")[0]
-    return ""
