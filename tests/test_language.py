@@ -106,7 +106,8 @@ RULES = (
     Rule(r"\brates?\b", "learning rate (or what it is a rate of)", BOTH,
          bad="rate", good="the learning rates and the dropout rate",
          unless={
-             r"(learning|dropout|error|sampling|compression|warm-?up) rates?": "in full",
+             r"(learning|dropout|error|sampling|compression) rates?": "in full",
+            r"warm-?up rates?": "the exercise",
              r"^--rate$": "an option of the command line"}),
     Rule(r"\bthinks\b|^think$|\bthen think\b|\bthink (each )?for itself",
          "feed-forward network, feed_forward", BOTH,
