@@ -32,7 +32,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
     return ByFile(config, log)
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the notebooks that take long."""
-    if item.path.suffix == ".ipynb" and item.path.name.startswith(THOROUGH_LESSONS):
-        item.add_marker(pytest.mark.thorough)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the notebooks that take long, before marks are selected."""
+    for item in items:
+        if item.path.suffix == ".ipynb" and item.path.name.startswith(THOROUGH_LESSONS):
+            item.add_marker(pytest.mark.thorough)

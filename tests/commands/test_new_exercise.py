@@ -16,7 +16,7 @@ from autograder.notebooks.cells import read_cells
 
 HERE = Course.here()
 LESSON = "01_dot_product_attention"
-NAME = "cosine_scores"
+NAME = "scores_of_a_test"
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_check_bank_lists_every_todo_with_file_and_line(begun):
 
 
 REFERENCE = '''
-def cosine_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+def scores_of_a_test(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Return the cosine of the angle between each query and each key.
 
     q : (..., n, d_k), one query per row
@@ -225,7 +225,7 @@ def cosine_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     Returns the cosines (..., n, m): row i belongs to query i.
     Source: Graves et al. (2014), Neural Turing Machines, equation 6.
 
-    >>> cosine_scores(np.array([[3.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]]))
+    >>> scores_of_a_test(np.array([[3.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]]))
     array([[1., 0.]])
     """
     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
@@ -235,14 +235,14 @@ def cosine_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 # One per skeleton of a misconception, as the bank has it, then spelled another way.
 WRONG = [
     ("q @ k.swapaxes(-1, -2)", "np.einsum('...nd,...md->...nm', q, k)"),
-    ("2 * cosine_scores(q, k)", "cosine_scores(q, k) + cosine_scores(q, k)"),
-    ("-cosine_scores(q, k)", "0 - cosine_scores(q, k)"),
-    ("cosine_scores(q, k) + 1", "1.0 - (-1.0) * cosine_scores(q, k)"),
-    ("cosine_scores(q, k) ** 2", "np.square(cosine_scores(q, k))"),
+    ("2 * scores_of_a_test(q, k)", "scores_of_a_test(q, k) + scores_of_a_test(q, k)"),
+    ("-scores_of_a_test(q, k)", "0 - scores_of_a_test(q, k)"),
+    ("scores_of_a_test(q, k) + 1", "1.0 - (-1.0) * scores_of_a_test(q, k)"),
+    ("scores_of_a_test(q, k) ** 2", "np.square(scores_of_a_test(q, k))"),
 ]
 OTHERS = [
-    "3 * cosine_scores(q, k)",
-    "np.abs(cosine_scores(q, k)) + 2",
+    "3 * scores_of_a_test(q, k)",
+    "np.abs(scores_of_a_test(q, k)) + 2",
     "q.sum() + k.sum()",
 ]
 

@@ -478,6 +478,7 @@ def gradebook(with_gradebook):
         yield gradebook
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["csv", "canvas", "moodle"])
 def test_plugin_writes_the_bytes_of_the_command(
     with_gradebook, gradebook, kind, tmp_path
@@ -499,6 +500,7 @@ def test_nbgrader_export_runs_the_plugin(with_gradebook):
     assert text == export_file("moodle", entered_class()).text
 
 
+@pytest.mark.thorough
 def test_nbgrader_export_restricts_lessons_and_students(with_gradebook):
     done = nbgrader_export(
         with_gradebook,
