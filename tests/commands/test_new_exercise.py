@@ -307,7 +307,7 @@ def test_written_exercise_reaches_the_lesson(written):
 
 
 BREAKS = {
-    "right answer": ("answers", "1.0 * cosine", "1.1 * cosine", "right answer another"),
+    "right answer": ("answers", "1.0 * scores", "1.1 * scores", "right answer another"),
     "case": ("exercises", "[0.0, -0.6]", "[0.0, 0.6]", "fails small_example_by_hand"),
     "syntax": ("exercises", "def spec(", "def spec((", "py:17: cannot be imported"),
     "import": ("answers", "import numpy", "import numpi", "py:1: cannot be imported"),
