@@ -83,6 +83,22 @@ def open_workspace(course: Course) -> list[str]:
     return [lesson for lesson in course.built_lessons if Copy(course, lesson).make()]
 
 
+def older_copies(course: Course) -> list[str]:
+    """Return the lessons of which the learner got an older version.
+
+    What cannot be read is left out: ``update`` says what is wrong with it.
+    """
+    older = []
+    for lesson in course.built_lessons:
+        copy = Copy(course, lesson)
+        try:
+            if copy.base.read_bytes() != copy.newer.read_bytes():
+                older.append(lesson)
+        except OSError:
+            continue
+    return older
+
+
 def write_new(path: Path, text: str) -> bool:
     """Write a file whole unless there is one of that name; return whether it did."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.startup import skip_address_parser
-from autograder.workspace.copies import WORK, open_workspace
+from autograder.workspace.copies import WORK, older_copies, open_workspace
 
 SETTINGS = Path(__file__).with_name("jupyter")
 
@@ -24,6 +24,12 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
     """
     for copied in open_workspace(course):
         print(f"{copied}: your copy is in {WORK}/{copied}", flush=True)
+    if older := older_copies(course):
+        print(
+            f"There is a newer version of {', '.join(older)}: `autograder update` "
+            "brings it into your copies and keeps your answers.",
+            flush=True,
+        )
     print(f"Opening {lesson} in JupyterLab. Ctrl-C twice here ends it.", flush=True)
     os.chdir(course.root)  # nbgrader reads its configuration from the current folder
     paths = [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH", "")]

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from autograder.commands.app import app
 from autograder.course import Course, CourseError
+from autograder.workspace.copies import older_copies, open_workspace
 from autograder.workspace.lab import SETTINGS, server_arguments
 
 ROOT = Course.here().root
@@ -46,6 +47,15 @@ def test_commands_without_built_lessons_say_what_to_do(tmp_path, monkeypatch):
         assert isinstance(result.exception, CourseError)
         assert "run `make build`" in str(result.exception)
     assert not (tmp_path / "work").exists()
+
+
+def test_older_copies_are_those_of_changed_lessons(course):
+    open_workspace(course)
+    assert older_copies(course) == []
+    course.learner(SECOND).write_text(json.dumps({**NOTEBOOK, "nbformat_minor": 4}))
+    assert older_copies(course) == [SECOND]
+    (course.root / "work" / ".originals" / f"{SECOND}.ipynb").unlink()
+    assert older_copies(course) == []
 
 
 @pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
