@@ -20,6 +20,7 @@ for module in pkgutil.iter_modules(corpus.__path__):
     if not module.name.startswith("test_"):
         importlib.import_module(f"tests.hostile.{module.name}")
 
+LONG = 20  # seconds that such a case may take
 # The first word stands in the ids of the cases; one process runs the whole family.
 FAMILIES = sorted({case.family.split()[0] for case in corpus.CASES.values()})
 
@@ -37,11 +38,16 @@ def engine(outside):
         yield started
 
 
-@pytest.mark.parametrize(
-    "case",
-    corpus.CASES.values(),
-    ids=[f"{case.family.split()[0]}-{case.name}" for case in corpus.CASES.values()],
-)
+def cases():
+    """Yield the cases; those that use up the most time are thorough."""
+    for case in corpus.CASES.values():
+        family = case.family.split()[0]
+        long = family == "uses" and case.seconds >= LONG
+        marks = pytest.mark.thorough if long else ()
+        yield pytest.param(case, id=f"{family}-{case.name}", marks=marks)
+
+
+@pytest.mark.parametrize("case", cases())
 def test_hostile_submission_gets_its_verdicts_and_leaves_nothing(case, outside, engine):
     world = outside.world(case.name)
     submission = Submission()
@@ -93,4 +99,4 @@ def test_hostile_family_does_not_harm_the_next_student(family, outside, engine):
 def test_the_corpus_has_every_family():
     assert len(FAMILIES) == 9
     assert len(corpus.CASES) >= 80
-    assert reading.MOST_BYTES  # the limits that broken files are built against
+    assert reading.MAX_BYTES  # the limits that broken files are built against
