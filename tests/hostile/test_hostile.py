@@ -47,7 +47,7 @@ def cases():
         yield pytest.param(case, id=f"{family}-{case.name}", marks=marks)
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", [*cases()])
 def test_hostile_submission_gets_its_verdicts_and_leaves_nothing(case, outside, engine):
     world = outside.world(case.name)
     submission = Submission()
