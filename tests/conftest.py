@@ -6,7 +6,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # Tests share the processors by processes. Several threads in each of them wait for one
-# another: with three processes on two cores, tiny tensors took ten times as long.
+# another: on two processors the banks of two exercises (`-n 2 -k "cross_entropy or
+# encoder_layer"`) took 40 s with them and 26 s without.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
