@@ -7,12 +7,7 @@ and ``writing`` (grades).
 """
 
 import math
-import os
 import sqlite3
-import subprocess
-import sys
-import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -40,9 +35,9 @@ from autograder.gradebook.writing import (
     GradebookEntry,
     student_id_fault,
 )
-from autograder.startup import skip_address_parser
 
 MAX_WAIT = 60.0  # seconds for another program that is writing
+NEW_TABLES = Path(__file__).with_name("tables.sql")
 VERSION = "e43177bfe90b"  # of the tables that nbgrader 0.9.6 makes
 TABLES = frozenset(
     {
@@ -143,53 +138,6 @@ def _faults_as_course_errors(path: Path) -> Iterator[None]:
         raise CourseError(f"{path} cannot be used ({error}){UNCHANGED}") from None
 
 
-def table_statements() -> list[str]:
-    """Return the statements that make nbgrader's tables; takes seconds."""
-    skip_address_parser()
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
-        warnings.simplefilter("ignore")  # SQLAlchemy's, to nbgrader's authors
-        path = Path(folder, "gradebook.db")
-        try:
-            from nbgrader.api import Gradebook
-
-            with _scripts_in_path():
-                Gradebook(f"sqlite:///{path}").close()
-        except (OSError, ImportError, subprocess.SubprocessError) as error:
-            raise CourseError(
-                f"nbgrader cannot make a gradebook ({error}): install the course's "
-                "packages again (`make setup`)"
-            ) from None
-        return _statements(path)
-
-
-def _statements(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path)) as connection:
-        ((version,),) = connection.execute("SELECT version_num FROM alembic_version")
-        if version != VERSION:
-            raise CourseError(
-                f"this nbgrader makes gradebooks of another version ({version}, not "
-                f"{VERSION}): install the one that requirements.lock names"
-            )
-        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-        insert = f"INSERT INTO alembic_version (version_num) VALUES ('{VERSION}')"
-        return [*(statement for (statement,) in rows), insert]
-
-
-@contextmanager
-def _scripts_in_path() -> Iterator[None]:
-    """Let nbgrader find the ``alembic`` of this Python; it calls it by name."""
-    before = os.environ.get("PATH")
-    scripts = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join(filter(None, (scripts, before)))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PATH"]
-        else:
-            os.environ["PATH"] = before
-
-
 class Gradebook:
     """The gradebook of a course folder. Each call opens the file and closes it.
 
@@ -213,22 +161,16 @@ class Gradebook:
         return list(self._ignored.values())
 
     def open_lesson(self, lesson: str) -> list[str]:
-        """Enter a lesson, or what has changed in it; return sentences to print.
-
-        Takes seconds only where there is no gradebook yet.
-        """
+        """Enter a lesson, or what has changed in it; return sentences to print."""
         cells = released_cells(self.course, lesson)
-        tables: list[str] = []
         if self._is_made():
             with connect(self.path) as connection:
                 if is_current(connection, lesson, cells):
                     return retired_exercises(connection, lesson, cells)
-        else:
-            tables = table_statements()
         name = course_id(self.course)
         with connect(self.path, make=True) as connection, transaction(connection):
             if is_empty(connection):
-                for statement in tables:
+                for statement in NEW_TABLES.read_text(encoding="utf-8").split(";\n"):
                     connection.execute(statement)
             return enter_lesson(connection, lesson, name, cells)
 
