@@ -10,6 +10,7 @@
 
 import contextlib
 import json
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,9 +24,9 @@ from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.judging import Times, judge_all, no_answer, remembering
-from autograder.grading.release import Cell, load_release
+from autograder.grading.release import Cell, Release, load_release
 from autograder.grading.result import CodeResult, SubmissionResult
-from autograder.grading.sandbox import Sandbox, check_started
+from autograder.grading.sandbox import Sandbox, SandboxClient, check_started
 from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 
@@ -44,6 +45,7 @@ class Engine:
         seed: int | None = None,
         worker: int = 0,
         folder: Path | None = None,
+        control: socket.socket | None = None,
     ) -> None:
         """Read the lesson; raises ``CourseError`` if it has no built notebook.
 
@@ -51,26 +53,24 @@ class Engine:
         seed : of the cases' inputs; the course's own if not given
         worker : a number that differs between engines that run at the same time
         folder : a copy that ``course_copy`` made for the lesson; made if not given
+        control : a connection to a warm parent; one is started if not given
         """
         self.release = load_release(course, lesson)
         self.exercises = [remembering(load(name)) for name in self.release.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
         self._own_folder = None
+        self.sandbox: SandboxClient
+        if control:
+            library = course_copy.watched_functions(self.exercises)
+            self.sandbox = SandboxClient(control, library, worker=worker)
+            return
         if folder is None:
             self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
             course_copy.make_copy(folder, self.exercises)
-        setup = [c.source for c in self.release.cells if c.role in ("setup", "demo")]
-        graded = {exercise.reference.__module__ for exercise in self.exercises}
-        self.sandbox = Sandbox(
-            folder,
-            sorted({*course_copy.modules_of(setup), *graded}),
-            course_copy.watched_functions(self.exercises),
-            [(c.role, c.source) for c in self.release.cells if c.is_code],
-            isolated=isolated,
-            limits=limits,
-            worker=worker,
+        self.sandbox = sandbox_of(
+            self.release, folder, isolated=isolated, limits=limits, worker=worker
         )
 
     def __enter__(self) -> "Engine":
@@ -134,6 +134,32 @@ class Engine:
         times["all"] = time.perf_counter() - start
         troubles = _troubles(session, self.exercises)
         return CodeResult(exercises, troubles, _outputs_for_json(outputs)), times
+
+
+def sandbox_of(
+    release: Release,
+    folder: Path,
+    *,
+    isolated: bool = True,
+    limits: Limits | None = None,
+    worker: int = 0,
+) -> Sandbox:
+    """Return a sandbox for a lesson, not yet started.
+
+    folder : a copy that ``course_copy`` made for the lesson
+    """
+    exercises = [load(name) for name in release.exercises]
+    setup = [c.source for c in release.cells if c.role in ("setup", "demo")]
+    graded = {exercise.reference.__module__ for exercise in exercises}
+    return Sandbox(
+        folder,
+        sorted({*course_copy.modules_of(setup), *graded}),
+        course_copy.watched_functions(exercises),
+        [(c.role, c.source) for c in release.cells if c.is_code],
+        isolated=isolated,
+        limits=limits,
+        worker=worker,
+    )
 
 
 def with_reading(times: Times, seconds: float) -> Times:

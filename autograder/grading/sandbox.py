@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Self
 
 import msgpack
 
@@ -56,15 +57,15 @@ class SandboxFailure(BaseException):
 class ChildProcess:
     """One forked child and the connection to it.
 
-    number : its number among this sandbox's children
+    number : its number among those that this client has forked
     code : its exit code, or its signal's number below 0; None while it runs
     """
 
     def __init__(
-        self, sandbox: "Sandbox", number: int, connection: socket.socket
+        self, client: "SandboxClient", number: int, connection: socket.socket
     ) -> None:
         """Store our end of the connection."""
-        self.sandbox = sandbox
+        self.client = client
         self.number = number
         self.connection = connection
         self.code: int | None = None
@@ -73,13 +74,107 @@ class ChildProcess:
         """End it and everything it has started; returns when that is done."""
         self.connection.close()
         if self.code is None:
-            self.sandbox.end(self)
+            self.client.end(self)
 
 
-class Sandbox:
+class SandboxClient:
+    """Has children forked by a warm parent that runs already, or is starting.
+
+    ``with SandboxClient(control, library) as client: child = client.fork()``
+    """
+
+    def __init__(
+        self,
+        control: socket.socket | None,
+        library: Mapping[str, list[str]],
+        *,
+        worker: int = 0,
+    ) -> None:
+        """Store the connection to the parent, which is made later if it is None.
+
+        library : for each exercise, the functions whose calls are noticed
+        worker : a number that differs between clients at the same time
+        """
+        self.library = {name: [*functions] for name, functions in library.items()}
+        self.first_user = FIRST_USER + (worker * USERS_PER_SANDBOX) % N_USERS
+        self._control = control
+        self._forked = 0
+        self._exit_codes: dict[int, int] = {}  # of children that have ended
+
+    def __enter__(self) -> Self:
+        """Wait until the parent is ready; raises ``NoSandbox`` if it has ended."""
+        try:
+            self._wait_for_message("ready", time.monotonic() + START_SECONDS)
+        except (EOFError, TimeoutError, OSError):
+            self.__exit__()
+            raise NoSandbox(refusal(self._why_not)) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection: the parent ends the children that it belongs to."""
+        if self._control:
+            self._control.close()
+
+    @property
+    def control(self) -> socket.socket:
+        """The connection to the parent."""
+        assert self._control is not None, "not started"
+        return self._control
+
+    @property
+    def _why_not(self) -> str:
+        """Why the parent has ended, as far as known."""
+        return ""
+
+    def fork(self) -> ChildProcess:
+        """Fork a child that is isolated and waits for its first message."""
+        own, theirs = socket.socketpair()
+        with theirs:
+            self._forked += 1
+            user = self.first_user + self._forked % USERS_PER_SANDBOX
+            try:
+                _send_with(self.control, theirs, "fork", self._forked, user)
+            except OSError as error:
+                own.close()
+                raise SandboxFailure(f"the warm parent is gone: {error}") from None
+        return ChildProcess(self, self._forked, own)
+
+    def end(self, child: ChildProcess) -> None:
+        """End a child and wait until it has ended."""
+        with contextlib.suppress(OSError):
+            self.control.send(msgpack.packb(["end", child.number]))
+        self.wait_for(child)
+
+    def wait_for(self, child: ChildProcess) -> int:
+        """Wait for a child that is ending by itself; return its exit code."""
+        deadline = time.monotonic() + END_SECONDS
+        try:
+            while child.number not in self._exit_codes:
+                self._wait_for_message("ended", deadline)
+        except (EOFError, TimeoutError, OSError) as error:
+            raise SandboxFailure(f"a child cannot be ended: {error!r}") from None
+        child.code = self._exit_codes.pop(child.number)
+        return child.code
+
+    def _wait_for_message(self, expected: str, deadline: float) -> None:
+        """Wait until the parent sends this word; record who has ended meanwhile."""
+        while True:
+            self.control.settimeout(max(deadline - time.monotonic(), 0.001))
+            message = self.control.recv(4096)
+            if not message:
+                raise EOFError
+            word, *fields = msgpack.unpackb(message)
+            if word == "ended":
+                number, code = fields
+                self._exit_codes[number] = code
+            if word == expected:
+                return
+
+
+class Sandbox(SandboxClient):
     """A warm parent behind bubblewrap, ready to fork a child for each submission.
 
-    ``with Sandbox(folder, modules) as sandbox: child = sandbox.fork()``
+    ``with Sandbox(folder, modules, library) as sandbox: child = sandbox.fork()``
     """
 
     def __init__(
@@ -97,15 +192,12 @@ class Sandbox:
 
         folder : with ``engine`` and ``course``, made by ``course_copy``
         modules : what the parent imports before it forks
-        library : for each exercise, the functions whose calls are noticed
         cells : role and source of the lesson's own, parsed once before any fork
         isolated : False runs submissions with the rights of this process
-        worker : a number that differs between sandboxes that run at the same time
         """
+        super().__init__(None, library, worker=worker)
         self.folder = folder
-        self.library = {name: [*functions] for name, functions in library.items()}
         self.isolated = isolated
-        self.first_user = FIRST_USER + (worker * USERS_PER_SANDBOX) % N_USERS
         self.settings = {
             "modules": list(modules),
             "library": self.library,
@@ -113,11 +205,16 @@ class Sandbox:
             "limits": asdict(limits or Limits()),
             "isolated": isolated,
         }
-        self._forked = 0
-        self._exit_codes: dict[int, int] = {}  # of children that have ended
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end_of_log = ""
 
-    def __enter__(self) -> "Sandbox":
+    def __enter__(self) -> Self:
         """Start the parent; raises ``NoSandbox`` where that cannot be done."""
+        self.start()
+        return super().__enter__()
+
+    def start(self) -> None:
+        """Start the parent and do not wait: it takes a second or two to import."""
         own, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             theirs.set_inheritable(True)
@@ -139,74 +236,49 @@ class Sandbox:
                 self._log.close()
                 raise NoSandbox(refusal(str(error))) from None
         self._control = own
-        try:
-            self._wait_for_message("ready", time.monotonic() + START_SECONDS)
-        except (EOFError, TimeoutError, OSError):
-            self.__exit__()
-            raise NoSandbox(refusal(self._end_of_log)) from None
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End the parent, and with it every child."""
-        self._control.close()
+        super().__exit__()
+        if self._process is None:
+            return
         try:
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._log.seek(0)
-        self._end_of_log = self._log.read()[-2000:].decode(errors="replace").strip()
-        self._log.close()
+        if not self._log.closed:
+            self._log.seek(0)
+            self._end_of_log = self._log.read()[-2000:].decode(errors="replace").strip()
+            self._log.close()
 
     @property
     def process(self) -> int:
         """Number of the process that holds the warm parent."""
+        assert self._process is not None, "not started"
         return self._process.pid
 
-    def fork(self) -> ChildProcess:
-        """Fork a child that is isolated and waits for its first message."""
-        own, theirs = socket.socketpair()
-        with theirs:
-            self._forked += 1
-            user = self.first_user + self._forked % USERS_PER_SANDBOX
-            request = msgpack.packb(["fork", self._forked, user])
-            try:
-                socket.send_fds(self._control, [request], [theirs.fileno()])
-            except OSError as error:
-                own.close()
-                raise SandboxFailure(f"the warm parent is gone: {error}") from None
-        return ChildProcess(self, self._forked, own)
+    @property
+    def _why_not(self) -> str:
+        return self._end_of_log
 
-    def end(self, child: ChildProcess) -> None:
-        """End a child and wait until it has ended."""
-        with contextlib.suppress(OSError):
-            self._control.send(msgpack.packb(["end", child.number]))
-        self.wait_for(child)
+    def fault(self, error: CourseError) -> CourseError:
+        """End the parent; return a client's error with what the parent said last."""
+        self.__exit__()
+        known = isinstance(error, NoSandbox) and self._end_of_log
+        return NoSandbox(refusal(self._end_of_log)) if known else error
 
-    def wait_for(self, child: ChildProcess) -> int:
-        """Wait for a child that is ending by itself; return its exit code."""
-        deadline = time.monotonic() + END_SECONDS
-        try:
-            while child.number not in self._exit_codes:
-                self._wait_for_message("ended", deadline)
-        except (EOFError, TimeoutError, OSError) as error:
-            raise SandboxFailure(f"a child cannot be ended: {error!r}") from None
-        child.code = self._exit_codes.pop(child.number)
-        return child.code
+    def share(self) -> socket.socket:
+        """Return a further connection to the parent, for a client of its own."""
+        own, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, contextlib.suppress(OSError):  # gone: noticed at the other end
+            _send_with(self.control, theirs, "join")
+        return own
 
-    def _wait_for_message(self, expected: str, deadline: float) -> None:
-        """Wait until the parent sends this word; record who has ended meanwhile."""
-        while True:
-            self._control.settimeout(max(deadline - time.monotonic(), 0.001))
-            message = self._control.recv(4096)
-            if not message:
-                raise EOFError
-            word, *fields = msgpack.unpackb(message)
-            if word == "ended":
-                number, code = fields
-                self._exit_codes[number] = code
-            if word == expected:
-                return
+
+def _send_with(control: socket.socket, passed: socket.socket, *words: object) -> None:
+    """Send a request with the end of a connection."""
+    socket.send_fds(control, [msgpack.packb(words)], [passed.fileno()])
 
 
 def check_started(child: ChildProcess) -> None:

@@ -22,7 +22,7 @@ from autograder.grading.child_client import (
     When,
 )
 from autograder.grading.release import Cell, Role
-from autograder.grading.sandbox import ChildProcess, Sandbox
+from autograder.grading.sandbox import ChildProcess, SandboxClient
 
 NOT_WRITTEN = Raised(("NotImplementedError", "RuntimeError", "Exception"))
 
@@ -73,7 +73,7 @@ class Session:
 
     def __init__(
         self,
-        sandbox: Sandbox,
+        sandbox: SandboxClient,
         cells: Sequence[Cell],
         budget: Budget,
         *,

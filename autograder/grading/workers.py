@@ -8,6 +8,7 @@ import contextlib
 import itertools
 import multiprocessing
 import signal
+import socket
 import threading
 import traceback
 from collections import deque
@@ -20,12 +21,12 @@ from typing import NamedTuple, Protocol
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
-from autograder.grading.engine import Engine
+from autograder.grading.engine import Engine, sandbox_of
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.judging import Times
-from autograder.grading.release import Cell, load_release
+from autograder.grading.release import Cell, Release, load_release
 from autograder.grading.result import CodeResult
-from autograder.grading.sandbox import NoSandbox, SandboxFailure
+from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure
 from autograder.grading.session import Budget, TimedOutOnce
 
 MAX_DEATHS = 2  # of workers over one submission, until it is given up
@@ -122,6 +123,8 @@ class Workers:
         self._worked = False
         # Of this process, not of a worker: one that is killed cannot clean up.
         self._folder = course_copy.temporary_folder()
+        self._sandbox: Sandbox | None = None
+        self._sharing = True
 
     def __enter__(self) -> "Workers":
         """Return the workers; each process starts with its first task."""
@@ -135,6 +138,8 @@ class Workers:
             worker.process.join(5)
             worker.process.kill()
             connection.close()
+        if self._sandbox:
+            self._sandbox.__exit__()
         self._folder.cleanup()
 
     def each(self, tasks: Iterable[GradingTask]) -> Iterator[GradingTaskResult]:
@@ -200,7 +205,8 @@ class Workers:
             return result
         # Where others have worked, only this one fails: memory may be short.
         if result and not (self._worked and isinstance(result, NoSandbox)):
-            raise result
+            raise self._sandbox.fault(result) if self._sandbox else result
+        self._sharing = False
         del self._workers[connection]
         connection.close()
         worker.process.join()
@@ -214,8 +220,9 @@ class Workers:
         """Start a worker; return the connection to it."""
         folders = Folders(self.course.root, Path(self._folder.name))
         if not self._started:
-            exercises = load_release(self.course, self.settings.lesson).exercises
-            course_copy.make_copy(folders.copy, [load(name) for name in exercises])
+            release = load_release(self.course, self.settings.lesson)
+            course_copy.make_copy(folders.copy, [load(n) for n in release.exercises])
+            self._sandbox = self._start_sandbox(release, folders)
         own, theirs = SPAWN.Pipe()
         process = self._start_process(theirs, folders)
         theirs.close()
@@ -223,12 +230,26 @@ class Workers:
         self._workers[own] = _Worker(process)
         return own
 
+    def _start_sandbox(self, release: Release, folders: Folders) -> Sandbox | None:
+        """Start the warm parent that the workers share, before they import anything.
+
+        Once a worker has died, new ones start their own: whatever was wrong with it,
+        or with the parent, is not theirs.
+        """
+        isolated, limits = self.settings.isolated, self.settings.limits
+        sandbox = sandbox_of(release, folders.copy, isolated=isolated, limits=limits)
+        sandbox.start()
+        return sandbox
+
     def _start_process(self, theirs: Connection, folders: Folders) -> Process:
         """Start a process that works; on a Dask worker it is one of another kind."""
-        arguments = theirs, folders, self.settings, self._started
+        shared = self._sandbox.share() if self._sandbox and self._sharing else None
+        arguments = theirs, folders, self.settings, self._started, shared
         process = SPAWN.Process(target=work, args=arguments, daemon=True)
         with interrupts_ignored():  # inherited: Ctrl-C is for this process only
             process.start()
+        if shared:
+            shared.close()
         return process
 
 
@@ -246,11 +267,16 @@ def interrupts_ignored() -> Iterator[None]:
 
 
 def work(
-    connection: Connection, folders: Folders, settings: Settings, number: int
+    connection: Connection,
+    folders: Folders,
+    settings: Settings,
+    number: int,
+    shared: socket.socket | None = None,
 ) -> None:
     """Grade each task that arrives: the body of a worker's process.
 
     number : differs between workers that run at the same time
+    shared : connection to a warm parent; without, this process starts its own
     """
     try:
         with Engine(
@@ -262,6 +288,7 @@ def work(
             limits=settings.limits,
             seed=settings.seed,
             worker=number,
+            control=shared,
         ) as engine:
             while connection.poll(settings.idle):
                 connection.send(_judged(engine, connection.recv()))

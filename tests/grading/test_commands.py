@@ -22,7 +22,6 @@ from autograder.demo.sample_class import right_answer
 from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
 from autograder.grading import classroom
-from autograder.grading import workers as workers_module
 from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
 from tests.grading.engines import engine_of
@@ -56,7 +55,7 @@ def root(original, tmp_path, monkeypatch):
 @pytest.fixture
 def fake(monkeypatch):
     """Grade without a sandbox: the student's name decides the result."""
-    monkeypatch.setattr(workers_module, "work", fake_workers.work)
+    fake_workers.replace_workers(monkeypatch)
 
 
 def hand_in(root, *students):

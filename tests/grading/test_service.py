@@ -9,7 +9,6 @@ from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.service import Service, service
-from autograder.grading import workers as workers_module
 from autograder.grading.journal import Journal
 from tests.grading import fake_workers
 from tests.submissions import COURSE, LESSON, Submission
@@ -34,7 +33,7 @@ def course(original, tmp_path):
 @pytest.fixture
 def asked(course, monkeypatch):
     """Return a service whose workers look at the student's name only."""
-    monkeypatch.setattr(workers_module, "work", fake_workers.work)
+    fake_workers.replace_workers(monkeypatch)
     started = Service(course)
     yield started
     started.close()

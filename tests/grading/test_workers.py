@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading import workers as module
 from autograder.grading.release import load_release
 from autograder.grading.submission import Submission as HandedIn
 from autograder.grading.workers import GradingTask, Settings, Workers
@@ -31,7 +30,7 @@ def scratch(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fake(monkeypatch, scratch):
-    monkeypatch.setattr(module, "work", fake_workers.work)
+    fake_workers.replace_workers(monkeypatch)
 
 
 def settings(jobs):
@@ -148,12 +147,12 @@ def test_killed_worker_and_killed_sandbox_cost_no_points(tmp_path, scratch):
         tasks.append(GradingTask(student, student, handed_in.code_cells))
     with Workers(Course(root), settings(2)) as workers:
         killed = []
-        killing = threading.Thread(target=kill_twice, args=(workers, killed))
+        killing = threading.Thread(target=kill_all_kinds, args=(workers, killed))
         killing.start()
         done = list(workers.each(tasks))
         killing.join()
-        assert [*map(len, killed)] == [4, 4]
-        assert workers._started == 4
+        assert [*map(len, killed)] == [1, 4, 4]
+        assert workers._started == 5
     assert sorted(each.task.student for each in done) == [*"abcdef"]
     assert [each.fault for each in done] == [""] * 6
     results = [handed_in.result(each.code_result) for each in done]
@@ -162,23 +161,30 @@ def test_killed_worker_and_killed_sandbox_cost_no_points(tmp_path, scratch):
     assert [*scratch.iterdir()] == []
 
 
-def kill_twice(workers, killed):
-    """Kill a worker, then another one's sandbox; list the processes that end."""
-    for which in ("worker", "sandbox"):
-        worker, boxes = busy_worker(workers)
-        (worker if which == "worker" else boxes[0]).kill()
-        killed.append(psutil.wait_procs(boxes, timeout=10)[0])
+def kill_all_kinds(workers, killed):
+    """Kill a worker, the sandbox that is shared, one's own; list what has ended."""
+    busy = busy_worker(workers, n_own=0)
+    busy[0].kill()
+    killed.append(psutil.wait_procs(busy, timeout=10)[0])
+    shared = psutil.Process(workers._sandbox.process)
+    while len(boxes := [shared, *shared.children(recursive=True)]) < 4:
+        time.sleep(0.01)
+    shared.kill()
+    killed.append(psutil.wait_procs(boxes, timeout=10)[0])
+    _, *boxes = busy_worker(workers, n_own=4)
+    boxes[0].kill()
+    killed.append(psutil.wait_procs(boxes, timeout=10)[0])
 
 
-def busy_worker(workers):
-    """Return a worker that grades, and its sandbox's processes with the child."""
+def busy_worker(workers, n_own):
+    """Return a worker that grades, with the processes of a sandbox of its own."""
     for _ in range(3000):
         for each in list(workers._workers.values()):
             with contextlib.suppress(psutil.NoSuchProcess):
                 worker = psutil.Process(each.process.pid)
                 boxes = worker.children(recursive=True)
-                if workers._worked and each.task and len(boxes) == 4:
-                    return worker, boxes
+                if workers._worked and each.task and len(boxes) == n_own:
+                    return [worker, *boxes]
         time.sleep(0.01)
     raise TimeoutError("nobody grades")
 

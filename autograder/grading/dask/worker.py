@@ -26,6 +26,7 @@ from pathlib import Path
 
 from autograder.course import Course, CourseError
 from autograder.grading.identity import LOCK, course_version
+from autograder.grading.release import Release
 from autograder.grading.workers import (
     Folders,
     GradingTask,
@@ -242,6 +243,9 @@ class DaskGrader(Workers):
         if self.dismissed:  # perhaps before there was anything to kill
             raise CourseError("its client has gone")
         return connection
+
+    def _start_sandbox(self, release: Release, folders: Folders) -> None:
+        """Start none here: it would end with the thread that has started it."""
 
     def _start_process(self, theirs: Connection, folders: Folders) -> Process:
         return start(theirs, folders, self.settings)

@@ -6,12 +6,14 @@ student's text in its memory. It has one thread and computes nothing with tensor
 a fork copies only the thread that forks.
 """
 
+import contextlib
 import json
 import os
 import selectors
 import signal
 import socket
 import sys
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgpack
@@ -41,6 +43,19 @@ class _Process(NamedTuple):
     descriptor: int
 
 
+@dataclass
+class _Client:
+    """Who asks for children: a connection, and the children by their numbers."""
+
+    control: socket.socket
+    children: dict[int, _Process] = field(default_factory=dict)
+
+    def report(self, *words: Any) -> None:
+        """Tell something; a client that has gone need not know."""
+        with contextlib.suppress(OSError):
+            self.control.send(msgpack.packb(words))
+
+
 class Parent:
     """Forks children, ends them, and reports when they have ended.
 
@@ -54,39 +69,64 @@ class Parent:
         isolated: bool,
         library_calls: library.LibraryCalls,
     ) -> None:
-        """Store the control connection; no child runs yet."""
+        """Store the first connection, with which the parent ends; no child runs yet."""
         self.control = control
         self.limits = limits
         self.isolated = isolated
         self.library_calls = library_calls
         self.address_space = isolation.address_space() if isolated else 0
-        self.children: dict[int, _Process] = {}  # by their numbers
         self.selector = selectors.DefaultSelector()
 
     def serve(self) -> None:
-        """Answer requests: ["fork", number, user] (with a socket), ["end", number]."""
-        self.selector.register(self.control, selectors.EVENT_READ)
-        self._report("ready")
+        """Answer requests until the first connection ends.
+
+        ["fork", number, user] and ["join"] come with a socket, of the child and of a
+        further client; ["end", number] without.
+        """
+        self._join(self.control)
         while True:
             for key, _ in self.selector.select():
-                if key.data is not None:
-                    self._remove(key.data)
-                elif not self._handle_request():
-                    return
+                client, number = key.data
+                if number is not None:
+                    self._remove(client, number)
+                elif not self._handle_request(client):
+                    if client.control is self.control:
+                        return
+                    self._dismiss(client)
 
-    def _handle_request(self) -> bool:
+    def _join(self, control: socket.socket) -> None:
+        client = _Client(control)
+        self.selector.register(control, selectors.EVENT_READ, (client, None))
+        client.report("ready")
+
+    def _dismiss(self, client: _Client) -> None:
+        """End the children of a client that has gone."""
+        self.selector.unregister(client.control)
+        client.control.close()
+        for process in client.children.values():
+            os.kill(process.id, signal.SIGKILL)
+
+    def _handle_request(self, client: _Client) -> bool:
         """Handle a request; return False at the end of the connection."""
-        message, descriptors, _, _ = socket.recv_fds(self.control, 1024, 1)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(client.control, 1024, 1)
+        except ConnectionError:
+            return False
         if not message:
             return False
-        word, number, *fields = msgpack.unpackb(message)
-        if word == "fork":
-            self._fork(number, fields[0], socket.socket(fileno=descriptors[0]))
-        elif number in self.children:
-            os.kill(self.children[number].id, signal.SIGKILL)
+        word, *fields = msgpack.unpackb(message)
+        if word == "join":
+            self._join(socket.socket(fileno=descriptors[0]))
+        elif word == "fork":
+            number, user = fields
+            self._fork(client, number, user, socket.socket(fileno=descriptors[0]))
+        elif fields[0] in client.children:
+            os.kill(client.children[fields[0]].id, signal.SIGKILL)
         return True
 
-    def _fork(self, number: int, user: int, connection: socket.socket) -> None:
+    def _fork(
+        self, client: _Client, number: int, user: int, connection: socket.socket
+    ) -> None:
         wait, go = os.pipe()
         root = os.geteuid() == 0  # each child gets a user of its own, else ours
         user_and_group = (user, user) if root else (os.geteuid(), os.getegid())
@@ -97,22 +137,20 @@ class Parent:
         os.close(wait)
         connection.close()
         process = _Process(process_id, os.pidfd_open(process_id))
-        self.children[number] = process
-        self.selector.register(process.descriptor, selectors.EVENT_READ, number)
+        client.children[number] = process
+        data = client, number
+        self.selector.register(process.descriptor, selectors.EVENT_READ, data)
         if self.isolated:
             isolation.map_user(process_id, *user_and_group)
         os.close(go)  # the child continues
 
-    def _remove(self, number: int) -> None:
+    def _remove(self, client: _Client, number: int) -> None:
         """Remove a child that has ended, and report its exit code."""
-        process = self.children.pop(number)
+        process = client.children.pop(number)
         self.selector.unregister(process.descriptor)
         os.close(process.descriptor)
         _, status = os.waitpid(process.id, 0)
-        self._report("ended", number, os.waitstatus_to_exitcode(status))
-
-    def _report(self, *words: Any) -> None:
-        self.control.send(msgpack.packb(words))
+        client.report("ended", number, os.waitstatus_to_exitcode(status))
 
     def _be_the_child(
         self,
