@@ -151,7 +151,9 @@ def test_killed_worker_and_killed_sandbox_cost_no_points(tmp_path, scratch):
         killing.start()
         done = list(workers.each(tasks))
         killing.join()
-        assert [*map(len, killed)] == [1, 4, 4]
+        worker, shared, own = map(len, killed)
+        assert (worker, own) == (1, 4)
+        assert shared >= 4
         assert workers._started == 5
     assert sorted(each.task.student for each in done) == [*"abcdef"]
     assert [each.fault for each in done] == [""] * 6
