@@ -134,13 +134,12 @@ class Precision(NamedTuple):
 
 def least_precise(call: Call) -> Precision:
     """Return the precision of a call's least precise floating input."""
-    inputs = [
-        Precision(bytes_per_number(leaf), str(leaf.dtype).removeprefix("torch."))
-        for _, leaf in leaves([call.arguments, call.keywords])
-        if _has_dtype(leaf)
-    ]
-    inputs.insert(0, Precision(8, "float64"))
-    return min(inputs, key=lambda precision: precision.bytes_per_number)
+    least = Precision(8, "float64")
+    for _, leaf in leaves([call.arguments, call.keywords]):
+        size = bytes_per_number(leaf) if _has_dtype(leaf) else 8
+        if size < least.bytes_per_number:
+            least = Precision(size, str(leaf.dtype).removeprefix("torch."))
+    return least
 
 
 def _lost_precision(value: Any, call: Call, expected: Any) -> Difference | None:

@@ -97,7 +97,8 @@ def number_kind(value: Any) -> str:
         if value.is_floating_point():
             return "floats"
         return "booleans" if str(value.dtype) == "torch.bool" else "integers"
-    return NUMBER_KINDS.get(value.dtype.kind, f"items of type {value.dtype}")
+    kind = NUMBER_KINDS.get(value.dtype.kind)
+    return kind or f"items of type {value.dtype}"
 
 
 def bytes_per_number(value: Any) -> int:

@@ -12,7 +12,7 @@ it, and asks for less.
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.grading.reading import SubmittedCell
@@ -94,28 +94,40 @@ class _Matching:
         self.released_texts = [normalised_source(cell.source) for cell in released]
         self.submitted_texts = [normalised_source(cell.source) for cell in submitted]
         self.names = [bound_names(cell.source) for cell in submitted]
+        self.by_id: dict[str, list[int]] = {}
+        for i, cell in enumerate(submitted):
+            self.by_id.setdefault(cell.id, []).append(i)
         self.pairs: dict[int, int] = {}
-        for evidence in (
-            lambda i, j: self.same_id(i, j) and self.same_grade_id(i, j),
-            lambda i, j: self.same_id(i, j) and self.same_text(i, j),
-            lambda i, j: self.any_mark(i, j) and self.defines(i, j),
-            self.same_grade_id,
-            lambda i, j: self.same_text(i, j) and not self.is_solution(j),
-            lambda i, j: self.same_id(i, j) and self.same_kind(i, j),
-            lambda i, j: self.same_id(i, j) and bool(self.released[j].exercise),
-            lambda i, j: self.defines(i, j) and self.same_kind(i, j),
+        same_id = self.with_same_id
+        for candidates, evidence in (
+            (same_id, self.same_grade_id),
+            (same_id, self.same_text),
+            (self.all, lambda i, j: self.any_mark(i, j) and self.defines(i, j)),
+            (self.all, self.same_grade_id),
+            (self.all, lambda i, j: self.same_text(i, j) and not self.is_solution(j)),
+            (same_id, self.same_kind),
+            (same_id, lambda i, j: bool(self.released[j].exercise)),
+            (self.all, lambda i, j: self.defines(i, j) and self.same_kind(i, j)),
         ):
-            self.match_by(evidence)
+            self.match_by(candidates, evidence)
 
-    def match_by(self, evidence: Callable[[int, int], bool]) -> None:
+    def match_by(
+        self,
+        candidates: Callable[[int], Iterable[int]],
+        evidence: Callable[[int, int], bool],
+    ) -> None:
         """Match what is still free and has this evidence."""
-        for j in range(len(self.released)):
-            if j in self.pairs.values():
-                continue
-            free = (i for i in range(len(self.submitted)) if i not in self.pairs)
-            candidates = [i for i in free if evidence(i, j)]
-            if candidates:
-                self.pairs[self.best(candidates, j)] = j
+        for j in sorted({*range(len(self.released))} - {*self.pairs.values()}):
+            free = (i for i in candidates(j) if i not in self.pairs)
+            chosen = [i for i in free if evidence(i, j)]
+            if chosen:
+                self.pairs[self.best(chosen, j)] = j
+
+    def all(self, _: int) -> Iterable[int]:
+        return range(len(self.submitted))
+
+    def with_same_id(self, j: int) -> Iterable[int]:
+        return self.by_id.get(self.released[j].id, ())
 
     def best(self, candidates: list[int], j: int) -> int:
         """Choose among equals: an answer before a stub, and then the first.

@@ -155,7 +155,7 @@ def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
     import torch
 
     torch.set_num_threads(1)
-    for module in modules:
+    for module in (*modules, "numpy.random"):  # NumPy imports that at its first use
         with contextlib.suppress(ImportError):  # some names are not modules
             importlib.import_module(module)
     shell = make_shell()
