@@ -29,6 +29,7 @@ from tests.benchmarks.nbgrader_alone import nbgrader
 ISOLATION_LIMIT = 15.0  # ms
 SECOND = 1.8  # what two workers are to do of one's work
 JOBS = (1, 2)
+SMALL = 16  # a small class: what passes before and after grading weighs more
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,12 @@ class Graded:
 
     whole : with start-up
     steady : under way
+    small : with start-up, of a small class
     """
 
     whole: list[float]
     steady: list[float]
+    small: list[float]
 
 
 def measure(course: Course, *, quick: bool = False) -> list[Figure]:
@@ -49,8 +52,9 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         graded = sample.class_folder(course, folder / "class", students)
+        small = sample.class_folder(course, folder / "small", students[:SMALL])
         measured = stages.measure(graded, 1 if quick else stages.ROUNDS)
-        ours, theirs = _throughputs(course, graded, folder, groups)
+        ours, theirs = _throughputs(course, [graded, small], folder, groups)
     return [*_of_stages(measured), *_of_throughputs(ours, theirs)]
 
 
@@ -89,7 +93,9 @@ def _of_throughputs(
     for (variant, throughputs), jobs in itertools.product(theirs.items(), ours):
         beside = f"nbgrader, {variant}", median(throughputs)
         whole, steady = median(ours[jobs].whole), median(ours[jobs].steady)
+        small = median(ours[jobs].small)
         figures += [
+            above(f"--jobs {jobs}, {SMALL} with start-up", small, "/s", *beside),
             above(f"--jobs {jobs}, with start-up", whole, "/s", *beside),
             above(f"--jobs {jobs}, under way", steady, "/s", *beside),
         ]
@@ -98,16 +104,20 @@ def _of_throughputs(
 
 
 def _throughputs(
-    course: Course, graded: Course, folder: Path, groups: Sequence[str]
+    course: Course, classes: Sequence[Course], folder: Path, groups: Sequence[str]
 ) -> tuple[dict[int, Graded], dict[str, list[float]]]:
-    """Measure in turns; the first time that anything runs is not counted."""
+    """Measure in turns; the first time that anything runs is not counted.
+
+    classes : the class, and a small one
+    """
+    graded, small = classes
     variants = {
         "all cells": lambda notebook: notebook,
         "the engine's cells": sample.without_demonstrations(course, "import torch\n"),
         "those without torch": sample.without_demonstrations(course),
     }
     folders = {name: folder / f"nbgrader-{n}" for n, name in enumerate(variants)}
-    ours = {jobs: Graded([], []) for jobs in JOBS}
+    ours = {jobs: Graded([], [], []) for jobs in JOBS}
     theirs: dict[str, list[float]] = {name: [] for name in variants}
     with nbgrader(folder / "nbgrader.log") as peer:
         for name, change in variants.items():
@@ -118,6 +128,7 @@ def _throughputs(
                 whole, steady = _grade(graded, jobs)
                 throughputs.whole.append(whole)
                 throughputs.steady.append(steady)
+                throughputs.small.append(_grade(small, jobs)[0])
             for name, path in folders.items():
                 theirs[name].append(peer.autograde(path, f"*-1{group}"))
     return ours, theirs
