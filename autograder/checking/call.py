@@ -53,12 +53,13 @@ class CallResult:
     """The result of one call.
 
     kind : "value", "raised" or "timeout"; from a sandbox also "crashed", if the process
-        ended in the call, and "output", if the value is too big to be sent
+        ended in the call, "output", if the value is too big to be sent, and "untried",
+        if the submission had used up its time before
     arguments : the arguments as they are after the call
     shares_memory : whether the value is, or is a view of, the memory of an argument
     """
 
-    kind: Literal["value", "raised", "timeout", "crashed", "output"]
+    kind: Literal["value", "raised", "timeout", "crashed", "output", "untried"]
     value: Any = None
     raised: Raised | None = None
     arguments: tuple[Any, ...] = ()

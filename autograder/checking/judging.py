@@ -92,6 +92,8 @@ def _status(failure: ClaimFailure) -> CaseStatus:
     raised = failure.call.result.raised if failure.call else None
     if failure.reason in ("timeout", "crashed", "output"):
         return failure.reason
+    if failure.reason == "untried":
+        return "timeout"
     if failure.reason == "raised" and raised:
         if "MemoryError" in raised.types:
             return "memory"

@@ -19,7 +19,7 @@ from autograder.checking.values import (
     leaves,
 )
 
-Ending = Literal["raised", "timeout", "crashed", "output"]
+Ending = Literal["raised", "timeout", "crashed", "output", "untried"]
 Reason = Ending | Literal["none", "differs", "changed", "no_error", "claim", "error"]
 
 

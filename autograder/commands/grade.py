@@ -20,12 +20,14 @@ from autograder.checking.result import ExerciseResult, Flag
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.service import GradeRecords
+from autograder.gradebook.settings import seconds_per_submission
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
 from autograder.grading.journal import Journal
 from autograder.grading.result import SubmissionResult
+from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import (
     GradingTask,
@@ -53,6 +55,7 @@ class GradeOptions:
     gradebook : whether to write the gradebook
     cluster : address of a Dask scheduler, "" to grade here
     output : file for the results
+    seconds : that all of a submission may take; None: as nbgrader's configuration says
     """
 
     jobs: int = 1
@@ -62,6 +65,7 @@ class GradeOptions:
     gradebook: bool = True
     cluster: str = ""
     output: str = ""
+    seconds: float | None = None
 
 
 def grade(course: Course, lesson: str, options: GradeOptions) -> int:
@@ -89,6 +93,11 @@ def grade(course: Course, lesson: str, options: GradeOptions) -> int:
     return code or int(run.is_incomplete)
 
 
+def _budget(course: Course, seconds: float | None) -> Budget:
+    """Return what a submission may take."""
+    return Budget(submission=seconds or seconds_per_submission(course))
+
+
 class Judges(Protocol):
     """Judges tasks: processes of this machine, or a cluster."""
 
@@ -111,7 +120,11 @@ class _Run:
         self.err = Console(stderr=True, soft_wrap=True, highlight=False)
         self.course, self.lesson, self.options = course, lesson, options
         self.settings = Settings(
-            lesson, course_seed(course), options.jobs, options.isolated
+            lesson,
+            course_seed(course),
+            options.jobs,
+            options.isolated,
+            _budget(course, options.seconds),
         )
         self.verdicts = Verdicts(course, self.settings, journal, anew=options.anew)
         self.records = GradeRecords(course, lesson, journal, self._gradebook())
@@ -238,13 +251,16 @@ def _remarks(exercise: ExerciseResult) -> str:
     return ", ".join(remarks)
 
 
-def judge(course: Course, path: Path, lesson: str, isolated: bool) -> int:
+def judge(
+    course: Course, path: Path, lesson: str, isolated: bool, seconds: float | None
+) -> int:
     """Grade one notebook file and print each verdict in words; return the exit code."""
     if lesson:
         lesson = course.find_lesson(lesson, built=True)
     else:
         lesson = _lesson_of(course, path)
-    with Engine(course, lesson, isolated=isolated) as engine:
+    budget = _budget(course, seconds)
+    with Engine(course, lesson, isolated=isolated, budget=budget) as engine:
         result, times = engine.grade(path.absolute(), path.parent.name)
     print(result_in_words(result))
     print(f"Graded in {times.get('all', 0.0):.2f} s.")

@@ -10,6 +10,14 @@ from autograder.course import Course
 PANEL = "For instructors"
 commands = typer.Typer()
 Lesson = Annotated[str, typer.Argument(help="A lesson's number or name")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=1,
+        help="Seconds that all of a submission may take; 300, if nbgrader_config.py "
+        "does not say otherwise",
+    ),
+]
 
 
 @commands.command("grade", rich_help_panel=PANEL)
@@ -40,6 +48,7 @@ def grade_command(
     output: Annotated[
         str, typer.Option(help="File for the results; build/grading/LESSON.jsonl")
     ] = "",
+    seconds_per_submission: Seconds = None,
 ) -> None:
     """Grade what students have submitted, each in a sandbox of its own.
 
@@ -58,6 +67,7 @@ def grade_command(
         gradebook=gradebook,
         cluster=dask,
         output=output,
+        seconds=seconds_per_submission,
     )
     raise typer.Exit(grade.grade(Course.here(), lesson, options))
 
@@ -71,11 +81,13 @@ def judge_command(
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="As for grade")
     ] = True,
+    seconds_per_submission: Seconds = None,
 ) -> None:
     """Grade one notebook and say in words why it gets its points."""
     from autograder.commands import grade
 
-    raise typer.Exit(grade.judge(Course.here(), file, lesson, sandbox))
+    code = grade.judge(Course.here(), file, lesson, sandbox, seconds_per_submission)
+    raise typer.Exit(code)
 
 
 @commands.command("feedback", rich_help_panel=PANEL)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nbconvert.exporters import HTMLExporter, NotebookExporter
+from traitlets import Float
 
 from autograder.course import Course, CourseError
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
 from autograder.gradebook.writing import student_id_fault
+from autograder.grading.session import Budget
 from autograder.grading.submission import TIMESTAMP
 
 
@@ -37,6 +39,11 @@ class AutogradeExporter(NotebookExporter):
     sent is parsed here.
     """
 
+    seconds_per_submission = Float(
+        Budget.submission,
+        min=1,
+        help="how long all of a submission may take; what is left then is a timeout",
+    ).tag(config=True)
     _expected: list[str] | None = None
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -73,7 +80,7 @@ class AutogradeExporter(NotebookExporter):
         # Imported here: whoever only displays notebooks needs no engine.
         from autograder.gradebook.service import service
 
-        return service(course.root)
+        return service(course.root, Budget(submission=self.seconds_per_submission))
 
 
 class FeedbackExporter(HTMLExporter):

@@ -23,6 +23,7 @@ from autograder.gradebook.writing import (
 from autograder.grading import classroom
 from autograder.grading.identity import course_seed, course_version
 from autograder.grading.journal import Journal
+from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import Settings, Workers
 
@@ -95,9 +96,13 @@ class GradeRecords:
 class Service:
     """Grades submissions of one course folder, one lesson after another."""
 
-    def __init__(self, course: Course) -> None:
-        """Start nothing yet."""
+    def __init__(self, course: Course, budget: Budget | None = None) -> None:
+        """Start nothing yet.
+
+        budget : what a submission may take
+        """
         self.course = course
+        self.budget = budget or Budget()
         self._version = ""
         self._requested: set[tuple[str, str]] = set()
         self._workers: Workers | None = None
@@ -131,7 +136,9 @@ class Service:
         self, lesson: str, journal: Journal, student: str, expected: Sequence[str]
     ) -> GradedSubmission:
         jobs = min(classroom.default_jobs(), max(1, len(expected)))
-        settings = Settings(lesson, course_seed(self.course), jobs, idle=MAX_IDLE)
+        settings = Settings(
+            lesson, course_seed(self.course), jobs, budget=self.budget, idle=MAX_IDLE
+        )
         verdicts = Verdicts(self.course, settings, journal)
         workers = self._warm_workers(settings)
         others = [
@@ -163,12 +170,13 @@ class Service:
         return self._workers
 
 
-_services: dict[Path, Service] = {}
+_services: dict[tuple[Path, Budget], Service] = {}
 
 
-def service(root: Path) -> Service:
-    """Return the service of a course folder; this process has one for each."""
-    if root not in _services:
-        _services[root] = Service(Course(root))
-        atexit.register(_services[root].close)
-    return _services[root]
+def service(root: Path, budget: Budget | None = None) -> Service:
+    """Return the service of a course folder; this process has one for each budget."""
+    key = root, budget or Budget()
+    if key not in _services:
+        _services[key] = Service(Course(root), key[1])
+        atexit.register(_services[key].close)
+    return _services[key]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course import Course, CourseError
+from autograder.grading.session import Budget
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 NAME = "nbgrader_config"
 DATABASE = "gradebook.db"  # in the course's folder, unless configured otherwise
 SQLITE = "sqlite:///"
+SECONDS = "seconds_per_submission"
 
 
 def database_path(course: Course) -> Path:
@@ -37,6 +39,20 @@ def course_id(course: Course) -> str:
     """Return the course's name in the gradebook, "" if it has none."""
     config = load_config(course, "course_id")
     return str(config.CourseDirectory.get("course_id", "")).strip() if config else ""
+
+
+def seconds_per_submission(course: Course) -> float:
+    """Return how long all of a submission may take; raises ``CourseError``."""
+    config = load_config(course, SECONDS)
+    value = config.AutogradeExporter.get(SECONDS) if config else None
+    if value is None:
+        return Budget.submission
+    if type(value) not in (int, float) or not 1 <= value < float("inf"):
+        raise CourseError(
+            f"{NAME}.py sets c.AutogradeExporter.{SECONDS} to {value!r}; it must be a "
+            "number of seconds, at least 1"
+        )
+    return float(value)
 
 
 def load_config(course: Course, *words: str) -> "Config | None":

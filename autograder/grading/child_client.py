@@ -21,7 +21,7 @@ from autograder.grading.inside import wire
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import ChildProcess, SandboxFailure
 
-LostKind = Literal["crashed", "timeout"]
+LostKind = Literal["crashed", "timeout", "untried"]
 When = Literal["check", "end"]
 BoundFunctions = Mapping[str, Callable[..., Any]]
 
@@ -37,7 +37,7 @@ SEND_SECONDS = 3.0  # until a child has read a message: it waits for nothing els
 class ChildLost(Exception):
     """The child is gone, or has to go.
 
-    kind : "crashed" or "timeout"
+    kind : "crashed" or "timeout"; "untried" if there was no time left to start one
     cell_index : of the cell that it was in, if it ran cells; -1 before the first
     """
 

@@ -198,6 +198,11 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
             raised = report.troubles[index]
             message = raised.message[:200]
             sentences.append(f"{name} stopped with {raised.types[0]}: {message}")
+    if session.used_up:
+        sentences.append(
+            f"grading the whole notebook takes {session.used_up}: what was left by "
+            "then counts as a timeout"
+        )
     for each in exercises:
         kind, _ = report.answers.get(each.name, ("", ""))
         if kind not in ("", "answer"):

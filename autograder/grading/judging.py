@@ -42,14 +42,16 @@ def judge_all(
     """
     results: dict[str, ExerciseResult] = {}
     doubtful = []
-    for exercise in exercises:
+    for number, exercise in enumerate(exercises, 1):
+        session.reserve(len(exercises) - number, len(exercises))
         result = _judged(session, exercise, seed, times)
         touched = not all(before.passed for before in results.values())
         touched = touched or session.goes_on_below(exercise.name)
         if touched and not _is_clear(result):
             doubtful.append(exercise)
         results[exercise.name] = result
-    for exercise in doubtful:
+    for number, exercise in enumerate(doubtful, 1):
+        session.reserve(len(doubtful) - number, len(exercises))
         with session.alone(exercise.name):
             alone = _judged(session, exercise, seed, times)
         if alone.points > results[exercise.name].points:

@@ -6,6 +6,7 @@ forked from the same cells, without those that end a process. How a child is ask
 """
 
 import contextlib
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ class Budget:
     deadly : cells that may end the process before all of the learner's own are skipped
     timeouts, crashes : of calls of one exercise, judged in one way, until its other
         calls are not tried
+    submission : seconds of one try of everything, the judge's own work too
+    children : processes for one try of everything
     """
 
     call: float = 5.0
@@ -45,6 +48,8 @@ class Budget:
     deadly: int = 4
     timeouts: int = 4
     crashes: int = 8
+    submission: float = 300.0
+    children: int = 100
 
 
 class TimedOutOnce(BaseException):
@@ -68,6 +73,7 @@ class Session:
 
     report : of the child, on the cells
     killed : index of a cell to "crashed" or "timeout", if it ended the child
+    used_up : what of its budget it has used up, in words; "" if nothing
     flags : calls of library functions in place of an answer
     """
 
@@ -81,8 +87,9 @@ class Session:
     ) -> None:
         """Store the cells; nothing runs yet.
 
-        last_try : False raises ``TimedOutOnce`` at the first timeout; True gives twice
-            the time and accepts the timeout as the result
+        last_try : False raises ``TimedOutOnce`` at the first timeout; True gives each
+            call and cell twice the time and accepts the timeout as the result. What the
+            whole may take is the same: nothing else of this grader runs meanwhile
         """
         self.sandbox = sandbox
         self.cells = list(cells)
@@ -90,7 +97,11 @@ class Session:
         self.last_try = last_try
         self.report = CellsReport()
         self.killed: dict[int, LostKind] = {}
+        self.used_up = ""
         self.flags: set[Flag] = set()
+        self._start = time.monotonic()
+        self._n_children = 0
+        self._reserved = 0.0
         self._child: ChildProcess | None = None
         self._cells_to_run = self.cells  # fewer while an exercise is judged alone
         self._own = {i for i, cell in enumerate(cells) if cell.role == "own"}
@@ -109,6 +120,33 @@ class Session:
     def __exit__(self, *_: object) -> None:
         """End the child."""
         self._end_child()
+
+    def reserve(self, n_exercises: int, n_all: int) -> None:
+        """Reserve a part of the budget for exercises that are judged later.
+
+        Half of it is shared out evenly, so that one answer cannot use up everything.
+        """
+        self._reserved = n_exercises / (2 * n_all)
+
+    @property
+    def _seconds_left(self) -> float:
+        available = self.budget.submission * (1 - self._reserved)
+        return self._start + available - time.monotonic()
+
+    def _require_budget(self) -> None:
+        """Raise ``ChildLost`` if the budget is used up; on the first try, time counts.
+
+        How many children there are does not depend on what else runs.
+        """
+        if self._seconds_left <= 0:
+            if not self.last_try:
+                raise TimedOutOnce
+            self.used_up = f"longer than {self.budget.submission:g} seconds"
+            raise ChildLost("untried")
+        if self._child is None:
+            if self._n_children >= self.budget.children * (1 - self._reserved):
+                self.used_up = f"more than {self.budget.children} processes"
+                raise ChildLost("untried")
 
     def answer_moments(self, exercise: str) -> tuple[When, ...]:
         """Return when there are answers: at the check, at the end if another."""
@@ -174,6 +212,7 @@ class Session:
                 if not self.last_try:
                     raise TimedOutOnce
                 self._slow.add(exercise)
+            if lost_kind != "crashed":
                 break
         return CallResult(lost_kind or "crashed", arguments=arguments)
 
@@ -193,12 +232,14 @@ class Session:
         call: tuple[tuple[object, ...], dict[str, object]],
         bound: BoundFunctions,
     ) -> CallResult:
+        self._require_budget()
         child = self._ready_child()
         if "answer" not in self.report.answers.get(exercise, ()):
             return self._no_answer(exercise, call[0])
         seconds = self.budget.call * (2 if self.last_try else 1)
         if exercise in self._slow:
             seconds = self.budget.call / 10
+        seconds = min(seconds, self._seconds_left)
         reply = ChildClient(child).call(exercise, when, call, bound, seconds)
         watched = {name for names in self.sandbox.library.values() for name in names}
         for function, line in reply.library_calls:
@@ -218,10 +259,13 @@ class Session:
         while self._child is None:
             if self._hopeless:
                 raise ChildLost(self._hopeless)
+            self._require_budget()
             self._child = self.sandbox.fork()
+            self._n_children += 1
             skipped = {*self.killed} | (self._own if self._without_own else set())
             factor = 2 if self.last_try else 1
-            seconds = self.budget.cell * factor, self.budget.cells * factor
+            total_seconds = min(self.budget.cells * factor, self._seconds_left)
+            seconds = self.budget.cell * factor, total_seconds
             try:
                 client = ChildClient(self._child)
                 self.report = client.run(self._cells_to_run, sorted(skipped), *seconds)
@@ -229,6 +273,7 @@ class Session:
                 self._end_child()
                 if lost.kind == "timeout" and not self.last_try:
                     raise TimedOutOnce from None
+                self._require_budget()  # else it is no cell's fault
                 self._skip_cell(lost)
         return self._child
 

@@ -38,11 +38,13 @@ NO_VALUE = {
     "timeout": "was still running when its time was up (does a loop never end?)",
     "crashed": "ended the whole Python process (is there an exit in it?)",
     "output": "returned more data than can be graded",
+    "untried": "was not called: the notebook had used up what one may take in all",
 }
 NO_VALUES = {
     "timeout": "does not come to an end",
     "crashed": "ends the whole Python process",
     "output": "returns more data than can be graded",
+    "untried": "is not called any more",
 }
 
 
@@ -105,6 +107,7 @@ def _explain_hidden(failure: ClaimFailure) -> str:
         "timeout": "was still running on a hidden input when its time was up.",
         "crashed": "ended the whole Python process on a hidden input.",
         "output": "returned more data than can be graded for a hidden input.",
+        "untried": f"{NO_VALUE['untried']}.",
         "changed": "changed its arguments on a hidden input.",
         "no_error": "returned a value for a hidden input that calls for an error.",
     }

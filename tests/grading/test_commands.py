@@ -317,6 +317,44 @@ def test_negative_jobs_are_refused(call):
     assert "jobs" in err
 
 
+@pytest.mark.parametrize(
+    ("options", "configured", "seconds"),
+    [
+        ([], "", 300.0),
+        ([], "c.AutogradeExporter.seconds_per_submission = 60", 60.0),
+        (["--seconds-per-submission", "90"], "", 90.0),
+        (
+            ["--seconds-per-submission", "90"],
+            "c.AutogradeExporter.seconds_per_submission = 60",
+            90.0,
+        ),
+    ],
+)
+def test_seconds_of_a_submission_can_be_set(
+    root, fake, call, monkeypatch, options, configured, seconds
+):
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write(configured + "\n")
+    used = []
+
+    class Recorded(workers_module.Workers):
+        def __init__(self, course, settings):
+            used.append(settings.budget.submission)
+            super().__init__(course, settings)
+
+    monkeypatch.setattr(grade_module, "Workers", Recorded)
+    hand_in(root, "amara")
+    assert call("grade", "01", *options)[0] == 0
+    assert used == [seconds]
+
+
+def test_seconds_that_are_no_number_are_one_sentence(root, call):
+    hand_in(root, "amara")
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("c.AutogradeExporter.seconds_per_submission = 'many'\n")
+    assert "must be a number of seconds" in refusal(call("grade", "01"))
+
+
 def test_default_jobs_fit_processors_and_memory(monkeypatch):
     limits = Limits()
     one = limits.memory * limits.processes + 2 * limits.disk
@@ -490,7 +528,7 @@ def engine():
 def judged(call, engine, monkeypatch):
     """Call ``judge`` with an engine that has been started already."""
     ready = contextlib.nullcontext(engine)
-    monkeypatch.setattr(grade_module, "Engine", lambda course, lesson, isolated: ready)
+    monkeypatch.setattr(grade_module, "Engine", lambda *_, **__: ready)
     return lambda path: call("judge", str(path))
 
 

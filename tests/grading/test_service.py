@@ -4,12 +4,15 @@ import json
 import shutil
 
 import pytest
+from traitlets.config import Config
 
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.exporters import AutogradeExporter
 from autograder.gradebook.service import Service, service
 from autograder.grading.journal import Journal
+from autograder.grading.session import Budget
 from tests.grading import fake_workers
 from tests.submissions import COURSE, LESSON, Submission
 
@@ -139,3 +142,10 @@ def test_invalid_student_id_is_refused_before_anything(asked, course):
 
 def test_process_has_one_service_for_a_course(course):
     assert service(course.root) is service(course.root)
+
+
+def test_nbgraders_setting_is_the_budget_of_a_submission(course):
+    config = Config({"AutogradeExporter": {"seconds_per_submission": 60}})
+    grader = AutogradeExporter(config=config).grader(course)
+    assert grader is service(course.root, Budget(submission=60.0))
+    assert grader.budget.submission == 60.0

@@ -4,6 +4,7 @@ from autograder.demo.sample_class import right_answer
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
 from tests.hostile.forged import SAYS
+from tests.submissions import EXERCISES
 
 FAMILY = "uses everything up"
 SOFTMAX, SCALED, ATTENTION = "softmax", "scaled_scores", "attention"
@@ -125,6 +126,37 @@ def loops_without_end_and_is_judged_again_for_what_it_uses(submission, world):
 def loops_without_end_in_three_exercises(submission, world):
     for name in (JACOBIAN, SCALED, NAME):
         inside(submission, ENDLESS, name=name)
+
+
+# Everything in time, call by call; only the sum is too much.
+SUM = 50
+DAWDLES = """\
+import time
+
+
+def {name}(*given, **named):
+    time.sleep(0.4)
+"""
+ENDS = """\
+import os
+
+
+def {name}(*given, **named):
+    os._exit(1)
+"""
+
+
+@hostile(FAMILY, lost=dict.fromkeys(EXERCISES, "any"), seconds=SUM)
+def dawdles_in_every_call_of_every_exercise(submission, world):
+    for name in EXERCISES:
+        submission.answer(name, DAWDLES.format(name=name))
+
+
+@hostile(FAMILY, lost=dict.fromkeys(EXERCISES, "any"), seconds=SUM)
+def ends_the_process_in_every_call_after_a_slow_cell(submission, world):
+    submission.own("import time\ntime.sleep(1)", above=EXERCISES[0])
+    for name in EXERCISES:
+        submission.answer(name, ENDS.format(name=name))
 
 
 @hostile(FAMILY, seconds=20)
