@@ -61,9 +61,14 @@ def judge(
     return replace(helped, blamed=(stub,)) if stub else result
 
 
+def inputs_of(exercise: Exercise, case: Case, seed: int) -> np.random.Generator:
+    """Return what a case draws its inputs from: the same at each call."""
+    name = f"{exercise.name}.{case.name}".encode()
+    return np.random.default_rng([seed, zlib.crc32(name)])
+
+
 def _verdict(case: Case, student: StudentFunction, seed: int) -> CaseVerdict:
-    name = f"{student.exercise.name}.{case.name}".encode()
-    rng = np.random.default_rng([seed, zlib.crc32(name)])
+    rng = inputs_of(student.exercise, case, seed)
     status: CaseStatus = "ok"
     failure = None
     try:

@@ -9,16 +9,18 @@ import copy
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from autograder.checking.call import CallResult, Runner, copied
+from autograder.checking.call import Call, CallResult, Runner, copied
 from autograder.checking.exercise import Case, Exercise
-from autograder.checking.judging import RunnerFactory, judge
+from autograder.checking.judging import inputs_of, judge
 from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
+from autograder.checking.student import StudentFunction
 from autograder.grading.child_client import When, clean_text
 from autograder.grading.inside import wire
 from autograder.grading.session import Session
@@ -42,20 +44,26 @@ def judge_all(
     """
     results: dict[str, ExerciseResult] = {}
     doubtful = []
-    for number, exercise in enumerate(exercises, 1):
-        session.reserve(len(exercises) - number, len(exercises))
-        result = _judged(session, exercise, seed, times)
+    n_all = len(exercises)
+    session.reserve(n_all, n_all)
+    answers = [_Answer(session, each, seed, times) for each in exercises]
+    for answer in answers:
+        answer.rehearse()
+    for number, answer in enumerate(answers, 1):
+        session.reserve(n_all - number, n_all)
+        exercise, result = answer.exercise, answer.judged()
         touched = not all(before.passed for before in results.values())
         touched = touched or session.goes_on_below(exercise.name)
         if touched and not _is_clear(result):
-            doubtful.append(exercise)
+            doubtful.append(answer)
         results[exercise.name] = result
-    for number, exercise in enumerate(doubtful, 1):
-        session.reserve(len(doubtful) - number, len(exercises))
-        with session.alone(exercise.name):
-            alone = _judged(session, exercise, seed, times)
-        if alone.points > results[exercise.name].points:
-            results[exercise.name] = alone
+    for number, answer in enumerate(doubtful, 1):
+        session.reserve(len(doubtful) - number, n_all)
+        with session.alone(answer.exercise.name):
+            answer.rehearse()
+            alone = answer.judged()
+        if alone.points > results[answer.exercise.name].points:
+            results[answer.exercise.name] = alone
     return tuple(_worded(session, each, results[each.name]) for each in exercises)
 
 
@@ -67,43 +75,104 @@ def _is_clear(result: ExerciseResult) -> bool:
     return known or (result.is_unwritten and at_the_stub)
 
 
-def _judged(
-    session: Session, exercise: Exercise, seed: int, times: Times
-) -> ExerciseResult:
-    """Judge the answer at the check; if it is the stub, the one at the end."""
-    cases = [_timed(exercise, case, times) for case in exercise.cases]
-    for when in session.answer_moments(exercise.name):
-        make_runner = _runner_factory(session, exercise.name, when)
-        result = judge(exercise, make_runner, cases=cases, seed=seed)
-        if not result.is_unwritten:
-            break
-    return result
+@dataclass
+class _Rehearsed:
+    """A visible case that has run already: its calls, and what it has raised."""
+
+    calls: list[Call]
+    error: Exception | None = None
 
 
-def _timed(exercise: Exercise, case: Case, times: Times) -> Case:
-    """Return the case with a clock on it."""
-    key = f"{exercise.name}.{case.name}"
+class _Answer:
+    """One exercise's answer, and the way to judge it.
 
-    def run(student: Any, rng: np.random.Generator) -> None:
-        start = time.perf_counter()
-        try:
-            case.run(student, rng)
-        finally:
-            times[key] = times.get(key, 0.0) + time.perf_counter() - start
+    The visible cases of all exercises come first. What a child replies in them can tell
+    nothing of a hidden input, so it may be shown; and one child serves all of them,
+    then all the hidden cases.
+    """
 
-    return replace(case, run=run)
+    def __init__(
+        self, session: Session, exercise: Exercise, seed: int, times: Times
+    ) -> None:
+        self.session = session
+        self.exercise = exercise
+        self.seed = seed
+        self.times = times
+        self.bound: tuple[str, ...] = ()
+        self.rehearsed: dict[tuple[str, tuple[str, ...]], _Rehearsed] = {}
 
+    def rehearse(self) -> None:
+        """Run the visible cases; ``judged`` finds them done.
 
-def _runner_factory(session: Session, name: str, when: When) -> RunnerFactory:
-    def make(bound: tuple[str, ...]) -> Runner:
+        If one fails, run them as they will be judged next: with right answers to the
+        earlier exercises.
+        """
+        self.rehearsed.clear()
+        self._rehearse(())
+        failed = any(rehearsed.error for rehearsed in self.rehearsed.values())
+        if failed and self.exercise.uses:
+            self._rehearse(self.exercise.uses)
+
+    def _rehearse(self, bound: tuple[str, ...]) -> None:
+        when = self.session.answer_moments(self.exercise.name)[0]
+        runner = self._make_runner(when, bound)
+        for case in filter(lambda case: case.visible, self.exercise.cases):
+            student = StudentFunction(self.exercise, runner, [])
+            rehearsed = _Rehearsed(student.calls)
+            try:
+                self._timed(case).run(
+                    student, inputs_of(self.exercise, case, self.seed)
+                )
+            except Exception as error:
+                rehearsed.error = error
+            if any(call.result.kind == "untried" for call in student.calls):
+                return  # there is more time for it later
+            self.rehearsed[case.name, bound] = rehearsed
+
+    def judged(self) -> ExerciseResult:
+        """Judge the answer at the check; if it is the stub, the one at the end."""
+        cases = [self._timed(case) for case in self.exercise.cases]
+        cases.sort(key=lambda case: not case.visible)
+        for when in self.session.answer_moments(self.exercise.name):
+            make_runner = partial(self._make_runner, when)
+            result = judge(self.exercise, make_runner, cases=cases, seed=self.seed)
+            if not result.is_unwritten:
+                break
+            self.rehearsed.clear()
+        order = [case.name for case in self.exercise.cases]
+        verdicts = sorted(result.cases, key=lambda verdict: order.index(verdict.case))
+        return replace(result, cases=tuple(verdicts))
+
+    def _make_runner(self, when: When, bound: tuple[str, ...]) -> Runner:
+        self.bound = bound
         functions = {used: load(used).reference for used in bound}
+        name = self.exercise.name
 
         def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> CallResult:
-            return session.call(name, when, arguments, keywords, functions)
+            return self.session.call(name, when, arguments, keywords, functions)
 
         return run
 
-    return make
+    def _timed(self, case: Case) -> Case:
+        """Return the case with a clock on it."""
+        key = f"{self.exercise.name}.{case.name}"
+
+        def run(student: Any, rng: np.random.Generator) -> None:
+            self.session.hidden = not case.visible
+            rehearsed = self.rehearsed.pop((case.name, self.bound), None)
+            start = time.perf_counter()
+            try:
+                if rehearsed is None:
+                    case.run(student, rng)
+                else:
+                    student.calls.extend(rehearsed.calls)
+                    if rehearsed.error:
+                        raise rehearsed.error
+            finally:
+                seconds = time.perf_counter() - start
+                self.times[key] = self.times.get(key, 0.0) + seconds
+
+        return replace(case, run=run)
 
 
 def _worded(

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from autograder.checking.call import CallResult, Raised, copied
@@ -21,6 +21,7 @@ from autograder.grading.child_client import (
     ChildLost,
     LostKind,
     When,
+    clean_text,
 )
 from autograder.grading.release import Cell, Role
 from autograder.grading.sandbox import ChildProcess, SandboxClient
@@ -49,7 +50,10 @@ class Budget:
     timeouts: int = 4
     crashes: int = 8
     submission: float = 300.0
-    children: int = 100
+    children: int = 200
+
+
+MAX_HIDDEN_LINE = 200  # the lines of an answer that a hidden case may name
 
 
 class TimedOutOnce(BaseException):
@@ -74,6 +78,9 @@ class Session:
     report : of the child, on the cells
     killed : index of a cell to "crashed" or "timeout", if it ended the child
     used_up : what of its budget it has used up, in words; "" if nothing
+    hidden : whether the calls are those of a hidden case: the judge sets it. A child
+        that has seen an input of one gets no call of a visible case any more, whose
+        messages could tell it
     flags : calls of library functions in place of an answer
     """
 
@@ -98,11 +105,13 @@ class Session:
         self.report = CellsReport()
         self.killed: dict[int, LostKind] = {}
         self.used_up = ""
+        self.hidden = False
         self.flags: set[Flag] = set()
         self._start = time.monotonic()
         self._n_children = 0
         self._reserved = 0.0
         self._child: ChildProcess | None = None
+        self._child_has_seen_hidden = False
         self._cells_to_run = self.cells  # fewer while an exercise is judged alone
         self._own = {i for i, cell in enumerate(cells) if cell.role == "own"}
         self._without_own = False
@@ -232,6 +241,8 @@ class Session:
         call: tuple[tuple[object, ...], dict[str, object]],
         bound: BoundFunctions,
     ) -> CallResult:
+        if self._child_has_seen_hidden and not self.hidden:
+            self._end_child()
         self._require_budget()
         child = self._ready_child()
         if "answer" not in self.report.answers.get(exercise, ()):
@@ -240,12 +251,40 @@ class Session:
         if exercise in self._slow:
             seconds = self.budget.call / 10
         seconds = min(seconds, self._seconds_left)
+        self._child_has_seen_hidden = self.hidden
         reply = ChildClient(child).call(exercise, when, call, bound, seconds)
-        watched = {name for names in self.sandbox.library.values() for name in names}
-        for function, line in reply.library_calls:
-            if function in watched:
-                self.flags.add(Flag(exercise, function, line))
+        self._flag(exercise, reply.library_calls)
+        raised = reply.result.raised
+        if raised and self.hidden and not self._has_line(exercise, raised):
+            return replace(reply.result, raised=replace(raised, line_number=0))
         return reply.result
+
+    def _flag(self, exercise: str, library_calls: Sequence[tuple[str, str]]) -> None:
+        """Add what an answer has called in place of its own work.
+
+        With a hidden input a child could choose what to name: then it adds one function
+        to an exercise that has no flag, and no line.
+        """
+        watched = {name for names in self.sandbox.library.values() for name in names}
+        for function, line in library_calls:
+            flagged = any(flag.exercise == exercise for flag in self.flags)
+            if function in watched and not (self.hidden and flagged):
+                line = "" if self.hidden else line
+                self.flags.add(Flag(exercise, function, line))
+
+    def _has_line(self, exercise: str, raised: Raised) -> bool:
+        """Return whether the line that a child has named stands in the answer's cell.
+
+        A child that has a hidden input may name any: the choice of one of these tells
+        little.
+        """
+        for cell in self.cells:
+            if cell.role == "solution" and cell.exercise == exercise:
+                lines = cell.source.split("\n")[:MAX_HIDDEN_LINE]
+                index = raised.line_number - 1
+                if 0 <= index < len(lines):
+                    return clean_text(lines[index].strip()).startswith(raised.line)
+        return False
 
     def _no_answer(self, exercise: str, arguments: tuple[object, ...]) -> CallResult:
         index = self._index_of("solution", exercise)
@@ -296,4 +335,5 @@ class Session:
     def _end_child(self) -> None:
         if self._child is not None:
             child, self._child = self._child, None
+            self._child_has_seen_hidden = False
             child.end()

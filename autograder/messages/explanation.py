@@ -54,9 +54,11 @@ def explain(exercise: Exercise, verdict: CaseVerdict) -> str:
     if failure is None:
         return ""
     if failure.reason == "error" or failure.call is None:
+        # What tripped the check of a hidden input may be an answer that spells it.
+        what = failure.what if verdict.visible else failure.what.partition(":")[0]
         return (
             "This check itself is broken, not your answer: please show the course's "
-            f"authors this line. {one_line(failure.what)}"
+            f"authors this line. {one_line(what)}"
         ).strip()
     if not verdict.visible:
         return _explain_hidden(failure)
@@ -129,8 +131,11 @@ def _explain_hidden(failure: ClaimFailure) -> str:
 
 def _builtin_kind(raised: Raised) -> str:
     """Name Python's own kind of an exception: a learner's kind may spell an input."""
-    kinds = (name for name in raised.types if hasattr(builtins, name))
-    return next(kinds, "an exception")
+    for name in raised.types:
+        kind = getattr(builtins, name, None)
+        if isinstance(kind, type) and issubclass(kind, BaseException):
+            return name
+    return "an exception"
 
 
 def _actual_and_expected(

@@ -11,7 +11,7 @@ from autograder.grading.engine import Engine
 from autograder.grading.session import Budget
 from tests.submissions import LESSON
 
-SHORT = Budget(call=0.7, cell=1.5, cells=3.0, submission=20.0)
+SHORT = Budget(call=0.7, cell=1.5, cells=3.0, submission=30.0)
 SEED = 20_170_612
 SANDBOX_USERS = range(60_001, 65_002)
 

@@ -523,6 +523,43 @@ def test_one_exercise_leaves_the_others_their_part(sandbox):
         assert [value(session, "g", x) for x in range(9)] == [*range(9)]
 
 
+# --- hidden inputs ---------------------------------------------------------------
+
+REMEMBERS = """\
+seen = []
+def f(x):
+    seen.append(x)
+    return seen
+"""
+
+
+def test_child_that_has_seen_a_hidden_input_gets_no_visible_call(sandbox):
+    with session_of(sandbox, own(REMEMBERS), check("f")) as session:
+        assert value(session, "f", 1) == [1]
+        session.hidden = True
+        assert value(session, "f", 2) == [1, 2]
+        assert value(session, "f", 3) == [1, 2, 3]
+        session.hidden = False
+        assert value(session, "f", 4) == [4]
+        assert value(session, "f", 5) == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("def f(x):\n\n    raise ValueError", 3),
+        ("def g(x):\n    return x", 0),  # it stops in an own cell
+        ("def f(x):\n" + "\n" * 300 + "    raise ValueError", 0),
+    ],
+)
+def test_hidden_input_may_name_a_line_of_the_answers_cell(sandbox, text, number):
+    helper = own("def helper(x):\n    raise ValueError\nf = helper")
+    with session_of(sandbox, helper, solution("f", text), check("f")) as session:
+        assert call(session, "f", 1).raised.line_number > 0
+        session.hidden = True
+        assert call(session, "f", 1).raised.line_number == number
+
+
 # --- lies ----------------------------------------------------------------------
 
 FRAME = """

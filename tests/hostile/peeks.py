@@ -458,11 +458,11 @@ ADDITIVE = "additive_scores"
 HIDDEN = {ADDITIVE: 7.0}  # large_next_to_zero is the only case that is hit
 
 
-def telling(submission, world, deed, above=""):
+def telling(submission, world, deed, above="", name=ADDITIVE):
     """Do something about a hidden input that may tell it in the feedback."""
     known = bound(backwards=world.secret[::-1]) + "secret = backwards[::-1]\n"
-    inside(submission, f"{HUGE}{deed}", name=ADDITIVE)
-    cell = submission.cell(ADDITIVE)
+    inside(submission, f"{HUGE}{deed}", name=name)
+    cell = submission.cell(name)
     cell.source = known + above + cell.source
 
 
@@ -533,3 +533,81 @@ os.write(2, backwards[::-1].encode())
 warnings.warn(backwards[::-1])
 display(backwards[::-1])"""
     inside(submission, deed, **known)
+
+
+# The grader asks the child where an exception was: any number can be the answer.
+@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+def leaks_a_hidden_input_in_a_line_number(submission, world):
+    above = """
+def fail():
+    raise ValueError
+
+
+number = int(secret[-7:], 16)
+fail.__code__ = fail.__code__.replace(co_firstlineno=10**9 + number)
+"""
+    telling(submission, world, "fail()", above)
+
+
+FORGED = """\
+frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "_send"):
+        frame = frame.f_back
+    child = frame.f_locals["self"]
+    child._send("outcome", child.token, {}, None, False, {})
+    os._exit(0)"""
+NUMBER = "int(secret[7:], 16)"
+
+
+def forging(submission, world, result, calls="[]"):
+    """Send a result of its own for a hidden input."""
+    telling(submission, world, FORGED.format(result, calls), "import os\nimport sys\n")
+
+
+@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+def leaks_a_hidden_input_in_a_forged_line_number(submission, world):
+    raised = f'(("ValueError",), "", "", {NUMBER}, "")'
+    forging(submission, world, f'"raised", None, {raised}')
+
+
+@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+def leaks_a_hidden_input_in_a_line_that_is_far_below(submission, world):
+    raised = '(("ValueError",), "", "", 30_000 + int(secret[-3:], 16), "")'
+    forging(submission, world, f'"raised", None, {raised}')
+    submission.cell(ADDITIVE).source += "\n" * 50_000
+
+
+@hostile(FAMILY, flagged=(ADDITIVE,), seconds=5)
+def leaks_a_hidden_input_in_the_line_of_a_flag(submission, world):
+    calls = '[("torch.softmax", secret)]'
+    forging(submission, world, '"value", answer(*given), None', calls)
+
+
+# A child that has seen a hidden input may tell it in what it does later.
+LATER = """
+import builtins
+
+
+def attack():
+    raise ValueError(getattr(builtins, "spilled", "nothing yet"))
+"""
+SPILLS = "__import__('builtins').spilled = secret\n    raise ValueError"
+
+
+@hostile(
+    FAMILY, lost={ADDITIVE: "error", NAME: "error"}, points={NAME: 6.0}, seconds=10
+)
+def leaks_a_hidden_input_in_the_next_exercise(submission, world):
+    beside(submission, LATER, name=ADDITIVE)
+    telling(submission, world, SPILLS, name=NAME)
+
+
+@hostile(FAMILY, lost={ADDITIVE: "error"}, points={ADDITIVE: 6.0}, seconds=10)
+def leaks_a_hidden_input_in_later_calls(submission, world):
+    telling(submission, world, SPILLS)
+    cell = submission.cell(ADDITIVE)
+    tells = (
+        "if hasattr(__import__('builtins'), 'spilled'):\n            raise ValueError"
+    )
+    head, start, rest = cell.source.partition("        if np.max")
+    cell.source = f"{head}        {tells}(secret)\n{start}{rest}"

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 import shutil
 import time
 
@@ -20,6 +21,7 @@ for module in pkgutil.iter_modules(corpus.__path__):
     if not module.name.startswith("test_"):
         importlib.import_module(f"tests.hostile.{module.name}")
 
+MOST_LINES = 1000  # of a cell in the corpus
 LONG = 20  # seconds that such a case may take
 # The first word stands in the ids of the cases; one process runs the whole family.
 FAMILIES = sorted({case.family.split()[0] for case in corpus.CASES.values()})
@@ -63,6 +65,8 @@ def test_hostile_submission_gets_its_verdicts_and_leaves_nothing(case, outside, 
     shutil.rmtree(world.submission.parents[1], ignore_errors=True)
     data = result.as_json()
     assert world.secret not in data
+    lines = [int(number) for number in re.findall(r"\(line (\d+)", data)]
+    assert max(lines, default=0) <= MOST_LINES  # a longer number may tell something
     assert seconds < case.seconds
     expect(case, result)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.checking.call import CallResult, local_runner
+from autograder.checking.call import CallResult, Raised, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.messages.explanation import explain
@@ -538,12 +538,12 @@ def test_changed_part_of_an_argument_is_explained():
     )
 
 
-def expecting(compare, what):
+def expecting(compare, what, visible=True):
     """Return an exercise whose case checks something computed from the result."""
     exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
     exercise.spec(double)
 
-    @exercise.case("It is so")
+    @exercise.case("It is so", visible=visible)
     def it_is_so(student, rng):
         compare(student, what)
 
@@ -609,6 +609,25 @@ def test_broken_case_does_not_blame_the_learner():
         "This check itself is broken, not your answer: please show the course's "
         "authors this line. AttributeError: 'numpy.ndarray' object has no attribute "
         "'missing'"
+    )
+
+
+def test_broken_hidden_case_does_not_tell_what_it_tripped_over():
+    def trips(student, what):
+        raise KeyError("what the answer has returned")
+
+    told = explained(expecting(trips, "", visible=False), double)
+    assert told.endswith("please show the course's authors this line. KeyError")
+
+
+def test_hidden_case_names_exceptions_of_python_only():
+    raised = Raised(("print", "Secret2718", "KeyError", "int"), line_number=0)
+    exercise = about(double, np.array([SECRET]), visible=False)
+    result = judge(
+        exercise, lambda names: lambda *_: CallResult("raised", None, raised)
+    )
+    assert explain(exercise, result.cases[0]) == (
+        "Your function stopped with KeyError on a hidden input."
     )
 
 
