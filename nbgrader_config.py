@@ -15,4 +15,5 @@ c.ExecutePreprocessor.timeout = 120
 # Grading and feedback are the course's own: `autograder --help` says how to call them
 # without nbgrader. Manual grades, comments and penalties stay nbgrader's.
 c.Autograde.exporter_class = "autograder.gradebook.exporters.AutogradeExporter"
+c.ExchangeFactory.collect = "autograder.gradebook.entrance.NotebookCollect"
 c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"

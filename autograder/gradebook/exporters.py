@@ -4,7 +4,7 @@ nbgrader's commands and formgrader's buttons call an exporter for each notebook,
 anything in it is parsed; they go on to do everything around it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,9 +12,10 @@ from nbconvert.exporters import HTMLExporter, NotebookExporter
 from traitlets import Float
 
 from autograder.course import Course, CourseError
+from autograder.gradebook.entrance import guard
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
-from autograder.gradebook.writing import student_id_fault
+from autograder.grading.reading import printable_name
 from autograder.grading.session import Budget
 from autograder.grading.submission import TIMESTAMP
 
@@ -51,7 +52,7 @@ class AutogradeExporter(NotebookExporter):
         super().__init__(*arguments, **options)
         converter: Any = self.parent
         if hasattr(converter, "init_assignment"):
-            converter.init_assignment = _with_id_check(converter.init_assignment)
+            guard(converter)
 
     def from_filename(  # type: ignore[override]  # nbconvert says notebook, returns text
         self, filename: str, resources: Any = None, **_: Any
@@ -61,14 +62,15 @@ class AutogradeExporter(NotebookExporter):
         course, lesson, student = _course_lesson_student(self.parent, resources)
         if (notebook := resources["nbgrader"]["notebook"]) != lesson:
             raise CourseError(
-                f"{notebook}.ipynb is not graded: {lesson} is graded in {lesson}.ipynb "
-                "only; move the other notebook out of the folder"
+                f"{printable_name(notebook)}.ipynb is not graded: {lesson} is graded "
+                f"in {lesson}.ipynb only; move the other notebook out of the folder"
             )
         graded = autograded_path(course, lesson, student)
         if Path(filename).resolve() == graded.resolve():
             return graded.read_text(encoding="utf-8"), resources
-        # nbgrader has copied all that was sent. Formgrader would serve a page among it
-        # in the instructor's session; and an older notebook may not be written over.
+        # What an earlier call of nbgrader's alone has copied: formgrader would serve a
+        # page among it in the instructor's session. An older notebook may not be
+        # written over.
         clear_folder(graded.parent, keep={TIMESTAMP})
         if self._expected is None:  # later on some are graded already
             self._expected = _students_to_grade(self.parent, course, lesson)
@@ -96,21 +98,6 @@ class FeedbackExporter(HTMLExporter):
         course, lesson, student = _course_lesson_student(self.parent, resources)
         grades = Gradebook(course).grades(lesson, [student])
         return student_page(course, lesson, student, grades.get(student)), resources
-
-
-def _with_id_check(enter: Callable[..., None]) -> Callable[..., None]:
-    """Keep nbgrader from entering a folder whose name is no student's id.
-
-    It enters who has handed in before it calls an exporter, and its page of a student
-    holds the name as it is: a script in it would run there.
-    """
-
-    def enter_if_safe(lesson: str, student: str) -> None:
-        if fault := student_id_fault(student):
-            raise CourseError(f"{student!r} is not graded: {fault}")
-        enter(lesson, student)
-
-    return enter_if_safe
 
 
 def _course_lesson_student(converter: Any, resources: Any) -> tuple[Course, str, str]:

@@ -117,6 +117,12 @@ def _unusual_kind(name: str, folder: int) -> str:
     return "" if stat.S_ISREG(mode) else FILE_KINDS.get(stat.S_IFMT(mode), "no file")
 
 
+def kind_of_entry(entry: os.DirEntry[str]) -> str:
+    """Return what an entry of a folder is, such as "a link"."""
+    mode = entry.stat(follow_symlinks=False).st_mode
+    return FILE_KINDS.get(stat.S_IFMT(mode), "a file")
+
+
 def _missing_file_message(name: str, folder: int) -> str:
     """Return that there is no such file, and which notebooks there are."""
     others = sorted(each for each in os.listdir(folder) if each.endswith(".ipynb"))

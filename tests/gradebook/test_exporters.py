@@ -3,18 +3,23 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+from datetime import datetime
+from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
 
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.entrance import guard_timestamps
 from autograder.gradebook.writing import GradebookEntry
 from tests.gradebook.fake_grader import asked
 from tests.gradebook.untrusted import Page
@@ -84,6 +89,13 @@ def opened(tmp_path_factory):
         (path.parent / "page.html").write_text("<script>alert(1)</script>")
         (path.parent / "files").mkdir()
         (path.parent / "files" / "more.html").write_text("<script>alert(1)</script>")
+    odd = folder(root, "submitted", "zoe")
+    os.mkfifo(odd / "pipe")
+    (odd / "device").symlink_to("/dev/null")  # /dev/zero would fill the disk
+    (odd / "loop").symlink_to(odd)
+    (odd / "seed\x1b]0;title\x07").symlink_to(root / "nbgrader_config.py")
+    (odd / "timestamp.txt").unlink()
+    os.mkfifo(odd / "timestamp.txt")
     (folder(root, "submitted", "ben") / f"{LESSON}.ipynb").write_bytes(BROKEN)
     return root
 
@@ -118,11 +130,77 @@ def test_autograde_requests_each_student_once(done):
 
 def test_other_files_are_removed_before_grading(done):
     root, _, _ = done
-    assert {tuple(left) for _, _, left in asked(root)} == {("timestamp.txt",)}
+    for student, _, left in asked(root):
+        assert left == ([] if student == "zoe" else ["timestamp.txt"])
     for student in ("amara", "ben"):
         names = {path.name for path in folder(root, "autograded", student).iterdir()}
         assert names == {f"{LESSON}.ipynb", "timestamp.txt"}
     assert not [*(root / "autograded").rglob("*.html")]
+
+
+def test_nothing_but_the_time_is_copied_and_odd_neighbours_are_named(done):
+    root, graded, _ = done
+    copied = re.findall(r"Copying (\S+)", graded.stderr.replace("\n", ""))
+    assert {Path(path).name.partition("-")[0] for path in copied} <= {"timestamp.txt"}
+    assert "zoe: only the notebook is graded; beside it are " in graded.stderr
+    assert "pipe (a pipe)" in graded.stderr
+    assert "\x1b]" not in graded.stderr
+    notebook(root, "zoe")
+
+
+def test_timestamp_that_is_no_file_is_none(tmp_path):
+    coursedir = CourseDirectory(root=str(tmp_path))
+    guard_timestamps(coursedir)
+    student = tmp_path / "submitted" / "zoe" / LESSON
+    student.mkdir(parents=True)
+    timestamp = student / "timestamp.txt"
+    assert coursedir.get_existing_timestamp(str(student)) is None
+    os.mkfifo(timestamp)
+    assert coursedir.get_existing_timestamp(str(student)) is None
+    timestamp.unlink()
+    timestamp.symlink_to("/dev/zero")
+    assert coursedir.get_existing_timestamp(str(student)) is None
+    timestamp.unlink()
+    timestamp.write_text("2026-03-01 12:00:00 UTC\n")
+    moment = datetime(2026, 3, 1, 12)
+    assert coursedir.get_existing_timestamp(str(student)) == moment
+    timestamp.write_text("yesterday")
+    assert coursedir.get_existing_timestamp(str(student)) is None
+
+
+def test_collect_takes_notebooks_and_no_links(opened, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(opened / "notebooks", root / "notebooks")
+    shutil.copy(opened / "gradebook.db", root)
+    config = (COURSE.root / "nbgrader_config.py").read_text()
+    (root / "nbgrader_config.py").write_text(config)
+    inbound = tmp_path / "exchange" / "attention" / "inbound"
+    for student, text in (("amara", "{}"), ("zoe", None)):
+        sent = inbound / f"{student}+{LESSON}+2026-03-01 12:00:00 UTC+abc"
+        sent.mkdir(parents=True)
+        (sent / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
+        (sent / "files").mkdir()
+        os.mkfifo(sent / "files" / "pipe")
+        (sent / "device").symlink_to("/dev/null")
+        if text:
+            (sent / f"{LESSON}.ipynb").write_text(text)
+        else:
+            (sent / f"{LESSON}.ipynb").symlink_to(root / "nbgrader_config.py")
+    called = nbgrader(
+        root,
+        "collect",
+        LESSON,
+        f"--Exchange.root={tmp_path / 'exchange'}",
+        "--ExchangeCollect.check_owner=False",
+    )
+    assert called.returncode == 0, called.stderr
+    for student, names in (
+        ("amara", {f"{LESSON}.ipynb", "timestamp.txt"}),
+        ("zoe", {"timestamp.txt"}),
+    ):
+        assert {p.name for p in folder(root, "submitted", student).iterdir()} == names
+    message = " ".join(called.stderr.split())
+    assert f"zoe: {LESSON}.ipynb is a link, not a file: hand in a copy" in message
 
 
 def test_notebook_is_ours_and_ran_in_no_kernel(done):

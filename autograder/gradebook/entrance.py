@@ -1,0 +1,120 @@
+"""What nbgrader may touch of what students send: notebooks and times, no more.
+
+nbgrader copies whatever lies beside a notebook, and follows links: one to a device
+fills the disk, one to a file of the instructor's copies that. Only the notebook is
+graded, so nothing else comes in.
+"""
+
+import itertools
+import os
+import tempfile
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default import ExchangeCollect
+
+from autograder.course import CourseError
+from autograder.gradebook.lateness import parse_timestamp
+from autograder.gradebook.writing import student_id_fault
+from autograder.grading.reading import (
+    MAX_BYTES,
+    Unreadable,
+    kind_of_entry,
+    printable_name,
+    read_bytes,
+)
+from autograder.grading.submission import MAX_TIMESTAMP_BYTES, TIMESTAMP
+
+MAX_ENTRIES = 1000  # of a folder that are looked at
+MAX_NAMES = 3  # of them that are named
+
+
+def guard(converter: Any) -> None:
+    """Have ``nbgrader autograde`` enter students by their ids and copy nothing.
+
+    converter : nbgrader's, for one call
+
+    It enters who has handed in before it calls an exporter, and its page of a student
+    holds the name as it is: a script in it would run there.
+    """
+    enter: Callable[[str, str], None] = converter.init_assignment
+    format_source = converter._format_source
+
+    def enter_guarded(lesson: str, student: str) -> None:
+        if fault := student_id_fault(student):
+            raise CourseError(f"{student!r} is not graded: {fault}")
+        folder = Path(format_source(lesson, student))
+        if odd := odd_entries(folder):
+            converter.log.warning(
+                "%s: only the notebook is graded; beside it are %s", student, odd
+            )
+        moment = converter.coursedir.get_existing_timestamp(str(folder))
+        with tempfile.TemporaryDirectory() as almost_empty:
+            if moment:
+                text = f"{moment.isoformat(' ')} UTC\n"
+                Path(almost_empty, TIMESTAMP).write_text(text, encoding="ascii")
+            converter._format_source = lambda *_, **__: almost_empty
+            try:
+                enter(lesson, student)
+            finally:
+                converter._format_source = format_source
+
+    converter.init_assignment = enter_guarded
+    guard_timestamps(converter.coursedir)
+
+
+def guard_timestamps(coursedir: Any) -> None:
+    """Have nbgrader read ``timestamp.txt`` only where it is a short file.
+
+    It would wait for a pipe without end, and stop at what is no time.
+    """
+
+    def timestamp_in(folder: str) -> datetime | None:
+        path = Path(folder, TIMESTAMP)
+        try:
+            raw = read_bytes(path, path.parents[2], MAX_TIMESTAMP_BYTES)
+        except Unreadable:
+            return None
+        return parse_timestamp(raw.decode("utf-8", "replace"))
+
+    coursedir.get_existing_timestamp = timestamp_in
+
+
+def odd_entries(folder: Path) -> str:
+    """Name some entries of a folder that are neither files nor folders; "" if none."""
+    try:
+        with os.scandir(folder) as entries:
+            odd = [
+                f"{printable_name(entry.name)} ({kind_of_entry(entry)})"
+                for entry in itertools.islice(entries, MAX_ENTRIES)
+                if not entry.is_file(follow_symlinks=False)
+                and not entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:  # what is wrong with the folder, the reading of the notebook says
+        return ""
+    more = ["and more"] if len(odd) > MAX_NAMES else []
+    return ", ".join(sorted(odd)[:MAX_NAMES] + more)
+
+
+class NotebookCollect(ExchangeCollect):
+    """Collects notebooks and times from nbgrader's exchange, and nothing else."""
+
+    def copy_files(self) -> None:
+        """Collect everybody's latest submission."""
+        guard_timestamps(self.coursedir)
+        super().copy_files()
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy a submission; what cannot be read is named and left out."""
+        source, folder = Path(src), Path(dest)
+        folder.mkdir(parents=True)
+        names = sorted(path.name for path in source.glob("*.ipynb"))
+        for name in [TIMESTAMP, *names[:MAX_ENTRIES]]:
+            try:
+                raw = read_bytes(source / name, source.parent, MAX_BYTES)
+            except Unreadable as error:
+                self.log.warning("%s: %s", folder.parent.name, error)
+            else:
+                (folder / name).write_bytes(raw)
