@@ -1,10 +1,8 @@
 """The command line: ``autograder --help``."""
 
-import sys
-
 import typer
 
-from autograder.commands import authors, instructors, learners
+from autograder.commands import authors, instructors, learners, terminal
 from autograder.course import CourseError
 
 app = typer.Typer(
@@ -22,5 +20,5 @@ def run() -> None:
     try:
         app()
     except CourseError as error:
-        print(error, file=sys.stderr)
+        terminal.warn(str(error))
         raise SystemExit(1) from None

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from rich import progress as bars
 from rich.console import Console
-from rich.markup import escape
 from rich.text import Text
 
 from autograder.checking.result import ExerciseResult, Flag
+from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.service import GradeRecords
@@ -36,6 +36,7 @@ from autograder.grading.workers import (
     Workers,
     interrupts_ignored,
 )
+from autograder.messages.description import one_line
 
 INTERRUPTED = 130
 UNSAFE = (
@@ -116,8 +117,6 @@ class _Run:
         options: GradeOptions,
         journal: Journal,
     ) -> None:
-        self.out = Console(soft_wrap=True, highlight=False)
-        self.err = Console(stderr=True, soft_wrap=True, highlight=False)
         self.course, self.lesson, self.options = course, lesson, options
         self.settings = Settings(
             lesson,
@@ -139,18 +138,18 @@ class _Run:
             return None
         gradebook = Gradebook(self.course)
         for sentence in gradebook.open_lesson(self.lesson):
-            self.err.print(escape(sentence))
+            terminal.warn(sentence)
         return gradebook
 
     def grade(self) -> int:
         """Grade all students; return 0, or 130 after Ctrl-C."""
         if not self.options.isolated:
-            self.err.print(UNSAFE, style="bold")
+            terminal.warn(UNSAFE)
         for student, fault in self.faults.items():
-            self.err.print(escape(f"{student!r} is not graded: {fault}"))
+            terminal.warn(f"{student!r} is not graded: {fault}")
         code = 0
         try:
-            with _progress(self.err) as progress, self._judges() as judges:
+            with _progress() as progress, self._judges() as judges:
                 bar = progress.add_task(self.lesson, total=len(self.students))
                 for graded in self.verdicts.each(self.students, judges.each):
                     self._add(graded)
@@ -165,20 +164,21 @@ class _Run:
         if self.options.cluster:
             from autograder.grading.dask.cluster import Cluster  # Dask: an extra
 
-            return Cluster(self.course, self.settings, self.options.cluster)
+            cluster = self.options.cluster
+            return Cluster(self.course, self.settings, cluster, terminal.warn)
         return Workers(self.course, self.settings)
 
     def _add(self, graded: GradedSubmission) -> None:
         if graded.fault:
             self.faults[graded.submission.student] = graded.fault
-            self.err.print(escape(graded.fault))
+            terminal.warn(graded.fault)
         self.records.add(graded)
         result = graded.result
         self.n_graded += 1
         self.n_new += graded.is_new
         self.n_invalid += result.status == "invalid"
         self.n_flagged += bool(result.flags)
-        print(line(result), flush=graded.is_new)
+        terminal.say(line(result), flush=graded.is_new)
 
     @property
     def is_incomplete(self) -> bool:
@@ -189,23 +189,23 @@ class _Run:
         """Print how it has gone, and how to go on."""
         seconds = time.monotonic() - self.start
         per_second = self.n_new / seconds if seconds else 0.0
-        self.out.print(
+        terminal.say(
             f"{self.n_graded} submissions in {seconds:.1f} s ({per_second:.1f}/s), "
             f"{self.n_graded - self.n_new} of them as before, {self.n_invalid} "
-            f"invalid, {self.n_flagged} for review. Written: {escape(str(path))}"
+            f"invalid, {self.n_flagged} for review. Written: {path}"
         )
         for note in self.records.gradebook.notes if self.records.gradebook else ():
-            self.err.print(escape(note))
+            terminal.warn(note)
         n_left = len(self.students) - self.n_graded
         command = f"`autograder grade {self.lesson[:2]}`"
         if n_left:
-            self.err.print(
+            terminal.warn(
                 f"Stopped with {n_left} left: what is graded is kept; {command} goes "
                 "on."
             )
         if self.records.fault:
-            self.err.print(
-                f"{escape(self.records.fault)}. The verdicts are kept: mend that, and "
+            terminal.warn(
+                f"{self.records.fault}. The verdicts are kept: mend that, and "
                 f"{command} writes the grades without grading anew."
             )
 
@@ -217,7 +217,8 @@ class _SpeedColumn(bars.ProgressColumn):
         return Text(f"{task.finished_speed or task.speed or 0:.1f}/s")
 
 
-def _progress(console: Console) -> bars.Progress:
+def _progress() -> bars.Progress:
+    console = Console(stderr=True)
     return bars.Progress(
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
@@ -262,8 +263,8 @@ def judge(
     budget = _budget(course, seconds)
     with Engine(course, lesson, isolated=isolated, budget=budget) as engine:
         result, times = engine.grade(path.absolute(), path.parent.name)
-    print(result_in_words(result))
-    print(f"Graded in {times.get('all', 0.0):.2f} s.")
+    terminal.say(result_in_words(result))
+    terminal.say(f"Graded in {times.get('all', 0.0):.2f} s.")
     return 0
 
 
@@ -286,7 +287,7 @@ def result_in_words(result: SubmissionResult) -> str:
 
 
 def _flag_in_words(flag: Flag) -> str:
-    line = f" in `{flag.line}`" if flag.line else ""
+    line = f" in `{one_line(flag.line)}`" if flag.line else ""
     return f"  For your review: the answer calls {flag.what}{line}"
 
 

@@ -4,9 +4,9 @@ Each returns an exit code: 0 if all was done, 1 if something was left out, which
 names. What cannot be done at all raises ``CourseError``.
 """
 
-import sys
 from pathlib import Path
 
+from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.sheets import MissingAs
@@ -18,8 +18,8 @@ def open_lesson(course: Course, lesson: str) -> int:
     name = course.find_lesson(lesson, built=True)
     gradebook = Gradebook(course)
     for sentence in gradebook.open_lesson(name):
-        print(sentence, file=sys.stderr)
-    print(f"{name} is open in {gradebook.path}")
+        terminal.warn(sentence)
+    terminal.say(f"{name} is open in {gradebook.path}")
     return 0
 
 
@@ -37,9 +37,9 @@ def feedback(course: Course, lesson: str, student: str) -> int:
         )
     left_out: list[str] = []
     written = write_feedback(course, name, chosen, grades, on_left_out=left_out.append)
-    print(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
+    terminal.say(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
     for sentence in left_out:
-        print(sentence, file=sys.stderr)
+        terminal.warn(sentence)
     return int(bool(left_out))
 
 
@@ -52,10 +52,11 @@ def report(course: Course, lesson: str, output: str) -> int:
     try:
         grades = Gradebook(course).grades(name)
     except CourseError as error:
-        print(f"{error}; the report has the grader's points only", file=sys.stderr)
+        terminal.warn(f"{error}; the report has the grader's points only")
         code = 1
     path = output_file(Path(output)) if output else None
-    print(f"Written: {write_report(course, name, path, grades=grades)}")
+    page = write_report(course, name, path, grades=grades)
+    terminal.say(f"Written: {page}")
     return code
 
 
@@ -79,6 +80,6 @@ def export(
         on_left_out=left_out.append,
     )
     for sentence in left_out:
-        print(sentence, file=sys.stderr)
-    print(f"Written: {path}")
+        terminal.warn(sentence)
+    terminal.say(f"Written: {path}")
     return int(bool(left_out))

@@ -6,6 +6,7 @@ graded, so nothing else comes in.
 """
 
 import itertools
+import logging
 import os
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course import CourseError
 from autograder.gradebook.lateness import parse_timestamp
+from autograder.gradebook.safe_html import visible
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading.reading import (
     MAX_BYTES,
@@ -32,7 +34,7 @@ MAX_NAMES = 3  # of them that are named
 
 
 def guard(converter: Any) -> None:
-    """Have ``nbgrader autograde`` enter students by their ids and copy nothing.
+    """Make ``nbgrader autograde`` enter students by their ids and copy nothing.
 
     converter : nbgrader's, for one call
 
@@ -62,11 +64,12 @@ def guard(converter: Any) -> None:
                 converter._format_source = format_source
 
     converter.init_assignment = enter_guarded
+    guard_log(converter.log)
     guard_timestamps(converter.coursedir)
 
 
 def guard_timestamps(coursedir: Any) -> None:
-    """Have nbgrader read ``timestamp.txt`` only where it is a short file.
+    """Make nbgrader read ``timestamp.txt`` only where it is a short file.
 
     It would wait for a pipe without end, and stop at what is no time.
     """
@@ -80,6 +83,16 @@ def guard_timestamps(coursedir: Any) -> None:
         return parse_timestamp(raw.decode("utf-8", "replace"))
 
     coursedir.get_existing_timestamp = timestamp_in
+
+
+def guard_log(log: Any) -> None:
+    """Make what nbgrader logs do nothing to a terminal: names of files are in it."""
+    log.addFilter(_harmless_record)
+
+
+def _harmless_record(record: logging.LogRecord) -> bool:
+    record.msg, record.args = visible(record.getMessage()), ()
+    return True
 
 
 def odd_entries(folder: Path) -> str:
@@ -103,6 +116,7 @@ class NotebookCollect(ExchangeCollect):
 
     def copy_files(self) -> None:
         """Collect everybody's latest submission."""
+        guard_log(self.log)
         guard_timestamps(self.coursedir)
         super().copy_files()
 

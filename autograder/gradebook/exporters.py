@@ -12,7 +12,7 @@ from nbconvert.exporters import HTMLExporter, NotebookExporter
 from traitlets import Float
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.entrance import guard
+from autograder.gradebook.entrance import guard, guard_log
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
 from autograder.grading.reading import printable_name
@@ -87,6 +87,11 @@ class AutogradeExporter(NotebookExporter):
 
 class FeedbackExporter(HTMLExporter):
     """Makes our feedback page where nbgrader would render the graded notebook."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Join one call of nbgrader's."""
+        super().__init__(*arguments, **options)
+        guard_log(self.log)
 
     def from_filename(  # type: ignore[override]  # the same
         self, filename: str, resources: Any = None, **_: Any

@@ -20,6 +20,7 @@ from sqlalchemy import text
 from traitlets import Bool
 
 from autograder.course import CourseError
+from autograder.gradebook.entrance import guard_log
 from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.opening import GRADED
 from autograder.gradebook.sheets import (
@@ -44,6 +45,7 @@ class _FileExportPlugin(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file; a fault that the user can mend is one line, exit code 1."""
+        guard_log(self.log)
         try:
             grades = _course_grades(gradebook, self.assignment, self.student)
             missing: MissingAs = "zero" if self.missing_as_zero else "empty"

@@ -17,7 +17,8 @@ ANSI = re.compile(
 )
 # Controls, what turns the direction of the text around it, what UTF-8 does not hold.
 INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ufeff"
+    "\ud800-\udfff]"
 )
 # How the lines of a report begin.
 HOLDS, FAILS, WHY, CLOSING = "  ✓ ", "  ✗ ", "      ", "→ "

@@ -29,6 +29,7 @@ from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.sandbox import Sandbox, SandboxClient, check_started
 from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
+from autograder.messages.description import one_line
 
 
 class Engine:
@@ -190,14 +191,14 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
         cell = session.cells[index]
         name = f"the cell of {cell.exercise}"
         if cell.role != "solution":
-            first_line = clean_text(cell.source.strip().split("\n")[0][:80])
+            first_line = clean_text(one_line(cell.source.strip().split("\n")[0][:80]))
             name = f"the cell `{first_line}`"
         if index in session.killed:
             sentences.append(f"{name} {endings[session.killed[index]]}")
         else:
             raised = report.troubles[index]
-            message = raised.message[:200]
-            sentences.append(f"{name} stopped with {raised.types[0]}: {message}")
+            kind, message = one_line(raised.types[0]), one_line(raised.message)
+            sentences.append(f"{name} stopped with {kind}: {message}")
     if session.used_up:
         sentences.append(
             f"grading the whole notebook takes {session.used_up}: what was left by "
@@ -206,5 +207,7 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
     for each in exercises:
         kind, _ = report.answers.get(each.name, ("", ""))
         if kind not in ("", "answer"):
-            sentences.append(f"{each.name} is no function at its check, but {kind}")
+            sentences.append(
+                f"{each.name} is no function at its check, but {one_line(kind)}"
+            )
     return tuple(sentences)

@@ -8,12 +8,34 @@ import signal
 import sys
 import time
 
-from autograder.checking.result import CaseVerdict, ExerciseResult
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.grading import workers
 from autograder.grading.result import CodeResult
 from autograder.grading.sandbox import NoSandbox
 from autograder.grading.session import TimedOutOnce
 from autograder.grading.workers import GradingTaskResult
+
+# What would set a window's title and the clipboard, move the cursor, turn the text.
+EVIL = "".join(
+    (
+        "\x1b]0;title\x07",
+        "\x1b]52;c;ZXZpbA==\x1b\\",
+        "\x1b[2J\x1b[31m",
+        "\x9b2J\x9d0;title\x9c",
+        "\r\x08\x0b\x7f",
+        "\u202e\u2066\u2028",
+    )
+)
+
+
+def evil_result(task):
+    """Return verdicts all of whose texts are an attacker's."""
+    cases = (CaseVerdict("by_hand", EVIL, "wrong", 0.0, 1.0, True, EVIL),)
+    exercise = ExerciseResult(
+        "softmax", 0.0, 1.0, cases, EVIL, (), (Flag("softmax", EVIL, EVIL),), EVIL
+    )
+    outputs = {0: [{"name": "stdout", "text": EVIL}]}
+    return GradingTaskResult(task, CodeResult((exercise,), (EVIL,), outputs), {})
 
 
 def replace_workers(monkeypatch):
@@ -37,13 +59,17 @@ def answer(connection, task, settings):
 
     dies: its worker is killed each time; once-dies: the first time. slow: the first
     try takes too long. fault: the engine fails. refused: there is no sandbox.
-    waits: two seconds.
+    waits: two seconds. evil: all of its texts are an attacker's.
     """
     name = task.student
     if name == "dies" or (name == "once-dies" and not task.deaths):
         os.kill(os.getpid(), signal.SIGKILL)
     if name.startswith("slow") and not task.last_try:
         return GradingTaskResult(task, None, {}, TimedOutOnce.__name__)
+    if name == "fault-evil":
+        return GradingTaskResult(task, None, {}, f"Traceback …\nKeyError: {EVIL}")
+    if name == "evil":
+        return evil_result(task)
     if name == "fault":
         return GradingTaskResult(task, None, {}, "Traceback …\nKeyError: 'softmax'")
     if name == "refused":
