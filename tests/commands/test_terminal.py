@@ -1,6 +1,8 @@
 """What the commands print of students' files does nothing to a terminal."""
 
 import contextlib
+import inspect
+import re
 import shutil
 import sys
 import unicodedata
@@ -9,7 +11,7 @@ import pytest
 
 from autograder.commands import app as cli
 from autograder.commands import grade as grade_module
-from autograder.commands import terminal
+from autograder.commands import gradebook, terminal
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.folders import autograded_path
@@ -134,6 +136,11 @@ def test_judge_prints_no_control_characters(root, call, engine, monkeypatch):
     call("judge", str(path.with_name(f"{EVIL}.ipynb".replace("/", ""))))
     submission.raw = f"{{{EVIL}".encode()
     call("judge", str(submission.write(root, "ben")))
+
+
+@pytest.mark.parametrize("module", [cli, gradebook, grade_module])
+def test_commands_about_a_class_print_through_the_terminal_only(module):
+    assert not re.search(r"(?<!\w)print\(", inspect.getsource(module))
 
 
 def test_long_lines_are_cut():
