@@ -337,7 +337,7 @@ def test_seconds_of_a_submission_can_be_set(
         file.write(configured + "\n")
     used = []
 
-    class Recorded(workers_module.Workers):
+    class Recorded(grade_module.Workers):
         def __init__(self, course, settings):
             used.append(settings.budget.submission)
             super().__init__(course, settings)

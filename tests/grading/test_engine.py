@@ -260,14 +260,17 @@ def test_timeout_counts_only_at_the_last_try(grade):
     assert full(result, "softmax_jacobian") == []
 
 
-def test_submission_slow_only_at_first_loses_nothing(engine, grade, monkeypatch):
+@pytest.mark.parametrize(
+    "busy", [Budget(call=1.0, cell=0.0001), Budget(call=1.0, submission=0.05)]
+)
+def test_submission_slow_only_at_first_loses_nothing(engine, grade, monkeypatch, busy):
     tried = []
     once = Engine.judge
 
     def slow_at_first(self, cells, *, last_try=False):
         tried.append(last_try)
         if not last_try:
-            monkeypatch.setattr(self, "budget", Budget(call=1.0, cell=0.0001))
+            monkeypatch.setattr(self, "budget", busy)
         else:
             monkeypatch.setattr(self, "budget", QUICK)
         return once(self, cells, last_try=last_try)
@@ -275,6 +278,26 @@ def test_submission_slow_only_at_first_loses_nothing(engine, grade, monkeypatch)
     monkeypatch.setattr(Engine, "judge", slow_at_first)
     assert full(grade()) == []
     assert tried == [False, True]
+
+
+def test_page_says_that_a_whole_submission_takes_too_long(engine, grade, monkeypatch):
+    budget = Budget(call=1.0, cell=3.0, submission=2.0)
+    monkeypatch.setattr(engine, "budget", budget)
+
+    def change(submission):
+        submission.own("import time")
+        for name in EXERCISES:
+            text = f"def {name}(*given, **named):\n    time.sleep(0.3)"
+            submission.answer(name, text)
+
+    result = grade(change, last_try=True)
+    assert [
+        "grading the whole notebook takes longer than 2 seconds: what was left by then "
+        "counts as a timeout"
+    ] == [each for each in result.troubles if "whole" in each]
+    last = result.exercises[-1]
+    assert {case.status for case in last.cases} == {"timeout"}
+    assert "was not called: the notebook had used up what one may take" in last.report
 
 
 def test_empty_submission_is_invalid_and_gets_no_points(engine, tmp_path):
