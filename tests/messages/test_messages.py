@@ -616,8 +616,8 @@ def test_broken_hidden_case_does_not_tell_what_it_tripped_over():
     def trips(student, what):
         raise KeyError("what the answer has returned")
 
-    told = explained(expecting(trips, "", visible=False), double)
-    assert told.endswith("please show the course's authors this line. KeyError")
+    message = explained(expecting(trips, "", visible=False), double)
+    assert message.endswith("please show the course's authors this line. KeyError")
 
 
 def test_hidden_case_names_exceptions_of_python_only():
