@@ -45,6 +45,10 @@ SELECT r.student, r.digest, r.key, r.line FROM results r
 JOIN (SELECT max(number) AS number FROM results WHERE lesson = ? GROUP BY student)
 USING (number) WHERE r.line != '' ORDER BY r.student
 """
+DAMAGED = (
+    f"{NAME} is damaged, or no journal at all: move it away, and the class is graded "
+    "anew (grades in the gradebook stay as they are)"
+)
 TIMES = "SELECT times FROM verdicts WHERE key = ? ORDER BY number DESC LIMIT 1"
 
 
@@ -93,7 +97,7 @@ class Journal:
     def verdicts(self, key: str) -> CodeResult | None:
         """Return the latest verdicts under a key, if there are any."""
         query = "SELECT judged FROM verdicts WHERE key = ? ORDER BY number DESC"
-        with self._readable_errors():
+        with self._read_errors():
             row = self._database.execute(query, (key,)).fetchone()
             return CodeResult.from_json(row[0]) if row else None
 
@@ -136,7 +140,7 @@ class Journal:
 
     def results(self, lesson: str) -> list[SubmissionResult]:
         """Return each student's latest result, sorted by student."""
-        with self._readable_errors():
+        with self._read_errors():
             return [
                 SubmissionResult.from_json(entry.line) for entry in self.latest(lesson)
             ]
@@ -146,12 +150,13 @@ class Journal:
 
         Sorted by student; of who was graded first, if several wrote the same.
         """
-        with self._readable_errors():
+        with self._read_errors():
             for entry in self.latest(lesson):
                 row = self._database.execute(TIMES, (entry.key,)).fetchone()
                 yield entry.student, json.loads(row[0]) if row else {}
 
     def _add(self, table: str, *row: str | None) -> None:
+        """Add a row; raises ``ValueError`` for a text that cannot be encoded."""
         marks = ", ".join("?" * len(row))
         with self._readable_errors():
             self._database.execute(
@@ -205,8 +210,14 @@ class Journal:
                 f"{NAME} cannot be used ({error}): mend that and call again; what was "
                 "graded so far is kept"
             ) from None
-        except (sqlite3.DatabaseError, ValueError, LookupError, TypeError):
-            raise CourseError(
-                f"{NAME} is damaged, or no journal at all: move it away, and the class "
-                "is graded anew (grades in the gradebook stay as they are)"
-            ) from None
+        except sqlite3.DatabaseError:
+            raise CourseError(DAMAGED) from None
+
+    @contextmanager
+    def _read_errors(self) -> Iterator[None]:
+        """Raise also as ``CourseError`` that a row is not what was written."""
+        with self._readable_errors():
+            try:
+                yield
+            except (ValueError, LookupError, TypeError):
+                raise CourseError(DAMAGED) from None

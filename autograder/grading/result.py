@@ -90,4 +90,6 @@ class SubmissionResult:
 
 
 def _line(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, default=as_data, ensure_ascii=False, sort_keys=True)
+    """Return a line that any file takes: texts have been cleaned where they came in."""
+    line = json.dumps(data, default=as_data, ensure_ascii=False, sort_keys=True)
+    return line.encode("utf-8", "replace").decode()

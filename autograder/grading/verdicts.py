@@ -137,15 +137,18 @@ class Verdicts:
     def _add(self, task_result: GradingTaskResult) -> None:
         """Add what a worker has judged, for all who have written the same."""
         key, code_result = task_result.task.key, task_result.code_result
-        readings = self._waiting.pop(key)
+        fault, readings = task_result.fault, self._waiting.pop(key)
         if code_result:
             times = with_reading(task_result.times, readings[0].seconds)
-            self.journal.add_verdicts(key, code_result, times)
+            try:
+                self.journal.add_verdicts(key, code_result, times)
+            except ValueError as error:  # what cannot be stored stops no class
+                code_result, fault = None, f"{type(error).__name__}: {error}"
         for reading in readings:
             if code_result:
                 self._add_result(reading.submission, key, code_result)
             else:
-                self._add_fault(reading.submission, task_result.fault)
+                self._add_fault(reading.submission, fault)
 
     def _add_result(
         self, submission: Submission, key: str, code_result: CodeResult

@@ -142,6 +142,12 @@ def test_unreadable_verdicts_are_one_sentence(journal):
         journal.verdicts("key")
 
 
+def test_text_that_cannot_be_stored_is_no_damage(journal):
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        journal.add_result(LESSON, entry("amara", line="\ud83d"))
+    assert journal.results(LESSON) == []
+
+
 def test_journal_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "a" / NAME).mkdir(parents=True)
     assert "cannot be used" in refusal(Course(tmp_path / "a"))

@@ -1,6 +1,7 @@
 """Finding verdicts: in the journal where they are known, judged once where not."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -178,3 +179,38 @@ def test_tasks_are_read_lazily(course, journal):
     taken = verdicts._tasks(["a", "b", "c"])
     next(taken)
     assert len(verdicts._waiting) == 1
+
+
+def test_text_that_no_file_takes_costs_nothing(course, journal):
+    # Half of a surrogate pair: a learner can print it, and nothing can store it.
+    class Odd(Judge):
+        def each(self, tasks):
+            for result in super().each(tasks):
+                outputs = {0: [{"name": "stdout", "text": "\ud83d"}]}
+                odd = replace(result.code_result, troubles=("\ud83d",), outputs=outputs)
+                yield replace(result, code_result=odd)
+
+    for student in "ab":
+        submit(course, student, "same = 1")
+    verdicts = graded(course, journal, "ab", Odd())
+    assert {each.result.points for each in verdicts.values()} == {1.0}
+    assert {each.fault for each in verdicts.values()} == {""}
+    assert len(journal.results(LESSON)) == 2
+
+
+def test_verdicts_that_cannot_be_stored_are_that_submissions_fault(
+    course, journal, monkeypatch
+):
+    for student in "ab":
+        submit(course, student)
+    store = journal.add_verdicts
+
+    def refuse(key, code_result, times):
+        if not journal.results(LESSON):
+            raise ValueError("not to be stored")
+        store(key, code_result, times)
+
+    monkeypatch.setattr(journal, "add_verdicts", refuse)
+    verdicts = graded(course, journal, "ab", Judge())
+    assert verdicts["a"].fault == "ValueError: not to be stored"
+    assert verdicts["b"].result.points == 1.0
