@@ -1,7 +1,8 @@
 """The client of one child: have it run cells and call answers, answer its callbacks.
 
 What a child says is untrusted: its replies are read field by field as plain data of an
-expected form, and whatever else they are counts as the child's crash. A reply can be
+expected form, and whatever else they are counts as the child's crash. Texts are cut and
+cleaned here, so that all that is written about them can be stored. A reply can be
 wrong, but do no harm. How often a submission may fail, and what then, is decided in
 ``session``.
 """
@@ -25,7 +26,13 @@ LostKind = Literal["crashed", "timeout", "untried"]
 When = Literal["check", "end"]
 BoundFunctions = Mapping[str, Callable[..., Any]]
 
-MAX_TEXT_LENGTH = 2000  # characters of an exception's text, function or line
+MAX_TEXT_LENGTH = 2000  # characters of an exception's text
+MAX_LINE_LENGTH = 500  # of a line of code
+MAX_NAME_LENGTH = 200  # of a function or a type
+MAX_TYPES = 20  # of an exception: its class and the bases
+MAX_LINES = 1 << 20  # of a cell: it has no more bytes
+MAX_LIBRARY_CALLS = 1000  # functions that one call may have called; few are watched
+MAX_OUTPUTS = 20  # of one cell, as ``inside.shell`` records them
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 MAX_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
@@ -53,7 +60,7 @@ class CellsReport:
     """What a child reports when the cells have run.
 
     troubles : index of a cell to the exception that ended it
-    outputs : index of a cell to its outputs
+    outputs : index of a cell to its outputs, in the form that ``inside.shell`` has
     answers : exercise to the kind of its value at its check, and at the end if
         that is another: "answer", "" for nothing, or the name of a type
     """
@@ -98,14 +105,34 @@ def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
             for index, raised in require_type(troubles, dict).items()
         },
         {
-            read_cell_index(index, n_cells): require_type(each, list)
+            read_cell_index(index, n_cells): _read_outputs(each)
             for index, each in require_type(outputs, dict).items()
         },
         {
-            require_type(name, str): (require_type(one, str), require_type(other, str))
-            for name, (one, other) in require_type(answers, dict).items()
+            read_text(name, MAX_NAME_LENGTH): _read_answer_kinds(*kinds)
+            for name, kinds in require_type(answers, dict).items()
         },
     )
+
+
+def _read_answer_kinds(at_check: Any, at_end: Any) -> tuple[str, str]:
+    """Read the kinds of an exercise's value at its check and at the end."""
+    return read_text(at_check, MAX_NAME_LENGTH), read_text(at_end, MAX_NAME_LENGTH)
+
+
+def _read_outputs(recorded: Any) -> list[dict[str, Any]]:
+    """Read what a cell has displayed."""
+    return [_read_output(each) for each in require_type(recorded, list)[:MAX_OUTPUTS]]
+
+
+def _read_output(output: Any) -> dict[str, Any]:
+    """Read a text that was printed, or the forms of a displayed object."""
+    fields = require_type(output, dict)
+    if "data" in fields:
+        forms = require_type(fields["data"], dict).items()
+        return {"data": {read_text(kind): read_text(text) for kind, text in forms}}
+    read = {name: read_text(fields[name]) for name in ("name", "text")}
+    return read | ({"cut": True} if fields.get("cut") is True else {})
 
 
 def read_call_reply(
@@ -133,26 +160,34 @@ def read_call_reply(
     pairs = zip(arguments, after, strict=True)
     after = tuple(before if callable(before) else each for before, each in pairs)
     exception = None if raised is None else _read_exception(raised)
-    calls = tuple(
-        (require_type(name, str), clean_text(require_type(line, str)))
-        for name, line in require_type(library_calls, list)
-    )
+    if len(require_type(library_calls, list)) > MAX_LIBRARY_CALLS:
+        raise wire.MalformedMessage("more calls than there are functions")
+    calls: dict[str, str] = {}
+    for name, line in library_calls:
+        calls[read_text(name, MAX_NAME_LENGTH)] = read_text(line, MAX_LINE_LENGTH)
     result = CallResult(kind, value, exception, after, shares_memory is True)
-    return CallReply(result, calls)
+    return CallReply(result, tuple(calls.items()))
 
 
 def _read_exception(raised: Any) -> Raised:
     """Read an exception that a child reports."""
     kinds, message, function, line_number, line = require_type(raised, tuple)
-    kinds = require_type(kinds, tuple)
-    names = tuple(clean_text(require_type(kind, str))[:100] for kind in kinds)
-    if not names:
-        raise wire.MalformedMessage("an exception without a type")
-    message, function, line = (
-        clean_text(require_type(text, str)[:MAX_TEXT_LENGTH])
-        for text in (message, function, line)
+    kinds = require_type(kinds, tuple)[:MAX_TYPES]
+    names = tuple(read_text(kind, MAX_NAME_LENGTH) for kind in kinds)
+    if not names or require_type(line_number, int) not in range(MAX_LINES):
+        raise wire.MalformedMessage("an exception without a type, or of no line")
+    return Raised(
+        names,
+        read_text(message, MAX_TEXT_LENGTH),
+        read_text(function, MAX_NAME_LENGTH),
+        line_number,
+        read_text(line, MAX_LINE_LENGTH),
     )
-    return Raised(names[:20], message, function, require_type(line_number, int), line)
+
+
+def read_text(value: Any, max_length: int | None = None) -> str:
+    """Read a text, cut to so many characters, as any file takes it."""
+    return clean_text(require_type(value, str)[:max_length])
 
 
 def read_cell_index(value: Any, n_cells: int) -> int:

@@ -9,10 +9,9 @@
 """
 
 import contextlib
-import json
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,8 @@ from autograder.grading.sandbox import Sandbox, SandboxClient, check_started
 from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 from autograder.messages.description import one_line
+
+MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
 
 
 class Engine:
@@ -130,11 +131,11 @@ class Engine:
         times: Times = {}
         with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
             times["cells"] = time.perf_counter() - start
-            outputs = session.report.outputs
+            outputs = {i: each for i, each in session.report.outputs.items() if each}
             exercises = judge_all(session, self.exercises, self.seed, times)
         times["all"] = time.perf_counter() - start
         troubles = _troubles(session, self.exercises)
-        return CodeResult(exercises, troubles, _outputs_for_json(outputs)), times
+        return CodeResult(exercises, troubles, outputs), times
 
 
 def sandbox_of(
@@ -168,15 +169,6 @@ def with_reading(times: Times, seconds: float) -> Times:
     return times | {"reading": seconds, "all": times.get("all", 0.0) + seconds}
 
 
-def _outputs_for_json(outputs: Mapping[int, list[Any]]) -> dict[int, list[Any]]:
-    """Return the outputs as JSON can hold them, without what it cannot."""
-    readable = {}
-    for index in sorted(outputs):
-        with contextlib.suppress(TypeError, ValueError):
-            readable[index] = json.loads(clean_text(json.dumps(outputs[index])))
-    return {index: each for index, each in readable.items() if each}
-
-
 def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...]:
     """Return a sentence on each cell that did not finish, and on what is no answer."""
     sentences = []
@@ -199,6 +191,9 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
             raised = report.troubles[index]
             kind, message = one_line(raised.types[0]), one_line(raised.message)
             sentences.append(f"{name} stopped with {kind}: {message}")
+    if len(sentences) > MAX_TROUBLES:
+        more = len(sentences) - MAX_TROUBLES
+        sentences[MAX_TROUBLES:] = [f"{more} more cells did not come to their end"]
     if session.used_up:
         sentences.append(
             f"grading the whole notebook takes {session.used_up}: what was left by "

@@ -198,17 +198,20 @@ def no_answer(exercise: Exercise) -> ExerciseResult:
 
 
 def _flags(session: Session, exercise: str) -> tuple[Flag, ...]:
-    """Return the library calls in an exercise, each with a line that has it."""
-    flags = set()
-    for flag in session.flags:
+    """Return the library functions called in an exercise, each with a line if any."""
+    flags: dict[str, Flag] = {}
+    for flag in sorted(session.flags, key=lambda flag: (not flag.line, str(flag))):
         if flag.exercise == exercise:
-            last = flag.what.rpartition(".")[2]
-            flags.add(replace(flag, line=flag.line or _import_line(session, last)))
-    return tuple(sorted(flags, key=str))
+            flags.setdefault(flag.what, flag)
+    return tuple(
+        flag if flag.line else replace(flag, line=_import_line(session, name))
+        for name, flag in sorted(flags.items())
+    )
 
 
-def _import_line(session: Session, name: str) -> str:
+def _import_line(session: Session, function: str) -> str:
     """Return the learner's line that brings a name in, where no frame shows it."""
+    name = function.rpartition(".")[2]
     for cell in session.cells:
         lines = cell.source.splitlines()
         for line in lines if cell.role in ("solution", "own") else ():

@@ -69,13 +69,15 @@ def _value(value: Any, digits: int, depth: int) -> str:
 
 
 def _container(value: Any, digits: int, depth: int) -> str:
+    """Write a container out, at least until it is too long to be shown."""
+    parts: list[str] = []
+    for part in value:
+        if sum(map(len, parts)) > LONGEST:
+            break
+        text = _value(value[part] if type(value) is dict else part, digits, depth)
+        parts.append(f"{show_key(part)}: {text}" if type(value) is dict else text)
     if type(value) is dict:
-        pairs = [
-            f"{show_key(key)}: {_value(part, digits, depth)}"
-            for key, part in value.items()
-        ]
-        return "{" + ", ".join(pairs) + "}"
-    parts = [_value(part, digits, depth) for part in value]
+        return "{" + ", ".join(parts) + "}"
     if type(value) is list:
         return "[" + ", ".join(parts) + "]"
     if type(value) is tuple:
@@ -109,7 +111,9 @@ def _text(value: Any) -> str:
 
 def show_key(key: Any) -> str:
     """Show a key of a dictionary: texts in double quotes, as in the docstrings."""
-    return f'"{key}"' if type(key) is str and key.isprintable() else show_value(key)
+    if type(key) is str and len(key) <= LONGEST and key.isprintable():
+        return f'"{key}"'
+    return show_value(key)
 
 
 def show_number(value: Any, digits: int = 4) -> str:

@@ -561,6 +561,19 @@ def test_judge_of_missing_file_and_of_folder_says_so(root, judged):
         path.mkdir(parents=True, exist_ok=True)
 
 
+@pytest.mark.sandbox
+def test_text_that_cannot_be_encoded_stops_no_class(root, call):
+    hand_in(root, "zoe")
+    submission = Submission()
+    submission.own("print('\\ud83d')\n'\\udc00'")
+    submission.write(root, "amara")
+    code, _, err = call("grade", "01", "--jobs", "1")
+    assert (code, err) == (0, "")
+    results = [json.loads(line) for line in lines(root)]
+    assert [each["student"] for each in results] == ["amara", "zoe"]
+    assert all(each["points"] == each["max_points"] for each in results)
+
+
 # --- as a process of its own -----------------------------------------------------
 
 

@@ -48,6 +48,18 @@ def warnings_outside_the_answers(submission: Submission) -> None:
 
 
 @honest
+def half_of_a_surrogate_pair_shown(submission: Submission) -> None:
+    # What bytes become under "surrogateescape", or a pair that a slice cuts in two.
+    submission.own(
+        "print('\\ud83d')\nprint(b'\\xf0'.decode('utf-8', 'surrogateescape'))"
+    )
+    submission.own(
+        "import sys\nprint('\\udfff', file=sys.stderr)\n{'\\ud83d': '\\udc00'}"
+    )
+    submission.own("raise ValueError('\\ud83d cannot be encoded')")
+
+
+@honest
 def logs_at_each_call(submission: Submission) -> None:
     _at_each_call(
         submission,

@@ -27,4 +27,5 @@ def test_honest_submission_gets_full_marks(build, engine, tmp_path):
     assert not lost, "\n".join(lost)
     assert result.points == result.max_points
     assert result.flags == ()
+    assert result.as_json().encode()
     assert stray_processes(engine) == []

@@ -147,3 +147,54 @@ def reports_a_cell_that_does_not_exist_and_ends(submission, world):
 @hostile(FAMILY, seconds=10)
 def reports_the_cell_of_an_answer_and_ends(submission, world):
     reporting_another_cell(submission, submission.index(NAME))
+
+
+@hostile(FAMILY, seconds=10)
+def reports_half_of_a_surrogate_pair_wherever_a_text_stands(submission, world):
+    half = "'\\ud83d'"
+    raised = f"(({half},), {half}, {half}, 1, {half})"
+    text = f"{{'name': {half}, 'text': {half}, {half}: 1}}"
+    shown = f"[{text}, {{'data': {{'text/plain': {half}, {half}: {half}}}}}]"
+    kinds = f"{{{half}: ('answer', ''), '{NAME}': ({half}, {half})}}"
+    submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{0: {shown}}}, {kinds})")
+
+
+# Says the right result, with more library calls than it made.
+FLAGGED = """\
+lines = [("course_lib.attention.{name}", f"line {{n}}") for n in range({count})]
+say("outcome", token, "value", answer(*given), None, None, False, lines)"""
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def reports_twenty_thousand_library_calls_at_each_call(submission, world):
+    saying(submission, FLAGGED.format(name=NAME, count=20_000))
+
+
+@hostile(FAMILY, flagged=(NAME,), seconds=10)
+def reports_one_library_call_from_many_lines(submission, world):
+    saying(submission, FLAGGED.format(name=NAME, count=900))
+
+
+@hostile(FAMILY, seconds=10)
+def reports_library_calls_of_no_function_that_is_watched(submission, world):
+    saying(submission, FLAGGED.format(name="{n}" * 100, count=900))
+
+
+@hostile(FAMILY, lost={NAME: "error"}, seconds=10)
+def sends_an_exception_of_long_texts(submission, world):
+    raised = '(("x" * 10**5,) * 9, "x" * 10**5, "x" * 10**5, 1, "x" * 10**5)'
+    saying(submission, f'say("outcome", token, "raised", None, {raised}, None, 0, [])')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def sends_an_exception_of_a_line_of_four_thousand_digits(submission, world):
+    raised = '(("ValueError",), "", "", 10**4000, "")'
+    saying(submission, f'say("outcome", token, "raised", None, {raised}, None, 0, [])')
+
+
+@hostile(FAMILY, seconds=10)
+def reports_long_texts_wherever_one_stands(submission, world):
+    long = "'x' * 10**5"
+    raised = f"(({long},), {long}, {long}, 1, {long})"
+    kinds = f"{{'{NAME}': ({long}, {long})}}"
+    submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{}}, {kinds})")

@@ -519,3 +519,62 @@ def exception_with_a_name_of_five_million_letters(submission, world):
 def exception_of_the_stub(submission, world):
     above = "def give_up():\n    raise NotImplementedError  # full marks, please\n"
     twist(submission, "give_up()", above)
+
+
+# Half of a surrogate pair is a text for Python, and for no file and no database.
+HALF = "'\\ud83d'"
+
+
+@hostile(FAMILY, lost=WRONG)
+def half_of_a_surrogate_pair_as_the_result(submission, world):
+    twist(submission, HALF)
+
+
+@hostile(FAMILY, lost=WRONG)
+def arrays_of_half_a_surrogate_pair(submission, world):
+    twist(submission, f"np.full(answer.shape, {HALF})")
+
+
+@hostile(FAMILY, lost={STEPS: "wrong"})
+def keys_that_are_half_a_surrogate_pair(submission, world):
+    twist(submission, f"answer | {{{HALF}: {HALF}, ({HALF},): [{HALF}]}}", name=STEPS)
+
+
+@hostile(FAMILY, lost={NAME: "error"})
+def half_of_a_surrogate_pair_in_an_exception(submission, world):
+    above = f"""
+class Named(type):
+    __name__ = {HALF}
+
+
+class Odd(ValueError, metaclass=Named):
+    pass
+
+
+def give_up():
+    raise Odd({HALF})
+"""
+    twist(submission, "give_up()", above)
+
+
+@hostile(FAMILY)
+def half_of_a_surrogate_pair_in_all_that_an_own_cell_shows(submission, world):
+    submission.own(f"print({HALF})")
+    submission.own(f"display({{'text/plain': {HALF}, {HALF}: {HALF}}}, raw=True)")
+    submission.own(f"{{{HALF}: {HALF}}}")
+    submission.own(f"raise ValueError({HALF})")
+
+
+@hostile(FAMILY, lost={STEPS: "wrong"})
+def key_of_two_hundred_thousand_letters(submission, world):
+    twist(submission, "answer | {'x' * 200_000: 1.0}", name=STEPS)
+
+
+@hostile(FAMILY, lost={STEPS: "wrong"})
+def nine_thousand_keys_too_many(submission, world):
+    twist(submission, "answer | {str(n): n for n in range(9000)}", name=STEPS)
+
+
+@hostile(FAMILY, lost=WRONG)
+def lists_of_lists_of_lists(submission, world):
+    twist(submission, "[[[0] * 40] * 40] * 20")

@@ -22,6 +22,7 @@ for module in pkgutil.iter_modules(corpus.__path__):
         importlib.import_module(f"tests.hostile.{module.name}")
 
 MOST_LINES = 1000  # of a cell in the corpus
+MAX_RESULT_BYTES = 100_000  # a right submission's has 11,000
 LONG = 20  # seconds that such a case may take
 # The first word stands in the ids of the cases; one process runs the whole family.
 FAMILIES = sorted({case.family.split()[0] for case in corpus.CASES.values()})
@@ -64,6 +65,7 @@ def test_hostile_submission_gets_its_verdicts_and_leaves_nothing(case, outside, 
     assert outside.state() == before
     shutil.rmtree(world.submission.parents[1], ignore_errors=True)
     data = result.as_json()
+    assert len(data.encode()) < MAX_RESULT_BYTES
     assert world.secret not in data
     lines = [int(number) for number in re.findall(r"\(line (\d+)", data)]
     assert max(lines, default=0) <= MOST_LINES  # a longer number may tell something
@@ -88,8 +90,9 @@ def expect(case, result):
             assert exercise.report
         else:
             assert exercise.points == load(name).points, exercise.report
-    flagged = {flag.exercise for flag in result.flags}
-    assert flagged == {*case.flagged}
+    flagged = [(flag.exercise, flag.what) for flag in result.flags]
+    assert {exercise for exercise, _ in flagged} == {*case.flagged}
+    assert len(flagged) == len({*flagged})
 
 
 @pytest.mark.parametrize("family", FAMILIES)
