@@ -13,6 +13,7 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.values import (
     FLOATS,
     bytes_per_number,
+    dtype_name,
     is_array,
     is_one_of,
     is_tensor,
@@ -138,7 +139,7 @@ def least_precise(call: Call) -> Precision:
     for _, leaf in leaves([call.arguments, call.keywords]):
         size = bytes_per_number(leaf) if _has_dtype(leaf) else 8
         if size < least.bytes_per_number:
-            least = Precision(size, str(leaf.dtype).removeprefix("torch."))
+            least = Precision(size, dtype_name(leaf))
     return least
 
 

@@ -24,6 +24,16 @@ CONTAINERS: Types = (list, tuple, dict, set, frozenset)
 COUNTING: Types = (Counter, defaultdict)  # dictionaries with a special constructor
 MAX_DEPTH = 50  # levels of nesting that are read
 
+# Of tensors whose numbers NumPy can take: of others there is nothing to compare.
+TENSOR_DTYPES = frozenset(
+    {
+        *("bool", "uint8", "uint16", "uint32", "uint64"),
+        *("int8", "int16", "int32", "int64"),
+        *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+        *("float8_e8m0fnu", "float16", "bfloat16", "float32", "float64"),
+        *("complex64", "complex128"),
+    }
+)
 NUMBER_KINDS = {
     "f": "floats",
     "i": "integers",
@@ -55,10 +65,16 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and is_one_of(value, (torch.Tensor, torch.nn.Parameter))
 
 
+def dtype_name(value: Any) -> str:
+    """Return the name of an array's or a tensor's dtype, such as ``float64``."""
+    return str(value.dtype).removeprefix("torch.")
+
+
 def has_numbers(value: Any) -> bool:
     """Decide whether ``as_array`` can read a tensor: it is dense and has its data."""
     return (
         str(value.layout) == "torch.strided"
+        and dtype_name(value) in TENSOR_DTYPES
         and not value.is_meta
         and not value.is_quantized
         and not value.is_nested

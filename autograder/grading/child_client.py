@@ -230,7 +230,7 @@ class ChildClient:
             self._send(wire.pack(["run", sources, list(skipped)]))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
                 deadline = min(time.monotonic() + seconds, end)
-                word, *fields = self._receive(deadline, starting=index < 0)
+                word, *fields = self._receive(deadline, wire.FROM_CELLS, index < 0)
                 with treat_malformed_as_crash():
                     if word == "ran":
                         return read_cells_report(fields, len(cells))
@@ -265,7 +265,7 @@ class ChildClient:
         self._send(wire.pack(request, number_of))
         deadline, callback_seconds = time.monotonic() + seconds, 0.0
         for _ in range(MAX_CALLBACKS):
-            word, *fields = self._receive(deadline)
+            word, *fields = self._receive(deadline, wire.FROM_CALL)
             with treat_malformed_as_crash():
                 if _is_stale(word, fields[0], token):
                     continue
@@ -310,14 +310,15 @@ class ChildClient:
         except OSError:
             pass  # it is gone, and may have sent something before: that is still read
 
-    def _receive(self, deadline: float, starting: bool = False) -> list[Any]:
+    def _receive(
+        self, deadline: float, limits: wire.FrameLimits, starting: bool = False
+    ) -> list[Any]:
         """Return the child's next message, a list that begins with a word.
 
         starting : before its first cell; only then can it say that it was not isolated
         """
         try:
-            max_bytes = wire.MAX_CHILD_TREE_BYTES
-            frame = wire.receive(self.child.connection, deadline, max_bytes)
+            frame = wire.receive(self.child.connection, deadline, limits)
             message = wire.unpack(frame)
         except TimeoutError:
             raise ChildLost("timeout") from None

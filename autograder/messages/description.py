@@ -16,6 +16,7 @@ from autograder.checking.values import (
     FLOATS,
     INTEGERS,
     as_array,
+    dtype_name,
     has_numbers,
     is_array,
     is_one_of,
@@ -127,7 +128,8 @@ def show_number(value: Any, digits: int = 4) -> str:
         return str(int(value)) if small else f"{Decimal(int(value)):.{digits}g}"
     if is_one_of(value, (bool, np.bool_)):
         return str(value)
-    return f"{value:.{digits}g}"
+    with np.errstate(all="ignore"):  # a long double may be beyond every float
+        return f"{value:.{digits}g}"
 
 
 def show_apart(actual: Any, expected: Any) -> tuple[str, str]:
@@ -187,8 +189,10 @@ def describe_kind(value: Any) -> str:
     if is_array(value):
         return f"an array of {number_kind(value)}"
     if is_tensor(value):
-        dense = has_numbers(value)
-        return f"a torch tensor of {number_kind(value)}" if dense else "a sparse tensor"
+        if has_numbers(value):
+            return f"a torch tensor of {number_kind(value)}"
+        dense = str(value.layout) == "torch.strided"
+        return f"a torch tensor of {dtype_name(value)}" if dense else "a sparse tensor"
     return describe(value)
 
 

@@ -314,7 +314,7 @@ def test_size_of_a_callbacks_arguments_is_limited(sandbox):
     text = "def f(g, count):\n    return g(bytes(count))"
     with session_of(sandbox, own(text), check("f")) as session:
         assert value(session, "f", len, 1000) == 1000
-        assert call(session, "f", len, 1 << 18).kind == "crashed"
+        assert call(session, "f", len, 1 << 17).kind == "crashed"
 
 
 def test_time_of_callbacks_is_not_the_learners(sandbox):

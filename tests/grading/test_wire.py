@@ -96,6 +96,9 @@ class Metaclass(type):
         (len, "builtin_function_or_method"),
         (torch.zeros(2).to_sparse(), "Tensor that is not dense"),
         (1 << (1 << 16), "int of too many digits"),
+        (np.zeros((1,) * 40), "ndarray of float64"),
+        (np.empty((0, 1 << 39)), "ndarray of float64"),
+        (np.zeros(2, "M8[s]"), "ndarray of datetime64"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -120,15 +123,26 @@ def test_function_arrives_as_its_number():
 @pytest.mark.parametrize(
     "value",
     [
-        np.zeros(wire.MAX_ARRAY_BYTES),
-        [np.zeros(wire.MAX_ARRAY_BYTES // 16)] * 3,
+        np.zeros(wire.TO_CHILD.arrays),
+        [np.zeros(wire.TO_CHILD.arrays // 16)] * 3,
         "x" * (5 << 20),
+        [0] * (wire.MAX_PARTS + 1),
+        [[0] * 1000] * (wire.MAX_PARTS // 1000),
+        {*range(wire.MAX_KEYS + 1)},
+        [dict.fromkeys(range(1000))] * (wire.MAX_KEYS // 1000 + 1),
     ],
-    ids=["one array", "several", "a text"],
+    ids=["one array", "several", "a text", "list", "lists", "set", "dictionaries"],
 )
 def test_pack_refuses_values_that_are_too_large(value):
     with pytest.raises(TooLarge):
         pack(value)
+
+
+def test_vocabulary_of_five_thousand_tokens_arrives():
+    ids = {f"token{i}": i for i in range(5000)}
+    merges = {(f"a{i}", f"b{i}"): i for i in range(4000)}
+    assert round_trip(ids) == ids
+    assert round_trip([merges, {*merges}]) == [merges, {*merges}]
 
 
 def frame(tree, data=b""):
@@ -148,6 +162,12 @@ def frame(tree, data=b""):
         ["a", "|V8", [1], False, 0, 8],
         ["a", "<f8,<f8", [1], False, 0, 16],
         ["a", "<U0", [4], False, 0, 0],
+        ["a", "<U999999", [0], False, 0, 0],
+        ["a", "<f8", [0, 1 << 39], False, 0, 0],
+        ["a", "<u4", [2], False, 0, 4],
+        ["T", "bits8", [8], 0, 8],
+        ["T", "complex32", [2], 0, 8],
+        ["T", "float64", [0, 1 << 39], 0, 0],
         ["T", "qint8", [8], 0, 8],
         ["T", "load", [8], 0, 8],
         ["T", "float64", [2], 0, 8],
@@ -172,6 +192,57 @@ def frame(tree, data=b""):
 def test_false_frame_is_a_malformed_message(tree):
     with pytest.raises(MalformedMessage):
         unpack(frame(tree, bytes(8)))
+
+
+MODULUS = (1 << 61) - 1  # hash() of a number is what it leaves
+COLLIDING = [
+    *(["i", format(i * MODULUS, "x")] for i in range(wire.MAX_EQUAL_HASHES + 9)),
+]
+
+
+@pytest.mark.parametrize("tag", ["s", "z", "d"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda key: key, lambda key: ["t", key, "x"], lambda key: ["z", key]],
+    ids=["numbers", "tuples", "frozen sets"],
+)
+def test_keys_of_equal_hashes_are_a_malformed_message(tag, wrap):
+    keys = map(wrap, COLLIDING)
+    parts = [part for key in keys for part in ((key, 0) if tag == "d" else (key,))]
+    with pytest.raises(MalformedMessage, match="equal hashes"):
+        unpack(frame(["l", [tag, *parts]]))
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ["l", *[0] * (wire.MAX_PARTS + 1)],
+        ["l", *[["l", *[0] * 1000]] * (wire.MAX_PARTS // 1000)],
+        ["s", *range(wire.MAX_KEYS + 1)],
+        ["l", *[["s", *range(1000)]] * (wire.MAX_KEYS // 1000 + 1)],
+        ["l", *[["?", f"type {i}"] for i in range(wire.MAX_UNKNOWN_TYPES + 1)]],
+    ],
+    ids=["list", "lists", "set", "sets", "types"],
+)
+def test_too_many_parts_are_a_malformed_message(tree):
+    with pytest.raises(MalformedMessage):
+        unpack(frame(tree))
+
+
+def test_arrays_that_share_bytes_are_a_malformed_message():
+    # A few bytes each would make copies of the same megabytes without end.
+    for tree in (["a", "<f8", [8], False, 0, 64], ["T", "float64", [8], 0, 64]):
+        assert unpack(frame(tree, bytes(64))).shape == (8,)
+        with pytest.raises(MalformedMessage, match="another array's"):
+            unpack(frame(["l", tree, tree], bytes(64)))
+
+
+def test_booleans_of_other_bytes_are_booleans():
+    raw = bytes([0, 1, 2, 255])
+    for tree in (["a", "|b1", [4], False, 0, 4], ["T", "bool", [4], 0, 4]):
+        arrived = unpack(frame(tree, raw))
+        assert arrived.tolist() == [False, True, True, True]
+        assert arrived.sum() == 3
 
 
 def test_endless_nesting_is_a_malformed_message():

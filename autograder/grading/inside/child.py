@@ -35,7 +35,7 @@ from . import library, shell, wire
 from .selection import chosen_cells
 
 MAX_MESSAGE_LENGTH = 2000  # characters of an exception's text
-MAX_OUTPUT_BYTES = wire.MAX_CHILD_TREE_BYTES * 3 // 4  # of all cells
+MAX_OUTPUT_BYTES = wire.FROM_CELLS.tree * 3 // 4  # of all cells
 CellToRun = tuple[str, str, str]  # role, source, exercise
 
 
@@ -197,7 +197,8 @@ class SubmissionRunner:
             return b"too big"
 
     def _send(self, *words: Any) -> None:
-        frame = wire.pack(list(words), max_tree_bytes=wire.MAX_CHILD_TREE_BYTES)
+        limits = wire.FROM_CELLS if words[0] in ("at", "ran") else wire.FROM_CALL
+        frame = wire.pack(list(words), limits=limits)
         wire.send(self.connection, frame)
 
 

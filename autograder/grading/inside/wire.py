@@ -11,6 +11,7 @@ A frame is two lengths, a tree, and the bytes of all arrays behind it.
 
 import gc
 import math
+import operator
 import re
 import socket
 import struct
@@ -18,21 +19,36 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 import numpy as np
 
+from autograder.checking.values import TENSOR_DTYPES, dtype_name, has_numbers
+
 LENGTHS = struct.Struct(">II")
-MAX_TREE_BYTES = 4 << 20  # bytes of a message to a child: all the cells at once
-MAX_CHILD_TREE_BYTES = (
-    1 << 20
-)  # of a child's message: reading it takes at most a second
-MAX_ARRAY_BYTES = 64 << 20  # of arrays in one frame
 MAX_DEPTH = 60  # levels of nesting, a little more than a case compares
+MAX_PARTS = 50_000  # of all containers in a frame: each is compared and described
+MAX_KEYS = 10_000  # of all sets and dictionaries: at worst each is compared with each
+MAX_EQUAL_HASHES = 100  # of the keys of one container: honest ones hardly ever collide
 MAX_INT_BITS = 14_000  # Python prints no more than 4,300 digits
-DTYPE = re.compile(r"[<>|=]?([biufc]\d{1,2}|[US]\d{1,9})")
 MAX_AXES = 32
+MAX_UNKNOWN_TYPES = 100  # that keep their names: each becomes a class
+# All dtypes of arrays that cross; of tensors, see ``values``.
+DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f(2|4|8|12|16)|c(8|16|24|32)|[US]\d{1,5})")
+LAST_CODE_POINT = 0x10FFFF
+
+
+class FrameLimits(NamedTuple):
+    """How many bytes a frame may have: of its tree, and of arrays."""
+
+    tree: int
+    arrays: int
+
+
+TO_CHILD = FrameLimits(4 << 20, 64 << 20)  # with all the cells at once
+FROM_CELLS = FrameLimits(1 << 20, 0)  # with the pictures that cells display
+FROM_CALL = FrameLimits(256 << 10, 4 << 20)  # both are a hundred times what a case asks
 
 CONTAINERS: dict[type, str] = {
     list: "l",
@@ -43,8 +59,10 @@ CONTAINERS: dict[type, str] = {
     Counter: "d",  # arrives as a dictionary
     defaultdict: "d",
 }
+WITH_KEYS = "szd"  # tags of containers that look up what is in them
 PLAIN = (type(None), bool, float, str, bytes)
 PLAIN_SET = {*PLAIN}
+TAGS = {*CONTAINERS.values()}
 
 
 class TooLarge(ValueError):
@@ -76,7 +94,7 @@ FunctionNumber = Callable[[Any], int | None]  # under which a function crosses
 def pack(
     value: Any,
     number_of: FunctionNumber = lambda function: None,
-    max_tree_bytes: int = MAX_TREE_BYTES,
+    limits: FrameLimits = TO_CHILD,
 ) -> bytes:
     """Write a value as a frame; raises ``TooLarge``.
 
@@ -85,13 +103,14 @@ def pack(
     blobs: list[bytes] = []
     try:
         tree = msgpack.packb(
-            _Writer(number_of, blobs).tree(value, 0), unicode_errors="surrogatepass"
+            _Writer(number_of, blobs, limits.arrays).tree(value, 0),
+            unicode_errors="surrogatepass",
         )
     except (ValueError, OverflowError, RecursionError) as error:
         raise TooLarge(str(error)) from None
     data = b"".join(blobs)
-    if len(tree) > max_tree_bytes or len(data) > MAX_ARRAY_BYTES:
-        raise TooLarge(f"{len(tree) + len(data)} bytes")
+    if len(tree) > limits.tree:
+        raise TooLarge(f"{len(tree)} bytes")
     return LENGTHS.pack(len(tree), len(data)) + tree + data
 
 
@@ -106,6 +125,7 @@ def unpack(frame: bytes) -> Any:
             frame[LENGTHS.size : start],
             strict_map_key=False,
             unicode_errors="surrogatepass",
+            max_array_len=MAX_PARTS + 1,
             max_map_len=0,  # the writer makes none
             max_ext_len=0,
         )
@@ -122,10 +142,13 @@ def unpack(frame: bytes) -> Any:
 class _Writer:
     """Turns a value into a tree of lists, with the arrays' bytes in blobs."""
 
-    def __init__(self, number_of: FunctionNumber, blobs: list[bytes]) -> None:
+    def __init__(
+        self, number_of: FunctionNumber, blobs: list[bytes], max_bytes: int
+    ) -> None:
         self.number_of = number_of
         self.blobs = blobs
-        self.n_bytes = 0
+        self.max_bytes = max_bytes
+        self.n_bytes = self.n_parts = self.n_keys = 0
 
     def tree(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -138,6 +161,10 @@ class _Writer:
         for container, tag in CONTAINERS.items():  # no look-up: a type's hash may lie
             if kind is container:
                 parts = _flattened(value) if tag == "d" else value
+                self.n_parts += len(parts)
+                self.n_keys += len(value) if tag in WITH_KEYS else 0
+                if self.n_parts > MAX_PARTS or self.n_keys > MAX_KEYS:
+                    raise TooLarge(f"more than {MAX_PARTS} parts or {MAX_KEYS} keys")
                 if _all_plain(parts):
                     return [tag, *parts]
                 return [tag, *[self.tree(part, depth + 1) for part in parts]]
@@ -158,7 +185,8 @@ class _Writer:
         if kind is not np.ndarray and kind is not np.dtype(kind).type:
             return ["?", _type_name(kind)]
         dtype = value.dtype.str
-        if not DTYPE.fullmatch(dtype) or not value.dtype.itemsize:
+        crosses = DTYPE.fullmatch(dtype) and value.dtype.itemsize
+        if not crosses or not _is_shape([*value.shape]):
             return ["?", _array_type_name(value, kind)]
         if kind is not np.ndarray:
             return ["n", dtype, *self.blob(value.tobytes())]
@@ -167,18 +195,19 @@ class _Writer:
         return ["a", dtype, list(value.shape), fortran_order, *location]
 
     def tensor(self, value: Any, torch: Any) -> Any:
-        if str(value.layout) != "torch.strided" or value.is_meta or value.is_quantized:
-            return ["?", "Tensor that is not dense"]
+        dtype = dtype_name(value)
+        if not has_numbers(value) or not _is_shape([*value.shape]):
+            dense = str(value.layout) == "torch.strided"
+            return ["?", f"Tensor of {dtype}" if dense else "Tensor that is not dense"]
         value = value.detach().cpu().contiguous().resolve_conj().resolve_neg()
-        dtype = str(value.dtype).removeprefix("torch.")
         raw = value.reshape(-1).view(torch.uint8).numpy().tobytes()
         return ["T", dtype, list(value.shape), *self.blob(raw)]
 
     def blob(self, raw: bytes) -> tuple[int, int]:
         """Add an array's bytes; return where they start and how many there are."""
         self.n_bytes += len(raw)
-        if self.n_bytes > MAX_ARRAY_BYTES:
-            raise TooLarge(f"more than {MAX_ARRAY_BYTES} bytes of arrays")
+        if self.n_bytes > self.max_bytes:
+            raise TooLarge(f"more than {self.max_bytes} bytes of arrays")
         self.blobs.append(raw)
         return self.n_bytes - len(raw), len(raw)
 
@@ -188,6 +217,8 @@ class _Reader:
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
+        self.n_bytes = self.n_parts = self.n_keys = 0  # that have been read
+        self.unknown_types: dict[str, type[UnknownObject]] = {}
 
     def value(self, tree: Any, depth: int) -> Any:
         if type(tree) is not list:
@@ -195,12 +226,24 @@ class _Reader:
         if depth > MAX_DEPTH + 1:
             raise MalformedMessage("nested too deep")
         tag, *parts = tree
-        if tag in ("l", "t", "s", "z", "d"):
-            inner = parts
-            if any(type(part) is list for part in parts):
-                inner = [self.value(part, depth + 1) for part in parts]
-            return _container(tag, inner)
-        return getattr(self, READERS[tag])(*parts)
+        if tag not in TAGS:
+            return getattr(self, READERS[tag])(*parts)
+        self.n_parts += len(parts)
+        if self.n_parts > MAX_PARTS:
+            raise MalformedMessage("too many parts")
+        if any(type(part) is list for part in parts):
+            parts = [self.value(part, depth + 1) for part in parts]
+        return self.container(tag, parts)
+
+    def container(self, tag: str, parts: list[Any]) -> Any:
+        if tag in WITH_KEYS:
+            keys = parts[::2] if tag == "d" else parts
+            self.n_keys += len(keys)
+            if self.n_keys > MAX_KEYS or _collide(keys):
+                raise MalformedMessage("too many keys, or keys of equal hashes")
+        if tag == "d":
+            return dict(zip(keys, parts[1::2], strict=True))
+        return {"l": list, "t": tuple, "s": set, "z": frozenset}[tag](parts)
 
     def integer(self, text: str) -> int:
         if len(text) > MAX_INT_BITS // 4 + 1:
@@ -219,26 +262,28 @@ class _Reader:
         if not DTYPE.fullmatch(dtype):
             raise MalformedMessage("a dtype that does not cross")
         numpy_dtype = np.dtype(dtype)
-        count = self.count(shape)
-        size = numpy_dtype.itemsize
-        if not size or count * size != length:
-            raise MalformedMessage("an array whose size and bytes differ")
-        flat = np.frombuffer(self.bytes(start, length), numpy_dtype, count)
+        raw = self.blob(shape, numpy_dtype.itemsize, start, length)
+        flat = np.frombuffer(raw, numpy_dtype)
+        if numpy_dtype.kind == "b":  # of other bytes than 0 and 1, too
+            flat = flat.view(np.uint8) != 0
+        elif numpy_dtype.kind == "U":
+            code_points = flat.view(f"{numpy_dtype.byteorder}u4")
+            if code_points.size and code_points.max() > LAST_CODE_POINT:
+                raise MalformedMessage("letters that do not exist")
         return flat.reshape(shape, order="F" if fortran_order else "C").copy(order="K")
 
     def tensor(self, name: str, shape: list[int], start: int, length: int) -> Any:
         import torch
 
-        kind = getattr(torch, name, None)
-        if not isinstance(kind, torch.dtype) or name.startswith("q"):
-            raise MalformedMessage("a tensor of unknown numbers")
-        count = self.count(shape)
-        if count * torch.empty(0, dtype=kind).element_size() != length:
-            raise MalformedMessage("a tensor whose size and bytes differ")
-        if not count:
-            return torch.empty(shape, dtype=kind)
-        raw = bytearray(self.bytes(start, length))
-        return torch.frombuffer(raw, dtype=kind).reshape(shape).clone()
+        if name not in TENSOR_DTYPES:
+            raise MalformedMessage("a dtype that does not cross")
+        dtype = getattr(torch, name)
+        raw = bytearray(self.blob(shape, dtype.itemsize, start, length))
+        if not raw:
+            return torch.empty(shape, dtype=dtype)
+        if name == "bool":
+            return torch.frombuffer(raw, dtype=torch.uint8).ne(0).reshape(shape)
+        return torch.frombuffer(raw, dtype=dtype).reshape(shape).clone()
 
     def callback(self, number: int) -> Callback:
         if type(number) is not int:
@@ -246,19 +291,26 @@ class _Reader:
         return Callback(number)
 
     def unknown(self, name: str) -> UnknownObject:
-        printable = "".join(c if c.isprintable() else "?" for c in str(name)[:80])
-        return type(printable or "?", (UnknownObject,), {})()
+        if type(name) is not str:
+            raise MalformedMessage("a type without a name")
+        name = "".join(c if c.isprintable() else "?" for c in name[:80]) or "?"
+        if name not in self.unknown_types:
+            if len(self.unknown_types) == MAX_UNKNOWN_TYPES:
+                raise MalformedMessage("too many types")
+            self.unknown_types[name] = type(name, (UnknownObject,), {})
+        return self.unknown_types[name]()
 
-    def count(self, shape: list[int]) -> int:
-        if type(shape) is not list or len(shape) > MAX_AXES:
+    def blob(
+        self, shape: list[int], item_size: int, start: int, length: int
+    ) -> memoryview:
+        """Return an array's bytes, which lie behind those of the array before."""
+        if type(shape) is not list or not _is_shape(shape):
             raise MalformedMessage("not a shape")
-        if not all(type(size) is int and 0 <= size < 1 << 40 for size in shape):
-            raise MalformedMessage("not a shape")
-        return math.prod(shape)
-
-    def bytes(self, start: int, length: int) -> memoryview:
-        if start < 0 or length < 0 or start + length > len(self.data):
-            raise MalformedMessage("bytes that are not there")
+        if not item_size or math.prod(shape) * item_size != length:
+            raise MalformedMessage("an array whose size and bytes differ")
+        self.n_bytes += length
+        if start != self.n_bytes - length or self.n_bytes > len(self.data):
+            raise MalformedMessage("bytes that are not there, or another array's")
         return self.data[start : start + length]
 
 
@@ -273,10 +325,19 @@ READERS = {
 }
 
 
-def _container(tag: str, parts: list[Any]) -> Any:
-    if tag == "d":
-        return dict(zip(parts[::2], parts[1::2], strict=True))
-    return {"l": list, "t": tuple, "s": set, "z": frozenset}[tag](parts)
+def _is_shape(sizes: list[int]) -> bool:
+    """Decide whether an array of these sizes crosses; an empty one may be huge, too."""
+    if len(sizes) > MAX_AXES or not all(type(s) is int and s >= 0 for s in sizes):
+        return False
+    return math.prod(size or 1 for size in sizes) <= TO_CHILD.arrays
+
+
+def _collide(keys: list[Any]) -> bool:
+    """Decide whether too many keys have equal hashes: to look one up would be slow."""
+    if len(keys) <= MAX_EQUAL_HASHES:
+        return False
+    hashes = sorted(map(hash, keys))
+    return sum(map(operator.eq, hashes, hashes[1:])) > MAX_EQUAL_HASHES
 
 
 def _all_plain(parts: Any) -> bool:
@@ -325,7 +386,7 @@ def send(connection: socket.socket, frame: bytes) -> None:
 def receive(
     connection: socket.socket,
     deadline: float | None = None,
-    max_tree_bytes: int = MAX_TREE_BYTES,
+    limits: FrameLimits = TO_CHILD,
 ) -> bytes:
     """Receive a frame.
 
@@ -336,7 +397,7 @@ def receive(
     """
     head = _receive_exactly(connection, LENGTHS.size, deadline)
     tree, data = LENGTHS.unpack(head)
-    if tree > max_tree_bytes or data > MAX_ARRAY_BYTES:
+    if tree > limits.tree or data > limits.arrays:
         raise MalformedMessage("a frame that is too long")
     return bytes(head + _receive_exactly(connection, tree + data, deadline))
 
