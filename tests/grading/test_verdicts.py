@@ -198,7 +198,7 @@ def test_text_that_no_file_takes_costs_nothing(course, journal):
     assert len(journal.results(LESSON)) == 2
 
 
-def test_verdicts_that_cannot_be_stored_are_that_submissions_fault(
+def test_verdicts_that_cannot_be_stored_are_one_students_fault(
     course, journal, monkeypatch
 ):
     for student in "ab":

@@ -154,9 +154,9 @@ def reports_half_of_a_surrogate_pair_wherever_a_text_stands(submission, world):
     half = "'\\ud83d'"
     raised = f"(({half},), {half}, {half}, 1, {half})"
     text = f"{{'name': {half}, 'text': {half}, {half}: 1}}"
-    shown = f"[{text}, {{'data': {{'text/plain': {half}, {half}: {half}}}}}]"
+    outputs = f"[{text}, {{'data': {{'text/plain': {half}, {half}: {half}}}}}]"
     kinds = f"{{{half}: ('answer', ''), '{NAME}': ({half}, {half})}}"
-    submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{0: {shown}}}, {kinds})")
+    submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{0: {outputs}}}, {kinds})")
 
 
 # Says the right result, with more library calls than it made.
