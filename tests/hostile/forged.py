@@ -30,7 +30,9 @@ def say(*words):
 
 def say_tree(*tree):
     tree = msgpack.packb(["l", *tree])
-    os.write(3, len(tree).to_bytes(4, "big") + bytes(4) + tree)
+    frame = len(tree).to_bytes(4, "big") + bytes(4) + tree
+    while frame:
+        frame = frame[os.write(3, frame):]
 
 
 """

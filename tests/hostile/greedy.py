@@ -3,7 +3,7 @@
 from autograder.demo.sample_class import right_answer
 from tests.hostile import hostile
 from tests.hostile.attacks import NAME, inside
-from tests.hostile.forged import SAYS
+from tests.hostile.forged import CRASHED, SAYS, saying
 from tests.submissions import EXERCISES
 
 FAMILY = "uses everything up"
@@ -454,3 +454,80 @@ while frame:
     frame = frame[os.write(3, frame):]
 os._exit(0)"""
     inside(submission, deed)
+
+
+# To look one of these up, Python compares it with all that came before.
+KEYS = """
+colliding = [["i", format(n * ((1 << 61) - 1), "x")] for n in range(9000)]
+"""
+
+
+def saying_keys(submission, value):
+    """Say in each judged call that the result is one that takes long to build.
+
+    value : an expression over ``colliding``, a tree as the wire writes it
+    """
+    words = f'"outcome", token, "value", {value}, None, None, False, ["l"]'
+    saying(submission, f"say_tree({words})")
+    cell = submission.cell(NAME)
+    cell.source = KEYS + cell.source
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def sends_a_set_of_numbers_of_equal_hashes(submission, world):
+    saying_keys(submission, '["s", *colliding]')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def sends_a_dictionary_of_tuples_of_equal_hashes(submission, world):
+    items = 'part for key in colliding for part in (["t", key, 1], 0)'
+    saying_keys(submission, f'["d", *({items})]')
+
+
+@hostile(FAMILY, lost=CRASHED, seconds=10)
+def sends_sets_of_equal_hashes_again_and_again(submission, world):
+    sets = "colliding[n:n + 900] for n in range(0, 9000, 900)"
+    saying_keys(submission, f'["l", *(["s", *keys] for keys in ({sets}))]')
+
+
+@hostile(FAMILY, seconds=15)
+def reports_outputs_of_cells_with_equal_hashes(submission, world):
+    said = '"ran", ["d"], ["d", *(part for key in colliding for part in (key, 0))], 0'
+    submission.own(f"{SAYS}{KEYS}say_tree({said})")
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def asks_the_grader_with_keys_of_equal_hashes(submission, world):
+    asking(
+        submission,
+        """\
+say_tree("callback", speaker().token, 0, ["t", ["s", *colliding]], ["d"])
+    import time
+    time.sleep(60)""",
+    )
+    cell = submission.cell(ATTENTION)
+    cell.source = SAYS + KEYS + cell.source
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
+def asks_the_grader_for_a_product_that_takes_long(submission, world):
+    asking(
+        submission,
+        "while True: scaled_scores(*[np.ones((10_000, 6), np.int8)] * 2)",
+    )
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def returns_long_lists_that_are_compared_with_each_other(submission, world):
+    submission.answer(ATTENTION, USED.format("return [0.5] * 25_000"))
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def returns_many_lists_in_lists_that_are_compared(submission, world):
+    submission.answer(ATTENTION, USED.format("return [[[[[]]]] for _ in range(4900)]"))
+
+
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+def returns_many_arrays_that_are_compared(submission, world):
+    arrays = "[np.zeros((1, 0))] * 5000"
+    submission.answer(ATTENTION, USED.format(f"return {arrays}, 0"))
