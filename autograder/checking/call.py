@@ -11,6 +11,7 @@ import linecache
 import signal
 import sys
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -137,6 +138,7 @@ def local_runner(
 
 
 RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything
+AT_ONCE = 1e-6  # seconds; none at all would be no alarm
 
 
 class TimeLimitExceeded(BaseException):
@@ -152,20 +154,43 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     Without effect outside the main thread and on systems without alarms (Windows),
     where a learner interrupts the kernel by hand.
     """
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if seconds is None or not in_main_thread or not hasattr(signal, "setitimer"):
+    if seconds is None or not _has_alarms():
         yield
         return
     before = signal.signal(signal.SIGALRM, _raise_limit_exceeded)
-    signal.setitimer(signal.ITIMER_REAL, seconds, RETRY_SECONDS)
     try:
         try:
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, AT_ONCE), RETRY_SECONDS)
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     finally:  # once more: the alarm may have gone off in the line above
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def paused_limit() -> Iterator[None]:
+    """Leave out of the ``time_limit`` around this block what the block waits.
+
+    Nothing is raised inside the block; what this thread computes there is counted.
+    """
+    if not _has_alarms():
+        yield
+        return
+    start = time.thread_time()
+    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
+    finally:
+        if seconds:
+            left = seconds - (time.thread_time() - start)
+            signal.setitimer(signal.ITIMER_REAL, max(left, AT_ONCE), RETRY_SECONDS)
+
+
+def _has_alarms() -> bool:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return in_main_thread and hasattr(signal, "setitimer")
 
 
 def _raise_limit_exceeded(*_: Any) -> None:

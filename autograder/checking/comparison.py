@@ -108,7 +108,7 @@ def _compare_form(
         return None if actual is expected else Difference("type", actual, expected)
     if is_one_of(expected, (list, tuple)) and len(actual) != len(expected):
         return Difference("length", actual, expected)
-    if type(expected) is dict and not _equal(set(actual), set(expected)):
+    if type(expected) is dict and not _equal(actual.keys(), expected.keys()):
         return Difference("keys", actual, expected)
     pairs = _paired_parts(actual, expected, comparison)
     if pairs is None:

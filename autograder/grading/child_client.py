@@ -17,7 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.checking.call import CallResult, Raised, silenced
+from autograder.checking.call import (
+    CallResult,
+    Raised,
+    TimeLimitExceeded,
+    silenced,
+    time_limit,
+)
 from autograder.grading.inside import wire
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import ChildProcess, SandboxFailure
@@ -36,8 +42,8 @@ MAX_OUTPUTS = 20  # of one cell, as ``inside.shell`` records them
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 MAX_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
-MAX_CALLBACK_BYTES = 1 << 17  # of arguments
-MAX_CALLBACK_MEMORY = 512 << 20  # bytes that one of them may take
+MAX_CALLBACK_BYTES = 1 << 15  # of arguments: what NumPy computes is not interrupted
+MAX_CALLBACK_MEMORY = 256 << 20  # bytes that one of them may take
 SEND_SECONDS = 3.0  # until a child has read a message: it waits for nothing else
 
 
@@ -272,7 +278,8 @@ class ChildClient:
                 if word == "outcome":
                     return read_call_reply(call[0], *fields[1:])
             start = time.monotonic()
-            self._answer_callback(functions, fields[1:])
+            seconds = CALLBACK_SECONDS - callback_seconds
+            self._answer_callback(functions, fields[1:], seconds)
             callback_seconds += time.monotonic() - start
             deadline += time.monotonic() - start
             if callback_seconds > CALLBACK_SECONDS:
@@ -280,9 +287,9 @@ class ChildClient:
         raise ChildLost("timeout")
 
     def _answer_callback(
-        self, functions: list[Callable[..., Any]], request: list[Any]
+        self, functions: list[Callable[..., Any]], request: list[Any], seconds: float
     ) -> None:
-        """Answer a call of one of our functions."""
+        """Answer a call of one of our functions, that may take so many seconds."""
         with treat_malformed_as_crash():
             number, arguments, keywords = request
             function = functions[require_type(number, int)]
@@ -291,9 +298,11 @@ class ChildClient:
             if len(wire.pack([arguments, keywords])) > MAX_CALLBACK_BYTES:
                 raise wire.MalformedMessage("too much to work on")
         try:
-            with silenced(), _limited_memory():
+            with silenced(), _limited_memory(), time_limit(seconds):
                 value = function(*arguments, **keywords)
             frame = wire.pack(["answer", "value", value])
+        except TimeLimitExceeded:
+            raise ChildLost("timeout") from None
         except Exception as error:
             kinds = [kind.__name__ for kind in type(error).__mro__]
             message = str(error)[:MAX_TEXT_LENGTH]

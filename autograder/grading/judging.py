@@ -3,6 +3,9 @@
 The cases run here, in the trusted process; only calls and their results cross to the
 sandbox. The inputs of the cases are drawn from the course's seed, so every submission
 asks the spec the same: ``remembering`` answers from the second submission on.
+
+What an answer returns is compared, explained and diagnosed here, without the sandbox's
+limits. So this has a clock of its own, which runs while the sandbox does not.
 """
 
 import copy
@@ -15,19 +18,34 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.call import Call, CallResult, Runner, copied
+from autograder.checking.call import (
+    Call,
+    CallResult,
+    Runner,
+    TimeLimitExceeded,
+    copied,
+    paused_limit,
+    time_limit,
+)
 from autograder.checking.exercise import Case, Exercise
 from autograder.checking.judging import inputs_of, judge
 from autograder.checking.registry import load
-from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
+from autograder.checking.result import (
+    CaseStatus,
+    CaseVerdict,
+    ExerciseResult,
+    Flag,
+)
 from autograder.checking.student import StudentFunction
 from autograder.grading.child_client import When, clean_text
 from autograder.grading.inside import wire
-from autograder.grading.session import Session
+from autograder.grading.session import Session, TimedOutOnce
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
 
 Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
+JUDGING_SECONDS = 5.0  # of one exercise; most take some hundredths, none one second
+TOO_LONG = "Your function returned more than can be compared in time."
 
 
 def judge_all(
@@ -56,15 +74,17 @@ def judge_all(
         touched = touched or session.goes_on_below(exercise.name)
         if touched and not _is_clear(result):
             doubtful.append(answer)
-        results[exercise.name] = result
+        results[exercise.name] = replace(result, calls=())  # they may be large
     for number, answer in enumerate(doubtful, 1):
         session.reserve(len(doubtful) - number, n_all)
         with session.alone(answer.exercise.name):
             answer.rehearse()
             alone = answer.judged()
         if alone.points > results[answer.exercise.name].points:
-            results[answer.exercise.name] = alone
-    return tuple(_worded(session, each, results[each.name]) for each in exercises)
+            results[answer.exercise.name] = replace(alone, calls=())
+    return tuple(
+        replace(result, flags=_flags(session, name)) for name, result in results.items()
+    )
 
 
 def _is_clear(result: ExerciseResult) -> bool:
@@ -100,6 +120,8 @@ class _Answer:
         self.times = times
         self.bound: tuple[str, ...] = ()
         self.rehearsed: dict[tuple[str, tuple[str, ...]], _Rehearsed] = {}
+        self.takes_too_long = False
+        self.seconds = JUDGING_SECONDS * (2 if session.last_try else 1)
 
     def rehearse(self) -> None:
         """Run the visible cases; ``judged`` finds them done.
@@ -108,10 +130,15 @@ class _Answer:
         earlier exercises.
         """
         self.rehearsed.clear()
-        self._rehearse(())
-        failed = any(rehearsed.error for rehearsed in self.rehearsed.values())
-        if failed and self.exercise.uses:
-            self._rehearse(self.exercise.uses)
+        self.takes_too_long = False
+        try:
+            with time_limit(self.seconds):
+                self._rehearse(())
+                failed = any(rehearsed.error for rehearsed in self.rehearsed.values())
+                if failed and self.exercise.uses:
+                    self._rehearse(self.exercise.uses)
+        except TimeLimitExceeded:
+            self._give_up()
 
     def _rehearse(self, bound: tuple[str, ...]) -> None:
         when = self.session.answer_moments(self.exercise.name)[0]
@@ -130,6 +157,22 @@ class _Answer:
             self.rehearsed[case.name, bound] = rehearsed
 
     def judged(self) -> ExerciseResult:
+        """Return the result in words, with the calls."""
+        try:
+            if not self.takes_too_long:
+                with time_limit(self.seconds):
+                    return _worded(self.exercise, self._judged())
+        except TimeLimitExceeded:
+            self._give_up()
+        return no_answer(self.exercise, "output", TOO_LONG)
+
+    def _give_up(self) -> None:
+        """Record that there was too much to do; raise that on the first try."""
+        if not self.session.last_try:
+            raise TimedOutOnce from None
+        self.takes_too_long = True
+
+    def _judged(self) -> ExerciseResult:
         """Judge the answer at the check; if it is the stub, the one at the end."""
         cases = [self._timed(case) for case in self.exercise.cases]
         cases.sort(key=lambda case: not case.visible)
@@ -149,7 +192,8 @@ class _Answer:
         name = self.exercise.name
 
         def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> CallResult:
-            return self.session.call(name, when, arguments, keywords, functions)
+            with paused_limit():
+                return self.session.call(name, when, arguments, keywords, functions)
 
         return run
 
@@ -175,26 +219,28 @@ class _Answer:
         return replace(case, run=run)
 
 
-def _worded(
-    session: Session, exercise: Exercise, result: ExerciseResult
-) -> ExerciseResult:
-    """Return a result with its words and flags, and without the evidence."""
+def _worded(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    """Return a result with its words."""
     cases = tuple(
         replace(verdict, why=clean_text(explain(exercise, verdict)), failure=None)
         for verdict in result.cases
     )
-    flags = _flags(session, exercise.name)
     report = clean_text(str(CheckReport(exercise, result)))
-    return replace(result, cases=cases, flags=flags, report=report, calls=())
+    return replace(result, cases=cases, report=report)
 
 
-def no_answer(exercise: Exercise) -> ExerciseResult:
-    """Return the result of an exercise in a submission that could not be read."""
+def no_answer(
+    exercise: Exercise, status: CaseStatus = "invalid", why: str = ""
+) -> ExerciseResult:
+    """Return the result of an exercise that could not be read, or not be judged."""
     cases = tuple(
-        CaseVerdict(case.name, case.claim, "invalid", 0.0, case.points, case.visible)
+        CaseVerdict(
+            *(case.name, case.claim, status, 0.0, case.points, case.visible),
+            why=why,
+        )
         for case in exercise.cases
     )
-    return ExerciseResult(exercise.name, 0.0, exercise.points, cases)
+    return ExerciseResult(exercise.name, 0.0, exercise.points, cases, report=why)
 
 
 def _flags(session: Session, exercise: str) -> tuple[Flag, ...]:

@@ -10,6 +10,7 @@ import pytest
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
+from autograder.grading import judging
 from autograder.grading.engine import Engine
 from autograder.grading.session import Budget, TimedOutOnce
 from autograder.grading.submission import Submission as HandedIn
@@ -258,6 +259,30 @@ def test_timeout_counts_only_at_the_last_try(grade):
     result = grade(change, last_try=True)
     assert statuses(result, "softmax_jacobian") == {"timeout"}
     assert full(result, "softmax_jacobian") == []
+
+
+def test_judging_that_takes_too_long_ends_in_verdicts(grade, monkeypatch):
+    monkeypatch.setattr(judging, "JUDGING_SECONDS", 0.0)
+    with pytest.raises(TimedOutOnce):
+        grade(last_try=False)
+    result = grade()
+    assert result.points == 0
+    assert {status for name in EXERCISES for status in statuses(result, name)} == {
+        "output"
+    }
+    assert exercise(result, "softmax").report == judging.TOO_LONG
+
+
+def test_time_in_the_sandbox_is_not_the_judges(grade, monkeypatch):
+    monkeypatch.setattr(judging, "JUDGING_SECONDS", 1.0)
+    slow = f"""
+import time
+{right_answer("softmax_jacobian")}
+quick = softmax_jacobian
+def softmax_jacobian(p):
+    return time.sleep(0.3) or quick(p)
+"""
+    assert full(grade(lambda s: s.answer("softmax_jacobian", slow))) == []
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,13 @@ def test_time_of_callbacks_is_limited(sandbox, monkeypatch):
         assert call(session, "f", lambda: time.sleep(0.1) or 1, 50).kind == "timeout"
 
 
+def test_single_callback_without_end_is_a_timeout(sandbox, monkeypatch):
+    monkeypatch.setattr(child_client, "CALLBACK_SECONDS", 0.2)
+    text = "def f(g):\n    return g()"
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert call(session, "f", lambda: time.sleep(60)).kind == "timeout"
+
+
 def test_size_of_a_callbacks_arguments_is_limited(sandbox):
     text = "def f(g, count):\n    return g(bytes(count))"
     with session_of(sandbox, own(text), check("f")) as session:

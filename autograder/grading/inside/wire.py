@@ -28,7 +28,7 @@ from autograder.checking.values import TENSOR_DTYPES, dtype_name, has_numbers
 
 LENGTHS = struct.Struct(">II")
 MAX_DEPTH = 60  # levels of nesting, a little more than a case compares
-MAX_PARTS = 50_000  # of all containers in a frame: each is compared and described
+MAX_PARTS = 30_000  # of all containers in a frame: each is compared and described
 MAX_KEYS = 10_000  # of all sets and dictionaries: at worst each is compared with each
 MAX_EQUAL_HASHES = 100  # of the keys of one container: honest ones hardly ever collide
 MAX_INT_BITS = 14_000  # Python prints no more than 4,300 digits
