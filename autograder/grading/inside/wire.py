@@ -18,7 +18,7 @@ import struct
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgpack
@@ -162,7 +162,8 @@ class _Writer:
             if kind is container:
                 parts = _flattened(value) if tag == "d" else value
                 self.n_parts += len(parts)
-                self.n_keys += len(value) if tag in WITH_KEYS else 0
+                if tag in WITH_KEYS:
+                    self.n_keys += len(value)
                 if self.n_parts > MAX_PARTS or self.n_keys > MAX_KEYS:
                     raise TooLarge(f"more than {MAX_PARTS} parts or {MAX_KEYS} keys")
                 if _all_plain(parts):
@@ -186,7 +187,7 @@ class _Writer:
             return ["?", _type_name(kind)]
         dtype = value.dtype.str
         crosses = DTYPE.fullmatch(dtype) and value.dtype.itemsize
-        if not crosses or not _is_shape([*value.shape]):
+        if not crosses or not _is_shape(value.shape):
             return ["?", _array_type_name(value, kind)]
         if kind is not np.ndarray:
             return ["n", dtype, *self.blob(value.tobytes())]
@@ -196,7 +197,7 @@ class _Writer:
 
     def tensor(self, value: Any, torch: Any) -> Any:
         dtype = dtype_name(value)
-        if not has_numbers(value) or not _is_shape([*value.shape]):
+        if not has_numbers(value) or not _is_shape(value.shape):
             dense = str(value.layout) == "torch.strided"
             return ["?", f"Tensor of {dtype}" if dense else "Tensor that is not dense"]
         value = value.detach().cpu().contiguous().resolve_conj().resolve_neg()
@@ -283,7 +284,7 @@ class _Reader:
             return torch.empty(shape, dtype=dtype)
         if name == "bool":
             return torch.frombuffer(raw, dtype=torch.uint8).ne(0).reshape(shape)
-        return torch.frombuffer(raw, dtype=dtype).reshape(shape).clone()
+        return torch.frombuffer(raw, dtype=dtype).reshape(shape)
 
     def callback(self, number: int) -> Callback:
         if type(number) is not int:
@@ -325,11 +326,16 @@ READERS = {
 }
 
 
-def _is_shape(sizes: list[int]) -> bool:
+def _is_shape(sizes: Sequence[int]) -> bool:
     """Decide whether an array of these sizes crosses; an empty one may be huge, too."""
-    if len(sizes) > MAX_AXES or not all(type(s) is int and s >= 0 for s in sizes):
+    if len(sizes) > MAX_AXES:
         return False
-    return math.prod(size or 1 for size in sizes) <= TO_CHILD.arrays
+    product = 1
+    for size in sizes:
+        if type(size) is not int or size < 0:
+            return False
+        product *= size or 1
+    return product <= TO_CHILD.arrays
 
 
 def _collide(keys: list[Any]) -> bool:
