@@ -29,13 +29,14 @@ NUMPY = [
 ]
 SIDES = (np.ones((2, 3)), torch.ones(2, 3), "text", [1.0, 2], {"a": 1}, 3, 2j, None)
 NOISE = np.random.default_rng(1).bytes(1 << 10)
-RAW = (bytes(1 << 10), b"\xff" * (1 << 10), NOISE)
+RAW = (b"\xff" * (1 << 10), NOISE)
 SHAPES = [(), (1,), (2, 3), (0,), (2, 0, 3), (1,) * 32, (1,) * 33, (0, 1 << 39)]
 
 
 def work_on(value):
     """Do what the trusted process may do with a child's value, on both sides."""
     copy = call.copied(value)
+    describe(value)
     for _, leaf in values.leaves([value, copy]):
         values.bytes_per_number(leaf)
         if values.is_array(leaf) or (
@@ -46,7 +47,6 @@ def work_on(value):
     for pair in ((value, copy), *((value, side) for side in SIDES)):
         for actual, expected in (pair, pair[::-1]):
             difference = first_difference(actual, expected)
-            describe(actual)
             if difference:
                 describe_difference(difference)
     result = call.CallResult("value", value, None, (value,))
@@ -66,8 +66,7 @@ def describe(value):
 
 
 def describe_difference(difference):
-    describe(difference.actual)
-    describe(difference.expected)
+    description.show_apart(difference.actual, difference.expected)
     if difference.kind not in ("keys", "shape"):  # those are of dictionaries and arrays
         explanation._show_types(difference.actual, difference.expected)
     if explanation._is_large(difference):
