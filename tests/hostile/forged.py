@@ -161,25 +161,28 @@ def reports_half_of_a_surrogate_pair_wherever_a_text_stands(submission, world):
     submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{0: {outputs}}}, {kinds})")
 
 
-# Says the right result, with more library calls than it made.
+# Says a result, with more library calls than it made.
 FLAGGED = """\
-lines = [("course_lib.attention.{name}", f"line {{n}}") for n in range({count})]
+lines = [("{name}", f"line {{n}}") for n in range({count})]
 say("outcome", token, "value", answer(*given), None, None, False, lines)"""
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
-def reports_twenty_thousand_library_calls_at_each_call(submission, world):
-    saying(submission, FLAGGED.format(name=NAME, count=20_000))
+def reports_twelve_thousand_library_calls_at_each_call(submission, world):
+    calls = '["l", *(["t", "torch.softmax", str(n)] for n in range(12_000))]'
+    words = f'"outcome", token, "value", 1, None, None, False, {calls}'
+    saying(submission, f"say_tree({words})")
 
 
 @hostile(FAMILY, flagged=(NAME,), seconds=10)
 def reports_one_library_call_from_many_lines(submission, world):
-    saying(submission, FLAGGED.format(name=NAME, count=900))
+    name = f"course_lib.attention.{NAME}"
+    saying(submission, FLAGGED.format(name=name, count=900))
 
 
 @hostile(FAMILY, seconds=10)
 def reports_library_calls_of_no_function_that_is_watched(submission, world):
-    saying(submission, FLAGGED.format(name="{n}" * 100, count=900))
+    saying(submission, FLAGGED.format(name="no.function", count=900))
 
 
 @hostile(FAMILY, lost={NAME: "error"}, seconds=10)

@@ -28,7 +28,7 @@ from autograder.checking.values import TENSOR_DTYPES, dtype_name, has_numbers
 
 LENGTHS = struct.Struct(">II")
 MAX_DEPTH = 60  # levels of nesting, a little more than a case compares
-MAX_PARTS = 30_000  # of all containers in a frame: each is compared and described
+MAX_PARTS = 40_000  # of all containers in a frame: each is compared and described
 MAX_KEYS = 10_000  # of all sets and dictionaries: at worst each is compared with each
 MAX_EQUAL_HASHES = 100  # of the keys of one container: honest ones hardly ever collide
 MAX_INT_BITS = 14_000  # Python prints no more than 4,300 digits
@@ -327,7 +327,7 @@ READERS = {
 
 
 def _is_shape(sizes: Sequence[int]) -> bool:
-    """Decide whether an array of these sizes crosses; an empty one may be huge, too."""
+    """Decide whether these are sizes of an array, and if it is empty, no huge ones."""
     if len(sizes) > MAX_AXES:
         return False
     product = 1
@@ -335,7 +335,7 @@ def _is_shape(sizes: Sequence[int]) -> bool:
         if type(size) is not int or size < 0:
             return False
         product *= size or 1
-    return product <= TO_CHILD.arrays
+    return product <= TO_CHILD.arrays or 0 not in sizes
 
 
 def _collide(keys: list[Any]) -> bool:
