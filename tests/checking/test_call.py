@@ -6,6 +6,7 @@ import logging
 import signal
 import sys
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ from autograder.checking.call import (
     TimeLimitExceeded,
     copied,
     local_runner,
+    paused_limit,
     time_limit,
 )
 from tests.checking.test_comparison import list_that_holds_itself
@@ -439,3 +441,28 @@ def test_no_limit_outside_the_main_thread():
     thread.start()
     thread.join()
     assert kinds == ["value"]
+
+
+def test_paused_limit_leaves_out_what_is_waited():
+    with time_limit(0.3):
+        with paused_limit():
+            time.sleep(0.6)
+
+
+def test_paused_limit_counts_what_is_computed_and_raises_below_it():
+    reached = []
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        with paused_limit():
+            end = time.thread_time() + 0.1
+            while time.thread_time() < end:
+                pass
+            reached.append(1)
+        while True:
+            pass
+    assert reached == [1]
+
+
+def test_paused_limit_without_a_limit_does_nothing():
+    with paused_limit():
+        pass
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

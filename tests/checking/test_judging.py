@@ -5,11 +5,15 @@ import types
 
 import numpy as np
 import pytest
+import torch
 
-from autograder.checking.call import CallResult, Raised, local_runner
+from autograder.checking import judging
+from autograder.checking.call import Call, CallResult, Raised, copied, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import NOTEBOOK_SEED, judge
+from autograder.checking.result import ExerciseResult
 from autograder.checking.student import ClaimFailure
+from tests.checking.test_comparison import list_that_holds_itself
 
 # The course's versions, under the names that an answer looks up.
 COURSE = {}
@@ -518,3 +522,30 @@ def test_stub_above_a_stub_is_missing(monkeypatch):
 
 def test_claim_failure_is_an_assertion_error():
     assert issubclass(ClaimFailure, AssertionError)
+
+
+SAME = [
+    *(None, 3, 0.5, "text", [1, (2, {"a": [b"x"]})], {1, 2}),
+    *(np.array([[1.0, np.nan]]), np.zeros((0, 3)), torch.ones(2), [np.arange(3)]),
+]
+DIFFERENT = [
+    *((1, 1.0), (1, True), ([1], [1, 2]), ([1], (1,)), ({"a": 1}, {"b": 1})),
+    *((np.zeros(2), np.zeros((2, 1))), (np.zeros(2), np.zeros(2, int))),
+    *((np.zeros(2), np.ones(2)), (torch.zeros(2), torch.zeros(2).double())),
+    (list_that_holds_itself(), list_that_holds_itself()),
+]
+
+
+def results(value):
+    calls = (Call((), {}, CallResult("value", value)),)
+    return ExerciseResult("f", 0.0, 1.0, (), calls=calls)
+
+
+@pytest.mark.parametrize("value", SAME, ids=repr)
+def test_results_of_same_bits_are_the_same_calls(value):
+    assert judging._same_calls(results(value), results(copied(value)))
+
+
+@pytest.mark.parametrize("pair", DIFFERENT, ids=repr)
+def test_results_that_may_differ_are_not_the_same_calls(pair):
+    assert not judging._same_calls(*map(results, pair))

@@ -463,7 +463,7 @@ colliding = [["i", format(n * ((1 << 61) - 1), "x")] for n in range(9000)]
 
 
 def saying_keys(submission, value):
-    """Say in each judged call that the result is one that takes long to build.
+    """Return in each judged call a result that takes long to build.
 
     value : an expression over ``colliding``, a tree as the wire writes it
     """
@@ -492,8 +492,8 @@ def sends_sets_of_equal_hashes_again_and_again(submission, world):
 
 @hostile(FAMILY, seconds=15)
 def reports_outputs_of_cells_with_equal_hashes(submission, world):
-    said = '"ran", ["d"], ["d", *(part for key in colliding for part in (key, 0))], 0'
-    submission.own(f"{SAYS}{KEYS}say_tree({said})")
+    words = '"ran", ["d"], ["d", *(part for key in colliding for part in (key, 0))], 0'
+    submission.own(f"{SAYS}{KEYS}say_tree({words})")
 
 
 @hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
