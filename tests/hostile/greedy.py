@@ -2,7 +2,7 @@
 
 from autograder.demo.sample_class import right_answer
 from tests.hostile import hostile
-from tests.hostile.attacks import NAME, inside
+from tests.hostile.attacks import NAME, beside, inside
 from tests.hostile.forged import CRASHED, SAYS, saying
 from tests.submissions import EXERCISES
 
@@ -531,3 +531,98 @@ def returns_many_lists_in_lists_that_are_compared(submission, world):
 def returns_many_arrays_that_are_compared(submission, world):
     arrays = "[np.zeros((1, 0))] * 5000"
     submission.answer(ATTENTION, USED.format(f"return {arrays}, 0"))
+
+
+# Memory of the kernel's, which no limit of a process counts.
+KERNEL_MEMORY = """
+import ctypes
+import os
+import platform
+
+LIBC = ctypes.CDLL(None)
+ARM = platform.machine() == "aarch64"
+room = ctypes.create_string_buffer(64)
+
+
+def attack():
+    got = {{}}
+
+    def add(what, answer):
+        if answer >= 0:
+            got[what] = got.get(what, 0) + 1
+
+    {tries}
+    return got
+"""
+TRIES = {
+    "semaphores": """\
+for _ in range(20):
+        add("semget", LIBC.semget(0, 32_000, 0o1600))""",
+    "queues": """\
+for key in range(20):
+        add("msgget", LIBC.msgget(0, 0o1600))
+        add("mq_open", LIBC.mq_open(b"/mine%d" % key, 0o102, 0o600, None))""",
+    "shared memory": """\
+add("shmget", LIBC.shmget(0, ctypes.c_size_t(1 << 30), 0o1600))
+    for number in ((319, 279), (447, 447)):
+        add("memfd", LIBC.syscall(number[ARM], b"mine", 0))""",
+    "asynchronous requests": """\
+context = ctypes.c_ulong()
+    for _ in range(20):
+        context.value = 0
+        add("io_setup", LIBC.syscall((206, 0)[ARM], 3000, ctypes.byref(context)))
+        add("io_uring", LIBC.syscall(425, 64, ctypes.create_string_buffer(120)))""",
+    "timers": """\
+for _ in range(200):
+        add("timer_create", LIBC.timer_create(0, None, room))
+        add("timerfd", LIBC.timerfd_create(1, 0))""",
+    "keys": """\
+for number in range(20):
+        name = b"mine%d" % number
+        add("add_key", LIBC.syscall((248, 217)[ARM], b"user", name, bytes(64), 64, -2))
+        add("keyctl", LIBC.syscall((250, 219)[ARM], 1, name))""",
+    "watches": """\
+add("inotify", LIBC.inotify_init1(0))
+    add("fanotify", LIBC.fanotify_init(0x200, 0))
+    add("userfault", LIBC.syscall((323, 282)[ARM], 1))""",
+    "filters": """\
+code = (ctypes.c_uint64 * 1)(0x7FFF0000_00000006)
+    program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(code))
+    add("seccomp", -1 if LIBC.prctl(22, 2, program) else 0)
+    import socket
+    with socket.socket(socket.AF_UNIX) as one:
+        attached = LIBC.setsockopt(one.fileno(), 1, 26, program, 16)
+        add("socket filter", attached)""",
+    "huge pages": """\
+import mmap
+    try:
+        mmap.mmap(-1, 2 << 20, flags=0x40022)
+        got["huge pages"] = 1
+    except OSError as error:
+        got.update({} if error.errno == 12 else {"huge pages": error.errno})""",
+    "pipes": """\
+import fcntl
+    for _ in range(20):
+        read, write = os.pipe()
+        try:
+            add("pipe", fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 20))
+        except OSError:
+            pass
+        os.close(read)
+        os.close(write)""",
+    "descriptor tables": """\
+add("modify_ldt", LIBC.syscall(154, 1, room, 16) if not ARM else -1)
+    add("pkey_alloc", LIBC.syscall((330, 289)[ARM], 0, 0))""",
+}
+
+
+def fill_kernel_memory(name):
+    def build(submission, world):
+        beside(submission, KERNEL_MEMORY.format(tries=TRIES[name]))
+
+    build.__name__ = f"fills_the_kernels_memory_with_{name.replace(' ', '_')}"
+    return hostile(FAMILY, seconds=8)(build)
+
+
+for name in TRIES:
+    fill_kernel_memory(name)

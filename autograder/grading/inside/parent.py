@@ -9,6 +9,7 @@ a fork copies only the thread that forks.
 import contextlib
 import json
 import os
+import platform
 import selectors
 import signal
 import socket
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from . import child, isolation, library, shell, wire
+from . import child, isolation, library, seccomp, shell, wire
 
 CONNECTION = 3  # the child's only open file descriptor besides /dev/null
 
@@ -75,6 +76,7 @@ class Parent:
         self.isolated = isolated
         self.library_calls = library_calls
         self.address_space = isolation.address_space() if isolated else 0
+        self.filter = seccomp.program(platform.machine())
         self.selector = selectors.DefaultSelector()
 
     def serve(self) -> None:
@@ -171,7 +173,8 @@ class Parent:
                 isolation.hide_files(self.limits)
                 isolation.set_limits(self.limits, self.address_space)
                 isolation.give_up_privileges()
-                isolation.filter_system_calls()
+                if self.filter:  # else the namespaces alone have to do
+                    seccomp.install(self.filter)
         except BaseException as error:
             _send_failure(connection, error)
             os._exit(1)
