@@ -28,6 +28,7 @@ from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.sandbox import Sandbox, SandboxClient, check_started
 from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
+from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
 
 MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
@@ -72,7 +73,12 @@ class Engine:
             folder = Path(self._own_folder.name)
             course_copy.make_copy(folder, self.exercises)
         self.sandbox = sandbox_of(
-            self.release, folder, isolated=isolated, limits=limits, worker=worker
+            course,
+            self.release,
+            folder,
+            isolated=isolated,
+            limits=limits,
+            worker=worker,
         )
 
     def __enter__(self) -> "Engine":
@@ -139,6 +145,7 @@ class Engine:
 
 
 def sandbox_of(
+    course: Course,
     release: Release,
     folder: Path,
     *,
@@ -161,6 +168,7 @@ def sandbox_of(
         isolated=isolated,
         limits=limits,
         worker=worker,
+        private=private_files(course),
     )
 
 

@@ -12,7 +12,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -23,12 +22,11 @@ from typing import Self
 import msgpack
 
 from autograder.course import CourseError
+from autograder.grading import visible
+from autograder.grading.identity import PACKAGES
 from autograder.grading.inside import wire
 from autograder.grading.inside.isolation import Limits
 
-SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt/conda")
-SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/fonts", "/etc/localtime")
-INSIDE, COURSE, PYTHON = "/engine", "/course", "/python"
 START = (
     "import sys; sys.path[:0] = [{engine!r}, {course!r}]; "
     "from inside import parent; parent.main()"
@@ -187,6 +185,7 @@ class Sandbox(SandboxClient):
         isolated: bool = True,
         limits: Limits | None = None,
         worker: int = 0,
+        private: Sequence[Path] = (),
     ) -> None:
         """Store the settings; nothing starts yet.
 
@@ -194,9 +193,11 @@ class Sandbox(SandboxClient):
         modules : what the parent imports before it forks
         cells : role and source of the lesson's own, parsed once before any fork
         isolated : False runs submissions with the rights of this process
+        private : files and folders of which no submission may see anything
         """
         super().__init__(None, library, worker=worker)
         self.folder = folder
+        self.private = [*private, *PACKAGES]
         self.isolated = isolated
         self.settings = {
             "modules": list(modules),
@@ -221,7 +222,7 @@ class Sandbox(SandboxClient):
             arguments = [str(theirs.fileno()), json.dumps(self.settings)]
             self._log = tempfile.TemporaryFile()
             try:
-                start = command(self.folder, arguments, self.isolated)
+                start = command(self.folder, arguments, self.isolated, self.private)
                 self._process = subprocess.Popen(
                     start,
                     stdin=subprocess.DEVNULL,
@@ -231,9 +232,11 @@ class Sandbox(SandboxClient):
                     env=None if self.isolated else environment(),
                     start_new_session=True,  # Ctrl-C is for us: we end it in order
                 )
-            except OSError as error:
+            except (OSError, CourseError) as error:
                 own.close()
                 self._log.close()
+                if isinstance(error, CourseError):
+                    raise
                 raise NoSandbox(refusal(str(error))) from None
         self._control = own
 
@@ -315,18 +318,19 @@ def refusal(reason: str) -> str:
     )
 
 
-def command(folder: Path, arguments: Sequence[str], isolated: bool) -> list[str]:
+def command(
+    folder: Path, arguments: Sequence[str], isolated: bool, private: Sequence[Path] = ()
+) -> list[str]:
     """Return the command that starts the warm parent.
 
     folder : with ``engine`` and ``course``
     isolated : False starts Python alone, for ``--no-sandbox``
+    private : files and folders of which nothing may be seen
     """
     engine, course = str(folder / "engine"), str(folder / "course")
     executable = sys.executable
     if isolated:
-        engine, course = INSIDE, COURSE
-        if _in_virtual_environment():
-            executable = f"{PYTHON}/bin/{Path(sys.executable).name}"
+        engine, course, executable = visible.INSIDE, visible.COURSE, visible.python()
     start = START.format(engine=engine, course=course)
     # As -I, but for -E: the seed of hashes comes from the environment, which is ours.
     python = [executable, "-P", "-s", "-B", "-c", start, *arguments]
@@ -335,7 +339,7 @@ def command(folder: Path, arguments: Sequence[str], isolated: bool) -> list[str]
     bwrap = shutil.which("bwrap")
     if not bwrap:
         raise FileNotFoundError("bwrap: there is no such program")
-    return [bwrap, *_options(folder), "--", *python]
+    return [bwrap, *_options(folder, private), "--", *python]
 
 
 def environment() -> dict[str, str]:
@@ -352,7 +356,7 @@ def environment() -> dict[str, str]:
     }
 
 
-def _options(folder: Path) -> list[str]:
+def _options(folder: Path, private: Sequence[Path]) -> list[str]:
     """Return bubblewrap's options."""
     options = [
         *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
@@ -367,57 +371,8 @@ def _options(folder: Path) -> list[str]:
         options += ["--unshare-user", "--cap-drop", "ALL"]
     for name, value in environment().items():
         options += ["--setenv", name, value]
-    options += _binds(folder)
+    options += visible.options(folder, private)
     options += ["--proc", "/proc", "--dev", "/dev"]
     # For an ordinary user's children: what one of them wrote another could read.
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
-    return options
-
-
-def _binds(folder: Path) -> list[str]:
-    """Return the options that bind what is needed; a link at the top stays a link."""
-    options = ["--perms", "1777", "--tmpfs", "/tmp"]
-    options += ["--perms", "0755", "--dir", "/etc"]
-    made: set[Path] = {Path("/"), Path("/tmp"), Path("/etc")}
-    for path in map(Path, SYSTEM + SYSTEM_FILES):
-        if path.exists():
-            made.add(path)
-            if path.is_symlink():
-                options += ["--symlink", str(path.readlink()), str(path)]
-            else:
-                options += ["--ro-bind", str(path), str(path)]
-    if _in_virtual_environment():  # the course may be anywhere, even in /tmp
-        options += ["--ro-bind", sys.prefix, PYTHON]
-    for path in _python_folders():
-        options += [*_parents(path, made), "--ro-bind", str(path), str(path)]
-        made.add(path)
-    for name, inside in (("engine", INSIDE), ("course", COURSE)):
-        options += ["--ro-bind", str(folder / name), inside]
-    return options
-
-
-def _in_virtual_environment() -> bool:
-    return sys.prefix != sys.base_prefix
-
-
-def _python_folders() -> list[Path]:
-    """List folders of this Python and of its packages, outermost first, none twice."""
-    paths = {sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
-    if not _in_virtual_environment():
-        paths |= {sys.prefix, sysconfig.get_path("purelib")}
-    covered = [Path(path) for path in SYSTEM]
-    folders: list[Path] = []
-    for path in sorted(map(Path, paths)):
-        if not any(path.is_relative_to(other) for other in covered + folders):
-            folders.append(path)
-    return folders
-
-
-def _parents(path: Path, made: set[Path]) -> list[str]:
-    """Return options that make the folders above a path, open to every user."""
-    options = []
-    for folder in reversed(path.parents):
-        if folder not in made:
-            options += ["--perms", "0755", "--dir", str(folder)]
-            made.add(folder)
     return options

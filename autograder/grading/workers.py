@@ -237,7 +237,9 @@ class Workers:
         or with the parent, is not theirs.
         """
         isolated, limits = self.settings.isolated, self.settings.limits
-        sandbox = sandbox_of(release, folders.copy, isolated=isolated, limits=limits)
+        sandbox = sandbox_of(
+            self.course, release, folders.copy, isolated=isolated, limits=limits
+        )
         sandbox.start()
         return sandbox
 

@@ -94,12 +94,15 @@ def die_with_parent() -> None:
 
 
 def hide_files(limits: Limits) -> None:
-    """Hide /proc and replace /tmp by an empty folder of limited size."""
+    """Hide /proc; make temporary files and terminals this process's own."""
     _check(_mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
     private = f"size={limits.disk},nr_inodes={limits.disk_files},mode=1777".encode()
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     for path in (b"/tmp", b"/dev/shm"):
         _check(_mount(b"tmpfs", path, b"tmpfs", flags, private), "mount")
+    terminals = b"newinstance,ptmxmode=0666,mode=0600,max=16"
+    no_programs = MS_NOSUID | MS_NOEXEC
+    _check(_mount(b"devpts", b"/dev/pts", b"devpts", no_programs, terminals), "mount")
     hidden, readonly = b"size=4k,nr_inodes=1,mode=0555", flags | MS_RDONLY
     _check(_mount(b"tmpfs", b"/proc", b"tmpfs", readonly, hidden), "mount")
     Path(HOME).mkdir(mode=0o700)
