@@ -722,6 +722,30 @@ def asks_which_files_are_in_memory(submission, world):
     beside(submission, TWO + CACHED)
 
 
+TOUCHES = """
+import os
+
+
+def attack():
+    touched = []
+    for folder, _, names in os.walk("/dev"):
+        for path in [folder, *(os.path.join(folder, name) for name in names)]:
+            try:
+                before = os.stat(path).st_mtime_ns
+                os.utime(path)
+                touched += [path] if os.stat(path).st_mtime_ns != before else []
+            except OSError:
+                continue
+    own = "/dev/shm", "/dev/pts"
+    return [path for path in touched if not os.path.realpath(path).startswith(own)]
+"""
+
+
+@hostile(FAMILY, seconds=5)
+def dates_a_device_that_other_submissions_have(submission, world):
+    beside(submission, TOUCHES)
+
+
 KERNEL = """
 import ctypes
 import os
