@@ -22,10 +22,11 @@ SIGCHLD = 17
 NEW_MOUNTS, NEW_IPC, NEW_USER = 0x00020000, 0x08000000, 0x10000000
 NEW_PIDS, NEW_NETWORK, NEW_NAMES = 0x20000000, 0x40000000, 0x04000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 16384, 1 << 18
-MS_RDONLY = 1
+MS_RDONLY, MS_REMOUNT, MS_BIND = 1, 32, 4096
 SET_DEATH_SIGNAL, SET_NO_NEW_PRIVILEGES = 1, 38
 DROP_BOUND, SIGKILL = 24, 9
 HOME = "/tmp/home"
+DEVICES = (b"null", b"zero", b"full", b"random", b"urandom", b"tty")  # bubblewrap's
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,14 @@ def hide_files(limits: Limits) -> None:
     """Hide /proc; make temporary files and terminals this process's own."""
     _check(_mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
     private = f"size={limits.disk},nr_inodes={limits.disk_files},mode=1777".encode()
-    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    no_programs = MS_NOSUID | MS_NOEXEC
+    flags = no_programs | MS_NODEV
     for path in (b"/tmp", b"/dev/shm"):
         _check(_mount(b"tmpfs", path, b"tmpfs", flags, private), "mount")
+    for device in DEVICES:  # read-only, they take what is written, but cannot be dated
+        fixed = MS_REMOUNT | MS_BIND | MS_RDONLY | no_programs
+        _check(_mount(None, b"/dev/" + device, None, fixed, None), "mount")
     terminals = b"newinstance,ptmxmode=0666,mode=0600,max=16"
-    no_programs = MS_NOSUID | MS_NOEXEC
     _check(_mount(b"devpts", b"/dev/pts", b"devpts", no_programs, terminals), "mount")
     hidden, readonly = b"size=4k,nr_inodes=1,mode=0555", flags | MS_RDONLY
     _check(_mount(b"tmpfs", b"/proc", b"tmpfs", readonly, hidden), "mount")
@@ -146,7 +150,11 @@ def address_space() -> int:
 
 
 def _mount(
-    source: bytes, target: bytes, kind: bytes | None, flags: int, data: bytes | None
+    source: bytes | None,
+    target: bytes,
+    kind: bytes | None,
+    flags: int,
+    data: bytes | None,
 ) -> int:
     return LIBC.mount(source, target, kind, ctypes.c_ulong(flags), data)
 
