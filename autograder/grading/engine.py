@@ -152,10 +152,12 @@ def sandbox_of(
     isolated: bool = True,
     limits: Limits | None = None,
     worker: int = 0,
+    children: int = 1,
 ) -> Sandbox:
     """Return a sandbox for a lesson, not yet started.
 
     folder : a copy that ``course_copy`` made for the lesson
+    children : how many submissions will run at the same time
     """
     exercises = [load(name) for name in release.exercises]
     setup = [c.source for c in release.cells if c.role in ("setup", "demo")]
@@ -169,6 +171,7 @@ def sandbox_of(
         limits=limits,
         worker=worker,
         private=private_files(course),
+        children=children,
     )
 
 

@@ -22,7 +22,7 @@ from typing import Self
 import msgpack
 
 from autograder.course import CourseError
-from autograder.grading import visible
+from autograder.grading import cgroup, visible
 from autograder.grading.identity import PACKAGES
 from autograder.grading.inside import wire
 from autograder.grading.inside.isolation import Limits
@@ -186,6 +186,7 @@ class Sandbox(SandboxClient):
         limits: Limits | None = None,
         worker: int = 0,
         private: Sequence[Path] = (),
+        children: int = 1,
     ) -> None:
         """Store the settings; nothing starts yet.
 
@@ -194,18 +195,21 @@ class Sandbox(SandboxClient):
         cells : role and source of the lesson's own, parsed once before any fork
         isolated : False runs submissions with the rights of this process
         private : files and folders of which no submission may see anything
+        children : how many will run at the same time
         """
         super().__init__(None, library, worker=worker)
         self.folder = folder
         self.private = [*private, *PACKAGES]
         self.isolated = isolated
+        self.limits, self.children = limits or Limits(), children
         self.settings = {
             "modules": list(modules),
             "library": self.library,
             "cells": list(cells),
-            "limits": asdict(limits or Limits()),
+            "limits": asdict(self.limits),
             "isolated": isolated,
         }
+        self.group: cgroup.Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._end_of_log = ""
 
@@ -223,6 +227,9 @@ class Sandbox(SandboxClient):
             self._log = tempfile.TemporaryFile()
             try:
                 start = command(self.folder, arguments, self.isolated, self.private)
+                if self.isolated:
+                    self.group = cgroup.Group(self.limits, self.children)
+                    start = self.group.joined(start)
                 self._process = subprocess.Popen(
                     start,
                     stdin=subprocess.DEVNULL,
@@ -235,6 +242,8 @@ class Sandbox(SandboxClient):
             except (OSError, CourseError) as error:
                 own.close()
                 self._log.close()
+                if self.group:
+                    self.group.remove()
                 if isinstance(error, CourseError):
                     raise
                 raise NoSandbox(refusal(str(error))) from None
@@ -250,6 +259,8 @@ class Sandbox(SandboxClient):
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self.group:
+            self.group.remove()
         if not self._log.closed:
             self._log.seek(0)
             self._end_of_log = self._log.read()[-2000:].decode(errors="replace").strip()

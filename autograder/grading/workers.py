@@ -236,9 +236,13 @@ class Workers:
         Once a worker has died, new ones start their own: whatever was wrong with it,
         or with the parent, is not theirs.
         """
-        isolated, limits = self.settings.isolated, self.settings.limits
         sandbox = sandbox_of(
-            self.course, release, folders.copy, isolated=isolated, limits=limits
+            self.course,
+            release,
+            folders.copy,
+            isolated=self.settings.isolated,
+            limits=self.settings.limits,
+            children=self.settings.jobs,
         )
         sandbox.start()
         return sandbox

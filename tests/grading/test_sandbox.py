@@ -291,6 +291,15 @@ def test_child_has_no_capability_and_cannot_get_one(engine, sandbox):
     assert child_status["Seccomp"] == "2"
 
 
+def test_child_ends_before_its_parent_when_memory_runs_out(engine, sandbox):
+    with session_of(sandbox, own("1")):
+        ours, warm, its = (
+            int(Path(f"/proc/{process}/oom_score_adj").read_text())
+            for process in ("self", *(each.pid for each in processes_of(engine)[-2:]))
+        )
+    assert ours == warm < its == 1000
+
+
 def test_limits_are_as_set_and_cannot_be_raised(engine, sandbox):
     result = inside(
         sandbox,

@@ -94,6 +94,11 @@ def die_with_parent() -> None:
     _prctl(SET_DEATH_SIGNAL, SIGKILL)
 
 
+def die_first() -> None:
+    """Ask the kernel to end this process, not the parent, when memory runs out."""
+    Path("/proc/self/oom_score_adj").write_text("1000")
+
+
 def hide_files(limits: Limits) -> None:
     """Hide /proc; make temporary files and terminals this process's own."""
     _check(_mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")

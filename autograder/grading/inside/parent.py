@@ -168,6 +168,7 @@ class Parent:
             self.selector.close()
             connection = _only_open_file(connection, wait)
             if self.isolated:
+                isolation.die_first()
                 isolation.become(*user_and_group, drop_groups=root)
                 isolation.die_with_parent()  # a change of user forgets it
                 isolation.hide_files(self.limits)
