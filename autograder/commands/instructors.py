@@ -142,6 +142,17 @@ def open_command(lesson: Lesson) -> None:
     raise typer.Exit(gradebook.open_lesson(Course.here(), lesson))
 
 
+@commands.command("doctor", rich_help_panel=PANEL)
+def doctor_command() -> None:
+    """Try whether this machine can grade submissions safely; say what is missing.
+
+    Exit code 1 if something is missing that grading needs.
+    """
+    from autograder.commands import doctor
+
+    raise typer.Exit(doctor.doctor(Course.here()))
+
+
 @commands.command("demo", rich_help_panel=PANEL)
 def demo_command() -> None:
     """Run a sample class from release to feedback and LMS files, in build/demo."""

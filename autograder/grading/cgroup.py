@@ -89,6 +89,12 @@ class Group:
             return [*command]
         return ["/bin/sh", "-c", JOIN, str(self.path / "cgroup.procs"), *command]
 
+    def holds(self, process: int) -> bool:
+        """Return whether a process is in the group."""
+        if self.path is None:
+            return False
+        return str(process) in (self.path / "cgroup.procs").read_text().split()
+
     def remove(self) -> None:
         """Remove the group, and end whatever is left in it."""
         if self.path:

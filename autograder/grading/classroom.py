@@ -82,10 +82,10 @@ def default_jobs() -> int:
     limits = Limits()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     worst = limits.memory * limits.processes + 2 * limits.disk
-    return max(1, min(_processors(), memory // worst))
+    return max(1, min(processors(), memory // worst))
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

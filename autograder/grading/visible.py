@@ -64,7 +64,7 @@ def options(folder: Path, private: Iterable[Path]) -> list[str]:
     result = ["--perms", "1777", "--tmpfs", "/tmp", "--perms", "0755", "--dir", "/etc"]
     made: set[Path] = {Path("/"), Path("/tmp"), Path("/etc")}
     binds: list[_Bind] = []
-    for part, target in _parts():
+    for part, target in parts():
         result += _parents(target, made)
         made.add(target)
         if link := _link(part, target):
@@ -95,7 +95,7 @@ def python() -> str:
     return f"{PYTHON}/bin/{Path(sys.executable).name}"
 
 
-def _parts() -> list[tuple[Path, Path]]:
+def parts() -> list[tuple[Path, Path]]:
     """List what is shown, and where; what contains another part comes first."""
     prefixes = {sys.base_prefix: sys.base_prefix}
     executable = str(Path(sys.executable).resolve().parents[1])

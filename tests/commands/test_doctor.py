@@ -1,0 +1,155 @@
+"""``autograder doctor``: its lines are true, and its exit code says if all is well."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.commands import doctor
+from autograder.grading import cgroup, course_copy, trial
+from autograder.grading.inside.isolation import Limits
+from autograder.grading.trial import Trial
+from tests.grading.ordinary import as_ordinary_user, why_not
+from tests.submissions import COURSE
+
+pytestmark = pytest.mark.sandbox
+SOUND = Trial(
+    spaces=frozenset(trial.SPACES),
+    users=frozenset({60_001, 60_002}),
+    privileged=False,
+    filtered=True,
+    reached=(),
+    writable=("/tmp",),
+    limited=True,
+    grouped=True,
+)
+LAYERS = 7
+ROOT = os.geteuid() == 0
+
+
+def test_all_that_grading_needs_holds_here(capsys):
+    assert doctor.doctor(COURSE) == 0
+    out = capsys.readouterr().out
+    assert "✗" not in out
+    assert "the course, your home and other submissions are not there" in out
+    own = "each submission is a user of its own" in out
+    assert own == ROOT
+    assert ("limits of a control group" in out) == (cgroup.home() is not None)
+    assert len(out.splitlines()) < 20
+
+
+@pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
+def test_lines_are_true_for_an_ordinary_user():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        command = as_ordinary_user(
+            [sys.executable, "-m", "autograder", "doctor"], folder
+        )
+        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+        run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "without privileges (as your user" in run.stdout
+    assert "✗" not in run.stdout
+
+
+def test_missing_bubblewrap_is_said_with_the_remedy(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert doctor.doctor(COURSE) == 1
+    out = capsys.readouterr().out
+    assert "✗ submissions cannot be isolated on this machine" in out
+    assert "apt-get install bubblewrap" in out
+    assert "This machine:" in out
+
+
+def test_missing_namespaces_are_said_with_the_remedy(monkeypatch, tmp_path, capsys):
+    bwrap = tmp_path / "bwrap"
+    bwrap.write_text("#!/bin/sh\necho 'bwrap: No permissions' >&2; exit 1\n")
+    bwrap.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert doctor.doctor(COURSE) == 1
+    out = capsys.readouterr().out
+    assert "(bwrap: No permissions)" in out
+    assert "--security-opt seccomp=unconfined" in out
+
+
+# What is taken out of the engine, and the line that must say so.
+WITHOUT = {
+    "the filter": ("parent.py", "if self.filter:", "if False:", "are not filtered"),
+    "limits": (
+        "parent.py",
+        "isolation.set_limits(self.limits, self.address_space)",
+        "pass",
+        "each process: ",
+    ),
+    "hidden files": ("parent.py", "isolation.hide_files(", "str(", "reaches "),
+    "dropped privileges": (
+        "parent.py",
+        "isolation.give_up_privileges()",
+        "isolation._prctl(38, 1)",
+        "a submission has privileges",
+    ),
+    "a network of its own": (
+        "isolation.py",
+        "NEW_NETWORK |",
+        "",
+        "its namespaces of net",
+    ),
+}
+
+
+@pytest.mark.parametrize("layer", WITHOUT)
+def test_layer_that_is_taken_out_is_missed(layer, monkeypatch, capsys):
+    file, old, new, line = WITHOUT[layer]
+    copy = course_copy.make_copy
+
+    def make_copy(folder, exercises):
+        copy(folder, exercises)
+        path = folder / "engine" / "inside" / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    monkeypatch.setattr(course_copy, "make_copy", make_copy)
+    assert doctor.doctor(COURSE) == 1
+    wrong = [row for row in capsys.readouterr().out.splitlines() if "✗" in row]
+    assert any(line in row for row in wrong)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"spaces": frozenset(trial.SPACES) - {"net"}}, "namespaces of net"),
+        ({"reached": ("/home/amara",)}, "reaches /home/amara"),
+        ({"users": frozenset({0})}, "submissions are root"),
+        ({"privileged": True}, "has privileges"),
+        ({"filtered": False}, "are not filtered"),
+        ({"limited": False}, "each process: "),
+        ({"writable": ("/tmp", "/usr")}, "a disk of its own"),
+    ],
+)
+def test_missing_layer_is_a_fault(change, text):
+    lines = doctor.isolation_lines(replace(SOUND, **change), Limits())
+    assert [line for line in lines if line.holds is False and text in line.text]
+
+
+def test_only_the_control_group_can_be_done_without():
+    lines = doctor.isolation_lines(SOUND, Limits())
+    assert [line.holds for line in lines] == [True] * LAYERS
+    lines = doctor.isolation_lines(replace(SOUND, grouped=False), Limits())
+    assert [line.holds for line in lines] == [True] * (LAYERS - 1) + [None]
+    assert "8 GiB" in lines[-1].text
+
+
+def test_packages_that_differ_from_the_lock_are_named(monkeypatch, tmp_path):
+    lock = tmp_path / "requirements.lock"
+    lock.write_text("# a comment\ntorch==1.0.0\nnumpy==1.0\nnobody-has-this==1\n")
+    monkeypatch.setattr(doctor, "LOCK", lock)
+    line = doctor.packages_line()
+    assert "torch 1.0.0, numpy 1.0" in line.text
+    assert "nobody" not in line.text
+    assert line.holds is None
