@@ -4,6 +4,7 @@ Verdicts come from ``grading.verdicts``, and ``gradebook.service`` writes the gr
 here a class's progress is printed, and Ctrl-C stops cleanly.
 """
 
+import platform
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -25,6 +26,7 @@ from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
+from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
 from autograder.grading.result import SubmissionResult
 from autograder.grading.session import Budget
@@ -42,6 +44,11 @@ INTERRUPTED = 130
 UNSAFE = (
     "--no-sandbox: submissions run with your rights; they can read and change whatever "
     "you can, this gradebook and the other submissions too"
+)
+
+UNFILTERED = (
+    f"system calls are not filtered on this machine ({platform.machine()}): the "
+    "sandbox holds as far as its kernel has no faults; `autograder doctor` says more"
 )
 
 
@@ -145,6 +152,8 @@ class _Run:
         """Grade all students; return 0, or 130 after Ctrl-C."""
         if not self.options.isolated:
             terminal.warn(UNSAFE)
+        elif platform.machine() not in seccomp.MACHINES and not self.options.cluster:
+            terminal.warn(UNFILTERED)
         for student, fault in self.faults.items():
             terminal.warn(f"{student!r} is not graded: {fault}")
         code = 0

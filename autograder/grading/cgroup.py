@@ -46,9 +46,9 @@ def home(
 def _is_ours(folder: Path) -> bool:
     """Return whether groups made in a folder get the controllers, and our processes."""
     with contextlib.suppress(OSError):
-        given = (folder / "cgroup.subtree_control").read_text().split()
+        controllers = (folder / "cgroup.subtree_control").read_text().split()
         procs = folder / "cgroup.procs"
-        return NEEDED <= {*given} and all(
+        return NEEDED <= {*controllers} and all(
             os.access(p, os.W_OK) for p in (folder, procs)
         )
     return False

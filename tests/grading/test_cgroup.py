@@ -86,7 +86,7 @@ def test_command_runs_without_the_group_if_it_is_refused(system):
     assert (run.stdout, run.stderr) == (b"runs\n", b"")
 
 
-def test_without_controllers_there_is_no_group_and_the_command_stays(system):
+def test_without_controllers_the_command_stays_as_it_is(system):
     group = cgroup.Group(LIMITS, 1)
     assert group.path is None
     assert group.joined(["echo"]) == ["echo"]

@@ -26,7 +26,7 @@ def answer(machine, number, *arguments, architecture=None):
     steps = [*struct.iter_unpack("HBBI", program)]
     architecture = architecture or seccomp.MACHINES[machine][1]
     arguments = [*arguments, 0, 0, 0, 0, 0, 0][:6]
-    given = struct.pack("IIQ6Q", number, architecture, 0, *arguments)
+    data = struct.pack("IIQ6Q", number, architecture, 0, *arguments)
     position = value = count = 0
     tests = {
         seccomp.EQUAL: lambda operand: value == operand,
@@ -39,7 +39,7 @@ def answer(machine, number, *arguments, architecture=None):
         if code == seccomp.RETURN:
             return operand, count
         if code == seccomp.LOAD:
-            [value] = struct.unpack_from("I", given, operand)
+            [value] = struct.unpack_from("I", data, operand)
         elif code == seccomp.JUMP:
             position += operand
         else:
@@ -47,7 +47,7 @@ def answer(machine, number, *arguments, architecture=None):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_number_gets_the_answer_of_its_list_and_others_are_refused(machine):
+def test_number_that_is_in_no_list_is_refused(machine):
     column, _ = seccomp.MACHINES[machine]
     expected = {
         number: result

@@ -55,13 +55,13 @@ def prefix_in(root):
     return root
 
 
-def seen(folder, course):
+def files_seen(folder, course):
     """Return the paths of our files that a submission sees, and whether Python's."""
     start = sandbox.command(folder, [], True, visible.private_files(course))
     options = start[: start.index("--")]
-    places = [str(folder.parent), *(["/python"] if ".venv" not in sys.prefix else [])]
+    folders = [str(folder.parent), *(["/python"] if ".venv" not in sys.prefix else [])]
     names = " -o ".join(f"-name {Path(name).name}" for name in (*FILES, NEEDED))
-    find = f"find {' '.join(places)} -size +0 \\( {names} \\) -print 2>/dev/null"
+    find = f"find {' '.join(folders)} -size +0 \\( {names} \\) -print 2>/dev/null"
     run = subprocess.run([*options, "--", "sh", "-c", find], capture_output=True)
     assert not run.stderr, run.stderr
     paths = run.stdout.decode().splitlines()
@@ -74,7 +74,7 @@ def test_course_that_is_a_virtual_environment_is_hidden(
 ):
     course = course_in(prefix_in(tmp_path / "course"))
     monkeypatch.setattr(sys, "prefix", str(course.root))
-    private, python = seen(engine_folder, course)
+    private, python = files_seen(engine_folder, course)
     assert private == []
     assert "/python/lib/python3/site-packages/needed-by-python" in python
     assert f"/python/share/{NEEDED}" in python
@@ -85,7 +85,7 @@ def test_course_that_is_pythons_own_prefix_is_hidden(
 ):
     course = course_in(prefix_in(tmp_path / "course"))
     monkeypatch.setattr(sys, "base_prefix", str(course.root))
-    private, python = seen(engine_folder, course)
+    private, python = files_seen(engine_folder, course)
     assert private == []
     assert f"{course.root}/bin/{NEEDED}" in python
 
@@ -93,7 +93,7 @@ def test_course_that_is_pythons_own_prefix_is_hidden(
 @pytest.mark.parametrize("name", ["share/course", "share/courses/of/2026"])
 def test_course_within_a_folder_of_the_system_is_hidden(machine, engine_folder, name):
     course = course_in(machine / name)
-    private, python = seen(engine_folder, course)
+    private, python = files_seen(engine_folder, course)
     assert private == []
     assert python == [f"{machine}/share/{NEEDED}"]
 
@@ -106,7 +106,7 @@ def test_environment_within_a_hidden_course_is_seen(
     prefix_in(course.root / "venv")
     monkeypatch.setattr(sys, "base_prefix", str(course.root / "python"))
     monkeypatch.setattr(sys, "prefix", str(course.root / "venv"))
-    private, python = seen(engine_folder, course)
+    private, python = files_seen(engine_folder, course)
     assert private == []
     assert f"{course.root}/python/lib/python3/site-packages/{NEEDED}" in python
     assert f"/python/bin/{NEEDED}" in python
@@ -116,7 +116,7 @@ def test_course_among_the_packages_is_hidden(tmp_path, engine_folder, monkeypatc
     prefix = prefix_in(tmp_path / "prefix")
     course = course_in(prefix / "lib/python3/site-packages/course")
     monkeypatch.setattr(sys, "prefix", str(prefix))
-    private, python = seen(engine_folder, course)
+    private, python = files_seen(engine_folder, course)
     assert private == []
     assert "/python/lib/python3/site-packages/needed-by-python" in python
 
@@ -128,7 +128,7 @@ def test_submissions_behind_a_link_are_hidden(tmp_path, machine, engine_folder):
     (course.root / "submitted").symlink_to(elsewhere)
     shutil.move(course.root / "gradebook.db", machine / "share" / "gradebook.db")
     (course.root / "gradebook.db").symlink_to(machine / "share" / "gradebook.db")
-    private, _ = seen(engine_folder, course)
+    private, _ = files_seen(engine_folder, course)
     assert private == []
 
 
@@ -136,13 +136,13 @@ def test_links_to_the_course_show_nothing(tmp_path, machine, engine_folder):
     course = course_in(tmp_path / "course")
     (machine / "share" / "shortcut").symlink_to(course.root)
     (machine / "share" / "submitted").symlink_to(course.root / "submitted")
-    assert seen(engine_folder, course)[0] == []
+    assert files_seen(engine_folder, course)[0] == []
 
 
 def test_course_named_by_a_link_is_hidden(tmp_path, machine, engine_folder):
     course_in(machine / "share" / "course")
     (tmp_path / "shortcut").symlink_to(machine / "share" / "course")
-    assert seen(engine_folder, Course(tmp_path / "shortcut"))[0] == []
+    assert files_seen(engine_folder, Course(tmp_path / "shortcut"))[0] == []
 
 
 @pytest.mark.parametrize("name", ["lib", "lib/python3"])
@@ -155,7 +155,7 @@ def test_course_around_pythons_own_files_is_refused(
     packages = str(prefix / "lib/python3/site-packages")
     monkeypatch.setattr(sysconfig, "get_path", lambda name: packages)
     with pytest.raises(CourseError) as caught:
-        seen(engine_folder, course)
+        files_seen(engine_folder, course)
     assert "move the course" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -165,7 +165,7 @@ def test_exchange_of_nbgrader_is_hidden(tmp_path, machine, engine_folder, monkey
     inbound.mkdir(parents=True)
     (inbound / "01.ipynb").write_text("handed in")
     monkeypatch.setattr(visible, "EXCHANGE", machine / "share" / "nbgrader")
-    assert seen(engine_folder, course_in(tmp_path / "course"))[0] == []
+    assert files_seen(engine_folder, course_in(tmp_path / "course"))[0] == []
 
 
 def test_sandbox_works_where_the_environment_is_the_course(
