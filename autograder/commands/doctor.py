@@ -72,7 +72,8 @@ def isolation_lines(trial: Trial, limits: Limits) -> list[Line]:
     machine = platform.machine()
     if trial.filtered:
         column, _ = seccomp.MACHINES[machine]
-        allowed = len(seccomp.numbers(seccomp.ALLOWED, column))
+        calls = ",".join([seccomp.ALLOWED, *seccomp.BY_ARGUMENT])
+        allowed = len(seccomp.numbers(calls, column))
         lines.append(Line(True, f"{allowed} system calls allowed, others refused"))
     else:
         lines.append(

@@ -69,6 +69,8 @@ def test_number_that_is_in_no_list_is_refused(machine):
         ("socket", (40, 1, 0), REFUSE | errno.EAFNOSUPPORT),
         ("socket", (1 | 1 << 32, 1, 0), ALLOW),  # the kernel cuts it, too
         ("socketpair", (2, 1, 0), REFUSE | errno.EAFNOSUPPORT),
+        ("sendto", (3, 0, 0, 0x4000), ALLOW),
+        ("recvmsg", (3, 0, 1), REFUSE | errno.EOPNOTSUPP),
         ("setsockopt", (3, 1, 26), REFUSE | errno.ENOPROTOOPT),
         ("fcntl", (3, 3), ALLOW),
         ("fcntl", (3, 6), REFUSE),

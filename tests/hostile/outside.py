@@ -722,6 +722,23 @@ def asks_which_files_are_in_memory(submission, world):
     beside(submission, TWO + CACHED)
 
 
+URGENT = """
+import socket
+
+
+def attack():
+    one, other = socket.socketpair()
+    with one, other:
+        sent = one.send(b"urgent", socket.MSG_OOB)
+        return sent, other.recv(1, socket.MSG_OOB)
+"""
+
+
+@hostile(FAMILY, seconds=5)
+def sends_urgent_data_which_has_been_a_hole_in_the_kernel(submission, world):
+    beside(submission, URGENT)
+
+
 TOUCHES = """
 import os
 

@@ -54,9 +54,7 @@ sched_get_priority_min 147 126, getcpu 309 168, getpriority 140 141,
 setpriority 141 140, getrlimit 97 163, setrlimit 160 164, prlimit64 302 261,
 getrusage 98 165, sysinfo 99 179, uname 63 160, getrandom 318 278, arch_prctl 158 -,
 connect 42 203, bind 49 200, listen 50 201, accept 43 202, accept4 288 242,
-getsockname 51 204, getpeername 52 205, getsockopt 55 209, shutdown 48 210,
-sendto 44 206, recvfrom 45 207, sendmsg 46 211, recvmsg 47 212, sendmmsg 307 269,
-recvmmsg 299 243
+getsockname 51 204, getpeername 52 205, getsockopt 55 209, shutdown 48 210
 """
 # Locks, advice on files and writing back would be seen, or felt, by the submissions
 # that share a file or a disk. They do nothing and seem to work: one process needs no
@@ -66,7 +64,7 @@ WITHOUT_EFFECT = "flock 73 32, fadvise64 221 223, sync 162 81, syncfs 306 267"
 NO_SUCH_CALL = """
 mincore 27 232, preadv2 327 286, pwritev2 328 287, splice 275 76, tee 276 77,
 get_mempolicy 239 236, set_mempolicy 238 237, mbind 237 235, pkey_mprotect 329 288,
-pkey_alloc 330 289, pkey_free 331 290
+pkey_alloc 330 289, pkey_free 331 290, timer_create 222 107
 """
 NO_ATTRIBUTES = """
 setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7, getxattr 191 8, lgetxattr 192 9,
@@ -94,6 +92,7 @@ PROCESS_OPTIONS = (
 SOCKET_OPTIONS = (2, 7, 8, 9, 13, 15, 16, 20, 21)  # sizes, waiting; no filters
 ADVICE = (*range(5), 8, 9, 10, 11, *range(14, 20), 22, 23, 24, 102, 103)  # no sharing
 NEW_SPACES = 0x7E020000  # the flags of all new namespaces
+URGENT = 1  # MSG_OOB: a hole in the kernel in 2025
 HUGE_PAGES = 0x40000  # the machine's own, beyond all limits
 
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000, 0x80000000
@@ -134,6 +133,12 @@ BY_ARGUMENT = {
     "socket 41 198": _only(0, [AF_UNIX], errno.EAFNOSUPPORT),
     "socketpair 53 199": _only(0, [AF_UNIX], errno.EAFNOSUPPORT),
     "setsockopt 54 208": _only(2, SOCKET_OPTIONS, errno.ENOPROTOOPT),
+    "sendto 44 206": _without(3, URGENT, errno.EOPNOTSUPP),
+    "recvfrom 45 207": _without(3, URGENT, errno.EOPNOTSUPP),
+    "sendmsg 46 211": _without(2, URGENT, errno.EOPNOTSUPP),
+    "recvmsg 47 212": _without(2, URGENT, errno.EOPNOTSUPP),
+    "sendmmsg 307 269": _without(3, URGENT, errno.EOPNOTSUPP),
+    "recvmmsg 299 243": _without(3, URGENT, errno.EOPNOTSUPP),
     "fcntl 72 25": Argument(
         1,
         REFUSE | errno.EINVAL,
