@@ -52,7 +52,7 @@ class _Client:
     children: dict[int, _Process] = field(default_factory=dict)
 
     def report(self, *words: Any) -> None:
-        """Tell something; a client that has gone need not know."""
+        """Send a message; a client that has gone need not know."""
         with contextlib.suppress(OSError):
             self.control.send(msgpack.packb(words))
 
