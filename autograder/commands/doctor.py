@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
+from autograder.commands.terminal import say
 from autograder.course import Course, CourseError
 from autograder.grading import classroom
 from autograder.grading.identity import LOCK
@@ -37,17 +38,17 @@ class Line(NamedTuple):
 
 def doctor(course: Course) -> int:
     """Print what holds; return 1 if something that grading needs does not."""
-    print("Isolation of submissions, tried with a process started for it:")
+    say("Isolation of submissions, tried with a process started for it:")
     try:
         lines = isolation_lines(try_sandbox(course), Limits())
     except CourseError as error:
         reason = str(error)
         fault = "" if isinstance(error, NoSandbox) else "submissions cannot be graded: "
         lines = [Line(False, fault + reason)]
-    print(*lines, sep="\n")
-    print("This machine:")
+    say("\n".join(map(str, lines)))
+    say("This machine:")
     others = [packages_line(), data_line(), *room_lines(course)]
-    print(*others, sep="\n", flush=True)
+    say("\n".join(map(str, others)))
     return int(any(line.holds is False for line in [*lines, *others]))
 
 

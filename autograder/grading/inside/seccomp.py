@@ -98,7 +98,6 @@ HUGE_PAGES = 0x40000  # the machine's own, beyond all limits
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN, JUMP = 0x20, 0x15, 0x35, 0x45, 0x06, 0x05
 NUMBER, MACHINE, ARGUMENTS = 0, 4, 16  # offsets in a filter's input
-X32_CALLS = 0x40000000  # numbers of another ABI, which would bypass the list
 MAX_DISTANCE = 255  # of a conditional jump
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 SET_SECCOMP, FILTER = 22, 2
@@ -166,7 +165,8 @@ def program(machine: str) -> bytes:
     """Return the filter for a machine; empty for one whose numbers are not known.
 
     A binary search: nine comparisons at most, and for what is always allowed the
-    kernel itself remembers that.
+    kernel itself remembers that. Numbers of x32, another ABI of x86_64, lie above all
+    others and are unknown.
     """
     if machine not in MACHINES:
         return b""
