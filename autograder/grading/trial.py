@@ -46,7 +46,7 @@ def probe(private, socket_name, numbers, memory):
     disk = os.statvfs("/tmp")
     limits = [resource.getrlimit(getattr(resource, name))[1] for name in LIMITS]
     try:
-        mmap.mmap(-1, memory)
+        mmap.mmap(-1, memory + memory // 4)  # some has been given back since
         limits.append("no limit of memory")
     except OSError:
         pass
