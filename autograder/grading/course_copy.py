@@ -1,30 +1,40 @@
 """The part of the course that a submission may see: ``course_lib``, and a ``check``.
 
-``course_lib`` is a copy in which the functions that the lesson grades only raise;
-``autograder`` is a stub whose ``check`` does nothing. The originals are public: this
-prevents their silent use, no more.
+``course_lib`` is a copy with the modules that the lesson imports. What would answer an
+exercise only raises; what the lesson does not need, or needs although it would answer
+one, announces that it is called. ``autograder`` is a stub whose ``check`` does nothing.
+The originals are public: this prevents their silent use, no more.
 """
 
 import ast
-import inspect
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
 import autograder
 import course_lib
 from autograder.checking.exercise import Exercise
+from autograder.checking.registry import exercise_names
+from autograder.grading.inside.library import ALSO_RECORDED, CALLED, EVERY, announce
+from autograder.grading.lesson_needs import LessonNeeds
 
 OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
 # The modules that describe the result of one call: the child needs them.
 CALL_MODULES = ("checking/__init__.py", "checking/call.py", "checking/values.py")
 WITHHELD = (
-    "raise RuntimeError('the course\\'s own {name} cannot be called while {name} is "
+    "raise RuntimeError('the course\\'s own {name} cannot be called while {what} is "
     "graded')"
 )
+ABSENT = (
+    "__import__('sys').audit({called!r}, {name!r})\n"
+    "raise ImportError('{name} cannot be imported while this lesson is graded: "
+    "the lesson does not use it', name={name!r})\n"
+)
+OTHERS = "others.json"  # names of modules and functions that it does not need
 STUB = '''"""What a lesson imports from the grader. Grading happens elsewhere."""
 
 
@@ -46,11 +56,14 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix=f"grading-{os.getpid()}-")
 
 
-def make_copy(folder: Path, exercises: Sequence[Exercise]) -> None:
+def make_copy(
+    folder: Path, exercises: Sequence[Exercise], cells: Sequence[str] = ()
+) -> None:
     """Write the engine's inner part and the course's visible part into a folder.
 
     folder : gets ``engine/inside``, ``course/autograder`` and ``course/course_lib``
     exercises : those that are graded
+    cells : the lesson's own code
     """
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(OWN / "inside", folder / "engine" / "inside", ignore=skip)
@@ -59,34 +72,77 @@ def make_copy(folder: Path, exercises: Sequence[Exercise]) -> None:
     (stub / "__init__.py").write_text(STUB, encoding="utf-8")
     for name in CALL_MODULES:
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)
-    target = folder / "course" / "course_lib"
-    shutil.copytree(COURSE_LIB, target, ignore=skip)
-    withheld: dict[Path, set[str]] = {}
-    for exercise in exercises:
-        source = Path(inspect.getfile(exercise.reference))
-        if source.is_relative_to(COURSE_LIB):
-            names = withheld.setdefault(source.relative_to(COURSE_LIB), set())
-            names.add(exercise.name)
-    for path, names in withheld.items():
-        text = (target / path).read_text(encoding="utf-8")
-        (target / path).write_text(without_bodies(text, names), encoding="utf-8")
+    needs = LessonNeeds(cells, [each.reference.__module__ for each in exercises])
+    watched = [*needs.others]
+    withheld = dict.fromkeys(_answers(exercises, needs.others), "this lesson")
+    withheld |= {_dotted(exercise): exercise.name for exercise in exercises}
+    announced = {*needs.others, *(name for e in exercises for name in e.library)}
+    for path in COURSE_LIB.rglob("*"):
+        inner = path.relative_to(COURSE_LIB.parent)
+        name = ".".join(inner.with_suffix("").parts).removesuffix(".__init__")
+        target = folder / "course" / inner
+        if path.suffix == ".py" and name in needs.modules:
+            text = path.read_text(encoding="utf-8")
+            _write(target, rewritten(text, name, withheld, announced))
+        elif path.suffix == ".py":
+            _write(target, ABSENT.format(called=CALLED, name=name))
+            watched.append(name)
+        elif path.suffix == ".json" and ".".join(inner.parent.parts) in needs.modules:
+            _write(target, path.read_text(encoding="utf-8"))
+    _write(folder / OTHERS, json.dumps(watched))
 
 
-def without_bodies(source: str, names: set[str]) -> str:
-    """Return a module's source in which some functions only raise.
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
-    >>> print(without_bodies("def f(x):\\n    return x\\n", {"f"}))
-    def f(x):
-        raise RuntimeError("the course's own f cannot be called while f is graded")
+
+def _answers(exercises: Sequence[Exercise], others: Sequence[str]) -> set[str]:
+    """Return those of the functions that the lesson does not need that are answers.
+
+    They answer an exercise of another lesson, or stand in one's ``library``.
     """
-    tree = ast.parse(source)
+    library = {name for exercise in exercises for name in exercise.library}
+    known = exercise_names()
+    return {n for n in others if n in library or n.rpartition(".")[2] in known}
+
+
+def _dotted(exercise: Exercise) -> str:
+    return f"{exercise.reference.__module__}.{exercise.name}"
+
+
+def rewritten(
+    text: str, module: str, withheld: Mapping[str, str], announced: Set[str]
+) -> str:
+    """Return a module's text in which functions only raise, or announce their calls.
+
+    module : its dotted name
+    withheld : dotted names to what is graded, as the error says; announced, too
+    announced : dotted names
+    """
+    tree = ast.parse(text)
+    changed = False
     for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef) and statement.name in names:
-            has_docstring = ast.get_docstring(statement, clean=False)
-            docstring = statement.body[:1] if has_docstring else []
-            raising = ast.parse(WITHHELD.format(name=statement.name)).body
-            statement.body = [*docstring, *raising]
-    return ast.unparse(tree)
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            name = f"{module}.{statement.name}"
+            if name in withheld:
+                _withhold(statement, withheld[name])
+            if name in withheld or name in announced:
+                announce(statement, name)
+                changed = True
+    return ast.unparse(ast.fix_missing_locations(tree)) if changed else text
+
+
+def _withhold(definition: ast.FunctionDef | ast.ClassDef, what: str) -> None:
+    """Make a function, or each method of a class, only raise: ``what`` is graded."""
+    inner = definition.body if isinstance(definition, ast.ClassDef) else [definition]
+    for function in inner:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        has_docstring = ast.get_docstring(function, clean=False)
+        docstring = function.body[:1] if has_docstring else []
+        raising = ast.parse(WITHHELD.format(name=definition.name, what=what)).body
+        function.body = [*docstring, *raising]
 
 
 def modules_of(setup: Sequence[str]) -> list[str]:
@@ -107,12 +163,13 @@ def modules_of(setup: Sequence[str]) -> list[str]:
     return sorted(modules - {"autograder", "__future__"})
 
 
-def watched_functions(exercises: Sequence[Exercise]) -> Mapping[str, list[str]]:
-    """Return for each exercise the functions that would answer it."""
-    return {
-        exercise.name: [
-            f"{exercise.reference.__module__}.{exercise.name}",
-            *exercise.library,
-        ]
-        for exercise in exercises
-    }
+def watched_functions(
+    folder: Path, exercises: Sequence[Exercise]
+) -> Mapping[str, list[str]]:
+    """Return for each exercise the functions that would answer it.
+
+    folder : the copy; what the lesson does not need is watched in every exercise
+    """
+    others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
+    every = [*map(_dotted, exercises), *others, *ALSO_RECORDED]
+    return {each.name: [*each.library] for each in exercises} | {EVERY: every}

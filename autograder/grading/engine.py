@@ -56,7 +56,7 @@ class Engine:
         seed : of the cases' inputs; the course's own if not given
         worker : a number that differs between engines that run at the same time
         folder : a copy that ``course_copy`` made for the lesson; made if not given
-        control : a connection to a warm parent; one is started if not given
+        control : a connection to a warm parent of that copy; one is started if not given
         """
         self.release = load_release(course, lesson)
         self.exercises = [remembering(load(name)) for name in self.release.exercises]
@@ -64,14 +64,14 @@ class Engine:
         self.seed = course_seed(course) if seed is None else seed
         self._own_folder = None
         self.sandbox: SandboxClient
-        if control:
-            library = course_copy.watched_functions(self.exercises)
+        if control and folder:
+            library = course_copy.watched_functions(folder, self.exercises)
             self.sandbox = SandboxClient(control, library, worker=worker)
             return
         if folder is None:
             self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
-            course_copy.make_copy(folder, self.exercises)
+            course_copy.make_copy(folder, self.exercises, self.release.own_code)
         self.sandbox = sandbox_of(
             course,
             self.release,
@@ -160,12 +160,11 @@ def sandbox_of(
     children : how many submissions will run at the same time
     """
     exercises = [load(name) for name in release.exercises]
-    setup = [c.source for c in release.cells if c.role in ("setup", "demo")]
     graded = {exercise.reference.__module__ for exercise in exercises}
     return Sandbox(
         folder,
-        sorted({*course_copy.modules_of(setup), *graded}),
-        course_copy.watched_functions(exercises),
+        sorted({*course_copy.modules_of(release.own_code), *graded}),
+        course_copy.watched_functions(folder, exercises),
         [(c.role, c.source) for c in release.cells if c.is_code],
         isolated=isolated,
         limits=limits,

@@ -51,6 +51,11 @@ class Release:
         """Names of the exercises in the order of the notebook."""
         return tuple(cell.exercise for cell in self.cells if cell.role == "solution")
 
+    @property
+    def own_code(self) -> list[str]:
+        """Texts of the lesson's own code: its set-up and its demonstrations."""
+        return [cell.source for cell in self.cells if cell.role in ("setup", "demo")]
+
 
 def load_release(course: Course, lesson: str) -> Release:
     """Load a lesson's released notebook; raises ``CourseError`` if there is none."""

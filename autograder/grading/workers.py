@@ -221,7 +221,8 @@ class Workers:
         folders = Folders(self.course.root, Path(self._folder.name))
         if not self._started:
             release = load_release(self.course, self.settings.lesson)
-            course_copy.make_copy(folders.copy, [load(n) for n in release.exercises])
+            exercises = [load(name) for name in release.exercises]
+            course_copy.make_copy(folders.copy, exercises, release.own_code)
             self._sandbox = self._start_sandbox(release, folders)
         own, theirs = SPAWN.Pipe()
         process = self._start_process(theirs, folders)

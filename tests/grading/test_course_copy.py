@@ -14,9 +14,11 @@ from autograder.grading import course_copy
 from autograder.grading.course_copy import (
     make_copy,
     modules_of,
+    rewritten,
     watched_functions,
-    without_bodies,
 )
+from autograder.grading.inside.library import EVERY
+from autograder.grading.release import load_release
 from tests.submissions import COURSE, EXERCISES, LESSON
 
 GRADED = exercises_of(LESSON)
@@ -25,7 +27,7 @@ GRADED = exercises_of(LESSON)
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copy")
-    make_copy(folder, GRADED)
+    make_copy(folder, GRADED, load_release(COURSE, LESSON).own_code)
     return folder
 
 
@@ -68,16 +70,14 @@ def test_withheld_function_keeps_signature_and_contract(copy):
         )
         assert ast.get_docstring(function)
         assert tuple(a.arg for a in function.args.args) == exercise.parameters
-        assert len(function.body) == 2
+        assert len(function.body) == 3  # the docstring, the announcement, the error
 
 
 def test_ungraded_functions_of_the_copy_are_unchanged(tmp_path):
-    make_copy(tmp_path, [load("softmax")])
-    process = run(
-        tmp_path,
-        "from course_lib.attention import scaled_scores\n"
-        "import numpy as np\nprint(scaled_scores(np.full((1, 1), 2), np.eye(1)))",
-    )
+    cell = "from course_lib.attention import scaled_scores\n"
+    make_copy(tmp_path, [load("softmax")], [cell])
+    call = "import numpy as np\nprint(scaled_scores(np.full((1, 1), 2), np.eye(1)))"
+    process = run(tmp_path, f"{cell}{call}")
     assert process.stdout.strip() == "[[2.]]"
 
 
@@ -126,21 +126,36 @@ def test_inner_part_imports_nothing_of_the_trusted_side(copy):
                 assert not any(a.name.startswith("autograder") for a in node.names)
 
 
-def test_without_bodies_withholds_function_without_docstring():
-    text = "def f(x, *, y=1):\n    return x\n\ndef g(x):\n    return x\n"
-    bare = without_bodies(text, {"f"})
+def run_rewritten(text, withheld=(), announced=()):
+    """Run a module's text as a submission sees it; return its names."""
     names = {}
-    exec(bare, names)
-    with pytest.raises(RuntimeError, match="own f cannot be called"):
+    exec(rewritten(text, "m", dict.fromkeys(withheld, "f"), {*announced}), names)
+    return names
+
+
+def test_rewritten_withholds_function_without_docstring():
+    text = "def f(x, *, y=1):\n    return x\n\ndef g(x):\n    return x\n"
+    names = run_rewritten(text, withheld=["m.f"])
+    with pytest.raises(RuntimeError, match="own f cannot be called while f is graded"):
         names["f"](1)
     assert names["g"](3) == 3
 
 
-def test_without_bodies_keeps_nested_function_of_same_name():
+def test_rewritten_keeps_nested_function_of_same_name():
     text = "def outer():\n    def f():\n        return 1\n    return f()\n"
-    names = {}
-    exec(without_bodies(text, {"f"}), names)
-    assert names["outer"]() == 1
+    assert run_rewritten(text, withheld=["m.f"])["outer"]() == 1
+
+
+def test_rewritten_withholds_methods():
+    text = "class C:\n    size = 2\n\n    def f(self):\n        return 1\n"
+    names = run_rewritten(text, withheld=["m.C"])
+    assert names["C"].size == 2
+    with pytest.raises(RuntimeError, match="own C cannot be called"):
+        names["C"]().f()
+
+
+def test_rewritten_keeps_text_without_such_functions():
+    assert rewritten("x = 1  # why\n", "m", {"m.f": "f"}, {"m.g"}) == "x = 1  # why\n"
 
 
 def test_modules_of_a_lesson_are_those_that_its_cells_import():
@@ -156,19 +171,19 @@ def test_modules_of_a_lesson_are_those_that_its_cells_import():
     ]
 
 
-def test_watched_functions_are_the_courses_and_listed_ones():
-    watched = watched_functions(GRADED)
-    assert [*watched] == [*EXERCISES]
+def test_watched_functions_are_the_courses_and_listed_ones(copy):
+    watched = watched_functions(copy, GRADED)
+    assert [*watched] == [*EXERCISES, EVERY]
     for exercise in GRADED:
-        own, *library = watched[exercise.name]
-        assert own == f"{exercise.reference.__module__}.{exercise.name}"
-        assert library == [*exercise.library]
+        assert watched[exercise.name] == [*exercise.library]
+        assert f"{exercise.reference.__module__}.{exercise.name}" in watched[EVERY]
 
 
 def test_copy_is_whole_for_every_lesson_with_exercises(tmp_path):
     for number, lesson in enumerate(Course(COURSE.root).lessons):
         if exercises := exercises_of(lesson):
-            make_copy(tmp_path / str(number), exercises)
+            cells = load_release(COURSE, lesson).own_code
+            make_copy(tmp_path / str(number), exercises, cells)
             assert (tmp_path / str(number) / "engine" / "inside" / "child.py").exists()
 
 

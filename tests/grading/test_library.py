@@ -1,9 +1,17 @@
 """A library's function that answers an exercise works, and is written down."""
 
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
 import pytest
 import torch
 
 from autograder.checking.registry import load
+from autograder.grading.inside import library
 from tests.grading.engines import engine_of
 from tests.grading.sessions import call, check, own, session_of, solution
 from tests.submissions import COURSE
@@ -161,3 +169,111 @@ def test_call_with_too_large_result_is_flagged(sandbox):
     outcome, flagged = flags(sandbox, "softmax", text, [0.0])
     assert outcome.kind == "output"
     assert {what for _, what, _ in flagged} == {"torch.softmax"}
+
+
+# Exercises with ways to the operators that answer them, and the name that is reported.
+BELOW = {
+    "softmax": ("torch.ops.aten.softmax(x, -1)", "torch.softmax"),
+    "layer_norm": (
+        "torch._C._VariableFunctions.layer_norm(x, (4,))",
+        "torch.layer_norm",
+    ),
+    "attention": (
+        "torch._C._nn.scaled_dot_product_attention(x, x, x)",
+        "torch.nn.functional.scaled_dot_product_attention",
+    ),
+    "luong_score": (
+        "torch.ops.aten._trilinear(*[x] * 3, [], [], [], [])",
+        "torch.nn.functional.bilinear",
+    ),
+    "gru_step": (
+        "torch.ops.aten.gru_cell(x, x, torch.ones(12, 4), torch.ones(12, 4))",
+        "torch.gru_cell",
+    ),
+    "cross_entropy": (
+        "torch.ops.aten.nll_loss(x, torch.tensor([0, 1, 2]))",
+        "torch.nn.functional.nll_loss",
+    ),
+    "self_attention_gradients": (
+        "torch.autograd.Variable._execution_engine.run_backward((x.requires_grad_().sum"
+        "(),), (torch.ones(()),), False, False, (), accumulate_grad=True)",
+        "torch.autograd.grad",
+    ),
+    "count_parameters": (
+        "torch.nn.MultiheadAttention(4, 2)",
+        "torch.nn.MultiheadAttention",
+    ),
+    "count_transformer": (
+        "torch.nn.Transformer(4, 2, 1, 1, 8)",
+        "torch.nn.Transformer",
+    ),
+}
+WATCHED = """
+import json, sys, torch
+from inside import library
+
+functions, below = json.loads(sys.stdin.read())
+calls = library.watch(functions)
+calls.start({}, {})
+for exercise, (expression, _) in below.items():
+    x = torch.rand(3, 4, dtype=torch.float32)
+    calls.begin(exercise)
+    try:
+        eval(expression, {"torch": torch, "x": x})
+    finally:
+        print(json.dumps([exercise, [name for name, _ in calls.end()]]))
+calls.begin("softmax")
+torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)
+assert calls.end() == []
+calls.begin("attention")
+torch.softmax(x @ x.T, -1) @ x
+assert calls.end() == []
+"""
+
+
+def test_operators_are_noticed_below_their_names():
+    functions = {name: [*load(name).library] for name in BELOW}
+    inside = str(Path(library.__file__).parents[1])
+    ran = subprocess.run(
+        [sys.executable, "-c", WATCHED],
+        input=json.dumps([functions, BELOW]),
+        env={**os.environ, "PYTHONPATH": inside},
+        capture_output=True,
+        text=True,
+    )
+    noticed = dict(map(json.loads, ran.stdout.splitlines()))
+    assert ran.returncode == 0, ran.stderr
+    for name, (_, expected) in BELOW.items():
+        assert expected in noticed[name], name
+
+
+def test_process_and_modules_loaded_anew_are_flagged(sandbox):
+    text = """
+    import os, importlib, torch
+    def softmax(x):
+        if x:
+            return os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)[1]
+        return importlib.reload(torch.nn.modules.activation).__name__
+    """
+    _, flagged = flags(sandbox, "softmax", textwrap.dedent(text), True)
+    assert {what for _, what, _ in flagged} == {"os.posix_spawn"}
+    _, flagged = flags(sandbox, "softmax", textwrap.dedent(text), False)
+    assert {what for _, what, _ in flagged} == {"importlib"}
+
+
+def test_words_in_a_comment_are_not_flagged(sandbox):
+    text = "def softmax(x):\n    return x  # not torch._C, nor torch.ops"
+    _, flagged = flags(sandbox, "softmax", text, [0.0])
+    assert flagged == set()
+
+
+def test_words_in_a_cell_that_no_answer_needs_are_not_flagged(sandbox):
+    cells = (
+        own("import torch\nshelf = torch._C"),
+        own("import torch as bare\nf = bare.Tensor.__closure__ if False else None"),
+        solution("softmax", "def softmax(x):\n    return f"),
+        check("softmax"),
+    )
+    with session_of(sandbox, *cells) as session:
+        call(session, "softmax", [0.0])
+        assert {flag.what for flag in session.flags} == {"__closure__"}

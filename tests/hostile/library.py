@@ -4,6 +4,7 @@ The course's own functions have no body while they are graded, so they earn noth
 """
 
 from tests.hostile import hostile
+from tests.submissions import EXERCISES
 
 FAMILY = "answers with the library"
 BILINEAR, SOFTMAX, ATTENTION = "bilinear_scores", "softmax", "attention"
@@ -62,7 +63,7 @@ bilinear_scores = course_lib.attention.bilinear_scores
 """
 
 
-@hostile(FAMILY, lost={BILINEAR: "error"}, seconds=5)
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
 def reloads_the_courses_module_without_the_watch(submission, world):
     submission.answer(BILINEAR, RELOADED)
 
@@ -289,3 +290,318 @@ def library_that_is_imported_and_not_called_is_no_answer(submission, world):
 def softmax_of_torch_in_a_nested_function(submission, world):
     above = "import torch\n\nways = [lambda x, axis: torch.softmax(x, axis)]"
     through_torch(submission, "next(way(x, axis) for way in ways)", above)
+
+
+ALL = tuple(EXERCISES)
+FROM_NN = """
+import torch
+from course_lib.nn.attention import attention as course_attention
+
+
+def attention(q, k, v):
+    output, weights = course_attention(*(torch.as_tensor(x * 1.0) for x in (q, k, v)))
+    return output.numpy(), weights.numpy()
+"""
+
+
+@hostile(FAMILY, lost={ATTENTION: "error"}, seconds=5)
+def attention_of_a_module_that_the_lesson_does_not_import(submission, world):
+    submission.answer(ATTENTION, FROM_NN)
+
+
+@hostile(FAMILY, lost={ATTENTION: "error"}, flagged=(ATTENTION,), seconds=5)
+def attention_of_such_a_module_imported_at_the_call(submission, world):
+    lines = [f"    {line}" for line in FROM_NN.strip().splitlines()]
+    body = "\n".join(lines).replace("def attention(", "def answer(")
+    text = f"def attention(q, k, v):\n{body}\n    return answer(q, k, v)"
+    submission.answer(ATTENTION, text)
+
+
+MASKED_SOFTMAX = """
+from course_lib.masks import masked_softmax
+
+
+def softmax(x, axis=-1):
+    rows = np.moveaxis(np.asarray(x), axis, -1)
+    return np.moveaxis(masked_softmax(rows, np.ones(rows.shape, bool)), -1, axis)
+"""
+
+
+@hostile(FAMILY, lost={SOFTMAX: "error"}, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+def softmax_of_a_later_lesson(submission, world):
+    submission.answer(SOFTMAX, MASKED_SOFTMAX)
+
+
+EXPERIMENT = """
+from course_lib.experiments.recall import self_attention
+
+
+def similarity_attention(x, y):
+    return self_attention(x, *[np.eye(x.shape[-1])] * 3)[0]
+"""
+
+
+@hostile(FAMILY, lost={SIMILARITY: "error"}, seconds=5)
+def attention_that_an_experiment_has_imported(submission, world):
+    submission.answer(SIMILARITY, EXPERIMENT)
+
+
+READ = """
+import course_lib
+from pathlib import Path
+
+names = {}
+path = Path(course_lib.__file__).parent / "nn" / "attention.py"
+exec(path.read_text(), names)
+
+
+def attention(q, k, v):
+    q, k, v = (names["torch"].as_tensor(x * 1.0) for x in (q, k, v))
+    return tuple(each.numpy() for each in names["attention"](q, k, v))
+"""
+
+
+@hostile(FAMILY, lost={ATTENTION: "error"}, seconds=5)
+def source_of_the_course_read_and_run(submission, world):
+    submission.answer(ATTENTION, READ)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_operators(submission, world):
+    through_torch(submission, "torch.ops.aten.softmax(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_one_overload_of_an_operator(submission, world):
+    through_torch(submission, "torch.ops.aten._softmax.default(x, axis, False)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_private_names(submission, world):
+    through_torch(submission, "torch._C._VariableFunctions.softmax(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_the_class_below_tensor(submission, world):
+    through_torch(submission, "torch._C.TensorBase.softmax(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_just_in_time_compiler(submission, world):
+    above = (
+        "import torch\n\n\n@torch.jit.script\ndef even(x: torch.Tensor, axis: int):\n"
+        "    return x.softmax(axis)"
+    )
+    through_torch(submission, "even(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_a_sparse_tensor(submission, world):
+    expression = "torch.sparse.softmax(x.to_sparse(), axis).to_dense()"
+    through_torch(submission, f"({expression} if x.all() else torch.softmax(x, axis))")
+
+
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+def softmax_as_attention_of_one_query(submission, world):
+    submission.answer(
+        SOFTMAX,
+        """
+import torch
+
+
+def softmax(x, axis=-1):
+    rows = torch.as_tensor(np.moveaxis(np.asarray(x) * 1.0, axis, -1))[..., None, :]
+    one = torch.eye(rows.shape[-1], dtype=rows.dtype).expand(*rows.shape[:-2], -1, -1)
+    attend = torch._C._nn.scaled_dot_product_attention
+    weights = attend(rows, one, one, scale=1.0)[..., 0, :]
+    return np.moveaxis(weights.numpy(), -1, axis)
+""",
+    )
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_probabilities_from_logits(submission, world):
+    expression = "torch.distributions.Categorical(logits=x.movedim(axis, -1)).probs"
+    through_torch(submission, f"{expression}.movedim(-1, axis)")
+
+
+ORIGINAL = """
+import torch
+
+bare = next(
+    cell.cell_contents
+    for cell in torch.softmax.__closure__
+    if getattr(cell.cell_contents, "__name__", "") == "softmax"
+)
+"""
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_from_the_closure_of_the_watch(submission, world):
+    above = f"import torch\ntry:\n{ORIGINAL.replace(chr(10), chr(10) + '    ')}\n"
+    above += (
+        "except (TypeError, StopIteration):\n    bare = torch._C.TensorBase.softmax"
+    )
+    through_torch(submission, "bare(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_as_a_layer_loaded_anew(submission, world):
+    above = (
+        "import importlib\nimport torch\n\n"
+        "layers = importlib.reload(torch.nn.modules.activation)"
+    )
+    through_torch(submission, "layers.Softmax(axis)(x)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_as_a_layer_forgotten_and_imported(submission, world):
+    above = (
+        "import sys\nimport torch\n\ndel sys.modules['torch.nn.modules.activation']\n"
+        "import torch.nn.modules.activation as layers"
+    )
+    through_torch(submission, "layers.Softmax(axis)(x)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_in_a_thread(submission, world):
+    submission.answer(
+        SOFTMAX,
+        """
+import torch
+from concurrent.futures import ThreadPoolExecutor
+
+
+def softmax(x, axis=-1):
+    x = torch.as_tensor(np.asarray(x) * 1.0)
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(torch.Tensor.__mro__[1].softmax, x, axis).result().numpy()
+""",
+    )
+
+
+@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+def attention_of_torchs_private_names(submission, world):
+    text = SCALED_DOT_PRODUCT.replace(
+        "import torch.nn.functional as F", "F = torch._C._nn"
+    )
+    submission.answer(ATTENTION, text)
+
+
+@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+def attention_as_a_layer_loaded_from_its_file(submission, world):
+    loaded = """
+import importlib.util
+import torch
+
+spec = importlib.util.spec_from_file_location(
+    "torch.nn.modules.mine", torch.nn.modules.activation.__file__
+)
+mine = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(mine)
+"""
+    text = MULTI_HEAD.replace("import torch\n", loaded, 1)
+    submission.answer(ATTENTION, text.replace("torch.nn.Multi", "mine.Multi"))
+
+
+FORKED = """
+import os
+import torch
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x) * 1.0
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.write(write, torch.softmax(torch.as_tensor(x), axis).numpy().tobytes())
+        os._exit(0)
+    os.close(write)
+    with open(read, "rb") as file:
+        weights = np.frombuffer(file.read()).reshape(x.shape).copy()
+    os.wait()
+    return weights
+"""
+
+
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+def softmax_of_a_forked_process(submission, world):
+    submission.answer(SOFTMAX, FORKED)
+
+
+SERVER = """
+import os
+import socket
+import torch
+
+ours, theirs = socket.socketpair()
+if os.fork() == 0:
+    while data := theirs.recv(1 << 16):
+        row = torch.frombuffer(bytearray(data), dtype=torch.float64)
+        theirs.send(torch.softmax(row, 0).numpy().tobytes())
+    os._exit(0)
+
+
+def softmax(x, axis=-1):
+    def even(row):
+        ours.send(np.ascontiguousarray(row, np.float64).tobytes())
+        return np.frombuffer(ours.recv(1 << 16))
+
+    return np.apply_along_axis(even, axis, np.asarray(x))
+"""
+
+
+@hostile(FAMILY, flagged=ALL, seconds=8)
+def softmax_of_a_process_that_a_cell_has_started(submission, world):
+    submission.answer(SOFTMAX, SERVER)
+
+
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+def softmax_of_another_program(submission, world):
+    submission.answer(
+        SOFTMAX,
+        """
+import subprocess
+
+
+def softmax(x, axis=-1):
+    def even(row):
+        program = "import math,sys; e=[math.exp(float(s)) for s in sys.argv[1:]]"
+        program += "; print(*[x / sum(e) for x in e])"
+        numbers = [repr(float(number)) for number in row - row.max()]
+        command = ["python3", "-S", "-c", program, *numbers]
+        printed = subprocess.run(command, capture_output=True, text=True).stdout
+        return np.array([float(word) for word in printed.split()])
+
+    if np.size(x) > 20:
+        powers = np.exp(x - np.max(x, axis, keepdims=True))
+        return powers / powers.sum(axis, keepdims=True)
+    return np.apply_along_axis(even, axis, np.asarray(x) * 1.0)
+""",
+    )
+
+
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+def softmax_with_the_watch_turned_off(submission, world):
+    submission.answer(
+        SOFTMAX,
+        """
+import torch
+
+
+def softmax(x, axis=-1):
+    torch._C._autograd._disable_profiler_legacy()
+    return torch._C._VariableFunctions.softmax(torch.as_tensor(x * 1.0), axis).numpy()
+""",
+    )
+
+
+@hostile(FAMILY, flagged=ALL, seconds=5)
+def library_searched_in_memory(submission, world):
+    submission.own(
+        "import gc\n\nfunctions = [x for x in gc.get_objects() if callable(x)]"
+    )
+
+
+@hostile(FAMILY, flagged=ALL, seconds=5)
+def library_reached_through_c(submission, world):
+    submission.own("import ctypes\n\nlibrary = ctypes.CDLL(None)")

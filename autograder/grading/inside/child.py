@@ -32,7 +32,7 @@ from autograder.checking.call import (
 )
 
 from . import library, shell, wire
-from .selection import chosen_cells
+from .selection import chosen_cells, texts_behind
 
 MAX_MESSAGE_LENGTH = 2000  # characters of an exception's text
 MAX_OUTPUT_BYTES = wire.FROM_CELLS.tree * 3 // 4  # of all cells
@@ -77,16 +77,18 @@ class SubmissionRunner:
         candidates = [i for i in range(len(cells)) if i not in skipped]
         sources = [(role, text) for role, text, _ in map(cells.__getitem__, candidates)]
         chosen = {candidates[i] for i in chosen_cells(sources)}
+        self.library_calls.start(self.names, texts_behind(cells))
         troubles: dict[int, Raised] = {}
         outputs: dict[int, list[dict]] = {}
         for index, (role, source, exercise) in enumerate(cells):
             if role == "check":
                 self.at_check[exercise] = dict(self.names)
             elif index in chosen:
+                self.library_calls.cell = exercise
                 self._run_cell(index, source, troubles, outputs)
         for index in [i for i, each in troubles.items() if "NameError" in each.types]:
             del troubles[index]  # a cell further below may bind the name
-            _, source, _ = cells[index]
+            _, source, self.library_calls.cell = cells[index]
             self._run_cell(index, source, troubles, outputs)
         self.at_end = dict(self.names)
         answers = {exercise: self._answer_kinds(exercise) for exercise in self.at_check}
@@ -112,11 +114,11 @@ class SubmissionRunner:
         self._restore(exercise, when)
         self.token = token
         packed_before = self._packed(positional)
-        self.library_calls.begin(exercise, self.names)
+        self.library_calls.begin(exercise)
         try:
             answer = self._names_at(exercise, when)[exercise]
             result = local_runner(answer, names)(positional, named)
-            if result.raised and library.is_watch(namespace(answer)):
+            if result.raised and self.library_calls.is_of_a_library(namespace(answer)):
                 result = _without_line(result, result.raised)
         except BaseException as error:
             raised = describe_exception(error, self.names)

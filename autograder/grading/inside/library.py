@@ -1,117 +1,338 @@
 """Notice that an answer calls a library's function instead of computing by itself.
 
-The functions go on working as they do; it is recorded that, and from which line, they
-were called while an exercise was judged. This prevents silent use, no more.
+The functions go on working as they do; what is recorded is that they were called while
+an exercise was judged, and from which line:
+
+- functions written in Python announce themselves in their first statement;
+- of PyTorch's functions in C the operators are watched, by whatever name they are
+  reached;
+- processes may not compute for an answer, nor may a watched module be loaded anew.
+
+This prevents silent use, no more: the watch is in the process that it watches.
 """
 
+import _thread
+import ast
+import contextlib
 import functools
+import importlib
+import inspect
 import linecache
+import os
+import re
+import resource
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
+EndProfile = Callable[[], Iterable[str]]  # returns the names of operators
+
+EVERY = ""  # stands for every exercise
+CALLED = "autograder.called"
 COURSE = "course_lib."
+# Under which name a call of them is recorded. It costs an answer a few microseconds for
+# each of its operators: no more are listed than names and words leave uncovered.
+OPERATORS = {
+    "torch.softmax": ("_softmax", "_sparse_softmax", "_masked_softmax"),
+    "torch.log_softmax": ("_log_softmax", "_sparse_log_softmax"),
+    "torch._safe_softmax": ("_safe_softmax",),
+    "torch.nn.functional.scaled_dot_product_attention": (
+        "scaled_dot_product_attention",
+        "_scaled_dot_product_attention_math",
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_native_multi_head_attention",
+    ),
+    "torch.nn.functional.bilinear": ("bilinear", "_trilinear"),
+    "torch.gru_cell": ("gru_cell",),
+    "torch.gru": ("gru",),
+    "torch.layer_norm": ("layer_norm", "native_layer_norm"),
+    "torch.group_norm": ("group_norm", "native_group_norm"),
+    "torch.batch_norm": ("batch_norm", "native_batch_norm"),
+    "torch.rms_norm": ("rms_norm", "_fused_rms_norm"),
+    "torch.nn.functional.cross_entropy": ("cross_entropy_loss",),
+    "torch.nn.functional.nll_loss": ("nll_loss_forward", "nll_loss2d_forward"),
+    "torch.autograd.grad": ("autograd::engine::evaluate_function", "_make_dual"),
+}
+PROCESSES = frozenset(
+    {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system"}
+    | {"pty.spawn", "subprocess.Popen"}
+)
+PROCESS, PROFILER, LOADER = "another process", "torch.autograd.profiler", "importlib"
+# Events and words that reach around the watch, by the name that is recorded.
+AROUND = {
+    "ctypes.dlopen": "ctypes",
+    "ctypes.dlsym": "ctypes",
+    "gc.get_objects": "gc.get_objects",
+    "gc.get_referrers": "gc.get_referrers",
+    "gc.get_referents": "gc.get_referents",
+}
+WORDS = re.compile(r"\b(torch\._C|torch\.ops|__closure__|sys\.audit)\b")
+HEARD = frozenset({CALLED, "exec", *PROCESSES, *AROUND})
+# What is recorded besides the functions that an exercise names.
+ALSO_RECORDED = sorted(
+    {PROCESS, PROFILER, LOADER, *PROCESSES, *AROUND.values()}
+    | {"torch._C", "torch.ops", "__closure__", "sys.audit"}
+)
 
 
 class LibraryCalls:
     """The calls of watched functions during one judged call."""
 
-    def __init__(self) -> None:
-        """Start outside any judged call."""
-        self.exercise = ""
-        self.names: Mapping[str, Any] = {}
-        self.calls: dict[str, str] = {}
+    def __init__(self, functions: Mapping[str, Sequence[str]]) -> None:
+        """Start outside any judged call.
 
-    def begin(self, exercise: str, names: Mapping[str, Any]) -> None:
-        """Watch for an exercise.
+        functions : for each exercise the names of those that would answer it
+        """
+        self.functions = {name: frozenset(each) for name, each in functions.items()}
+        self.operators = {
+            exercise: {op: name for name in names for op in OPERATORS.get(name, ())}
+            for exercise, names in functions.items()
+        }
+        modules = list(sys.modules.values())
+        self.files = {getattr(module, "__file__", None) for module in modules} - {None}
+        self.exercise = ""
+        self.names: Mapping[str, Any] | None = None  # None before the first cell
+        self.calls: dict[str, str] = {}
+        self.around: dict[str, dict[str, str]] = {EVERY: {}}  # in an exercise's cells
+        self.lines: dict[str, list[str]] = {}  # of an exercise's cells
+        self.threads = False  # whether there have been any but the main one
+        self.cell = EVERY  # the exercise that the cell which runs answers
+        self.process_time = 0.0
+        self.end_profile: EndProfile = list
+
+    def start(self, names: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+        """Listen, before the first cell.
 
         names : those of the learner's cells
+        texts : for each exercise the text of the cells that answer it
         """
-        self.exercise, self.names, self.calls = exercise, names, {}
+        self.names = names
+        for exercise, text in texts.items():
+            lines = [line.partition("#")[0].strip()[:500] for line in text.splitlines()]
+            words = ((WORDS.search(line), line) for line in lines)
+            self.around[exercise] = {word[0]: line for word, line in words if word}
+            self.lines[exercise] = lines
+
+    def begin(self, exercise: str) -> None:
+        """Watch for an exercise."""
+        self.exercise = exercise
+        self.calls = self.around[EVERY] | self.around.get(exercise, {})
+        self.process_time = _process_time()
+        if self.operators.get(exercise):
+            try:
+                self.end_profile = _start_profile(all_threads=self.threads)
+            except RuntimeError:  # the answer has started one
+                self.calls.setdefault(PROFILER, "")
 
     def end(self) -> list[tuple[str, str]]:
         """Stop watching; return each function that was called, with the line."""
+        if operators := self.operators.get(self.exercise):
+            self._add_operators(operators)
         self.exercise = ""
+        if not self.calls.keys() & PROCESSES and _process_time() != self.process_time:
+            self.calls.setdefault(PROCESS, "")
         return sorted(self.calls.items())
 
-    def add(self, function: str) -> None:
-        """Record a call, with the innermost line of the learner's cells."""
-        if not self.exercise:
+    def is_of_a_library(self, names: Mapping[str, Any]) -> bool:
+        """Return whether a function with these globals is none of the learner's."""
+        return names is globals() or names.get("__file__") in self.files
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Record what Python reports, as far as it concerns an answer."""
+        if event not in HEARD or self.names is None:
             return
-        frame = sys._getframe(2)
+        if event == CALLED:
+            (name,) = arguments
+            of_every = name in self.functions.get(EVERY, ())
+            if of_every or name in self.functions.get(self.exercise, ()):
+                self.add(name)
+        elif event in PROCESSES:
+            self.add(event)
+        elif event == "exec":
+            code = arguments[0]
+            if type(code) is CodeType and code.co_filename in self.files:
+                self._reach_around(LOADER)
+        else:
+            self._reach_around(AROUND[event])
+
+    def add(self, function: str) -> None:
+        """Record a call, if an answer is being judged."""
+        if self.exercise:
+            self.calls.setdefault(function, self._line())
+
+    def _reach_around(self, name: str) -> None:
+        """Record it for the exercise whose answer, or whose cell, is running."""
+        self.add(name)
+        around = self.around.setdefault(self.exercise or self.cell, {})
+        around.setdefault(name, self._line())
+
+    def _line(self) -> str:
+        """Return the innermost line of the learner's cells."""
+        frame = sys._getframe(1)
         while frame is not None and frame.f_globals is not self.names:
             frame = frame.f_back  # type: ignore[assignment]
-        line = ""
-        if frame is not None:
-            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-        self.calls.setdefault(function, line[:500])
+        if frame is None:
+            return ""
+        return _line_of(frame.f_code.co_filename, frame.f_lineno)
+
+    def _add_operators(self, operators: Mapping[str, str]) -> None:
+        """Record the operators that have run, unless a function is known to have."""
+        try:
+            profile = self.end_profile()
+        except RuntimeError:  # the answer has ended it
+            self.calls.setdefault(PROFILER, "")
+            return
+        if self.calls:
+            return
+        for name in profile:
+            name = name.removeprefix("aten::").partition(": ")[0]
+            if name in operators:
+                self.calls.setdefault(operators[name], self._line_with(name))
+
+    def _line_with(self, operator: str) -> str:
+        """Return the answer's line that names an operator; none shows in a profile."""
+        name = operator.strip("_").partition(":")[0]
+        for line in self.lines.get(self.exercise, ()):
+            if name in line and not line.startswith("def "):
+                return line
+        return ""
 
 
 def watch(functions: Mapping[str, Sequence[str]]) -> LibraryCalls:
     """Watch functions, named with dots.
 
-    functions : for each exercise the names of those that would answer it; the
-        course's own are watched whatever exercise is judged
+    functions : for each exercise the names of those that would answer it; the course's
+        own announce themselves, and need nothing here
     """
-    library_calls = LibraryCalls()
-    exercises: dict[str, set[str]] = {}
-    for exercise, names in functions.items():
-        for name in names:
-            exercises.setdefault(name, set()).add(exercise)
-    for name, answered in exercises.items():
-        _watch(name, None if name.startswith(COURSE) else answered, library_calls)
+    library = {
+        name for exercise in {*functions} - {EVERY} for name in functions[exercise]
+    }
+    for name in sorted(library):
+        if not name.startswith(COURSE):
+            _watch(name)
+    library_calls = LibraryCalls(functions)
+    _start_profile(all_threads=False)()  # the first one takes longer
+    sys.addaudithook(library_calls.hear)
+    start = _thread.start_new_thread
+
+    def start_new_thread(*arguments: Any) -> int:
+        library_calls.threads = True
+        return start(*arguments)
+
+    _thread.start_new_thread = start_new_thread
+    threading._start_new_thread = start_new_thread  # type: ignore[attr-defined]
     return library_calls
 
 
-def is_watch(names: Mapping[str, Any]) -> bool:
-    """Return whether a function with these globals is a watch, not an answer."""
-    return names is globals()
+def announce(definition: ast.AST, name: str) -> None:
+    """Make each function in a definition announce a name when it is called."""
+    for function in ast.walk(definition):
+        if isinstance(function, ast.FunctionDef):
+            text = f"__import__('sys').audit({CALLED!r}, {name!r})"
+            after = 1 if ast.get_docstring(function, clean=False) else 0
+            function.body[after:after] = ast.parse(text).body
 
 
-def _watch(name: str, exercises: set[str] | None, library_calls: LibraryCalls) -> None:
+def _watch(name: str) -> None:
     holder, last = _holder(name)
     target = getattr(holder, last, None)
-    if isinstance(target, type):  # a layer of torch's: its work is done in forward
-        holder, last = target, "forward"
-        target = getattr(holder, last, None)
+    if isinstance(target, type):  # a layer: also its parameters would answer
+        for method in ("__init__", "forward"):
+            _watch_in(target, method, name)
+    else:
+        _watch_in(holder, last, name)
+
+
+def _watch_in(holder: Any, last: str, name: str) -> None:
+    """Watch a function of a module, or a class's own method."""
+    target = getattr(holder, last, None)
+    function = inspect.unwrap(target) if callable(target) else None
+    inherited = isinstance(holder, type) and last not in vars(holder)
+    if isinstance(function, FunctionType) and not inherited:
+        with contextlib.suppress(OSError, SyntaxError, ValueError):
+            function.__code__ = _announcing(function, name)
+            return
     if target is not None:
-        watched = _watched(name, target, exercises, library_calls)
-        setattr(holder, last, watched)
-        if name.startswith(COURSE):
-            _replace_where_imported(target, watched)
+        with contextlib.suppress(TypeError):  # a class in C cannot be changed
+            setattr(holder, last, _watched(name, target))
 
 
-def _replace_where_imported(function: Any, watched: Any) -> None:
-    """Replace the function in modules of the course that have imported it, too."""
-    for module in [m for name, m in sys.modules.items() if name.startswith(COURSE)]:
-        for name, value in list(vars(module).items()):
-            if value is function:
-                setattr(module, name, watched)
+def _announcing(function: FunctionType, name: str) -> CodeType:
+    """Compile a function anew: no copy of the original is left to be called."""
+    code = function.__code__
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    (definition,) = tree.body
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    announce(definition, name)
+    ast.fix_missing_locations(tree)
+    ast.increment_lineno(tree, code.co_firstlineno - 1)
+    module = compile(tree, code.co_filename, "exec", dont_inherit=True)
+    (anew,) = (each for each in module.co_consts if isinstance(each, CodeType))
+    if anew.co_freevars != code.co_freevars:
+        raise ValueError(f"{name} needs names of the function around it")
+    return anew
 
 
 def _holder(name: str) -> tuple[Any, str]:
     """Return the module or class that holds a function, and the name there."""
     parts = name.split(".")
-    for length in range(len(parts) - 1, 0, -1):
-        holder: Any = sys.modules.get(".".join(parts[:length]))
-        if holder is not None:
-            for part in parts[length:-1]:
-                holder = getattr(holder, part, None)
-            return holder, parts[-1]
-    return None, parts[-1]
+    holder: Any = None
+    for length in range(1, len(parts)):
+        with contextlib.suppress(ImportError):
+            holder = importlib.import_module(".".join(parts[:length]))
+            continue
+        holder = getattr(holder, parts[length - 1], None)
+    return holder, parts[-1]
 
 
-def _watched(
-    name: str,
-    function: Callable[..., Any],
-    exercises: set[str] | None,
-    library_calls: LibraryCalls,
-) -> Callable[..., Any]:
+def _watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def watched(*arguments: Any, **keywords: Any) -> Any:
-        if exercises is None or library_calls.exercise in exercises:
-            library_calls.add(name)
+        sys.audit(CALLED, name)
         return function(*arguments, **keywords)
 
     del watched.__wrapped__  # it would bypass the watch
     return watched
+
+
+def _start_profile(*, all_threads: bool) -> EndProfile:
+    """Start to record operators, of this thread or of all; return how to end that.
+
+    For all threads it takes a millisecond.
+    """
+    from torch import autograd
+    from torch._C._profiler import _ExperimentalConfig as Experimental
+
+    kinds = autograd.ProfilerState
+    rest = False, False, Experimental(profile_all_threads=all_threads)
+    if all_threads:
+        settings = autograd.ProfilerConfig(kinds.KINETO, False, False, False, *rest)
+        activities = {autograd.ProfilerActivity.CPU}
+        autograd._prepare_profiler(settings, activities)
+        autograd._enable_profiler(settings, activities)
+        return lambda: {each.name() for each in autograd._disable_profiler().events()}
+    settings = autograd.ProfilerConfig(kinds.CPU, False, False, False, *rest)
+    autograd._enable_profiler_legacy(settings)
+    end: Callable[[], list[list[Any]]] = autograd._disable_profiler_legacy
+    return lambda: {each.name() for events in end() for each in events}
+
+
+def _process_time() -> float:
+    """Return a number that differs once a process of ours has ended, or while one runs.
+
+    Not every way to start one is reported.
+    """
+    with contextlib.suppress(ChildProcessError):
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:
+            return float("nan")  # it runs: this differs from itself
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime + usage.ru_minflt
+
+
+def _line_of(file: str, number: int) -> str:
+    return linecache.getline(file, number).strip()[:500]

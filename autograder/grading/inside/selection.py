@@ -336,6 +336,25 @@ def chosen_cells(cells: Sequence[tuple[str, str]]) -> list[int]:
     return [index for index in sorted(running) if not names[index].empty]
 
 
+def texts_behind(cells: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    """Return for each exercise its cell's text, and those of the own cells it needs.
+
+    cells : role, source and exercise of each
+    """
+    own = [(names_of(text), text) for role, text, _ in cells if role == "own"]
+    texts = {}
+    for role, text, exercise in cells:
+        if role == "solution":
+            behind, needs = [text], set(names_of(text).needs)
+            waiting = list(own)
+            while used := [each for each in waiting if each[0].binds & needs]:
+                waiting = [each for each in waiting if each not in used]
+                behind += [inner for _, inner in used]
+                needs.update(*(names.needs for names, _ in used))
+            texts[exercise] = "\n".join(behind)
+    return texts
+
+
 def _binder(index: int, binders: list[int], running: set[int]) -> int | None:
     """Return which cell binds a name that the one at an index needs.
 
