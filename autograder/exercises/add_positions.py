@@ -6,7 +6,15 @@ from autograder import Exercise
 from course_lib.positions import add_positions
 
 exercise = Exercise(
-    add_positions, lesson="05_positional_encoding", minutes=6, difficulty=1
+    add_positions,
+    lesson="05_positional_encoding",
+    minutes=6,
+    difficulty=1,
+    library=(
+        "course_lib.nn.transformer.LearnedPositions",
+        "course_lib.nn.transformer.SinusoidalPositions",
+        "course_lib.lessons.single_head_model.AdditivePositions",
+    ),
 )
 
 

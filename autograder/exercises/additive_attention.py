@@ -14,6 +14,11 @@ exercise = Exercise(
     minutes=15,
     difficulty=2,
     returns=("context", "weights"),
+    library=(
+        "course_lib.nn.recurrent.AdditiveAttention",
+        "course_lib.nn.recurrent._mix",
+        "course_lib.attention.additive_scores",
+    ),
 )
 
 

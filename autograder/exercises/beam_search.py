@@ -13,6 +13,11 @@ exercise = Exercise(
     lesson="09_translation",
     minutes=25,
     difficulty=3,
+    library=(
+        "course_lib.nn.decoding.translate",
+        "course_lib.nn.decoding.batch_beam_search",
+        "course_lib.nn.decoding.BeamHypotheses",
+    ),
 )
 
 

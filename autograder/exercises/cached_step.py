@@ -18,6 +18,9 @@ exercise = Exercise(
         "torch.nn.functional.scaled_dot_product_attention",
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.MultiheadAttention",
+        "course_lib.nn.layers.DecoderLayer",
+        "course_lib.nn.layers.TransformerLayer",
+        "course_lib.nn.attention.MultiHeadAttention",
     ),
 )
 

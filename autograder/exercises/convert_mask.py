@@ -10,6 +10,7 @@ exercise = Exercise(
     lesson="04_masking",
     minutes=10,
     difficulty=2,
+    library=("course_lib.lessons.tiny_decoder.mask_for_torch",),
 )
 
 CONVENTIONS = ("scaled_dot_product_attention", "MultiheadAttention", "additive")

@@ -8,7 +8,10 @@ exercise = Exercise(
     lesson="08_transformer",
     minutes=15,
     difficulty=2,
-    library=("torch.nn.Transformer",),
+    library=(
+        "torch.nn.Transformer",
+        "course_lib.nn.transformer.Transformer",
+    ),
 )
 
 

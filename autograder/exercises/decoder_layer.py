@@ -25,6 +25,10 @@ exercise = Exercise(
         "torch.nn.Transformer",
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.MultiheadAttention",
+        "torch._native_multi_head_attention",
+        "course_lib.nn.layers.DecoderLayer",
+        "course_lib.nn.layers.TransformerLayer",
+        "course_lib.nn.transformer.Decoder",
     ),
 )
 

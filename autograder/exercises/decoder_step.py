@@ -19,7 +19,14 @@ exercise = Exercise(
     difficulty=2,
     uses=("additive_attention", "gru_step"),
     returns=("state", "context", "weights"),
-    library=("torch.nn.GRUCell", "torch.nn.GRU", "torch.gru_cell", "torch.gru"),
+    library=(
+        "torch.nn.GRUCell",
+        "torch.nn.GRU",
+        "torch.gru_cell",
+        "torch.gru",
+        "course_lib.nn.recurrent.RecurrentDecoder",
+        "course_lib.nn.recurrent.AdditiveAttention",
+    ),
 )
 
 

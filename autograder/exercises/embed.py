@@ -13,6 +13,10 @@ exercise = Exercise(
     lesson="08_transformer",
     minutes=10,
     difficulty=1,
+    library=(
+        "course_lib.nn.transformer.Transformer",
+        "course_lib.nn.transformer.SinusoidalPositions",
+    ),
 )
 
 

@@ -22,6 +22,10 @@ exercise = Exercise(
     minutes=20,
     difficulty=3,
     uses=("encode_word",),
+    library=(
+        "course_lib.fast_bpe.byte_encoder",
+        "course_lib.fast_bpe._apply_merges",
+    ),
 )
 
 # As training gives them: parts before what is made of them.

@@ -13,6 +13,12 @@ exercise = Exercise(
     minutes=15,
     difficulty=2,
     uses=("merge_pair",),
+    library=(
+        "course_lib.fast_bpe.word_encoder",
+        "course_lib.fast_bpe.byte_encoder",
+        "course_lib.fast_bpe._apply_merges",
+        "course_lib.lessons.token_statistics.merge_trees",
+    ),
 )
 
 # All lists of pairs here are such as training gives: no pair stands before the pairs

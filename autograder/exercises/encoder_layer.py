@@ -25,6 +25,12 @@ exercise = Exercise(
         "torch.nn.Transformer",
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.MultiheadAttention",
+        "torch._native_multi_head_attention",
+        "torch._transformer_encoder_layer_fwd",
+        "course_lib.nn.layers.EncoderLayer",
+        "course_lib.nn.layers.TransformerLayer",
+        "course_lib.nn.transformer.Encoder",
+        "course_lib.lessons.deep_stack.StackLayer",
     ),
 )
 

@@ -11,6 +11,10 @@ exercise = Exercise(
     lesson="08_transformer",
     minutes=5,
     difficulty=1,
+    library=(
+        "course_lib.nn.layers.TransformerLayer",
+        "course_lib.lessons.deep_stack.StackLayer",
+    ),
 )
 
 

@@ -10,6 +10,10 @@ exercise = Exercise(
     lesson="09_translation",
     minutes=10,
     difficulty=2,
+    library=(
+        "course_lib.nn.decoding.translate",
+        "course_lib.nn.decoding.batch_greedy_decode",
+    ),
 )
 
 

@@ -13,7 +13,14 @@ exercise = Exercise(
     lesson="07_sequence_to_sequence",
     minutes=15,
     difficulty=2,
-    library=("torch.nn.GRUCell", "torch.nn.GRU", "torch.gru_cell", "torch.gru"),
+    library=(
+        "torch.nn.GRUCell",
+        "torch.nn.GRU",
+        "torch.gru_cell",
+        "torch.gru",
+        "course_lib.nn.recurrent.RecurrentEncoder",
+        "course_lib.nn.recurrent.RecurrentDecoder",
+    ),
 )
 
 

@@ -18,6 +18,14 @@ exercise = Exercise(
         "torch.nn.LayerNorm",
         "torch.layer_norm",
         "torch.native_layer_norm",
+        "torch.nn.functional.rms_norm",
+        "torch.nn.RMSNorm",
+        "torch.rms_norm",
+        "torch.group_norm",
+        "torch.nn.GroupNorm",
+        "torch.batch_norm",
+        "torch.nn.BatchNorm1d",
+        "torch.nn.InstanceNorm1d",
     ),
 )
 

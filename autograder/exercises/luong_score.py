@@ -11,7 +11,11 @@ exercise = Exercise(
     lesson="07_sequence_to_sequence",
     minutes=10,
     difficulty=1,
-    library=("torch.nn.functional.bilinear", "torch.nn.Bilinear"),
+    library=(
+        "torch.nn.functional.bilinear",
+        "torch.nn.Bilinear",
+        "course_lib.nn.recurrent.MultiplicativeAttention",
+    ),
 )
 
 

@@ -10,6 +10,13 @@ exercise = Exercise(
     lesson="06_byte_pair_encoding",
     minutes=15,
     difficulty=2,
+    library=(
+        "course_lib.fast_bpe.word_encoder",
+        "course_lib.fast_bpe.byte_encoder",
+        "course_lib.fast_bpe._apply_merges",
+        "course_lib.fast_bpe.PairCounts",
+        "course_lib.lessons.token_statistics.merge_trees",
+    ),
 )
 
 

@@ -19,6 +19,7 @@ exercise = Exercise(
         "torch.nn.functional.scaled_dot_product_attention",
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.MultiheadAttention",
+        "course_lib.experiments.two_heads.multi_head_layer",
     ),
 )
 

@@ -10,6 +10,7 @@ exercise = Exercise(
     lesson="06_byte_pair_encoding",
     minutes=10,
     difficulty=1,
+    library=("course_lib.fast_bpe.PairCounts",),
 )
 
 

@@ -7,7 +7,13 @@ import numpy as np
 from autograder import Exercise
 from course_lib.positions import rotary
 
-exercise = Exercise(rotary, lesson="05_positional_encoding", minutes=20, difficulty=3)
+exercise = Exercise(
+    rotary,
+    lesson="05_positional_encoding",
+    minutes=20,
+    difficulty=3,
+    library=("course_lib.lessons.single_head_model.RotaryPositions",),
+)
 
 
 @exercise.spec

@@ -8,7 +8,11 @@ from autograder import Exercise
 from course_lib.positions import sinusoidal_encoding
 
 exercise = Exercise(
-    sinusoidal_encoding, lesson="05_positional_encoding", minutes=12, difficulty=2
+    sinusoidal_encoding,
+    lesson="05_positional_encoding",
+    minutes=12,
+    difficulty=2,
+    library=("course_lib.lessons.wrong_encodings.encoding_of",),
 )
 
 

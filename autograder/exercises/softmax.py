@@ -27,6 +27,10 @@ exercise = Exercise(
         "torch._log_softmax",
         "scipy.special.softmax",
         "scipy.special.log_softmax",
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.Softmin",
+        "torch.nn.functional.softmin",
+        "torch._safe_softmax",
     ),
 )
 

@@ -11,7 +11,10 @@ exercise = Exercise(
     minutes=20,
     difficulty=3,
     uses=("pair_counts", "merge_pair"),
-    library=("course_lib.fast_bpe.train_bpe_fast",),
+    library=(
+        "course_lib.fast_bpe.train_bpe_fast",
+        "course_lib.fast_bpe.PairCounts",
+    ),
 )
 
 
