@@ -56,7 +56,7 @@ class Engine:
         seed : of the cases' inputs; the course's own if not given
         worker : a number that differs between engines that run at the same time
         folder : a copy that ``course_copy`` made for the lesson; made if not given
-        control : a connection to a warm parent of that copy; one is started if not given
+        control : a connection to a warm parent of that copy; else one is started
         """
         self.release = load_release(course, lesson)
         self.exercises = [remembering(load(name)) for name in self.release.exercises]
