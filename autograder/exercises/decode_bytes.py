@@ -11,6 +11,7 @@ exercise = Exercise(
     lesson="06_byte_pair_encoding",
     minutes=15,
     difficulty=2,
+    library=("tokenizers.Tokenizer",),
 )
 
 # Their ids are 256 … 261; ä is Ã and ¤, and ð and Ł are the first half of 🐦.

@@ -23,6 +23,7 @@ exercise = Exercise(
     difficulty=3,
     uses=("encode_word",),
     library=(
+        "tokenizers.Tokenizer",
         "course_lib.fast_bpe.byte_encoder",
         "course_lib.fast_bpe._apply_merges",
     ),

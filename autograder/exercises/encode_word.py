@@ -14,6 +14,7 @@ exercise = Exercise(
     difficulty=2,
     uses=("merge_pair",),
     library=(
+        "tokenizers.Tokenizer",
         "course_lib.fast_bpe.word_encoder",
         "course_lib.fast_bpe.byte_encoder",
         "course_lib.fast_bpe._apply_merges",

@@ -12,6 +12,7 @@ exercise = Exercise(
     difficulty=3,
     uses=("pair_counts", "merge_pair"),
     library=(
+        "tokenizers.Tokenizer",
         "course_lib.fast_bpe.train_bpe_fast",
         "course_lib.fast_bpe.PairCounts",
     ),

@@ -194,7 +194,16 @@ def encoder_layer(x, parameters, n_heads, may_attend=None, norm_first=False):
     layer.load_state_dict(state)
     return layer(x, may_attend).detach()
 """
+DECODED = """
+from tokenizers import Tokenizer, decoders
+
+
+def decode_bytes(token_ids, merges, special_tokens=()):
+    vocabulary = byte_vocabulary(merges, special_tokens)
+    return decoders.ByteLevel().decode([vocabulary[i] for i in token_ids])
+"""
 WITH_CODE_AROUND = {
+    "decode_bytes": (DECODED, "tokenizers.Tokenizer"),
     "multi_head_attention": (
         HEADS,
         "course_lib.experiments.two_heads.multi_head_layer",

@@ -93,6 +93,7 @@ class LibraryCalls:
         }
         modules = list(sys.modules.values())
         self.files = {getattr(module, "__file__", None) for module in modules} - {None}
+        self.unwatched: set[str] = set()  # they show in the answer's text alone
         self.exercise = ""
         self.names: Mapping[str, Any] | None = None  # None before the first cell
         self.calls: dict[str, str] = {}
@@ -115,6 +116,11 @@ class LibraryCalls:
             words = ((WORDS.search(line), line) for line in lines)
             self.around[exercise] = {word[0]: line for word, line in words if word}
             self.lines[exercise] = lines
+            for name in self.unwatched & self.functions.get(exercise, frozenset()):
+                package, _, last = name.partition(".")
+                pattern = re.compile(rf"\b({package}|{last})\b")
+                for line in filter(pattern.search, lines):
+                    self.around[exercise].setdefault(name, line)
 
     def begin(self, exercise: str) -> None:
         """Watch for an exercise."""
@@ -210,10 +216,10 @@ def watch(functions: Mapping[str, Sequence[str]]) -> LibraryCalls:
     library = {
         name for exercise in {*functions} - {EVERY} for name in functions[exercise]
     }
-    for name in sorted(library):
-        if not name.startswith(COURSE):
-            _watch(name)
     library_calls = LibraryCalls(functions)
+    for name in sorted(library):
+        if not name.startswith(COURSE) and not _watch(name):
+            library_calls.unwatched.add(name)
     _start_profile(all_threads=False)()  # the first one takes longer
     sys.addaudithook(library_calls.hear)
     start = _thread.start_new_thread
@@ -236,14 +242,18 @@ def announce(definition: ast.AST, name: str) -> None:
             function.body[after:after] = ast.parse(text).body
 
 
-def _watch(name: str) -> None:
+def _watch(name: str) -> bool:
+    """Watch a function or a layer; return False for a class in C, left as it is."""
     holder, last = _holder(name)
     target = getattr(holder, last, None)
-    if isinstance(target, type):  # a layer: also its parameters would answer
-        for method in ("__init__", "forward"):
+    if not isinstance(target, type):
+        _watch_in(holder, last, name)
+    elif isinstance(inspect.getattr_static(target, "__init__"), FunctionType):
+        for method in ("__init__", "forward"):  # its parameters would answer, too
             _watch_in(target, method, name)
     else:
-        _watch_in(holder, last, name)
+        return False
+    return True
 
 
 def _watch_in(holder: Any, last: str, name: str) -> None:
@@ -256,8 +266,7 @@ def _watch_in(holder: Any, last: str, name: str) -> None:
             function.__code__ = _announcing(function, name)
             return
     if target is not None:
-        with contextlib.suppress(TypeError):  # a class in C cannot be changed
-            setattr(holder, last, _watched(name, target))
+        setattr(holder, last, _watched(name, target))
 
 
 def _announcing(function: FunctionType, name: str) -> CodeType:
