@@ -771,7 +771,7 @@ def test_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
 
 def test_only_known_functions_are_flagged_with_clean_lines(sandbox):
     known = sandbox.library["softmax"][0]
-    flags = ["l", ["t", known, "x at 0x7fffdeadbeef"], ["t", "os.system", "rm"]]
+    flags = ["l", ["t", known, "x at 0x7fffdeadbeef"], ["t", "os.remove", "rm"]]
     tree = [*OUTCOME[:8], flags]
     with session_of(sandbox, *lying(f"say({tree!r})")) as session:
         call(session, "f")
