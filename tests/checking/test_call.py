@@ -449,7 +449,7 @@ def test_paused_limit_leaves_out_what_is_waited():
             time.sleep(0.6)
 
 
-def test_paused_limit_counts_what_is_computed_and_raises_below_it():
+def test_paused_limit_counts_what_is_computed():
     reached = []
     with pytest.raises(TimeLimitExceeded), time_limit(0.05):
         with paused_limit():
