@@ -180,13 +180,14 @@ def _read_exception(raised: Any) -> Raised:
     kinds, message, function, line_number, line = require_type(raised, tuple)
     kinds = require_type(kinds, tuple)[:MAX_TYPES]
     names = tuple(read_text(kind, MAX_NAME_LENGTH) for kind in kinds)
-    if not names or require_type(line_number, int) not in range(MAX_LINES):
-        raise wire.MalformedMessage("an exception without a type, or of no line")
+    if not names:
+        raise wire.MalformedMessage("an exception without a type")
+    no_line = require_type(line_number, int) not in range(MAX_LINES)
     return Raised(
         names,
         read_text(message, MAX_TEXT_LENGTH),
         read_text(function, MAX_NAME_LENGTH),
-        line_number,
+        0 if no_line else line_number,
         read_text(line, MAX_LINE_LENGTH),
     )
 

@@ -95,7 +95,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY, flagged=(NAME,), seconds=10)
 def reads_the_seed_with_a_shell_line(submission, world):
     beside(submission, WITH_A_SHELL, place=str(world.folder))
 
@@ -170,7 +170,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY, flagged=(NAME,), seconds=5)
 def mounts_a_proc_of_its_own(submission, world):
     beside(submission, PROC_ANEW)
 
@@ -210,7 +210,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=8)
+@hostile(FAMILY, flagged=(NAME,), seconds=8)
 def looks_for_the_cases_among_all_objects(submission, world):
     beside(submission, COLLECTED)
 
@@ -366,7 +366,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY, flagged=(NAME,), seconds=10)
 def scans_its_memory_for_another_submission(submission, world):
     beside(submission, MEMORY)
 
@@ -399,7 +399,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY, flagged=(NAME,), seconds=5)
 def opens_the_memory_of_other_processes(submission, world):
     beside(submission, OTHERS_MEMORY, grader=os.getpid())
 
