@@ -27,6 +27,8 @@ class Case:
     visible : whether the learner sees it in the notebook; hidden ones run in grading
     run : ``run(student, rng)``, which raises ``ClaimFailure`` if the claim does not
         hold
+    pays_alone : whether it may earn its points where no other case holds; a case that
+        draws no inputs, or compares no result, never does (``judging.with_points``)
     """
 
     name: str
@@ -34,6 +36,7 @@ class Case:
     points: float
     visible: bool
     run: Callable[[Any, np.random.Generator], None]
+    pays_alone: bool = True
 
 
 @dataclass(frozen=True)
@@ -123,13 +126,24 @@ class Exercise:
         return function
 
     def case(
-        self, claim: str, *, points: float = 1, visible: bool = True
+        self,
+        claim: str,
+        *,
+        points: float = 1,
+        visible: bool = True,
+        pays_alone: bool = True,
     ) -> Callable[[Function], Function]:
-        """Add the decorated function as a case; its name is the case's name."""
+        """Add the decorated function as a case; its name is the case's name.
+
+        pays_alone : False where an answer that computes nothing passes, such as zeros
+            where they are right; ``check-bank`` says which cases need it
+        """
 
         def add(run: Function) -> Function:
             self._refuse_duplicate(run.__name__, [case.name for case in self.cases])
-            self.cases.append(Case(run.__name__, claim, points, visible, run))
+            self.cases.append(
+                Case(run.__name__, claim, points, visible, run, pays_alone)
+            )
             return run
 
         return add

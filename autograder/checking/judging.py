@@ -7,7 +7,7 @@ the notebook and one in a sandbox.
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,10 @@ def judge(
 
     def run(names: tuple[str, ...]) -> ExerciseResult:
         runner, calls = make_runner(names), list[Call]()
-        student = StudentFunction(exercise, runner, calls)
-        verdicts = tuple(_verdict(case, student, seed) for case in chosen)
+        verdicts = with_points(
+            judge_case(case, StudentFunction(exercise, runner, calls), seed)
+            for case in chosen
+        )
         return ExerciseResult(
             exercise.name,
             float(sum(verdict.points for verdict in verdicts)),
@@ -75,8 +77,36 @@ def inputs_of(exercise: Exercise, case: Case, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(name)])
 
 
-def _verdict(case: Case, student: StudentFunction, seed: int) -> CaseVerdict:
+class JudgedCase(NamedTuple):
+    """A case's verdict, and whether the answer had to compute something for it."""
+
+    verdict: CaseVerdict
+    shows_work: bool
+
+
+def with_points(judged: Iterable[JudgedCase]) -> tuple[CaseVerdict, ...]:
+    """Return the verdicts with what they pay: nothing for what computes nothing.
+
+    Zeros leave their arguments as they are, and results learned by heart answer every
+    example that is the same for all. So a case that holds shows work only if
+
+    - it has drawn its inputs,
+    - it has compared a result (``expect``, ``agrees``), and
+    - its author has not said ``pays_alone=False``: that zeros, say, are right here.
+
+    All others pay beside one that shows work. Where every case holds, all of them pay.
+    """
+    judged = list(judged)
+    pays = any(each.shows_work for each in judged)
+    pays = pays or all(each.verdict.status == "ok" for each in judged)
+    verdicts = (each.verdict for each in judged)
+    return tuple(each if pays else replace(each, points=0.0) for each in verdicts)
+
+
+def judge_case(case: Case, student: StudentFunction, seed: int) -> JudgedCase:
+    """Run one case; the verdict has its full points if the claim holds."""
     rng = inputs_of(student.exercise, case, seed)
+    before = rng.bit_generator.state
     status: CaseStatus = "ok"
     failure = None
     try:
@@ -89,16 +119,19 @@ def _verdict(case: Case, student: StudentFunction, seed: int) -> CaseVerdict:
     except Exception as error:  # the case's own fault: it must not end the check
         what = f"{type(error).__name__}: {error}"
         status, failure = "error", ClaimFailure("error", what=what)
-    most = float(case.points)
-    return CaseVerdict(
+    most, holds = float(case.points), status == "ok"
+    verdict = CaseVerdict(
         case.name,
         case.claim,
         status,
-        most if status == "ok" else 0.0,
+        most if holds else 0.0,
         most,
         case.visible,
         failure=failure,
     )
+    has_drawn = rng.bit_generator.state != before
+    shows_work = holds and case.pays_alone and has_drawn and student.has_compared
+    return JudgedCase(verdict, shows_work)
 
 
 def _status(failure: ClaimFailure) -> CaseStatus:
@@ -175,9 +208,9 @@ def _identical(one: Any, other: Any) -> bool:
     return bool(one is other or one == other)
 
 
-def _clarity(result: ExerciseResult) -> tuple[float, bool]:
-    """Order results: more points first, then a diagnosis before none."""
-    return result.points, bool(result.diagnosis)
+def _clarity(result: ExerciseResult) -> tuple[float, int, bool]:
+    """Order results: by points, by claims that hold, then a diagnosis before none."""
+    return result.points, result.n_holding, bool(result.diagnosis)
 
 
 def _to_blame(

@@ -29,6 +29,7 @@ class CaseVerdict:
     """One case: what it claims, how it ended, what it earned.
 
     case : the case's name
+    points : 0 too for a claim that holds and does not pay alone
     status : "missing" if the answer is not written yet, "invalid" if the submission
         cannot be read
     why : the explanation, in the learner's words; empty if the claim holds
@@ -86,6 +87,11 @@ class ExerciseResult:
     def passed(self) -> bool:
         """Whether every case that ran is ok."""
         return all(verdict.status == "ok" for verdict in self.cases)
+
+    @property
+    def n_holding(self) -> int:
+        """How many claims hold, whether they pay or not."""
+        return sum(verdict.status == "ok" for verdict in self.cases)
 
     @property
     def is_unwritten(self) -> bool:

@@ -4,8 +4,12 @@
 results of the wrong type or shape before a case sees any value.
 """
 
+import re
 from dataclasses import dataclass, replace
+from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from autograder.checking.call import Call, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
@@ -19,6 +23,9 @@ from autograder.checking.values import (
     is_tensor,
     leaves,
 )
+
+# Small letters, one by one, and what stands in <…> as a whole, which is no letter.
+SMALL_LETTERS = re.compile(r"<[^<>]*>|[a-z]")
 
 Ending = Literal["raised", "timeout", "crashed", "output", "untried"]
 Reason = Ending | Literal["none", "differs", "changed", "no_error", "claim", "error"]
@@ -53,11 +60,13 @@ class StudentFunction:
     exercise : the exercise it answers
     runner : makes one call, in this process or in a sandbox
     calls : every call so far, in order
+    has_compared : whether a result was compared with what was expected
     """
 
     exercise: Exercise
     runner: Runner
     calls: list[Call]
+    has_compared: bool = False
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call the function; return its value if type and shape are as the spec's.
@@ -88,12 +97,27 @@ class StudentFunction:
         expected = self.exercise.expected(copied(arguments), copied(keywords))
         self.expect(value, expected)
 
+    def agrees_in_other_letters(
+        self, rng: np.random.Generator, *arguments: Any
+    ) -> None:
+        """Assert ``agrees`` with other small letters, drawn, in all texts.
+
+        The letters keep their order, and what stands in <…> stays as it is: so an
+        example may be drawn and be as telling as it was.
+        """
+        parts = SMALL_LETTERS.findall(_texts(arguments))
+        used = sorted({part for part in parts if part.isalpha()})
+        drawn = sorted(rng.choice(list(ascii_lowercase), len(used), replace=False))
+        renaming = dict(zip(used, map(str, drawn), strict=True))
+        self.agrees(*_in_other_letters(arguments, renaming))
+
     def expect(self, actual: Any, expected: Any, what: str = "") -> None:
         """Assert that a result of the last call equals what was expected.
 
         actual : the value, or something computed from it
         what : its name in the message, if it is not the result itself
         """
+        self.has_compared = True
         call = self.calls[-1]
         least = least_precise(call).bytes_per_number
         difference = first_difference(actual, expected, least=least)
@@ -124,6 +148,28 @@ class StudentFunction:
         call = replace(call, result=self.runner(arguments, keywords))
         self.calls.append(call)
         return call
+
+
+def _texts(value: Any) -> str:
+    """Return all texts inside a value, one after the other."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = value.items()
+    elif not isinstance(value, (list, tuple)):
+        return ""
+    return "".join(map(_texts, value))
+
+
+def _in_other_letters(value: Any, renaming: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return SMALL_LETTERS.sub(lambda match: renaming.get(match[0], match[0]), value)
+    if isinstance(value, dict):
+        pairs = (_in_other_letters(pair, renaming) for pair in value.items())
+        return dict(pairs)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_in_other_letters(part, renaming) for part in value)
+    return value
 
 
 class Precision(NamedTuple):

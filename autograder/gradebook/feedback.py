@@ -219,8 +219,7 @@ def _claims(verdict: ExerciseResult | None) -> str:
         return "not graded"
     if verdict.is_unwritten:
         return "not written yet"
-    n_holding = sum(case.status == "ok" for case in verdict.cases)
-    return f"{n_holding} of {len(verdict.cases)} hold"
+    return f"{verdict.n_holding} of {len(verdict.cases)} hold"
 
 
 def _by_hand(grade: Grade) -> str:

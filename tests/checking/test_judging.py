@@ -86,6 +86,67 @@ def test_points_are_earned_case_by_case():
     assert statuses(result) == ["wrong", "ok", "ok"]
 
 
+def with_side_conditions():
+    """Return an exercise of one case about drawn values and of three about others."""
+    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made.spec(double)
+
+    @made.case("The argument stays as it is")
+    def stays(student, rng):
+        student.leaves_unchanged(rng.normal(size=3))
+
+    @made.case("Three numbers")
+    def literal(student, rng):
+        student.agrees(np.array([1.0, -2.0, 0.5]))
+
+    @made.case("Twice zero is zero", pays_alone=False)
+    def zeros(student, rng):
+        student.expect(student(np.zeros(int(rng.integers(2, 9)))).sum(), 0.0)
+
+    @made.case("A table", points=2)
+    def a_table(student, rng):
+        student.agrees(rng.normal(size=(4, 5)))
+
+    return made
+
+
+def learned_by_heart(x):
+    return 2 * x if x.tolist() == [1.0, -2.0, 0.5] else 0 * x
+
+
+def test_claims_that_hold_without_computing_pay_nothing_alone():
+    result = judged(with_side_conditions(), learned_by_heart)
+    assert statuses(result) == ["ok", "ok", "ok", "wrong"]
+    assert [verdict.points for verdict in result.cases] == [0.0] * 4
+    assert (result.points, result.max_points, result.n_holding) == (0.0, 5.0, 3)
+
+
+def test_they_pay_beside_a_claim_about_drawn_values():
+    result = judged(with_side_conditions(), lambda x: 2 * x if x.ndim == 2 else x)
+    assert statuses(result) == ["ok", "wrong", "ok", "ok"]
+    assert [verdict.points for verdict in result.cases] == [1.0, 0.0, 1.0, 2.0]
+    assert result.points == 4.0
+
+
+def test_all_claims_that_hold_together_pay():
+    exercise = with_side_conditions()
+    assert judged(exercise, double).points == exercise.points
+    assert judged(exercise, double, cases=exercise.cases[:2]).points == 2.0
+
+
+def test_blame_is_found_where_neither_version_earns_points(monkeypatch):
+    exercise = tiny(reference=both, uses=USES)
+    exercise.cases = [case for case in exercise.cases if case.name != "a_table"]
+
+    def wrong_for_an_empty_array(x):
+        return shift(double(x)) if x.size else x.sum(axis=0)
+
+    with_earlier(monkeypatch, double=triple)
+    result = judged(exercise, wrong_for_an_empty_array)
+    assert (result.points, result.n_holding) == (0.0, 1)
+    assert result.blamed == ("double",)
+
+
 def test_only_the_chosen_cases_run():
     exercise = tiny()
     result = judged(exercise, double, cases=exercise.cases[1:2])
