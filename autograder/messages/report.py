@@ -85,7 +85,7 @@ class CheckReport:
             if self._unwritten_use():
                 return f"{name} cannot be checked yet"
             return f"{name} is not written yet"
-        holding = sum(verdict.status == "ok" for verdict in self.result.cases)
+        holding = self.result.n_holding
         if holding == total:
             all_hold = "the claim holds" if total == 1 else f"all {total} claims hold"
             return f"{name}: {all_hold}"
@@ -148,7 +148,7 @@ class CheckReport:
         return claims
 
     def _closing(self) -> list[str]:
-        sentences = [self._blame(), self._diagnosis()]
+        sentences = [self._without_points(), self._blame(), self._diagnosis()]
         return [sentence for sentence in sentences if sentence]
 
     def _blame(self) -> str:
@@ -175,6 +175,20 @@ class CheckReport:
             if misconception.name == self.result.diagnosis:
                 return f"{misconception.diagnosis} {misconception.question}"
         return ""
+
+    def _without_points(self) -> str:
+        """Return why claims that hold pay nothing yet, and what changes that, or "".
+
+        In the notebook nothing is said: hidden cases may pay, and points are not shown.
+        """
+        has_all = len(self.result.cases) == len(self.exercise.cases)
+        if not has_all or not self.result.n_holding or self.result.points:
+            return ""
+        return (
+            "What holds so far can be met without computing, by zeros or by results "
+            "learned by heart: it counts as soon as a claim about newly drawn inputs "
+            "holds too."
+        )
 
 
 def region(

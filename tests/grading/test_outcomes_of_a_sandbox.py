@@ -55,7 +55,8 @@ def exercise_of(*visible, uses=()):
     for number, is_visible in enumerate(visible):
 
         def case(student, rng, number=number):
-            student.agrees(4321.0 + number)
+            # Drawn, if always 0: a case that draws nothing pays nothing by itself.
+            student.agrees(4321.0 + number + 0 * rng.random())
 
         case.__name__ = f"case_{number}"
         exercise.case(f"Claim {number}", points=2, visible=is_visible)(case)

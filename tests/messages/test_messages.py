@@ -756,6 +756,12 @@ def test_report_of_a_right_answer():
     )
 
 
+WITHOUT_POINTS = (
+    "What holds so far can be met without computing, by zeros or by results learned by "
+    "heart: it counts as soon as a claim about newly drawn inputs holds too."
+)
+
+
 def test_report_of_a_wrong_answer():
     assert report_of(tiny(), lambda x: 3 * x) == (
         "double: 1 of 3 claims hold\n"
@@ -766,8 +772,20 @@ def test_report_of_a_wrong_answer():
         "      For x (an array of shape (4, 5)), your `double` returned an array with "
         "-1.706 at [0, 0]. It should have -1.137 there; all of its 20 entries are "
         "wrong.\n"
-        "  ✓ An empty array"
+        "  ✓ An empty array\n"
+        f"→ {WITHOUT_POINTS}"
     )
+
+
+def test_report_names_claims_without_points_only_where_so():
+    exercise = tiny()
+    part = report_of(exercise, lambda x: 2 * x if x.ndim == 2 else x)
+    for report in (part, report_of(exercise, double), report_of(exercise, str)):
+        assert WITHOUT_POINTS not in report
+    visible = [case for case in exercise.cases if case.visible]
+    result = judged(exercise, lambda x: 2 * x if x.size == 3 else x, cases=visible)
+    assert (result.n_holding, result.points) == (1, 0.0)
+    assert WITHOUT_POINTS not in str(CheckReport(exercise, result))
 
 
 def test_reason_shared_by_all_claims_is_explained_once():
