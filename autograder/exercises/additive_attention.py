@@ -131,7 +131,9 @@ def large_next_to_small(student, rng):
 
 
 @exercise.case(
-    "Source tokens reordered together with their values change nothing", visible=False
+    "Source tokens reordered together with their values change nothing",
+    visible=False,
+    pays_alone=False,
 )
 def pairs_reordered(student, rng):
     state, keys, values, *parameters = inputs(rng, m=4)

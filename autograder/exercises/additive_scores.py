@@ -91,7 +91,11 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn)
 
 
-@exercise.case("With v times −3 each score is −3 times what it was", visible=False)
+@exercise.case(
+    "With v times −3 each score is −3 times what it was",
+    visible=False,
+    pays_alone=False,
+)
 def scores_follow_v(student, rng):
     q, k, w_q, w_k, v = inputs(rng)
     before = student(q, k, w_q, w_k, v)

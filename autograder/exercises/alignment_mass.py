@@ -36,8 +36,10 @@ def usual(rng):
 
 @exercise.case("Three target tokens, two of them with links, give 0.875")
 def small_example_by_hand(student, rng):
-    weights = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
-    student.expect(student(weights, [(0, 0), (2, 0), (2, 1)]), 0.875)
+    for share in (0.75, int(rng.integers(1, 64)) / 64):
+        weights = torch.tensor([[share, 1 - share], [0.5, 0.5], [1 - share, share]])
+        mass = student(weights, [(0, 0), (2, 0), (2, 1)])
+        student.expect(mass, (share + 1) / 2)
 
 
 @exercise.case("Each target token counts once, however many links it has")

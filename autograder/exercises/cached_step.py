@@ -75,17 +75,16 @@ def usual(rng):
 @exercise.case("Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22")
 def small_example_by_hand(student, rng):
     one = torch.ones(1, 1)
-    embedding, encoding = (
-        torch.tensor([[7.0], [2.0]]),
-        torch.tensor([[10.0], [20.0], [40.0]]),
-    )
-    result = student(1, 0 * one, 8 * one, embedding, encoding, 0 * one, one, one)
-    expected = (
-        torch.tensor([15.0]),  # the query is 0: the mean of the values 8 and 22
-        torch.tensor([[0.0], [22.0]]),
-        torch.tensor([[8.0], [22.0]]),
-    )
-    student.expect(result, expected)
+    encoding = torch.tensor([[10.0], [20.0], [40.0]])
+    for vector in (2.0, float(rng.integers(3, 99))):
+        embedding, new = torch.tensor([[7.0], [vector]]), vector + 20
+        result = student(1, 0 * one, 8 * one, embedding, encoding, 0 * one, one, one)
+        expected = (
+            torch.tensor([(8 + new) / 2]),  # the query is 0: the mean of the values
+            torch.tensor([[0.0], [new]]),
+            torch.tensor([[8.0], [new]]),
+        )
+        student.expect(result, expected)
 
 
 @exercise.case("The first token finds no keys, and attends to itself")

@@ -49,6 +49,7 @@ def for_the_module(student, rng):
     may_attend = np.array([[True, False, False], [True, True, False]])
     blocked = np.array([[False, True, True], [False, False, True]])
     student.expect(student(may_attend, "MultiheadAttention"), blocked)
+    student.agrees(rng.random((3, 5)) < 0.5, "MultiheadAttention")
 
 
 @exercise.case(
@@ -58,6 +59,7 @@ def to_be_added(student, rng):
     may_attend = np.array([[True, False, False], [True, True, False]])
     to_add = np.array([[0.0, -np.inf, -np.inf], [0.0, 0.0, -np.inf]])
     student.expect(student(may_attend, "additive"), to_add)
+    student.agrees(rng.random((3, 5)) < 0.5, "additive")
 
 
 @exercise.case("Masks for batches and heads keep their shape")

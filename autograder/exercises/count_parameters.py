@@ -45,6 +45,8 @@ def small_example_by_hand(student, rng):
 @exercise.case("The paper's eight heads of 64 need 1048576 parameters")
 def size_of_the_paper(student, rng):
     student.expect(student(512, 8, False), 1048576)
+    n_heads = int(rng.integers(9, 99))
+    student.agrees(64 * n_heads, n_heads, False)
 
 
 @exercise.case("Tokens of twelve numbers need 576 parameters, however many the heads")
@@ -57,6 +59,8 @@ def any_number_of_heads(student, rng):
 def biases_of_any_number_of_heads(student, rng):
     for n_heads in (1, 2, 5, 10):
         student.expect(student(10, n_heads, True), 4 * 10 * 10 + 4 * 10)
+    n_heads, d_k = (int(size) for size in rng.integers(2, 40, size=2))
+    student.agrees(n_heads * d_k, n_heads, True)
 
 
 @exercise.case(

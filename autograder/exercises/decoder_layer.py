@@ -176,6 +176,10 @@ def small_example_by_hand(student, rng):
     y, memory = tensor([[3.0, 5.0]]), tensor([[10.0, 20.0]])
     result = student(y, memory, parameters, 1, None, None, True)
     student.expect(result, tensor([[15.0, 33.0]]))
+    b_2 = rng.integers(1, 99, size=2)
+    parameters |= {"b_2": tensor(b_2)}
+    result = student(y, memory, parameters, 1, None, None, True)
+    student.expect(result, tensor(np.add([[13.0, 28.0]], b_2)))
 
 
 @exercise.case(
@@ -193,7 +197,10 @@ def norm_before(student, rng):
     student.agrees(y, memory, drawn(rng, 6), 3, *masks, norm_first=True)
 
 
-@exercise.case("With parameters of zero and the norm before, y comes through unchanged")
+@exercise.case(
+    "With parameters of zero and the norm before, y comes through unchanged",
+    pays_alone=False,
+)
 def nothing_added(student, rng):
     y, memory = tokens(rng, 3, 4), tokens(rng, 5, 4)
     student.expect(student(y, memory, silent(rng, 4), 2, None, None, True), y)
@@ -208,6 +215,10 @@ def only_normed(student, rng):
     # (300, 500) → (−1, 1) → (−3, 2) → (−6, 6); (700, 100) → (3, −7) → (3, 0) → (6, 4)
     y, memory = tensor([[300.0, 500.0], [700.0, 100.0]]), tokens(rng, 3, 2)
     expected = tensor([[-6.0, 6.0], [6.0, 4.0]])
+    student.expect(student(y, memory, parameters, 1), expected)
+    bias_3 = rng.integers(1, 99, size=2)
+    parameters |= {"bias_3": tensor(bias_3)}
+    expected = tensor(np.add([[-6.0, 1.0], [6.0, -1.0]], bias_3))
     student.expect(student(y, memory, parameters, 1), expected)
 
 
@@ -230,6 +241,7 @@ def leading_axes(student, rng):
 @exercise.case(
     "A memory whose tokens are permuted, with their mask, gives the same result",
     visible=False,
+    pays_alone=False,
 )
 def memory_permuted(student, rng):
     y, memory, parameters = tokens(rng, 4, 6), tokens(rng, 4, 6), drawn(rng, 6)

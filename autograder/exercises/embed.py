@@ -58,6 +58,7 @@ def small_example_by_hand(student, rng):
     student.expect(
         student(tensor([1, 0, 1], np.int64), embedding, encoding), tensor(expected)
     )
+    student.agrees(*drawn(rng, (3,), vocab_size=2, n_positions=4, d_model=4))
 
 
 @exercise.case("The positions are counted in each sequence anew, in any batch")
@@ -82,6 +83,7 @@ def one_token(student, rng):
     encoding = tensor(np.outer([100.0, 200.0], np.ones(9)))
     expected = tensor([[[103.0] * 9], [[94.0] * 9]])  # √9 is 3
     student.expect(student(tensor([[1], [2]], np.int64), embedding, encoding), expected)
+    student.agrees(*drawn(rng, (2, 1), vocab_size=3, n_positions=2, d_model=9))
 
 
 @exercise.case(

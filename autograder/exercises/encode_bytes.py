@@ -96,6 +96,7 @@ def bytes_of_letters(student, rng):
     student.expect(student("a猫🐦", []), [97, 231, 140, 171, 240, 159, 144, 166])
     merges = [("Ã", "¤"), spell_bytes("ß")]
     student.expect(student("ßä", merges), [257, 256])
+    student.agrees_in_other_letters(rng, "a猫🐦", [])
 
 
 @exercise.case("Pairs are joined in the order of learning: abc gives a and bc")
@@ -108,6 +109,7 @@ def earliest_pair_first(student, rng):
 @exercise.case("A space is joined to the word after it, and to no word before it")
 def spaces_belong_to_words(student, rng):
     student.expect(student("at the the", THE), [256, 259, 259])
+    student.agrees("at" + int(rng.integers(3, 60)) * " the", THE)
 
 
 @exercise.case(
@@ -122,6 +124,7 @@ def pre_tokens_stay_apart(student, rng):
 def white_space(student, rng):
     student.expect(student(" a \t\n", []), [32, 97, 32, 9, 10])
     student.expect(student("", THE), [])
+    student.agrees_in_other_letters(rng, " a \t\n", [])
 
 
 @exercise.case("Capitals and accents stay as they were written")

@@ -150,6 +150,10 @@ def small_example_by_hand(student, rng):
     # norm gives (−3, 1), the ReLU (0, 1), the second layer (1, 2) + (2, 5).
     result = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
     student.expect(result, tensor([[5.0, 13.0]]))
+    b_2 = rng.integers(1, 99, size=2)
+    parameters |= {"b_2": tensor(b_2)}
+    result = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
+    student.expect(result, tensor(np.add([[3.0, 8.0]], b_2)))
 
 
 @exercise.case("With the norm after each sum, a batch of sequences gives this")
@@ -163,7 +167,10 @@ def norm_before(student, rng):
     student.agrees(*arguments, norm_first=True)
 
 
-@exercise.case("With parameters of zero and the norm before, x comes through unchanged")
+@exercise.case(
+    "With parameters of zero and the norm before, x comes through unchanged",
+    pays_alone=False,
+)
 def nothing_added(student, rng):
     x = tokens(rng, 3, 4)
     student.expect(student(x, silent(rng, 4), 2, None, True), x)
@@ -178,6 +185,10 @@ def only_normed(student, rng):
     x = tensor([[300.0, 500.0], [700.0, 100.0]])
     # The second row: (1, −1) · (2, 4) + (1, −3) = (3, −7), then (1, −1) again.
     student.expect(student(x, parameters, 1), tensor([[-6.0, 6.0], [6.0, 4.0]]))
+    bias_2 = rng.integers(1, 99, size=2)
+    parameters |= {"bias_2": tensor(bias_2)}
+    expected = tensor(np.add([[-6.0, 1.0], [6.0, -1.0]], bias_2))
+    student.expect(student(x, parameters, 1), expected)
 
 
 @exercise.case("Without `may_attend` all tokens attend to all, in any batch")
@@ -194,7 +205,11 @@ def as_many_tokens_as_numbers(student, rng):
     student.agrees(tokens(rng, 4, 4), drawn(rng, 4, 4), 2, causal)
 
 
-@exercise.case("Permuted tokens give the same results in the new order", visible=False)
+@exercise.case(
+    "Permuted tokens give the same results in the new order",
+    visible=False,
+    pays_alone=False,
+)
 def tokens_permuted(student, rng):
     x, parameters, order = tokens(rng, 5, 6), drawn(rng, 6), [2, 0, 1, 4, 3]
     before = student(x, parameters, 3)

@@ -69,6 +69,27 @@ def three_calls(token_ids):
     return np.roll([0.0, 1.0, 2.0, 3.0, -1.0], -len(token_ids))
 
 
+def three_calls_in(order):
+    """Return a function as `three_calls`, with the tokens 0, 1 and 2 in this order."""
+
+    def logits_after(token_ids):
+        logits = three_calls(token_ids)
+        logits[[2, 1, 0]] = logits[order]
+        return logits
+
+    return logits_after
+
+
+def in_turn(token_ids_after):
+    """Return a function that chooses a token by the one before; what is left, ends."""
+
+    def logits_after(token_ids):
+        before = token_ids[-1] if token_ids else 0
+        return np.eye(6)[token_ids_after.get(before, 3)]
+
+    return logits_after
+
+
 def drawn(rng, vocab_size, shift=0.0, never=None):
     """Return logits that depend on every token so far and on its position.
 
@@ -92,6 +113,9 @@ def usual(rng):
 @exercise.case("From start to 2, from 2 to 1, from 1 to the end: the result is [2, 1]")
 def small_example_by_hand(student, rng):
     student.expect(student(by_the_last_token, 0, 3, 9), [2, 1])
+    first, second = (int(token_id) for token_id in rng.permutation([1, 2, 4, 5])[:2])
+    result = student(in_turn({0: first, first: second}), 0, 3, 9)
+    student.expect(result, [first, second])
 
 
 @exercise.case("What comes next depends on all tokens so far, start included")
@@ -118,6 +142,7 @@ def without_an_end(student, rng):
 )
 def not_called_again(student, rng):
     student.expect(student(three_calls, 4, 3, 3), [2, 1, 0])
+    student.agrees(three_calls_in(rng.permutation([0, 1, 2])), 4, 3, 3)
 
 
 @exercise.case("Only the first start and the end are left out")

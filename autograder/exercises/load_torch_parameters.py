@@ -86,6 +86,8 @@ def small_example_by_hand(student, rng):
         "w_o": np.array([[0.0, -1.0], [1.0, 0.5]]),
     }
     student.expect(student(state_dict), expected)
+    others = drawn(rng, 2)
+    student.agrees({name: others[name] for name in state_dict})
 
 
 @exercise.case("A layer with biases gives four matrices and four vectors")

@@ -98,7 +98,9 @@ def w_where_it_belongs(student, rng):
     student.raises(ValueError, state, keys, "dot", w)
 
 
-@exercise.case("Twice the state gives twice the scores", visible=False)
+@exercise.case(
+    "Twice the state gives twice the scores", visible=False, pays_alone=False
+)
 def scores_follow_the_state(student, rng):
     state, keys, kind, w = inputs(rng)
     before = student(state, keys, kind, w)

@@ -105,7 +105,9 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(scores, np.tri(2, 3, dtype=bool))
 
 
-@exercise.case("What the score of a blocked key is plays no part", visible=False)
+@exercise.case(
+    "What the score of a blocked key is plays no part", visible=False, pays_alone=False
+)
 def blocked_scores_play_no_part(student, rng):
     scores, may_attend = rng.normal(size=(5, 7)), np.tri(5, 7, dtype=bool)
     before = student(scores, may_attend)

@@ -30,6 +30,7 @@ def small_example_by_hand(student, rng):
     x = np.array([[1.0, 2.0, 5.0], [6.0, 3.0, 1.0]])
     expected = np.array([[0.125, 0.25, 0.625], [0.6, 0.3, 0.1]])
     student.expect(student(x), expected)
+    student.agrees(rng.uniform(0.5, 4.0, size=(2, 3)))
 
 
 @exercise.case("In a batch of tables, too, each row is divided by its own sum")

@@ -107,16 +107,20 @@ def usual(rng):
 )
 def small_example_by_hand(student, rng):
     student.expect(student(sum_of_the_row, [[1, 2], [3]], 9), 9.0)
+    student.agrees(sum_of_the_row, [[1, 2, 4], [3]], int(rng.integers(10, 99)))
 
 
-@exercise.case("Where neither padding nor neighbours play a part, the gap is 0")
+@exercise.case(
+    "Where neither padding nor neighbours play a part, the gap is 0", pays_alone=False
+)
 def nothing_between_them(student, rng):
     for f in (doubled, sum_without_nines):
         student.expect(student(f, drawn(rng, 4, 2, 5, 1), 9), 0.0)
 
 
 @exercise.case(
-    "The padding is behind the tokens, and what f returns for it does not count"
+    "The padding is behind the tokens, and what f returns for it does not count",
+    pays_alone=False,
 )
 def behind_the_tokens(student, rng):
     for f in (counted_from_the_front, large_on_nines):
@@ -139,9 +143,13 @@ def last_token_sees_it(student, rng):
 @exercise.case("Neighbours count too: sequences of one length need no padding")
 def neighbours_without_padding(student, rng):
     student.expect(student(neighbours_averaged, [[1, 3, 2], [2, 8, 4]], 9), 2.5)
+    student.agrees(neighbours_averaged, drawn(rng, 3, 3), 9)
 
 
-@exercise.case("A change downwards counts like one upwards, and they do not cancel")
+@exercise.case(
+    "A change downwards counts like one upwards, and they do not cancel",
+    pays_alone=False,
+)
 def both_directions(student, rng):
     sequences = drawn(rng, 3, 5, 2)
     student.agrees(sum_of_the_row, sequences, 9)
@@ -154,7 +162,7 @@ def several_numbers_per_position(student, rng):
     student.agrees(three_numbers_each, drawn(rng, 6, 3, 1, 4), 9)
 
 
-@exercise.case("One sequence alone has no neighbours", visible=False)
+@exercise.case("One sequence alone has no neighbours", visible=False, pays_alone=False)
 def one_sequence(student, rng):
     student.expect(student(sum_of_the_row, drawn(rng, 3), 9), 0.0)
     student.expect(student(large_on_nines, drawn(rng, 4), 9), 0.0)

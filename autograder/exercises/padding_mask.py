@@ -51,6 +51,7 @@ def leading_axes(student, rng):
 def as_many_sequences_as_keys(student, rng):
     # A table of sequences by keys and one of keys by sequences have the same shape.
     student.agrees(np.array([1, 4, 2, 2]), 4)
+    student.agrees(rng.permutation([1, 6, 2, 2, 5, 3]), 6)
 
 
 @exercise.case("Each row is True as often as its sequence has tokens", visible=False)

@@ -38,6 +38,7 @@ def usual(rng):
 def small_example_by_hand(student, rng):
     words = {("e", "a", "t"): 2, ("a", "t"): 3}
     student.expect(student(words), {("e", "a"): 2, ("a", "t"): 5})
+    student.agrees_in_other_letters(rng, words)
 
 
 @exercise.case("A pair that stands twice in a word counts twice")
@@ -51,6 +52,7 @@ def overlapping_positions(student, rng):
     student.expect(student({("a", "a", "a"): 3}), {("a", "a"): 6})
     words = {("a", "a", "a", "a"): 2, ("a", "a", "b"): 5}
     student.expect(student(words), {("a", "a"): 11, ("a", "b"): 5})
+    student.agrees_in_other_letters(rng, words)
 
 
 @exercise.case("Which symbol is left and which is right matters")
@@ -58,6 +60,7 @@ def left_and_right(student, rng):
     words = {("a", "b"): 4, ("b", "a"): 3, ("d", "c", "d"): 2}
     expected = {("a", "b"): 4, ("b", "a"): 3, ("d", "c"): 2, ("c", "d"): 2}
     student.expect(student(words), expected)
+    student.agrees_in_other_letters(rng, words)
 
 
 @exercise.case("Symbols of several letters are symbols like others")

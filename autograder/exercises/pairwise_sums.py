@@ -54,6 +54,7 @@ def whole_numbers_and_fractions(student, rng):
     a, b = np.array([[3, 8, 1]]), np.array([[0.5, 0.25, -0.75], [1.5, 0.0, 0.125]])
     expected = np.array([[[3.5, 8.25, 0.25], [4.5, 8.0, 1.125]]])
     student.expect(student(a, b), expected)
+    student.agrees(rng.integers(-9, 10, size=(1, 3)), rng.normal(size=(2, 3)))
 
 
 @exercise.case("Swapping a and b swaps the two axes of the pairs", visible=False)

@@ -80,7 +80,9 @@ def whole_numbers(student, rng):
 
 
 @exercise.case(
-    "A token gets the same query, key and value alone as among others", visible=False
+    "A token gets the same query, key and value alone as among others",
+    visible=False,
+    pays_alone=False,
 )
 def each_token_by_itself(student, rng):
     x, w = rng.normal(size=(4, 4)), parameters(rng, 4, 4, 4)

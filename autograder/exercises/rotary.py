@@ -60,7 +60,8 @@ def later_positions(student, rng):
 
 
 @exercise.case(
-    "The score of a query and a key depends only on how far apart their positions are"
+    "The score of a query and a key depends only on how far apart their positions are",
+    pays_alone=False,
 )
 def distance_only(student, rng):
     q, k = rng.normal(size=(2, 5, 8))
@@ -94,7 +95,9 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(x, np.array([3, 5]))
 
 
-@exercise.case("Turning leaves every row as long as it was", visible=False)
+@exercise.case(
+    "Turning leaves every row as long as it was", visible=False, pays_alone=False
+)
 def lengths_stay(student, rng):
     x = rng.normal(size=(2, 5, 12))
     turned = student(x, rng.permutation(40)[:5])

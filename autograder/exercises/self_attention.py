@@ -101,6 +101,8 @@ def one_token(student, rng):
     w_q, w_k = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
     expected = np.array([[7.0, 5.0]]), np.array([[1.0]])
     student.expect(student(x, w_q, w_k, w_v), expected)
+    w_v = rng.normal(size=(3, 2))
+    student.expect(student(x, w_q, w_k, w_v), (x @ w_v, np.array([[1.0]])))
 
 
 @exercise.case("Scores in the thousands give finite weights")
@@ -109,11 +111,14 @@ def large_scores(student, rng):
     x, w_v = 100.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
     w_q, w_k = np.roll(np.eye(3, 4), 1, axis=1), np.eye(3, 4)
     w_q[2] = [1.0, 0.0, 0.0, 0.0]
-    expected = 100.0 * w_v[[1, 2, 0]], np.eye(3)[[1, 2, 0]]
-    student.expect(student(x, w_q, w_k, w_v), expected)
+    for values in (w_v, rng.normal(size=(3, 2))):
+        expected = 100.0 * values[[1, 2, 0]], np.eye(3)[[1, 2, 0]]
+        student.expect(student(x, w_q, w_k, values), expected)
 
 
-@exercise.case("Permuted tokens give permuted outputs and weights", visible=False)
+@exercise.case(
+    "Permuted tokens give permuted outputs and weights", visible=False, pays_alone=False
+)
 def tokens_permuted(student, rng):
     x, w = rng.normal(size=(5, 12)), parameters(rng)
     order = [2, 4, 1, 0, 3]

@@ -117,7 +117,10 @@ def all_sizes_equal(student, rng):
     student.agrees(*drawn(rng, 4, 4, 4, 4))
 
 
-@exercise.case("A single token has nothing to choose from: its scores move no loss")
+@exercise.case(
+    "A single token has nothing to choose from: its scores move no loss",
+    pays_alone=False,
+)
 def one_token(student, rng):
     x, w_v = (
         np.array([[1.0, -2.0, 3.0]]),
@@ -131,7 +134,9 @@ def one_token(student, rng):
 
 
 @exercise.case(
-    "Where all tokens have the same value, no score moves the loss", visible=False
+    "Where all tokens have the same value, no score moves the loss",
+    visible=False,
+    pays_alone=False,
 )
 def same_values(student, rng):
     x, w_q, w_k, w_v, grad_output = drawn(rng)

@@ -49,6 +49,7 @@ def small_example_by_hand(student, rng):
 @exercise.case("Twelve columns hold six frequencies, each with its sine and its cosine")
 def six_frequencies(student, rng):
     student.agrees(5, 12)
+    student.agrees(5, 2 * int(rng.integers(7, 60)))
 
 
 @exercise.case("Every position's vector has the same length, the root of d_model / 2")
@@ -73,7 +74,9 @@ def far_positions(student, rng):
     student.agrees(1000, 4)
 
 
-@exercise.case("A single position gets zeros and ones in turn", visible=False)
+@exercise.case(
+    "A single position gets zeros and ones in turn", visible=False, pays_alone=False
+)
 def single_position(student, rng):
     d_model = 2 * int(rng.integers(2, 9))
     student.expect(student(1, d_model), np.array([[0.0, 1.0] * (d_model // 2)]))
@@ -82,6 +85,7 @@ def single_position(student, rng):
 @exercise.case(
     "The dot product of two positions depends on how far apart they are, not on where",
     visible=False,
+    pays_alone=False,
 )
 def distances_only(student, rng):
     n, d_model = int(rng.integers(6, 12)), 2 * int(rng.integers(3, 9))

@@ -58,6 +58,7 @@ def small_example_by_hand(student, rng):
     x = np.log([[3.0, 1.0, 4.0], [1.0, 1.0, 2.0]])
     expected = np.array([[0.375, 0.125, 0.5], [0.25, 0.25, 0.5]])
     student.expect(student(x), expected)
+    student.agrees(rng.normal(size=(2, 3)))
 
 
 @exercise.case("The weights sum to 1 along the axis that is asked for")
@@ -76,7 +77,9 @@ def without_an_axis(student, rng):
     student.expect(student(np.log([1.0, 3.0, 4.0])), np.array([0.125, 0.375, 0.5]))
 
 
-@exercise.case("Adding 1000 to every score changes no weight", visible=False)
+@exercise.case(
+    "Adding 1000 to every score changes no weight", visible=False, pays_alone=False
+)
 def shift_changes_nothing(student, rng):
     x = rng.normal(size=(5, 7))
     before = student(x)
@@ -97,7 +100,7 @@ def whole_numbers(student, rng):
     student.agrees(x)
 
 
-@exercise.case("A score on its own gets the weight 1", visible=False)
+@exercise.case("A score on its own gets the weight 1", visible=False, pays_alone=False)
 def single_score(student, rng):
     student.expect(student(rng.normal(size=(5, 1))), np.ones((5, 1)))
 

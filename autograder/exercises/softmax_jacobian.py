@@ -65,7 +65,10 @@ def leading_axes(student, rng):
     student.agrees(weights(rng.normal(size=(2, 3, 5))))
 
 
-@exercise.case("Each row sums to 0: adding the same to all scores moves no weight")
+@exercise.case(
+    "Each row sums to 0: adding the same to all scores moves no weight",
+    pays_alone=False,
+)
 def rows_sum_to_zero(student, rng):
     # As many rows as weights: a diagonal laid along the wrong axis has the right shape.
     jacobian = student(weights(rng.normal(size=(4, 4))))
@@ -78,7 +81,11 @@ def one_weight_has_it_all(student, rng):
     student.expect(student(np.array([1.0])), np.zeros((1, 1)))
 
 
-@exercise.case("Score j moves weight i as much as score i weight j", visible=False)
+@exercise.case(
+    "Score j moves weight i as much as score i weight j",
+    visible=False,
+    pays_alone=False,
+)
 def symmetric(student, rng):
     jacobian = student(weights(rng.normal(size=(4, 6))))
     turned = np.swapaxes(jacobian, -1, -2)

@@ -51,18 +51,22 @@ def usual(rng):
     return {tuple(word): count for word, count in toy.items()}, 9
 
 
-def gives(student, words, n_merges, expected):
-    """Assert which pairs are learned; as lists, the message shows a pair whole."""
+def gives(student, rng, words, n_merges, expected):
+    """Assert which pairs are learned, in these letters and in others that are drawn.
+
+    As lists, the message shows a pair whole.
+    """
     merges = student(words, n_merges)
     for rank, (pair, right) in enumerate(zip(merges, expected, strict=True)):
         student.expect([*pair], [*right], f"pair {rank + 1}")
+    student.agrees_in_other_letters(rng, words, n_merges)
 
 
 @exercise.case("The most frequent pair comes first, then that of what has been joined")
 def small_example_by_hand(student, rng):
     words = {("e", "a", "t"): 2, ("a", "t"): 3, ("m", "e"): 4}
     expected = [("a", "t"), ("m", "e"), ("e", "at")]
-    gives(student, words, 3, expected)
+    gives(student, rng, words, 3, expected)
 
 
 @exercise.case("The toy corpus gives these five pairs, and the first three of them")
@@ -70,55 +74,55 @@ def toy_corpus(student, rng):
     toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
     words = {tuple(word): count for word, count in toy.items()}
     pairs = [("a", "t"), ("m", "at"), ("c", "at"), ("mat", "e"), ("at", "e")]
-    gives(student, words, 5, pairs)
-    gives(student, words, 3, pairs[:3])
-    gives(student, words, 0, [])
+    gives(student, rng, words, 5, pairs)
+    gives(student, rng, words, 3, pairs[:3])
+    gives(student, rng, words, 0, [])
 
 
 @exercise.case("Of equal counts the pair that is last in Python's order comes first")
 def equal_counts(student, rng):
     pairs = [("a", "z"), ("b", "c"), ("b", "a")]
     expected = [("b", "c"), ("b", "a"), ("a", "z")]
-    gives(student, dict.fromkeys(pairs, 4), 3, expected)
-    gives(student, dict.fromkeys(pairs[::-1], 4), 3, expected)
+    gives(student, rng, dict.fromkeys(pairs, 4), 3, expected)
+    gives(student, rng, dict.fromkeys(pairs[::-1], 4), 3, expected)
     words = {("ab", "a"): 5, ("a", "cd"): 5}
-    gives(student, words, 2, [("ab", "a"), ("a", "cd")])
+    gives(student, rng, words, 2, [("ab", "a"), ("a", "cd")])
 
 
 @exercise.case("After each pair the counts are those of the words as they are then")
 def counted_anew(student, rng):
     words = {("a", "b", "c"): 5, ("b", "c"): 2, ("x", "y"): 4}
-    gives(student, words, 3, [("b", "c"), ("a", "bc"), ("x", "y")])
+    gives(student, rng, words, 3, [("b", "c"), ("a", "bc"), ("x", "y")])
     words = {("a", "b", "c"): 3}
-    gives(student, words, 2, [("b", "c"), ("a", "bc")])
+    gives(student, rng, words, 2, [("b", "c"), ("a", "bc")])
 
 
 @exercise.case("It ends early where no pair occurs twice, and without words at once")
 def ends_early(student, rng):
     words = {("b", "a"): 2, ("c", "d", "e"): 1}
-    gives(student, words, 6, [("b", "a")])
-    gives(student, {("a", "b", "c"): 1}, 6, [])
-    gives(student, {("a</w>",): 7}, 6, [])
-    gives(student, {}, 6, [])
+    gives(student, rng, words, 6, [("b", "a")])
+    gives(student, rng, {("a", "b", "c"): 1}, 6, [])
+    gives(student, rng, {("a</w>",): 7}, 6, [])
+    gives(student, rng, {}, 6, [])
 
 
 @exercise.case("In a run of equal symbols all positions count, even where they overlap")
 def runs_of_one_symbol(student, rng):
     words = {("a", "a", "a"): 3, ("b", "c"): 5}
-    gives(student, words, 3, [("a", "a"), ("b", "c"), ("aa", "a")])
+    gives(student, rng, words, 3, [("a", "a"), ("b", "c"), ("aa", "a")])
 
 
 @exercise.case("Symbols of several letters are joined as wholes only")
 def longer_symbols(student, rng):
     words = {("b", "a", "n"): 3, ("b", "a"): 6, ("a", "n"): 5}
-    gives(student, words, 3, [("b", "a"), ("a", "n"), ("ba", "n")])
+    gives(student, rng, words, 3, [("b", "a"), ("a", "n"), ("ba", "n")])
 
 
 @exercise.case("Words that become equal count together")
 def words_that_become_equal(student, rng):
     words = {("a", "b", "c"): 3, ("ab", "c"): 4, ("a", "b", "d"): 6}
     expected = [("a", "b"), ("ab", "c"), ("ab", "d")]
-    gives(student, words, 3, expected)
+    gives(student, rng, words, 3, expected)
 
 
 @exercise.case("The dictionary of words stays as it was")

@@ -29,11 +29,13 @@ def usual(rng):
 @exercise.case("With d_model 4 and 99 steps made before, the learning rate is 0.05")
 def small_example_by_hand(student, rng):
     student.expect(student(99, 4, 100), 0.05)
+    student.agrees(99, int(rng.integers(5, 99)), 100)
 
 
 @exercise.case("The first step has a learning rate too: 0.0005")
 def first_step(student, rng):
     student.expect(student(0, 4, 100), 0.0005)
+    student.agrees(0, int(rng.integers(5, 99)), 100)
 
 
 @exercise.case("The learning rate grows by the same amount in each of the warmup_steps")

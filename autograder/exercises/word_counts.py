@@ -38,9 +38,13 @@ def usual(rng):
 def small_example_by_hand(student, rng):
     expected = {("e", "a", "t</w>"): 2, ("t", "o</w>"): 1}
     student.expect(student("eat to eat"), expected)
+    student.agrees_in_other_letters(rng, "eat to eat")
 
 
-@exercise.case("Each word counts as often as it occurs, wherever that is in the text")
+@exercise.case(
+    "Each word counts as often as it occurs, wherever that is in the text",
+    pays_alone=False,
+)
 def toy_corpus(student, rng):
     toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
     words = [word for word, count in toy.items() for _ in range(count)]
@@ -53,6 +57,7 @@ def toy_corpus(student, rng):
 def one_letter(student, rng):
     expected = {("a</w>",): 2, ("a", "a", "a</w>"): 1, ("a", "a</w>"): 3}
     student.expect(student("a aaa aa a aa aa"), expected)
+    student.agrees_in_other_letters(rng, "a aaa aa a aa aa")
 
 
 @exercise.case("Any white space parts words: several blanks, tabs, new lines")
