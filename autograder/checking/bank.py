@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +23,10 @@ from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import ExerciseMatrix, judge_function
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import ClaimFailure
+from autograder.checking.trivial_answers import (
+    judge_right_answer,
+    trivial_answers_that_pass,
+)
 
 SEEDS = (NOTEBOOK_SEED, 1, 2)
 MIN_MISCONCEPTIONS = 5
@@ -198,6 +202,32 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
             "inputs that show them"
         )
     return faults
+
+
+def points_faults(exercise: Exercise, cases: list[Case], seed: int = 1) -> list[str]:
+    """Return what an answer that computes nothing would be paid for, if anything.
+
+    A case that such an answer passes does not pay alone: see ``judging.with_points``.
+    """
+    faults, visible_pays = [], False
+    for case in cases:
+        unmarked = replace(case, pays_alone=True)
+        computed = judge_right_answer(exercise, unmarked, seed).shows_work
+        passing = trivial_answers_that_pass(exercise, case, seed) if computed else []
+        if case.pays_alone and passing:
+            faults.append(
+                f"{case.name} pays for an answer that computes nothing, {passing[0]}: "
+                "draw inputs that tell it from a right one, or add pays_alone=False"
+            )
+        if not case.pays_alone and not passing:
+            faults.append(f"{case.name} does not need pays_alone=False")
+        visible_pays |= computed and case.pays_alone and case.visible
+    if not visible_pays:
+        faults.append(
+            "no visible case pays alone: one has to draw its inputs and to compare "
+            "results (student.agrees, student.expect)"
+        )
+    return [f"{exercise.name}: {fault}" for fault in faults]
 
 
 # The answers that test the bank

@@ -21,6 +21,7 @@ from autograder.checking.bank import SEEDS, TODO, AnswersToTry
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.matrix import matrix, print_matrix
 from autograder.checking.registry import UnknownExercise, load
+from autograder.checking.trivial_answers import TRIVIAL
 from autograder.course import Course, CourseError
 from autograder.notebooks.source import LessonSource
 from autograder.startup import use_one_thread
@@ -55,6 +56,7 @@ def check_bank(
         "docstring": _docstring(exercise),
         "wording": _wording(exercise),
         "reference, spec": _reference(exercise),
+        "points": _points(exercise),
         "misconceptions": _misconceptions(exercise, whole_matrix),
         "answers": _answers(exercise, answers, all_seeds),
         "lesson": _lesson(course, exercise),
@@ -115,6 +117,13 @@ def _reference(exercise: Exercise) -> Part:
     seeds = ", ".join(map(str, SEEDS))
     checked = f"{len(written)} of {len(exercise.cases)} cases with seeds {seeds}"
     return Part(checked, bank.reference_faults(exercise, written))
+
+
+def _points(exercise: Exercise) -> Part:
+    if not _is_written(exercise.reference, *(case.run for case in exercise.cases)):
+        return NOT_YET
+    checked = f"{len(TRIVIAL)} answers that compute nothing"
+    return Part(checked, bank.points_faults(exercise, exercise.cases))
 
 
 def _misconceptions(exercise: Exercise, whole_matrix: bool) -> Part:

@@ -1,6 +1,7 @@
 """What ``autograder check-bank`` says about a bank, and that it finds each fault."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -120,6 +121,35 @@ def test_case_that_stops_is_reported_with_its_error():
         f"double: the {which} fails stops [error] KeyError: 'slip' (seed 7)"
         for which in ("reference", "spec")
     ]
+
+
+def test_case_that_pays_for_no_computing_is_a_fault():
+    exercise = bank()
+    assert checks.points_faults(exercise, exercise.cases) == []
+
+    @exercise.case("Negative numbers give negative ones")
+    def negative_sum(student, rng):
+        twice = student(-rng.uniform(1, 2, size=3))
+        student.expect(bool((twice < 0).all()), True, "all are negative")
+
+    (fault,) = checks.points_faults(exercise, exercise.cases)
+    start = "double: negative_sum pays for an answer that computes nothing, "
+    assert fault.startswith(start + "a constant −3: ")
+    exercise.cases[-1] = replace(exercise.cases[-1], pays_alone=False)
+    assert checks.points_faults(exercise, exercise.cases) == []
+
+
+def test_case_that_pays_alone_in_vain_is_a_fault():
+    exercise = bank()
+    exercise.cases[1] = replace(exercise.cases[1], pays_alone=False)
+    faults = checks.points_faults(exercise, exercise.cases)
+    assert faults == ["double: negative does not need pays_alone=False"]
+
+
+def test_a_visible_case_has_to_pay_alone():
+    exercise = bank()
+    (fault,) = checks.points_faults(exercise, exercise.cases[1:])
+    assert fault.startswith("double: no visible case pays alone")
 
 
 def test_equal_misconceptions_are_faults():

@@ -9,8 +9,13 @@ import os
 import pytest
 
 from autograder.checking import bank
+from autograder.checking.matrix import GRADING_SEED
 from autograder.checking.matrix import matrix as matrix_of
 from autograder.checking.registry import exercise_names, exercises_of, load
+from autograder.checking.trivial_answers import (
+    judge_right_answer,
+    trivial_answers_that_pass,
+)
 from tests.answers import answers_to
 
 # The many answers take one of the seeds each, by turns; all of them with SEEDS=all.
@@ -45,6 +50,37 @@ def test_reference_and_spec_pass_all_cases(exercise, seed):
 
 def test_bank_has_no_hole(exercise):
     assert bank.matrix_faults(exercise, matrix(exercise)) == []
+
+
+def test_bank_pays_for_computing_only(exercise):
+    assert bank.points_faults(exercise, exercise.cases) == []
+
+
+# Right by accident, in an example that is the same for all.
+BY_ACCIDENT = {
+    "count_transformer": {"sizes_of_one"},
+    "cross_entropy": {"equal_logits"},
+    "softmax_by_hand": {"one_more_is_e_times_the_share"},
+}
+
+
+@pytest.mark.thorough  # the matrix of all exercises
+def test_who_has_right_values_keeps_their_points(exercise):
+    names = {case.name for case in exercise.cases}
+    right = {
+        case.name: judge_right_answer(exercise, case, GRADING_SEED)
+        for case in exercise.cases
+    }
+    pay_alone = {name for name, judged in right.items() if judged.shows_work}
+    held = [names - {*row.caught_by} for row in matrix(exercise).misconceptions]
+    without_pay = {name for each in held if not each & pay_alone for name in each}
+    values = {
+        case.name
+        for case in exercise.cases
+        if case.name in without_pay
+        and not trivial_answers_that_pass(exercise, case, GRADING_SEED, by_heart=False)
+    }
+    assert values == BY_ACCIDENT.get(exercise.name, set())
 
 
 def test_sentences_of_the_bank_follow_the_rules(exercise):

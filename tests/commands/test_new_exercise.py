@@ -212,7 +212,7 @@ def test_check_bank_lists_every_todo_with_file_and_line(begun):
     }
     for path, line in listed:
         assert "TODO" in (root / path).read_text().splitlines()[int(line) - 1]
-    assert result.stdout.count("it has TODOs") == 4
+    assert result.stdout.count("it has TODOs") == 5
 
 
 REFERENCE = '''
@@ -309,6 +309,12 @@ def test_written_exercise_reaches_the_lesson(written):
 BREAKS = {
     "right answer": ("answers", "1.0 * scores", "1.1 * scores", "right answer another"),
     "case": ("exercises", "[0.0, -0.6]", "[0.0, 0.6]", "fails small_example_by_hand"),
+    "points": (
+        "exercises",
+        "    student.agrees(*usual(rng))\n",
+        "",
+        "no visible case pays alone",
+    ),
     "syntax": ("exercises", "def spec(", "def spec((", "py:17: cannot be imported"),
     "import": ("answers", "import numpy", "import numpi", "py:1: cannot be imported"),
 }

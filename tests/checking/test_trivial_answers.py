@@ -1,0 +1,123 @@
+"""Answers that compute nothing: what they return, and that no bank pays for them."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from autograder.checking import judging
+from autograder.checking.call import local_runner
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge_case
+from autograder.checking.registry import exercise_names, load
+from autograder.checking.student import StudentFunction
+from autograder.checking.trivial_answers import TRIVIAL, trivial_answers_that_pass
+
+
+def parts(x, word=("a", "b")):
+    return np.zeros((2, 3)), 1.5, [*word], {"text": "".join(word)}, 7, True
+
+
+X = np.ones((2, 3))
+RETURNED = {
+    "a constant 0.5": (X / 2, 0.5, ["", ""], {"text": ""}, 0, True),
+    "zeros and ones in turn": (
+        np.array([[0.0, 1, 0]] * 2),
+        0.0,
+        ["", ""],
+        {"text": ""},
+        0,
+        False,
+    ),
+    "all weight on the first": (
+        np.array([[1.0, 0, 0]] * 2),
+        1.0,
+        ["", ""],
+        {"text": ""},
+        1,
+        True,
+    ),
+    "zeros": (0 * X, 0.0, ["", ""], {"text": ""}, 0, False),
+    "ones": (X, 1.0, ["", ""], {"text": ""}, 1, True),
+    "uniform weights": (X / 3, 1.0, ["", ""], {"text": ""}, 1, True),
+    "all weight on the last": (
+        np.array([[0.0, 0, 1]] * 2),
+        1.0,
+        ["", ""],
+        {"text": ""},
+        1,
+        True,
+    ),
+    "the identity matrix": (np.eye(2, 3), 1.0, ["", ""], {"text": ""}, 1, True),
+    "the first argument": (X, 0.0, ["a", "b"], {"text": "ab"}, 0, False),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_trivial_answer_has_the_right_form(name):
+    returned = TRIVIAL[name](parts(X), (X, ("a", "b")), None)
+    for actual, expected in zip(returned, RETURNED[name], strict=True):
+        assert type(actual) is type(expected)
+        np.testing.assert_array_equal(actual, expected)
+
+
+def exercise_with(run, reference):
+    made = Exercise(reference, lesson="none", minutes=1, difficulty=1)
+    made.spec(reference)
+    made.case("It holds")(run)
+    return made, made.cases[0]
+
+
+def test_same_example_in_each_draw_is_learned_by_heart():
+    def literal(student, rng):
+        student.agrees(np.arange(3.0))
+        student.agrees(rng.normal(size=3) * 0)
+
+    passing = trivial_answers_that_pass(*exercise_with(literal, np.exp), seed=1)
+    assert passing == [*TRIVIAL]
+
+
+def test_drawn_example_is_not():
+    def drawn(student, rng):
+        student.agrees(rng.normal(size=3))
+
+    assert trivial_answers_that_pass(*exercise_with(drawn, np.exp), seed=1) == []
+
+
+def test_results_compared_with_one_another_may_be_any():
+    def reversed_rows(student, rng):
+        x = rng.normal(size=(4, 2))
+        before = student(x)
+        student.expect(student(x[::-1]), before[::-1])
+
+    exercise, case = exercise_with(reversed_rows, np.exp)
+    passing = trivial_answers_that_pass(exercise, case, seed=1)
+    assert {"zeros", "uniform weights", "the results of another draw"} <= {*passing}
+    assert "the same random numbers" not in passing
+
+
+def test_errors_that_are_asked_for_are_given():
+    def refused(student, rng):
+        student.raises(ValueError, rng.normal(size=3))
+
+    def refuse(x):
+        raise np.linalg.LinAlgError("no")
+
+    passing = trivial_answers_that_pass(*exercise_with(refused, refuse), seed=1)
+    assert passing == [*TRIVIAL]
+
+
+@pytest.mark.parametrize("name", exercise_names())
+def test_answer_that_computes_nothing_earns_nothing(name):
+    exercise = copy.copy(load(name))
+    exercise.spec(exercise.reference)  # which answers faster
+    for make in TRIVIAL.values():
+
+        def answer(*arguments, make=make, **keywords):
+            return make(exercise.reference(*arguments, **keywords), arguments, None)
+
+        judged = [
+            judge_case(case, StudentFunction(exercise, local_runner(answer), []), 1)
+            for case in exercise.cases
+        ]
+        assert sum(verdict.points for verdict in judging.with_points(judged)) == 0.0
