@@ -299,9 +299,9 @@ def memorised(exercise: Exercise) -> dict[str, list]:
     }
 
 
-@hostile(FAMILY, lost=GUESSED, points={"softmax": 4.0})
+@hostile(FAMILY, lost=GUESSED)
 def answers_of_the_notebook_are_memorised(submission, world):
-    # The four cases whose inputs stand in the case hold; those that draw do not.
+    # Cases whose inputs stand in the case hold, and pay only beside one that draws.
     table = json.dumps(memorised(load("softmax")))
     source = f"""
 KNOWN = {table}

@@ -1,7 +1,11 @@
 """Results that lie about what they are, or are something else than they should be."""
 
+from autograder.checking.judging import NOTEBOOK_SEED
+from autograder.checking.matrix import judge_function
+from autograder.checking.registry import load
 from tests.hostile import hostile
 from tests.hostile.answers import twisted
+from tests.submissions import EXERCISES
 
 FAMILY = "lies in the result"
 NAME = "bilinear_scores"  # nothing else in the lesson uses it
@@ -202,9 +206,9 @@ def minus_infinity_at_the_first_position(submission, world):
     twist(submission, "np.append(-np.inf, answer.ravel()[1:]).reshape(answer.shape)")
 
 
-@hostile(FAMILY, lost=WRONG, points={NAME: 1.0})
+@hostile(FAMILY, lost=WRONG)
 def nearly_right_numbers(submission, world):
-    twist(submission, "answer + 1e-5")  # the arguments do stay as they are
+    twist(submission, "answer + 1e-5")
 
 
 @hostile(FAMILY, lost=WRONG)
@@ -578,3 +582,94 @@ def nine_thousand_keys_too_many(submission, world):
 @hostile(FAMILY, lost=WRONG)
 def lists_of_lists_of_lists(submission, world):
     twist(submission, "[[[0] * 40] * 40] * 20")
+
+
+# Results of the right form that nothing was computed for, in the whole lesson. What
+# they have no part in still holds, and pays nothing: arguments stay, errors are raised.
+NOWHERE_RIGHT = dict.fromkeys(EXERCISES, "any")
+OF_THE_FORM = """
+def like(answer, make):
+    if isinstance(answer, dict):
+        return {name: like(part, make) for name, part in answer.items()}
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(like(part, make) for part in answer)
+    return type(answer)(make(answer)) if isinstance(answer, float) else make(answer)
+
+
+def first_that_fits(given, answer):
+    fitting = [each for each in given if np.shape(each) == np.shape(answer)]
+    return fitting[0] if fitting else np.zeros(np.shape(answer))
+"""
+
+
+def everywhere(submission, expression, above=""):
+    """Return something made of the right answer's form in all exercises."""
+    for name in EXERCISES:
+        twist(submission, expression, OF_THE_FORM + above, name)
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def answers_with_zeros(submission, world):
+    everywhere(submission, "like(answer, lambda part: np.zeros(np.shape(part)))")
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def answers_with_a_constant(submission, world):
+    everywhere(submission, "like(answer, lambda part: np.full(np.shape(part), 0.5))")
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def answers_with_uniform_weights(submission, world):
+    uniform = "np.full(np.shape(part), 1 / (*np.shape(part), 1)[np.ndim(part) - 1])"
+    everywhere(submission, f"like(answer, lambda part: {uniform})")
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def answers_with_the_same_random_numbers(submission, world):
+    drawn = "np.random.default_rng(0).normal(size=np.shape(part))"
+    everywhere(submission, f"like(answer, lambda part: {drawn})")
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def hands_its_arguments_back(submission, world):
+    everywhere(submission, "like(answer, lambda part: first_that_fits(given, part))")
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def raises_the_expected_error_for_everything(submission, world):
+    everywhere(submission, "refuse()", "def refuse():\n    raise ValueError")
+
+
+LEARNED = """
+def lists(value):
+    if isinstance(value, dict):
+        return [(name, lists(part)) for name, part in value.items()]
+    if isinstance(value, (tuple, list)):
+        return [lists(part) for part in value]
+    return np.asarray(value).tolist()
+
+
+def learned(given, named, answer):
+    parts = iter(BOOK.get(str([lists(given), lists(named)]), []))
+    fill = lambda part: np.reshape(next(parts, 0.0 * np.asarray(part)), np.shape(part))
+    return like(answer, fill)
+"""
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
+def results_of_the_notebooks_cases_learned_by_heart(submission, world):
+    tools: dict = {}
+    exec("import numpy as np\n" + OF_THE_FORM + LEARNED, tools)
+    for name in EXERCISES:
+        exercise = load(name)
+        result = judge_function(
+            exercise, exercise.reference, exercise.cases, NOTEBOOK_SEED
+        )
+        book = {}
+        for call in result.calls:
+            parts: list = []
+            tools["like"](call.result.value, lambda part, to=parts: to.append(part))
+            key = str([tools["lists"](call.arguments), tools["lists"](call.keywords)])
+            book[key] = tools["lists"](parts)
+        above = OF_THE_FORM + LEARNED + f"BOOK = {book}\n"
+        twist(submission, "learned(given, named, answer)", above, name)
