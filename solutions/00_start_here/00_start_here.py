@@ -108,7 +108,9 @@ check(softmax_by_hand)
 
 # %% [markdown]
 # A check shows what your function must do. If your course is graded, a few more inputs of
-# the same kind are tried then; nothing is asked that the contract does not say.
+# the same kind are tried then; nothing is asked that the contract does not say. Points are
+# for computing: what zeros or an example learned by heart would pass as well counts as soon
+# as your function is right for newly drawn inputs too.
 #
 # Whatever you answered: get it wrong on purpose now. Leave out the exponential, run your
 # cell and the check again, and read the message. It shows what your function was fed, what
