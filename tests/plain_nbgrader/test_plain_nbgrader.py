@@ -32,7 +32,7 @@ ROSA = SampleStudent(  # a bit of everything; attention_step_by_step stays untou
     {
         "softmax": sample.SOFTMAX_WITH_WARNINGS,
         "similarity_attention": wrong_answer("similarity_attention", "rows_of_x_mixed"),
-        "softmax_jacobian": wrong_answer("softmax_jacobian", "diagonal_only"),
+        "softmax_jacobian": wrong_answer("softmax_jacobian", "loops_for_one_row"),
         "scaled_scores": sample.SCORES_WITH_HELPER,
         "attention": sample.ATTENTION_WITH_HELPER,
         "bilinear_scores": sample.BILINEAR_THAT_STOPS,
