@@ -137,7 +137,7 @@ class _Run:
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
-        self.n_graded = self.n_new = self.n_invalid = self.n_flagged = 0
+        self.n_known = self.n_invalid = self.n_flagged = 0
         self.start = time.monotonic()
 
     def _gradebook(self) -> Gradebook | None:
@@ -183,11 +183,20 @@ class _Run:
             terminal.warn(graded.fault)
         self.records.add(graded)
         result = graded.result
-        self.n_graded += 1
-        self.n_new += graded.is_new
+        self.n_known += not graded.is_new
         self.n_invalid += result.status == "invalid"
         self.n_flagged += bool(result.flags)
         terminal.say(line(result), flush=graded.is_new)
+
+    @property
+    def n_graded(self) -> int:
+        """How many have a result, though Ctrl-C came before it was printed."""
+        return len(self.verdicts.recorded)
+
+    @property
+    def n_new(self) -> int:
+        """How many have a result that they had not before."""
+        return self.n_graded - self.n_known
 
     @property
     def is_incomplete(self) -> bool:
@@ -200,7 +209,7 @@ class _Run:
         per_second = self.n_new / seconds if seconds else 0.0
         terminal.say(
             f"{self.n_graded} submissions in {seconds:.1f} s ({per_second:.1f}/s), "
-            f"{self.n_graded - self.n_new} of them as before, {self.n_invalid} "
+            f"{self.n_known} of them as before, {self.n_invalid} "
             f"invalid, {self.n_flagged} for review. Written: {path}"
         )
         for note in self.records.gradebook.notes if self.records.gradebook else ():

@@ -83,6 +83,7 @@ class Verdicts:
             budget=settings.budget,
             limits=settings.limits,
         )
+        self.recorded: set[str] = set()  # students whose result the journal has
         self._waiting: dict[str, list[_Reading]] = {}
         self._graded: deque[GradedSubmission] = deque()
 
@@ -127,6 +128,7 @@ class Verdicts:
         """Return whether the journal has the verdicts; if so, they are used."""
         entry = self.journal.latest_of(self.lesson, submission.student)
         if entry and (entry.digest, entry.key) == (submission.digest, key):
+            self.recorded.add(submission.student)
             self._graded.append(GradedSubmission(submission, entry, is_new=False))
             return True
         code_result = self.journal.verdicts(key)
@@ -157,6 +159,7 @@ class Verdicts:
         entry = JournalEntry(submission.student, submission.digest, key, line)
         if entry != self.journal.latest_of(self.lesson, entry.student):
             self.journal.add_result(self.lesson, entry)
+        self.recorded.add(submission.student)
         graded = GradedSubmission(
             submission, entry, is_new=True, code_result=code_result
         )
@@ -173,6 +176,7 @@ class Verdicts:
             submission.student, submission.digest, "", result.as_json()
         )
         self.journal.add_result(self.lesson, entry)
+        self.recorded.add(submission.student)
         self._graded.append(
             GradedSubmission(submission, entry, is_new=True, fault=fault)
         )

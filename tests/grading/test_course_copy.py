@@ -116,7 +116,7 @@ def test_copy_has_the_inner_part_of_the_engine_only(copy):
 
 
 def test_inner_part_imports_nothing_of_the_trusted_side(copy):
-    allowed = {"autograder.checking.call"}
+    allowed = {"autograder.checking.call", "autograder.checking.values"}
     for path in (copy / "engine" / "inside").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and not node.level:

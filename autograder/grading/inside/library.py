@@ -126,6 +126,7 @@ class LibraryCalls:
         """Watch for an exercise."""
         self.exercise = exercise
         self.calls = self.around[EVERY] | self.around.get(exercise, {})
+        _end_resource_tracker()
         self.process_time = _process_time()
         if self.operators.get(exercise):
             try:
@@ -328,6 +329,16 @@ def _start_profile(*, all_threads: bool) -> EndProfile:
     autograd._enable_profiler_legacy(settings)
     end: Callable[[], list[list[Any]]] = autograd._disable_profiler_legacy
     return lambda: {each.name() for events in end() for each in events}
+
+
+def _end_resource_tracker() -> None:
+    """End a process of Python's own, which would look like one that computes.
+
+    Shared memory starts it; it starts anew when it is needed.
+    """
+    if module := sys.modules.get("multiprocessing.resource_tracker"):
+        with contextlib.suppress(Exception):
+            module._resource_tracker._stop()
 
 
 def _process_time() -> float:
