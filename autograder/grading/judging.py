@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.call import (
-    Call,
     CallResult,
     Runner,
     TimeLimitExceeded,
@@ -97,9 +96,10 @@ def _is_clear(result: ExerciseResult) -> bool:
 
 @dataclass
 class _Rehearsed:
-    """A visible case that has run already: its calls, and what it has raised."""
+    """A visible case that has run already, and what it has raised."""
 
-    calls: list[Call]
+    student: StudentFunction
+    rng: np.random.Generator
     error: Exception | None = None
 
 
@@ -145,11 +145,10 @@ class _Answer:
         runner = self._make_runner(when, bound)
         for case in filter(lambda case: case.visible, self.exercise.cases):
             student = StudentFunction(self.exercise, runner, [])
-            rehearsed = _Rehearsed(student.calls)
+            rng = inputs_of(self.exercise, case, self.seed)
+            rehearsed = _Rehearsed(student, rng)
             try:
-                self._timed(case).run(
-                    student, inputs_of(self.exercise, case, self.seed)
-                )
+                self._timed(case).run(student, rng)
             except Exception as error:
                 rehearsed.error = error
             if any(call.result.kind == "untried" for call in student.calls):
@@ -209,7 +208,9 @@ class _Answer:
                 if rehearsed is None:
                     case.run(student, rng)
                 else:
-                    student.calls.extend(rehearsed.calls)
+                    student.calls.extend(rehearsed.student.calls)
+                    student.has_compared = rehearsed.student.has_compared
+                    rng.bit_generator.state = rehearsed.rng.bit_generator.state
                     if rehearsed.error:
                         raise rehearsed.error
             finally:

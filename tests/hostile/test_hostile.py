@@ -11,6 +11,7 @@ import pytest
 import tests.hostile as corpus
 from autograder.checking.registry import load
 from autograder.grading import reading
+from autograder.grading.inside.library import ALSO_RECORDED
 from tests.grading.engines import engine_of, stray_processes
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, EXERCISES, Submission
@@ -91,7 +92,11 @@ def expect(case, result):
         else:
             assert exercise.points == load(name).points, exercise.report
     flagged = [(flag.exercise, flag.what) for flag in result.flags]
-    assert {exercise for exercise, _ in flagged} == {*case.flagged}
+    # Ways to reach around the watch on libraries may be marked in any attack.
+    around = () if case.family.startswith("answers") else ALSO_RECORDED
+    assert {exercise for exercise, _ in flagged} >= {*case.flagged}
+    marked = {exercise for exercise, what in flagged if what not in around}
+    assert marked <= {*case.flagged}
     assert len(flagged) == len({*flagged})
 
 
