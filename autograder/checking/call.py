@@ -30,6 +30,7 @@ from autograder.checking.values import (
     is_one_of,
     is_tensor,
     leaves,
+    without_names,
 )
 
 
@@ -122,7 +123,7 @@ def local_runner(
                 _bound(namespace(function), names or {}),
                 time_limit(limit),
             ):
-                value = function(*args, **kwargs)
+                value = without_names(function(*args, **kwargs))
         except KeyboardInterrupt:
             raise
         except TimeLimitExceeded:

@@ -4,7 +4,7 @@ Only exact types are trusted: a subclass may answer anything about itself.
 """
 
 import sys
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,24 @@ def unwrapped(value: Any) -> Any:
     if is_array(value) and value.ndim == 0 and value.dtype.kind in "biufcU":
         value = value[()]
     return str.__str__(value) if type(value) is np.str_ else value
+
+
+def without_names(value: Any) -> Any:
+    """Return a named tuple as the tuple that it is, an ``OrderedDict`` as its dict.
+
+    >>> from collections import namedtuple
+    >>> without_names(namedtuple("Result", "weights output")(1, 2))
+    (1, 2)
+    """
+    kind = type(value)
+    if kind is OrderedDict:
+        return dict(value)
+    # What a class says of itself may be a lie: asked is what Python knows of it.
+    bases = type.__dict__["__bases__"].__get__(kind)
+    if len(bases) == 1 and bases[0] is tuple:
+        if "_fields" in type.__dict__["__dict__"].__get__(kind):
+            return tuple.__getitem__(value, slice(None))
+    return value
 
 
 def as_array(value: Any) -> np.ndarray:

@@ -29,12 +29,6 @@ def students_of(course: Course, lesson: str) -> list[str]:
         students = []
     except OSError as error:
         raise CourseError(f"{SUBMITTED}/ cannot be read ({error.strerror})") from None
-    for name in students:
-        if name != name.encode("utf-8", "replace").decode():
-            raise CourseError(
-                f"{SUBMITTED}/ has a folder whose name cannot be stored ({name!a}): "
-                "rename it, or move it away"
-            )
     if not students:
         raise CourseError(
             f"nobody has submitted {lesson}: a submission is the file {SUBMITTED}/"

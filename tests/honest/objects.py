@@ -217,3 +217,28 @@ def first_tries_above_the_answer(submission: Submission) -> None:
         softmax = None
         """,
     )
+
+
+@honest
+def named_tuple(submission: Submission) -> None:
+    above = """
+        from typing import NamedTuple
+
+        class Attended(NamedTuple):
+            output: np.ndarray
+            weights: np.ndarray
+    """
+    change(submission, "attention", "def attention(", "def my_attention(")
+    source = submission.cell("attention").source
+    ending = "def attention(q, k, v):\n    return Attended(*my_attention(q, k, v))"
+    submission.answer("attention", f"{typed(above)}\n\n\n{source}\n\n\n{ending}")
+
+
+@honest
+def ordered_dictionary(submission: Submission) -> None:
+    name = "attention_step_by_step"
+    change(submission, name, f"def {name}(", "def my_steps(")
+    source = submission.cell(name).source
+    ending = f"def {name}(q1, k, v):\n    return OrderedDict(my_steps(q1, k, v))"
+    above = "from collections import OrderedDict"
+    submission.answer(name, f"{above}\n\n\n{source}\n\n\n{ending}")
