@@ -16,7 +16,7 @@ from autograder.grading.engine import Engine
 from autograder.grading.lesson_needs import LessonNeeds
 from tests.grading.engines import SEED, SHORT, process_number
 from tests.grading.sessions import check, session_of, solution
-from tests.grading.test_every_lesson import lessons
+from tests.grading.test_every_lesson import QUICK, lessons
 from tests.submissions import COURSE
 
 pytestmark = pytest.mark.sandbox
@@ -50,7 +50,7 @@ def {name}(*arguments):
 """
 
 
-@pytest.fixture(scope="module", params=lessons())
+@pytest.fixture(scope="module", params=lessons(QUICK[:1]))
 def engine(request):
     options = {"seed": SEED, "budget": SHORT, "worker": process_number()}
     with Engine(COURSE, request.param, **options) as started:

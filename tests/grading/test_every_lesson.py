@@ -12,9 +12,10 @@ pytestmark = pytest.mark.sandbox
 QUICK = "01_dot_product_attention", "08_transformer"  # one of NumPy, one of PyTorch
 
 
-def lessons():
+def lessons(quick=QUICK):
+    """Yield the lessons; all but the quick ones are thorough."""
     for lesson in COURSE.lessons:
-        marks = () if lesson in QUICK else pytest.mark.thorough
+        marks = () if lesson in quick else pytest.mark.thorough
         yield pytest.param(lesson, marks=marks)
 
 
