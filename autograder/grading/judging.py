@@ -20,6 +20,7 @@ import numpy as np
 
 from autograder.checking.call import (
     CallResult,
+    Raised,
     Runner,
     TimeLimitExceeded,
     copied,
@@ -44,6 +45,7 @@ from autograder.messages.report import CheckReport
 
 Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
 JUDGING_SECONDS = 5.0  # of one exercise; most take some hundredths, none one second
+MAX_TOLD = 2  # kinds or lines of exceptions that hidden cases name
 TOO_LONG = "Your function returned more than can be compared in time."
 
 
@@ -160,10 +162,28 @@ class _Answer:
         try:
             if not self.takes_too_long:
                 with time_limit(self.seconds):
-                    return _worded(self.exercise, self._judged())
+                    result = self._judged()
+                    for verdict in result.cases:
+                        self._restrict(verdict)
+                    return _worded(self.exercise, result)
         except TimeLimitExceeded:
             self._give_up()
         return no_answer(self.exercise, "output", TOO_LONG)
+
+    def _restrict(self, verdict: CaseVerdict) -> None:
+        """Let hidden cases name few exceptions of a submission, whatever it raises.
+
+        Which kind, in which line: that may spell a part of the inputs, and each case,
+        of each exercise, another part.
+        """
+        failure, told = verdict.failure, self.session.told
+        raised = failure.call.result.raised if failure and failure.call else None
+        if failure is None or failure.call is None or raised is None or verdict.visible:
+            return
+        told.add((raised.types, raised.line_number))
+        if len(told) > MAX_TOLD:
+            result = replace(failure.call.result, raised=Raised(("",)))
+            failure.call = replace(failure.call, result=result)
 
     def _give_up(self) -> None:
         """Record that there was too much to do; raise that on the first try."""

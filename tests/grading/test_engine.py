@@ -358,3 +358,15 @@ def test_result_cannot_be_changed(grade):
 def test_lesson_without_a_built_notebook_is_refused(tmp_path):
     with pytest.raises(CourseError, match="run `make build`"):
         Engine(Course(tmp_path), LESSON, seed=SEED)
+
+
+def test_hidden_cases_name_few_kinds_of_exceptions(engine, tmp_path):
+    kinds = "KeyError IndexError OSError TypeError EOFError NameError AttributeError"
+    submission = Submission()
+    for name, kind in zip(EXERCISES, kinds.split(), strict=False):
+        submission.answer(name, f"def {name}(*given, **named):\n    raise {kind}")
+    result, _ = engine.grade(submission.write(tmp_path, "amara"), "amara")
+    hidden = [c.why for e in result.exercises for c in e.cases if not c.visible]
+    told = {why for why in hidden if "stopped with" in why}
+    assert len(told) == 3
+    assert "Your function stopped with an exception on a hidden input." in told
