@@ -15,6 +15,7 @@ NO_NOTEBOOK = "there is no lesson in notebooks/ yet: run `make build`, then call
 NO_SOURCE = (
     "there is no lesson yet: write solutions/NN_name/NN_name.py, then call again"
 )
+OF_STUDENTS = ("submitted", "autograded", "feedback")  # folders of a course
 
 
 class CourseError(Exception):
@@ -34,8 +35,15 @@ class Course:
     def here(cls, start: Path | None = None) -> "Course":
         """Return the course whose folder the current folder, or ``start``, lies in."""
         current = (start or Path.cwd()).resolve()
-        for folder in (current, *current.parents):
-            if (folder / "nbgrader_config.py").is_file():
+        folders = [
+            folder
+            for folder in (current, *current.parents)
+            if (folder / "nbgrader_config.py").is_file()
+        ]
+        for index, folder in enumerate(folders):
+            # What a student hands in may look like a course, whose settings are run.
+            outer = folders[index + 1 :]
+            if not any(folder.relative_to(o).parts[0] in OF_STUDENTS for o in outer):
                 return cls(folder)
         raise CourseError(
             f"{current} is not inside a course folder (one with nbgrader_config.py): "

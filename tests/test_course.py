@@ -68,3 +68,14 @@ def test_whole_name_that_begins_another_finds_its_lesson(course):
 def test_course_without_lessons_says_what_to_do(tmp_path, built, remedy):
     with pytest.raises(CourseError, match=f"there is no lesson.*{remedy}"):
         Course(tmp_path).find_lesson("01", built=built)
+
+
+@pytest.mark.parametrize("folder", ["submitted", "autograded", "feedback"])
+def test_folder_that_a_student_hands_in_is_no_course(tmp_path, folder):
+    theirs = tmp_path / folder / "amara" / "01"
+    theirs.mkdir(parents=True)
+    for root in (tmp_path, theirs):
+        (root / "nbgrader_config.py").touch()
+    assert Course.here(theirs).root == tmp_path
+    (tmp_path / "nbgrader_config.py").unlink()
+    assert Course.here(theirs).root == theirs

@@ -1,6 +1,5 @@
 """What a learner calls: ``lab`` and ``update``."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -28,11 +27,12 @@ def lab_command(
 @commands.command("update", rich_help_panel=PANEL)
 def update_command() -> None:
     """Bring newer lessons into your copies; your answers stay."""
+    from autograder.commands import terminal
     from autograder.workspace.update import update  # nbformat: half a second of imports
 
     updates = update(Course.here())
     for row in updates:
-        print(row, file=sys.stderr if row.failed else sys.stdout)
+        (terminal.warn if row.failed else terminal.say)(str(row))
     if not updates:
         raise CourseError(NO_NOTEBOOK)
     raise typer.Exit(1 if any(row.failed for row in updates) else 0)

@@ -159,14 +159,13 @@ def _text(cell: NotebookNode) -> str:
 
 
 def _nbgrader(cell: NotebookNode) -> dict:
-    return cell.metadata.get("nbgrader", {})
+    marks = cell.metadata.get("nbgrader")
+    return marks if isinstance(marks, dict) else {}
 
 
 def _grade_id(cell: NotebookNode) -> Hashable:
-    return _nbgrader(cell).get("grade_id")
-
-
-UNREADABLE = (OSError, ValueError, TypeError, LookupError, AttributeError)
+    name = _nbgrader(cell).get("grade_id")
+    return name if isinstance(name, str) else None
 
 
 @dataclass(frozen=True)
@@ -268,12 +267,14 @@ def _read_base(copy: Copy) -> tuple[str | None, NotebookNode | None]:
 def _read(copy: Copy, path: Path, remedy: str) -> tuple[str, NotebookNode]:
     """Return a notebook and its text; raises ``CourseError`` if it is none."""
     try:
+        if not path.is_file():  # to read a pipe would wait for ever
+            raise OSError("it is no file")
         text = path.read_text(encoding="utf-8")
         with warnings.catch_warnings(action="ignore"):  # nbformat's notes on old files
             # Not nbformat.reads: it logs what is invalid and goes on.
             notebook = nbformat.convert(nbformat.reader.reads(text), 4)
             nbformat.validate(notebook)
-    except (*UNREADABLE, RecursionError, nbformat.ValidationError) as error:
+    except Exception as error:  # nbformat raises any kind where a version is odd
         reason = str(error).splitlines()[0][:100] if str(error) else type(error)
         raise CourseError(
             f"{copy.relative(path)} cannot be read and is left alone ({reason}): "

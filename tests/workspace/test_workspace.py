@@ -478,6 +478,45 @@ def test_full_disk_during_an_update_leaves_the_notebook(learner, monkeypatch):
     assert learner.files() == before
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"nbformat_minor": "5"},
+        {"nbformat": 1},
+        {"nbformat": "\x1b]0;title\x07"},
+        {"metadata": []},
+    ],
+    ids=str,
+)
+def test_update_names_a_notebook_of_an_odd_form(learner, monkeypatch, odd):
+    monkeypatch.chdir(learner.course.root)
+    learner.release(title="# Newer")
+    learner.path.write_text(json.dumps(json.loads(learner.path.read_text()) | odd))
+    before = learner.files()
+    done = CliRunner().invoke(app, ["update"])
+    assert done.exit_code == 1
+    assert "cannot be read and is left alone" in done.output
+    assert "\x1b" not in done.output
+    assert learner.files() == before
+
+
+@pytest.mark.parametrize("marks", [[], {"grade_id": ["softmax"]}, "softmax"])
+def test_update_takes_odd_marks_for_none(learner, marks):
+    notebook = json.loads(learner.path.read_text())
+    for cell in notebook["cells"]:
+        cell["metadata"]["nbgrader"] = marks
+    learner.path.write_text(json.dumps(notebook))
+    learner.release(title="# Newer")
+    assert learner.update().line.startswith("updated")
+
+
+def test_update_does_not_wait_at_a_pipe(learner):
+    learner.release(title="# Newer")
+    learner.path.unlink()
+    os.mkfifo(learner.path)
+    assert "it is no file" in learner.update().line
+
+
 def test_update_command_prints_a_line_per_lesson(learner, monkeypatch):
     monkeypatch.chdir(learner.path.parent)
     learner.release(title="# Newer")
