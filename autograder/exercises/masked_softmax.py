@@ -17,6 +17,9 @@ exercise = Exercise(
         "torch.nn.functional.scaled_dot_product_attention",
         "torch._safe_softmax",
         "torch.masked.softmax",
+        "torch.masked.MaskedTensor",
+        "torch.sparse.softmax",
+        "torch.autograd.grad",
     ),
 )
 

@@ -31,6 +31,9 @@ exercise = Exercise(
         "torch.nn.Softmin",
         "torch.nn.functional.softmin",
         "torch._safe_softmax",
+        "torch.distributions.Categorical",
+        "torch.distributions.SoftmaxTransform._call",
+        "torch.autograd.grad",
     ),
 )
 

@@ -6,7 +6,17 @@ from autograder import Exercise
 from course_lib.attention import softmax, softmax_jacobian
 
 exercise = Exercise(
-    softmax_jacobian, lesson="01_dot_product_attention", minutes=15, difficulty=3
+    softmax_jacobian,
+    lesson="01_dot_product_attention",
+    minutes=15,
+    difficulty=3,
+    library=(
+        "torch.softmax",
+        "torch.log_softmax",
+        "torch._safe_softmax",
+        "torch.logsumexp",
+        "torch.distributions.SoftmaxTransform._call",
+    ),
 )
 
 

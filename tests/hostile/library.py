@@ -9,6 +9,7 @@ from tests.submissions import EXERCISES
 FAMILY = "answers with the library"
 BILINEAR, SOFTMAX, ATTENTION = "bilinear_scores", "softmax", "attention"
 SIMILARITY, STEPS = "similarity_attention", "attention_step_by_step"
+JACOBIAN = "softmax_jacobian"
 
 
 @hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
@@ -605,3 +606,135 @@ def library_searched_in_memory(submission, world):
 @hostile(FAMILY, flagged=ALL, seconds=5)
 def library_reached_through_c(submission, world):
     submission.own("import ctypes\n\nlibrary = ctypes.CDLL(None)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_references(submission, world):
+    above = "import torch\nimport torch._refs as references"
+    through_torch(submission, "references.softmax(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torchs_decompositions(submission, world):
+    above = "import torch\nfrom torch._decomp import decompositions as parts"
+    through_torch(submission, "parts._softmax(x, axis, False)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_parts_imported_by_their_name(submission, world):
+    above = "import torch\nfrom torch import float64, _refs as references"
+    through_torch(submission, "references.softmax(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_parts_of_torch_under_another_name(submission, world):
+    above = "import torch, torch as light\nimport importlib"
+    above += "\n\nimportlib.import_module('torch.' + '_refs')"
+    through_torch(submission, "light._refs.softmax(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_parts_imported_on_several_lines(submission, world):
+    above = "import torch\nfrom torch import (\n    _refs as references,\n)"
+    through_torch(submission, "references.softmax(x, axis)", above)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_as_the_slope_of_logsumexp(submission, world):
+    slope = "torch.func.grad(lambda each: each.logsumexp(axis).sum())(x)"
+    through_torch(submission, slope)
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_as_the_forward_slope_of_logsumexp(submission, world):
+    submission.answer(
+        SOFTMAX,
+        """
+import torch
+
+
+def softmax(x, axis=-1):
+    def even(row):
+        slope = torch.func.jacfwd(lambda each: torch.logsumexp(each, 0))
+        return slope(torch.tensor(row)).numpy()
+
+    return np.apply_along_axis(even, axis, np.asarray(x) * 1.0)
+""",
+    )
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_a_distributions_normalised_logits(submission, world):
+    expression = "torch.distributions.Categorical(logits=x.movedim(axis, -1)).logits"
+    through_torch(submission, f"{expression}.exp().movedim(-1, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_a_distributions_transform(submission, world):
+    expression = "torch.distributions.SoftmaxTransform()(x.movedim(axis, -1))"
+    through_torch(submission, f"{expression}.movedim(-1, axis)")
+
+
+FLEXIBLE = """
+import torch
+from torch.nn.attention.flex_attention import flex_attention
+
+
+def attention(q, k, v):
+    def attend(values):
+        rows = [torch.tensor(x * 1.0) for x in (q, k, values)]
+        rows = [x.reshape(-1, 1, *x.shape[-2:]).contiguous() for x in rows]
+        return flex_attention(*rows).reshape(*q.shape[:-1], -1).numpy()
+
+    one = np.broadcast_to(np.eye(k.shape[-2]), (*k.shape[:-1], k.shape[-2]))
+    return attend(v), attend(one)
+"""
+
+
+@hostile(FAMILY, flagged=(ATTENTION,), seconds=20)
+def attention_of_torchs_flexible_attention(submission, world):
+    submission.answer(ATTENTION, FLEXIBLE)
+
+
+def slopes_of_torch(submission, expression):
+    """Answer softmax_jacobian with a matrix for ``row``, a tensor of weights."""
+    submission.answer(
+        JACOBIAN,
+        f"""
+import torch
+
+
+def softmax_jacobian(p):
+    def slopes(row):
+        row = torch.tensor(row)
+        return {expression}.numpy()
+
+    rows = [slopes(row) for row in p.reshape(-1, p.shape[-1])]
+    return np.array(rows).reshape(*p.shape, p.shape[-1])
+""",
+    )
+
+
+@hostile(FAMILY, flagged=(JACOBIAN,), seconds=8)
+def jacobian_of_torchs_softmax(submission, world):
+    slopes_of_torch(
+        submission,
+        "torch.func.jacrev(lambda s: s.softmax(-1))(row.log().clamp(min=-800))",
+    )
+
+
+@hostile(FAMILY, flagged=(JACOBIAN,), seconds=8)
+def second_derivative_of_logsumexp(submission, world):
+    slopes_of_torch(
+        submission,
+        "torch.func.hessian(lambda s: s.logsumexp(-1))(row.log().clamp(min=-800))",
+    )
+
+
+@hostile(FAMILY, flagged=(JACOBIAN,), seconds=8)
+def jacobian_of_torchs_private_function(submission, world):
+    slopes_of_torch(
+        submission,
+        "torch._softmax_backward_data(torch.eye(len(row), dtype=row.dtype),"
+        " row.expand(len(row), -1).contiguous(), -1, row.dtype)",
+    )

@@ -39,6 +39,8 @@ OPERATORS = {
     "torch.softmax": ("_softmax", "_sparse_softmax", "_masked_softmax"),
     "torch.log_softmax": ("_log_softmax", "_sparse_log_softmax"),
     "torch._safe_softmax": ("_safe_softmax",),
+    "torch.sparse.softmax": ("_sparse_softmax",),
+    "torch.logsumexp": ("logsumexp",),
     "torch.nn.functional.scaled_dot_product_attention": (
         "scaled_dot_product_attention",
         "_scaled_dot_product_attention_math",
@@ -69,12 +71,31 @@ AROUND = {
     "gc.get_referrers": "gc.get_referrers",
     "gc.get_referents": "gc.get_referents",
 }
-WORDS = re.compile(r"\b(torch\._C|torch\.ops|__closure__|sys\.audit)\b")
+WORDS = {
+    "torch._C": r"\btorch\._C\b",
+    "torch.ops": r"\btorch\.ops\b",
+    "__closure__": r"\b__closure__\b",
+    "sys.audit": r"\bsys\.audit\b",
+    # What these compute in Python by elementary operators shows in their names alone;
+    # to watch their functions they would have to be imported, which takes seconds.
+    "torch.onnx": r"\btorch\.onnx\b",
+    "torch.nn.attention": r"\btorch\.nn\.attention\b|flex_attention|\bCausalBias\b"
+    r"|\bcausal_(lower_right|upper_left)\b",
+    "subword_nmt": r"\bsubword_nmt\b",
+}
+# PyTorch's private parts hold most functions once more, written in Python.
+PRIVATE = "torch._*"
+NAMED_AFTER_TORCH = re.compile(
+    r"\bfrom\s+torch[\w.]*\s+import\s*(\([^)]*\)|.*)"
+    r"|\bimport\b.*\btorch[\w.]*\s+as\s+(\w+)"
+    r"|\b(\w+)\s*=\s*torch[\w.]*$",
+    re.MULTILINE,
+)
 HEARD = frozenset({CALLED, "exec", *PROCESSES, *AROUND})
 # What is recorded besides the functions that an exercise names.
 ALSO_RECORDED = sorted(
     {PROCESS, PROFILER, LOADER, *PROCESSES, *AROUND.values()}
-    | {"torch._C", "torch.ops", "__closure__", "sys.audit"}
+    | {*WORDS, PRIVATE}
 )
 
 
@@ -113,13 +134,16 @@ class LibraryCalls:
         self.names = names
         for exercise, text in texts.items():
             lines = [line.partition("#")[0].strip()[:500] for line in text.splitlines()]
-            words = ((WORDS.search(line), line) for line in lines)
-            self.around[exercise] = {word[0]: line for word, line in words if word}
             self.lines[exercise] = lines
+            self.around[exercise] = {}
+            patterns = WORDS | {PRIVATE: _private_parts(lines)}
+            for name, pattern in patterns.items():
+                for line in filter(re.compile(pattern).search, lines):
+                    self.around[exercise].setdefault(name, line)
             for name in self.unwatched & self.functions.get(exercise, frozenset()):
                 package, _, last = name.partition(".")
-                pattern = re.compile(rf"\b({package}|{last})\b")
-                for line in filter(pattern.search, lines):
+                pattern = rf"\b({package}|{last})\b"
+                for line in filter(re.compile(pattern).search, lines):
                     self.around[exercise].setdefault(name, line)
 
     def begin(self, exercise: str) -> None:
@@ -241,6 +265,15 @@ def announce(definition: ast.AST, name: str) -> None:
             text = f"__import__('sys').audit({CALLED!r}, {name!r})"
             after = 1 if ast.get_docstring(function, clean=False) else 0
             function.body[after:after] = ast.parse(text).body
+
+
+def _private_parts(lines: Sequence[str]) -> str:
+    """Return a pattern of PyTorch's private names, under whatever name it is there."""
+    found = NAMED_AFTER_TORCH.findall("\n".join(lines))
+    names = {"torch", "nn", "F", *re.findall(r"\w+", str(found))}
+    private = [name for name in names if re.match("_[^_]", name)]
+    of_torch = rf"(?:{'|'.join(names)})(?:\.\w+)*\._(?!_|C\b)\w"
+    return rf"\b(?:{'|'.join([of_torch, *private])})"
 
 
 def _watch(name: str) -> bool:
