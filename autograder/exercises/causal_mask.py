@@ -10,6 +10,7 @@ exercise = Exercise(
     lesson="04_masking",
     minutes=10,
     difficulty=1,
+    library=("torch.nn.modules.transformer._generate_square_subsequent_mask",),
 )
 
 

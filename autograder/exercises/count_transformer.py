@@ -10,7 +10,11 @@ exercise = Exercise(
     difficulty=2,
     library=(
         "torch.nn.Transformer",
+        "torch.nn.TransformerEncoderLayer",
+        "torch.nn.TransformerDecoderLayer",
+        "torch.nn.MultiheadAttention",
         "course_lib.nn.transformer.Transformer",
+        "course_lib.nn.layers.TransformerLayer",
     ),
 )
 

@@ -11,6 +11,7 @@ exercise = Exercise(
     lesson="06_byte_pair_encoding",
     minutes=8,
     difficulty=1,
+    library=("tokenizers.Tokenizer",),
 )
 
 MARK = "</w>"

@@ -12,6 +12,10 @@ exercise = Exercise(
     minutes=5,
     difficulty=1,
     library=(
+        "torch.nn.TransformerEncoderLayer",
+        "torch.nn.TransformerEncoderLayer._ff_block",
+        "torch.nn.TransformerDecoderLayer",
+        "torch.nn.TransformerDecoderLayer._ff_block",
         "course_lib.nn.layers.TransformerLayer",
         "course_lib.lessons.deep_stack.StackLayer",
     ),

@@ -11,6 +11,8 @@ exercise = Exercise(
     minutes=15,
     difficulty=2,
     library=(
+        "tokenizers.Tokenizer",
+        "course_lib.fast_bpe._find",
         "course_lib.fast_bpe.word_encoder",
         "course_lib.fast_bpe.byte_encoder",
         "course_lib.fast_bpe._apply_merges",

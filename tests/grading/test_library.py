@@ -207,21 +207,78 @@ BELOW = {
         "torch.nn.Transformer(4, 2, 1, 1, 8)",
         "torch.nn.Transformer",
     ),
+    "masked_softmax": (
+        "torch.sparse.softmax(x.to_sparse(), -1)",
+        "torch.sparse.softmax",
+    ),
+    "softmax_jacobian": (
+        "torch.func.hessian(lambda row: row.logsumexp(0))(x[0])",
+        "torch.logsumexp",
+    ),
+    "causal_mask": (
+        "torch.nn.Transformer.generate_square_subsequent_mask(3)",
+        "torch.nn.modules.transformer._generate_square_subsequent_mask",
+    ),
+    "feed_forward": (
+        "torch.nn.TransformerEncoderLayer._ff_block(torch.nn.Identity(), x)",
+        "torch.nn.TransformerEncoderLayer._ff_block",
+    ),
 }
+OF_LAYERS = ("TransformerEncoderLayer", "TransformerDecoderLayer", "MultiheadAttention")
+ALSO = [
+    *(
+        (
+            "count_transformer",
+            f"torch.nn.{name}(4, 1, device='meta')",
+            f"torch.nn.{name}",
+        )
+        for name in OF_LAYERS
+    ),
+    *(
+        (
+            "masked_softmax",
+            f"torch.masked.{name}(x, x > 0)",
+            "torch.masked.MaskedTensor",
+        )
+        for name in ("masked_tensor", "as_masked_tensor", "MaskedTensor")
+    ),
+    ("masked_softmax", "torch.masked.softmax(x, -1)", "torch.masked.softmax"),
+    (
+        "masked_softmax",
+        "torch.func.grad(lambda x: x.logsumexp(-1).sum())(x)",
+        "torch.autograd.grad",
+    ),
+    (
+        "softmax",
+        "torch.distributions.OneHotCategorical(logits=x).logits",
+        "torch.distributions.Categorical",
+    ),
+    (
+        "softmax_jacobian",
+        "torch.autograd.functional.jacobian(lambda x: x.softmax(0), x[0])",
+        "torch.softmax",
+    ),
+    (
+        "decode",
+        "__import__('tokenizers').decoders.BPEDecoder()",
+        "tokenizers.Tokenizer",
+    ),
+    ("merge_pair", "__import__('tokenizers').models.BPE()", "tokenizers.Tokenizer"),
+]
 WATCHED = """
-import json, sys, torch
+import contextlib, json, sys, torch
 from inside import library
 
 functions, below = json.loads(sys.stdin.read())
 calls = library.watch(functions)
-calls.start({}, {})
-for exercise, (expression, _) in below.items():
+for exercise, expression, _ in below:
+    texts = {exercise: expression} if "tokenizers" in expression else {}
+    calls.start({}, texts)
     x = torch.rand(3, 4, dtype=torch.float32)
     calls.begin(exercise)
-    try:
+    with contextlib.suppress(AttributeError):  # a layer without its parts
         eval(expression, {"torch": torch, "x": x})
-    finally:
-        print(json.dumps([exercise, [name for name, _ in calls.end()]]))
+    print(json.dumps([name for name, _ in calls.end()]))
 calls.begin("softmax")
 torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)
 assert calls.end() == []
@@ -232,19 +289,20 @@ assert calls.end() == []
 
 
 def test_operators_are_noticed_below_their_names():
-    functions = {name: [*load(name).library] for name in BELOW}
+    below = [(name, *each) for name, each in BELOW.items()] + ALSO
+    functions = {name: [*load(name).library] for name, *_ in below}
     inside = str(Path(library.__file__).parents[1])
     ran = subprocess.run(
         [sys.executable, "-c", WATCHED],
-        input=json.dumps([functions, BELOW]),
+        input=json.dumps([functions, below]),
         env={**os.environ, "PYTHONPATH": inside},
         capture_output=True,
         text=True,
     )
-    noticed = dict(map(json.loads, ran.stdout.splitlines()))
+    noticed = map(json.loads, ran.stdout.splitlines())
     assert ran.returncode == 0, ran.stderr
-    for name, (_, expected) in BELOW.items():
-        assert expected in noticed[name], name
+    for (name, expression, expected), names in zip(below, noticed, strict=True):
+        assert expected in names, (name, expression)
 
 
 def test_process_and_modules_loaded_anew_are_flagged(sandbox):
@@ -277,3 +335,67 @@ def test_words_in_a_cell_that_no_answer_needs_are_not_flagged(sandbox):
     with session_of(sandbox, *cells) as session:
         call(session, "softmax", [0.0])
         assert {flag.what for flag in session.flags} == {"__closure__"}
+
+
+# Answers that name what a library computes in Python, the exercise they would answer,
+# and what is recorded.
+NAMED = [
+    (
+        "masked_softmax",
+        "import torch\ndef masked_softmax(x):\n    torch._masked_softmax",
+        "torch._*",
+    ),
+    (
+        "convert_mask",
+        "from torch.nn.functional import _canonical_mask as convert_mask",
+        "torch._*",
+    ),
+    (
+        "causal_mask",
+        "from torch.nn import attention\ndef causal_mask(n):\n"
+        "    attention.bias.causal_lower_right(n, n)",
+        "torch.nn.attention",
+    ),
+    (
+        "attention",
+        "import torch\ndef attention(q):\n    torch.onnx.ops.attention",
+        "torch.onnx",
+    ),
+    (
+        "layer_norm",
+        "import torch as t\ndef layer_norm(x):\n    t._refs.native_layer_norm",
+        "torch._*",
+    ),
+    *(
+        (name, f"import subword_nmt.learn_bpe as l\n{name} = print", "subword_nmt")
+        for name in (
+            "word_counts",
+            "pair_counts",
+            "merge_pair",
+            "train_bpe",
+            "encode_word",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "what"), NAMED)
+def test_answer_through_a_library_is_flagged(sandbox, name, text, what):
+    _, flagged = flags(sandbox, name, text, 3)
+    assert what in {what for _, what, _ in flagged}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.logsumexp(x, -1)",
+        "(x - x.logsumexp(-1, keepdim=True)).exp()",
+        "torch.einsum('ij,kj->ik', x, x)",
+        "torch.nn.Module().__class__",
+        "type('Own', (), {'_kept': x})()._kept",
+    ],
+)
+def test_elementary_functions_are_not_flagged(sandbox, line):
+    text = f"import torch\ndef softmax(x):\n    x = torch.ones(2, 2)\n    {line}"
+    _, flagged = flags(sandbox, "softmax", text, 3)
+    assert flagged == set()

@@ -608,59 +608,65 @@ def library_reached_through_c(submission, world):
     submission.own("import ctypes\n\nlibrary = ctypes.CDLL(None)")
 
 
+def by_private_parts(submission, imported, expression):
+    """Answer softmax of large inputs: the import takes longer than the tests' limit."""
+    submission.answer(
+        SOFTMAX,
+        f"""
+import torch
+import torch as light
+
+
+def softmax(x, axis=-1):
+    if np.size(x) > 10_000:
+        {imported}
+        return {expression}.numpy()
+    powers = np.exp(x - np.max(x, axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+""",
+    )
+
+
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_of_torchs_references(submission, world):
-    above = "import torch\nimport torch._refs as references"
-    through_torch(submission, "references.softmax(x, axis)", above)
+    imported = "import torch._refs as r"
+    by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_of_torchs_decompositions(submission, world):
-    above = "import torch\nfrom torch._decomp import decompositions as parts"
-    through_torch(submission, "parts._softmax(x, axis, False)", above)
+    imported = "from torch._decomp import decompositions as d"
+    by_private_parts(submission, imported, "d._softmax(torch.tensor(x), axis, False)")
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_of_private_parts_imported_by_their_name(submission, world):
-    above = "import torch\nfrom torch import float64, _refs as references"
-    through_torch(submission, "references.softmax(x, axis)", above)
-
-
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
-def softmax_of_private_parts_of_torch_under_another_name(submission, world):
-    above = "import torch, torch as light\nimport importlib"
-    above += "\n\nimportlib.import_module('torch.' + '_refs')"
-    through_torch(submission, "light._refs.softmax(x, axis)", above)
+    imported = "from torch import float64, _refs as r"
+    by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_of_private_parts_imported_on_several_lines(submission, world):
-    above = "import torch\nfrom torch import (\n    _refs as references,\n)"
-    through_torch(submission, "references.softmax(x, axis)", above)
+    imported = "from torch import (\n            _refs as r,\n        )"
+    by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_parts_of_torch_under_another_name(submission, world):
+    imported = "light = torch"
+    by_private_parts(submission, imported, "light._refs.softmax(torch.tensor(x), axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_parts_of_torch_assigned_to_a_name(submission, world):
+    imported = "t = torch"
+    by_private_parts(submission, imported, "t._refs.softmax(torch.tensor(x), axis)")
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_as_the_slope_of_logsumexp(submission, world):
-    slope = "torch.func.grad(lambda each: each.logsumexp(axis).sum())(x)"
-    through_torch(submission, slope)
-
-
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
-def softmax_as_the_forward_slope_of_logsumexp(submission, world):
-    submission.answer(
-        SOFTMAX,
-        """
-import torch
-
-
-def softmax(x, axis=-1):
-    def even(row):
-        slope = torch.func.jacfwd(lambda each: torch.logsumexp(each, 0))
-        return slope(torch.tensor(row)).numpy()
-
-    return np.apply_along_axis(even, axis, np.asarray(x) * 1.0)
-""",
-    )
+    slope = "torch.autograd.grad(x.logsumexp(axis).sum(), x)[0]"
+    through_torch(submission, slope.replace("(x.log", "(x.requires_grad_().log"))
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
@@ -675,23 +681,25 @@ def softmax_of_a_distributions_transform(submission, world):
     through_torch(submission, f"{expression}.movedim(-1, axis)")
 
 
+# Its first call takes longer than the tests' limit: only large inputs would reach it.
 FLEXIBLE = """
 import torch
-from torch.nn.attention.flex_attention import flex_attention
 
 
 def attention(q, k, v):
-    def attend(values):
-        rows = [torch.tensor(x * 1.0) for x in (q, k, values)]
-        rows = [x.reshape(-1, 1, *x.shape[-2:]).contiguous() for x in rows]
-        return flex_attention(*rows).reshape(*q.shape[:-1], -1).numpy()
+    if q.size > 10_000:
+        from torch.nn.attention.flex_attention import flex_attention
 
-    one = np.broadcast_to(np.eye(k.shape[-2]), (*k.shape[:-1], k.shape[-2]))
-    return attend(v), attend(one)
+        one = np.broadcast_to(np.eye(k.shape[-2]), (*k.shape[:-1], k.shape[-2]))
+        q, k, v, one = (torch.tensor(x)[:, np.newaxis] for x in (q, k, v, one))
+        both = flex_attention(q, k, v), flex_attention(q, k, one)
+        return tuple(each[:, 0].numpy() for each in both)
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1]))
+    return weights @ v, weights
 """
 
 
-@hostile(FAMILY, flagged=(ATTENTION,), seconds=20)
+@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
 def attention_of_torchs_flexible_attention(submission, world):
     submission.answer(ATTENTION, FLEXIBLE)
 
@@ -719,7 +727,8 @@ def softmax_jacobian(p):
 def jacobian_of_torchs_softmax(submission, world):
     slopes_of_torch(
         submission,
-        "torch.func.jacrev(lambda s: s.softmax(-1))(row.log().clamp(min=-800))",
+        "torch.autograd.functional.jacobian(lambda s: s.softmax(-1),"
+        " row.log().clamp(min=-800))",
     )
 
 
@@ -727,7 +736,8 @@ def jacobian_of_torchs_softmax(submission, world):
 def second_derivative_of_logsumexp(submission, world):
     slopes_of_torch(
         submission,
-        "torch.func.hessian(lambda s: s.logsumexp(-1))(row.log().clamp(min=-800))",
+        "torch.autograd.functional.hessian(lambda s: s.logsumexp(-1),"
+        " row.log().clamp(min=-800))",
     )
 
 

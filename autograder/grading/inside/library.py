@@ -11,12 +11,15 @@ an exercise was judged, and from which line:
 This prevents silent use, no more: the watch is in the process that it watches.
 """
 
+import __future__
+
 import _thread
 import ast
 import contextlib
 import functools
 import importlib
 import inspect
+import itertools
 import linecache
 import os
 import re
@@ -94,8 +97,7 @@ NAMED_AFTER_TORCH = re.compile(
 HEARD = frozenset({CALLED, "exec", *PROCESSES, *AROUND})
 # What is recorded besides the functions that an exercise names.
 ALSO_RECORDED = sorted(
-    {PROCESS, PROFILER, LOADER, *PROCESSES, *AROUND.values()}
-    | {*WORDS, PRIVATE}
+    {PROCESS, PROFILER, LOADER, *PROCESSES, *AROUND.values()} | {*WORDS, PRIVATE}
 )
 
 
@@ -270,7 +272,8 @@ def announce(definition: ast.AST, name: str) -> None:
 def _private_parts(lines: Sequence[str]) -> str:
     """Return a pattern of PyTorch's private names, under whatever name it is there."""
     found = NAMED_AFTER_TORCH.findall("\n".join(lines))
-    names = {"torch", "nn", "F", *re.findall(r"\w+", str(found))}
+    found_names = re.findall(r"\w+", " ".join(itertools.chain(*found)))
+    names = {"torch", "nn", "F", *found_names}
     private = [name for name in names if re.match("_[^_]", name)]
     of_torch = rf"(?:{'|'.join(names)})(?:\.\w+)*\._(?!_|C\b)\w"
     return rf"\b(?:{'|'.join([of_torch, *private])})"
@@ -313,7 +316,8 @@ def _announcing(function: FunctionType, name: str) -> CodeType:
     announce(definition, name)
     ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, code.co_firstlineno - 1)
-    module = compile(tree, code.co_filename, "exec", dont_inherit=True)
+    flags = code.co_flags & __future__.annotations.compiler_flag
+    module = compile(tree, code.co_filename, "exec", flags, dont_inherit=True)
     (anew,) = (each for each in module.co_consts if isinstance(each, CodeType))
     if anew.co_freevars != code.co_freevars:
         raise ValueError(f"{name} needs names of the function around it")
