@@ -664,6 +664,12 @@ def softmax_of_private_parts_of_torch_assigned_to_a_name(submission, world):
 
 
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_parts_whose_name_is_a_text(submission, world):
+    imported = "r = getattr(torch, '_refs')"
+    by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_as_the_slope_of_logsumexp(submission, world):
     slope = "torch.autograd.grad(x.logsumexp(axis).sum(), x)[0]"
     through_torch(submission, slope.replace("(x.log", "(x.requires_grad_().log"))

@@ -89,7 +89,7 @@ WORDS = {
 # PyTorch's private parts hold most functions once more, written in Python.
 PRIVATE = "torch._*"
 NAMED_AFTER_TORCH = re.compile(
-    r"\bfrom\s+torch[\w.]*\s+import\s*(\([^)]*\)|.*)"
+    r"\bfrom\s+torch[\w.]*\s+import\s*(\([^)]{0,2000}\)|.*)"
     r"|\bimport\b.*\btorch[\w.]*\s+as\s+(\w+)"
     r"|\b(\w+)\s*=\s*torch[\w.]*$",
     re.MULTILINE,
@@ -271,11 +271,11 @@ def announce(definition: ast.AST, name: str) -> None:
 
 def _private_parts(lines: Sequence[str]) -> str:
     """Return a pattern of PyTorch's private names, under whatever name it is there."""
-    found = NAMED_AFTER_TORCH.findall("\n".join(lines))
-    found_names = re.findall(r"\w+", " ".join(itertools.chain(*found)))
-    names = {"torch", "nn", "F", *found_names}
+    imports = NAMED_AFTER_TORCH.findall("\n".join(lines))
+    imported = re.findall(r"\w+", " ".join(itertools.chain(*imports)))
+    names = {"torch", "nn", "F", *imported[:200]}  # more would take long
     private = [name for name in names if re.match("_[^_]", name)]
-    of_torch = rf"(?:{'|'.join(names)})(?:\.\w+)*\._(?!_|C\b)\w"
+    of_torch = rf"(?:{'|'.join(names)})(?:\.\w+)*(?:\.|\W+['\"])_(?!_|C\b)\w"
     return rf"\b(?:{'|'.join([of_torch, *private])})"
 
 
