@@ -2,23 +2,30 @@
 
 They know the form of each right result, refuse what is to be refused, and give what is
 the same in every draw of the inputs as if they had learned it by heart. Otherwise they
-return a constant, an argument as it came, or the results of another draw.
+return a constant, an argument as it came or parts of it, or the results of another
+draw.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from autograder.checking.call import Call, copied, local_runner
+from autograder.checking.call import Call, CallResult, copied, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Case, Exercise, Function
 from autograder.checking.judging import JudgedCase, judge_case
 from autograder.checking.student import StudentFunction
-from autograder.checking.values import is_array, is_tensor
+from autograder.checking.values import as_array, is_array, is_tensor, leaves
 
 Shape = tuple[int, ...]
 Arguments = tuple[Any, ...]
+# From the right result's form, the arguments, and the same call in other draws of the
+# inputs (none without learning) to a result.
+Make = Callable[[Any, Arguments, list[Call]], Any]
+NUMBERS = (bool, int, float, np.generic)
+OTHER_DRAWS = 7  # enough that no number follows a place of an argument by chance
 
 
 def trivial_answers_that_pass(
@@ -28,16 +35,35 @@ def trivial_answers_that_pass(
 
     by_heart : whether they have learned what is the same in every draw
     """
-    other_draw: list[Call] = []
-    if by_heart:
-        judge_right_answer(exercise, case, seed + 1, other_draw)
+    draws: list[list[Call]] = []
+    for number in range(1, OTHER_DRAWS + 1 if by_heart else 1):
+        draws.append([])
+        judge_right_answer(exercise, case, seed + number, draws[-1])
+    makes = dict(TRIVIAL)
+    if is_selection(exercise):
+        del makes[PICKED]
     passing = []
-    for name, make in TRIVIAL.items():
-        answer = _trivial_answer(exercise.reference, make, iter(other_draw))
+    for name, make in makes.items():
+        answer = _trivial_answer(exercise.reference, make, draws)
         student = StudentFunction(exercise, local_runner(answer), [])
         if judge_case(case, student, seed).verdict.status == "ok":
             passing.append(name)
     return passing
+
+
+def is_selection(exercise: Exercise) -> bool:
+    """Decide whether to put numbers in their places is the exercise's very work."""
+    calls = []
+    for number in range(OTHER_DRAWS + 1):
+        try:
+            inputs = exercise.usual_inputs(np.random.default_rng(number))
+        except TypeError:  # it has none
+            return False
+        right = exercise.reference(*copied(inputs))
+        calls.append(Call(inputs, result=CallResult("value", right)))
+    if first_difference(calls[0].result.value, right) is None:  # nothing to select
+        return False
+    return first_difference(_picked(right, inputs, calls[:-1]), right) is None
 
 
 def judge_right_answer(
@@ -53,23 +79,22 @@ def judge_right_answer(
 
 
 def _trivial_answer(
-    reference: Function,
-    make: Callable[[Any, Arguments, Any], Any],
-    other_draw: Iterator[Call],
+    reference: Function, make: Make, draws: list[list[Call]]
 ) -> Function:
     """Return an answer to one case.
 
-    make : from the right result's form, the arguments and the same call's result in
-        the other draw to a result
+    draws : the case's calls in each of the other draws
     """
+    made = 0
 
     def answer(*arguments: Any, **keywords: Any) -> Any:
-        call = next(other_draw, None)
-        learned = call.result.value if call else None
+        nonlocal made
+        others = [calls[made] for calls in draws if made < len(calls)]
+        made += 1
         right = reference(*copied(arguments), **copied(keywords))
-        if first_difference(learned, right) is None:
+        if others and first_difference(others[0].result.value, right) is None:
             return right
-        return make(right, arguments, learned)
+        return make(right, arguments, others)
 
     return answer
 
@@ -77,10 +102,10 @@ def _trivial_answer(
 # What they return: constants
 
 
-def _constant(numbers: Callable[[Shape], Any]) -> Callable[[Any, Arguments, Any], Any]:
+def _constant(numbers: Callable[[Shape], Any]) -> Callable[..., Any]:
     """Return results of the right form with numbers that depend on the shape only."""
 
-    def make(right: Any, arguments: Arguments = (), learned: Any = None) -> Any:
+    def make(right: Any, arguments: Arguments = (), others: Any = ()) -> Any:
         if is_array(right) or is_tensor(right):
             array = np.broadcast_to(numbers(tuple(right.shape)), right.shape).copy()
             if is_array(right):
@@ -92,7 +117,7 @@ def _constant(numbers: Callable[[Shape], Any]) -> Callable[[Any, Arguments, Any]
             return type(right)(make(part) for part in right)
         if isinstance(right, dict):
             return {key: make(part) for key, part in right.items()}
-        if isinstance(right, (bool, int, float, np.generic)):
+        if isinstance(right, NUMBERS):
             return type(right)(np.ravel(numbers(()))[0])
         return type(right)()
 
@@ -126,10 +151,10 @@ def _random(shape: Shape) -> np.ndarray:
     return np.random.default_rng(0).normal(size=shape)
 
 
-def _empty(right: Any, arguments: Arguments, learned: Any) -> Any:
+def _empty(right: Any, arguments: Arguments, others: list[Call]) -> Any:
     if isinstance(right, (list, dict, str)):
         return type(right)()
-    return _zeros(right, arguments, learned)
+    return _zeros(right)
 
 
 _zeros = _constant(np.zeros)
@@ -137,19 +162,19 @@ _zeros = _constant(np.zeros)
 # What they return: what they were given
 
 
-def _handed_back(which: int) -> Callable[[Any, Arguments, Any], Any]:
+def _handed_back(which: int) -> Make:
     """Return an argument of the right form, the first or the last that there is."""
 
-    def make(right: Any, arguments: Arguments, learned: Any) -> Any:
+    def make(right: Any, arguments: Arguments, others: list[Call]) -> Any:
         offers = [offer for each in arguments for offer in _offers(each)]
         fitting = [offer for offer in offers if _fits(offer, right)]
         if fitting:
             return fitting[which]
         if isinstance(right, tuple):
-            return tuple(make(part, arguments, None) for part in right)
+            return tuple(make(part, arguments, []) for part in right)
         if isinstance(right, dict):
-            return {key: make(part, arguments, None) for key, part in right.items()}
-        return _zeros(right, arguments, learned)
+            return {key: make(part, arguments, []) for key, part in right.items()}
+        return _zeros(right)
 
     return make
 
@@ -171,11 +196,114 @@ def _fits(offer: Any, right: Any) -> bool:
     return first_difference(offer, right, values=False) is None
 
 
-def _error(right: Any, arguments: Arguments, learned: Any) -> Any:
+# What they return: parts of what they were given
+
+
+def _spread(which: int) -> Make:
+    """Return an argument, or its first rows, again and again: a bias alone, say."""
+
+    def make(right: Any, arguments: Arguments, others: list[Call]) -> Any:
+        def numbers(shape: Shape) -> Any:
+            fitting = [
+                rows
+                for offer in _arrays(arguments)
+                for rows in (offer, offer[: shape[-2]] if len(shape) > 1 else offer)
+                if offer.ndim and _fits_last_axes(rows, shape)
+            ]
+            return fitting[which] if fitting else 0.0
+
+        return _constant(numbers)(right)
+
+    return make
+
+
+def _fits_last_axes(rows: np.ndarray, shape: Shape) -> bool:
+    return rows.ndim <= len(shape) and rows.shape == shape[len(shape) - rows.ndim :]
+
+
+def _pointed_at(right: Any, arguments: Arguments, others: list[Call]) -> Any:
+    """Return rows of the last argument: those whose keys are largest where the first is.
+
+    With two arguments the first one's largest numbers are the rows' positions.
+    """
+    offers = [offer for offer in _arrays(arguments) if offer.ndim and offer.size]
+
+    def numbers(shape: Shape) -> Any:
+        if len(offers) < 2 or offers[-1].ndim != 2:
+            return 0.0
+        rows = offers[0].argmax(axis=-1)
+        if len(offers) > 2:
+            keys = offers[1].argmax(axis=-1)
+            rows = (rows[..., np.newaxis] == keys).argmax(axis=-1)
+        values = offers[-1]
+        found = values[np.minimum(rows, len(values) - 1)]
+        one_hot = np.eye(len(values))[np.minimum(rows, len(values) - 1)]
+        fitting = [each for each in (found, one_hot) if each.shape == shape]
+        return fitting[0] if fitting else 0.0
+
+    return _constant(numbers)(right)
+
+
+def _picked(right: Any, arguments: Arguments, others: list[Call]) -> Any:
+    """Return each number that in all draws comes from one place of the arguments.
+
+    Such a place is a number of an argument, or the mean along an axis; what comes from
+    it is a multiple of it plus a constant. All other numbers are 0.
+    """
+    results = [*(_flat(each.result.value) for each in others), _flat(right)]
+    places = [*(_places(each.arguments) for each in others), _places(arguments)]
+    sizes = {(result.size, place.size) for result, place in zip(results, places)}
+    if len(others) < OTHER_DRAWS or len(sizes) > 1:
+        return _zeros(right)
+    with np.errstate(all="ignore"):
+        found, offered = (_directions(np.stack(each)) for each in (results, places))
+        follows = (abs(found.T @ offered) > 1 - 1e-9).any(axis=1)
+    constant = (np.stack(results) == results[-1]).all(axis=0)
+    parts = iter(np.where(follows | constant, results[-1], 0.0))
+
+    def numbers(shape: Shape) -> np.ndarray:
+        return np.reshape([*islice(parts, int(np.prod(shape)))], shape)
+
+    return _constant(numbers)(right)
+
+
+def _directions(numbers: np.ndarray) -> np.ndarray:
+    """Return how each column goes up and down, without its mean and its size."""
+    changes = numbers - numbers.mean(axis=0)
+    return np.nan_to_num(changes / np.linalg.norm(changes, axis=0), posinf=0, neginf=0)
+
+
+def _arrays(value: Any) -> list[np.ndarray]:
+    """Return the numbers in a value, array by array."""
+    return [
+        as_array(leaf)
+        for _, leaf in leaves(value)
+        if is_array(leaf) or is_tensor(leaf) or isinstance(leaf, NUMBERS)
+    ]
+
+
+def _flat(value: Any) -> np.ndarray:
+    """Return all numbers in a value in a row."""
+    return np.concatenate([np.zeros(0), *(each.ravel() for each in _arrays(value))])
+
+
+def _places(arguments: Arguments) -> np.ndarray:
+    """Return the numbers of the arguments in a row, and their means along each axis."""
+    arrays = [each for each in _arrays(arguments) if each.size]
+    means = [each.mean(axis=axis) for each in arrays for axis in range(each.ndim)]
+    return _flat([*arrays, *means])
+
+
+def _of_another_draw(right: Any, arguments: Arguments, others: list[Call]) -> Any:
+    return others[0].result.value if others else None
+
+
+def _error(right: Any, arguments: Arguments, others: list[Call]) -> Any:
     raise ValueError
 
 
-TRIVIAL: dict[str, Callable[[Any, Arguments, Any], Any]] = {
+PICKED = "numbers of the arguments, each from its place"
+TRIVIAL: dict[str, Make] = {
     "zeros": _zeros,
     "ones": _constant(np.ones),
     "a constant 0.5": _constant(lambda shape: 0.5),
@@ -190,5 +318,9 @@ TRIVIAL: dict[str, Callable[[Any, Arguments, Any], Any]] = {
     "the first argument": _handed_back(0),
     "the last argument": _handed_back(-1),
     "an error": _error,
-    "the results of another draw": lambda right, arguments, learned: learned,
+    "the results of another draw": _of_another_draw,
+    "the first argument, spread out": _spread(0),
+    "the last argument, spread out": _spread(-1),
+    "the rows of the last argument that a 1 points at": _pointed_at,
+    PICKED: _picked,
 }

@@ -76,7 +76,9 @@ def as_many_keys_as_queries(student, rng):
 
 
 @exercise.case(
-    "Keys that are all equal give the plain mean of the values", visible=False
+    "Keys that are all equal give the plain mean of the values",
+    visible=False,
+    pays_alone=False,
 )
 def equal_keys(student, rng):
     q, v = rng.normal(size=(5, 4)), rng.normal(size=(7, 6))
@@ -89,8 +91,14 @@ def equal_keys(student, rng):
 def one_key_wins(student, rng):
     q = 200.0 * np.eye(4)[[3, 0]]
     k = 200.0 * np.eye(4)[[0, 2, 3]]
-    for v in (np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]]), rng.normal(size=(3, 2))):
-        student.expect(student(q, k, v), (v[[2, 0]], np.eye(3)[[2, 0]]))
+    v = np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
+    student.expect(student(q, k, v), (v[[2, 0]], np.eye(3)[[2, 0]]))
+    # At right angles too, but turned, so that only the dot products tell who wins.
+    *rows, rest = np.linalg.qr(rng.normal(size=(4, 4))).Q
+    k, v, winners = 200.0 * np.array(rows), rng.normal(size=(3, 2)), rng.permutation(3)
+    winners = winners[:2]
+    expected = v[winners], np.eye(3)[winners]
+    student.expect(student(k[winners] + 200.0 * rest, k, v), expected)
 
 
 @exercise.case(

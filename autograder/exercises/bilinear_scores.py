@@ -67,6 +67,7 @@ def different_sizes(student, rng):
 @exercise.case(
     "For queries and keys with a single 1 each, the scores are entries of w",
     visible=False,
+    pays_alone=False,
 )
 def entries_of_w(student, rng):
     q, k = np.eye(4)[[3, 1, 0]], np.eye(3)[[2, 0]]

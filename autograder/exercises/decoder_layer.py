@@ -176,10 +176,6 @@ def small_example_by_hand(student, rng):
     y, memory = tensor([[3.0, 5.0]]), tensor([[10.0, 20.0]])
     result = student(y, memory, parameters, 1, None, None, True)
     student.expect(result, tensor([[15.0, 33.0]]))
-    b_2 = rng.integers(1, 99, size=2)
-    parameters |= {"b_2": tensor(b_2)}
-    result = student(y, memory, parameters, 1, None, None, True)
-    student.expect(result, tensor(np.add([[13.0, 28.0]], b_2)))
 
 
 @exercise.case(
@@ -216,10 +212,7 @@ def only_normed(student, rng):
     y, memory = tensor([[300.0, 500.0], [700.0, 100.0]]), tokens(rng, 3, 2)
     expected = tensor([[-6.0, 6.0], [6.0, 4.0]])
     student.expect(student(y, memory, parameters, 1), expected)
-    bias_3 = rng.integers(1, 99, size=2)
-    parameters |= {"bias_3": tensor(bias_3)}
-    expected = tensor(np.add([[-6.0, 1.0], [6.0, -1.0]], bias_3))
-    student.expect(student(y, memory, parameters, 1), expected)
+    student.agrees(tensor(1000 * rng.normal(size=(6, 2))), memory, parameters, 1)
 
 
 @exercise.case("With as many tokens there as here, each mask stays with its attention")

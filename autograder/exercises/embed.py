@@ -89,6 +89,7 @@ def one_token(student, rng):
 @exercise.case(
     "The same token at two positions differs by the two rows of the encoding",
     visible=False,
+    pays_alone=False,
 )
 def same_token_at_two_positions(student, rng):
     _, embedding, encoding = drawn(rng, (1,))

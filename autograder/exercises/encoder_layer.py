@@ -150,10 +150,6 @@ def small_example_by_hand(student, rng):
     # norm gives (−3, 1), the ReLU (0, 1), the second layer (1, 2) + (2, 5).
     result = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
     student.expect(result, tensor([[5.0, 13.0]]))
-    b_2 = rng.integers(1, 99, size=2)
-    parameters |= {"b_2": tensor(b_2)}
-    result = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
-    student.expect(result, tensor(np.add([[3.0, 8.0]], b_2)))
 
 
 @exercise.case("With the norm after each sum, a batch of sequences gives this")
@@ -185,10 +181,7 @@ def only_normed(student, rng):
     x = tensor([[300.0, 500.0], [700.0, 100.0]])
     # The second row: (1, −1) · (2, 4) + (1, −3) = (3, −7), then (1, −1) again.
     student.expect(student(x, parameters, 1), tensor([[-6.0, 6.0], [6.0, 4.0]]))
-    bias_2 = rng.integers(1, 99, size=2)
-    parameters |= {"bias_2": tensor(bias_2)}
-    expected = tensor(np.add([[-6.0, 1.0], [6.0, -1.0]], bias_2))
-    student.expect(student(x, parameters, 1), expected)
+    student.agrees(tensor(1000 * rng.normal(size=(6, 2))), parameters, 1)
 
 
 @exercise.case("Without `may_attend` all tokens attend to all, in any batch")

@@ -88,7 +88,9 @@ def as_long_in_the_middle(student, rng):
     student.agrees(*drawn(rng, (3,), 4, 4))
 
 
-@exercise.case("Where nothing in the middle is positive, the result is b_2 alone")
+@exercise.case(
+    "Where nothing in the middle is positive, the result is b_2 alone", pays_alone=False
+)
 def nothing_positive(student, rng):
     x, w_1, _, w_2, b_2 = drawn(rng, (2,), 2, 3)
     b_1 = tensor([-100.0, -200.0, -300.0])

@@ -111,9 +111,16 @@ def large_scores(student, rng):
     x, w_v = 100.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
     w_q, w_k = np.roll(np.eye(3, 4), 1, axis=1), np.eye(3, 4)
     w_q[2] = [1.0, 0.0, 0.0, 0.0]
-    for values in (w_v, rng.normal(size=(3, 2))):
-        expected = 100.0 * values[[1, 2, 0]], np.eye(3)[[1, 2, 0]]
-        student.expect(student(x, w_q, w_k, values), expected)
+    expected = 100.0 * w_v[[1, 2, 0]], np.eye(3)[[1, 2, 0]]
+    student.expect(student(x, w_q, w_k, w_v), expected)
+    # Tokens at right angles too, but turned, and each finds the next or the one before.
+    turned, order = (
+        np.linalg.qr(rng.normal(size=(3, 3))).Q,
+        np.roll([0, 1, 2], rng.choice([1, 2])),
+    )
+    w_q, w_v = turned.T @ turned[order] @ w_k, rng.normal(size=(3, 2))
+    expected = 100.0 * turned[order] @ w_v, np.eye(3)[order]
+    student.expect(student(100.0 * turned, w_q, w_k, w_v), expected)
 
 
 @exercise.case(

@@ -55,7 +55,7 @@ RETURNED = {
 
 @pytest.mark.parametrize("name", RETURNED)
 def test_trivial_answer_has_the_right_form(name):
-    returned = TRIVIAL[name](parts(X), (X, ("a", "b")), None)
+    returned = TRIVIAL[name](parts(X), (X, ("a", "b")), [])
     for actual, expected in zip(returned, RETURNED[name], strict=True):
         assert type(actual) is type(expected)
         np.testing.assert_array_equal(actual, expected)
@@ -114,7 +114,7 @@ def test_answer_that_computes_nothing_earns_nothing(name):
     for make in TRIVIAL.values():
 
         def answer(*arguments, make=make, **keywords):
-            return make(exercise.reference(*arguments, **keywords), arguments, None)
+            return make(exercise.reference(*arguments, **keywords), arguments, [])
 
         judged = [
             judge_case(case, StudentFunction(exercise, local_runner(answer), []), 1)
