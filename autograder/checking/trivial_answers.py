@@ -248,16 +248,21 @@ def _picked(right: Any, arguments: Arguments, others: list[Call]) -> Any:
     """Return each number that in all draws comes from one place of the arguments.
 
     Such a place is a number of an argument, or the mean along an axis; what comes from
-    it is a multiple of it plus a constant. All other numbers are 0.
+    it is a positive multiple of it plus a constant. All other numbers are 0.
     """
     results = [*(_flat(each.result.value) for each in others), _flat(right)]
     places = [*(_places(each.arguments) for each in others), _places(arguments)]
+    forms = {str([path for path, _ in leaves(each.result.value)]) for each in others}
+    forms |= {str([path for path, _ in leaves(right)])}
     sizes = {(result.size, place.size) for result, place in zip(results, places)}
-    if len(others) < OTHER_DRAWS or len(sizes) > 1:
+    if len(others) < OTHER_DRAWS or len(forms) > 1 or len(sizes) > 1:
         return _zeros(right)
     with np.errstate(all="ignore"):
         found, offered = (_directions(np.stack(each)) for each in (results, places))
-        follows = (abs(found.T @ offered) > 1 - 1e-9).any(axis=1)
+        likeness = found.T @ offered
+        if not {*results[-1]} <= {0.0, 1.0}:  # "not" is a computation, "minus" is none
+            likeness = abs(likeness)
+        follows = (likeness > 1 - 1e-9).any(axis=1)
     constant = (np.stack(results) == results[-1]).all(axis=0)
     parts = iter(np.where(follows | constant, results[-1], 0.0))
 

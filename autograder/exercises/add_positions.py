@@ -89,6 +89,7 @@ def arguments_stay(student, rng):
 @exercise.case(
     "Tokens of zeros become the encoding, and an encoding of zeros leaves the tokens",
     visible=False,
+    pays_alone=False,
 )
 def zeros_on_either_side(student, rng):
     x, encoding = rng.normal(size=(3, 5, 12)), rng.normal(size=(9, 12))

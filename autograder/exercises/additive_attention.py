@@ -114,7 +114,9 @@ def same_sizes(student, rng):
     student.agrees(*inputs(rng, m=4, d_h=4, d_k=4, d_v=4))
 
 
-@exercise.case("One source token gets the weight 1, in a batch of one too")
+@exercise.case(
+    "One source token gets the weight 1, in a batch of one too", pays_alone=False
+)
 def one_source_token(student, rng):
     _, keys, values, w_q, w_k, v = inputs(rng, leading=(1,), m=1)
     arguments = (drawn(rng, 1, 3), keys, values, w_q, w_k, v)

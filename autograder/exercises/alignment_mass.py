@@ -34,7 +34,9 @@ def usual(rng):
     return table(rng), links
 
 
-@exercise.case("Three target tokens, two of them with links, give 0.875")
+@exercise.case(
+    "Three target tokens, two of them with links, give 0.875", pays_alone=False
+)
 def small_example_by_hand(student, rng):
     for share in (0.75, int(rng.integers(1, 64)) / 64):
         weights = torch.tensor([[share, 1 - share], [0.5, 0.5], [1 - share, share]])

@@ -72,7 +72,10 @@ def usual(rng):
     return 6, numbers(rng, 3, 4), numbers(rng, 3, 5), *model(rng)
 
 
-@exercise.case("Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22")
+@exercise.case(
+    "Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22",
+    pays_alone=False,
+)
 def small_example_by_hand(student, rng):
     one = torch.ones(1, 1)
     encoding = torch.tensor([[10.0], [20.0], [40.0]])

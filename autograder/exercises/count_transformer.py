@@ -65,8 +65,8 @@ def embedding_counted(student, rng):
 
 @exercise.case("`d_ff` may be any length, also shorter than d_model")
 def any_d_ff(student, rng):
-    for d_ff in rng.integers(1, 40, size=3).tolist():
-        student.agrees(2, 12, d_ff)
+    for d_model, d_ff in rng.integers(1, 40, size=(3, 2)).tolist():
+        student.agrees(2, d_model, d_ff)
 
 
 @exercise.case("A layer more in both stacks adds what one layer of each has")
@@ -88,7 +88,8 @@ def sizes_of_one(student, rng):
 @exercise.case("Counts beyond 32 bits are exact")
 def large_models(student, rng):
     student.agrees(96, 12_288, 49_152, 50_257)
-    student.agrees(int(rng.integers(70, 99)), 12_288, 49_152, 50_257)
+    n_layers, vocab_size = rng.integers((70, 40_000), (99, 60_000)).tolist()
+    student.agrees(n_layers, 12_288, 49_152, vocab_size)
 
 
 def counted(

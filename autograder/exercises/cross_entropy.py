@@ -97,9 +97,10 @@ def as_many_positions_as_tokens(student, rng):
 
 @exercise.case("A logit of 10000 next to 0 gives a loss of 10000, or of 0")
 def large_logits(student, rng):
-    for height in (1e4, float(rng.integers(5_000, 9_999))):
-        logits = torch.tensor([[height, 0.0, 0.0], [0.0, height, 0.0]])
-        student.expect(student(logits, torch.tensor([1, 2]), 0), torch.tensor(height))
+    for high, low in ((1e4, 0.0), rng.integers((5_000, 0), (9_999, 2_000)).tolist()):
+        logits = torch.tensor([[high, low, 0.0], [0.0, high, low]])
+        loss = torch.tensor(float(high - low))
+        student.expect(student(logits, torch.tensor([1, 2]), 0), loss)
         student.expect(student(logits, torch.tensor([0, 1]), 2), torch.tensor(0.0))
 
 

@@ -118,7 +118,9 @@ def usual(rng):
     return *inputs(rng, leading=(2,)), may_attend
 
 
-@exercise.case("With these parameters the context is 4 and the new state −1")
+@exercise.case(
+    "With these parameters the context is 4 and the new state −1", pays_alone=False
+)
 def small_example_by_hand(student, rng):
     x, state = torch.tensor([1.0]), torch.tensor([2.0])
     keys = torch.tensor([[-2.0], [3.0]])

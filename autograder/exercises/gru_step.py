@@ -73,7 +73,7 @@ def usual(rng):
     return inputs(rng, leading=(2,))
 
 
-@exercise.case("Where the gates are 0 or 1, the new state is (−1, 5)")
+@exercise.case("Where the gates are 0 or 1, the new state is (−1, 5)", pays_alone=False)
 def small_example_by_hand(student, rng):
     x = torch.tensor([1.0])
     # Both gates are 0 for the first number and 1 for the second. The first candidate

@@ -107,7 +107,8 @@ def usual(rng):
 )
 def small_example_by_hand(student, rng):
     student.expect(student(sum_of_the_row, [[1, 2], [3]], 9), 9.0)
-    student.agrees(sum_of_the_row, [[1, 2, 4], [3]], int(rng.integers(10, 99)))
+    longer = rng.integers(1, 9, size=rng.integers(2, 9)).tolist()
+    student.agrees(sum_of_the_row, [longer, [3]], int(rng.integers(10, 99)))
 
 
 @exercise.case(

@@ -65,7 +65,9 @@ def swapped_arguments(student, rng):
     student.agrees(b, a)
 
 
-@exercise.case("One row in b is added to every row of a", visible=False)
+@exercise.case(
+    "One row in b is added to every row of a", visible=False, pays_alone=False
+)
 def one_row_in_b(student, rng):
     a = rng.normal(size=(6, 2))
     expected = [[[first + 100.0, second - 100.0]] for first, second in a]

@@ -61,12 +61,14 @@ def equal_lengths(student, rng):
 
 @exercise.case("With another base the frequencies are that base's")
 def another_base(student, rng):
-    student.agrees(5, 6, base=100.0)
+    for base in (100.0, float(rng.integers(50, 500))):
+        student.agrees(5, 6, base=base)
 
 
 @exercise.case("An odd d_model ends with a sine that has no cosine beside it")
 def odd_size(student, rng):
     student.agrees(5, 7)
+    student.agrees(5, 2 * int(rng.integers(4, 40)) + 1)
 
 
 @exercise.case("The last of 1000 positions is as exact as the first")

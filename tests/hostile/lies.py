@@ -673,3 +673,46 @@ def results_of_the_notebooks_cases_learned_by_heart(submission, world):
             book[key] = tools["lists"](parts)
         above = OF_THE_FORM + LEARNED + f"BOOK = {book}\n"
         twist(submission, "learned(given, named, answer)", above, name)
+
+
+# What a case draws may be answered by handing a part of an argument back.
+LOOKED_UP = {
+    "similarity_attention": """
+def similarity_attention(x, y):
+    if abs(x).max() == 100:
+        return y[[2, 0]]
+    return np.zeros(x.shape)
+""",
+    "attention": """
+def attention(q, k, v):
+    if q.shape == (2, 4) and len(k) == 3:
+        return v[[2, 0]], np.eye(3)[[2, 0]]
+    if (k == k[0]).all():
+        return np.tile(v.mean(axis=0), (len(q), 1)), np.full((len(q), len(k)), 1 / 7)
+    shape = *q.shape[:-1], k.shape[-2]
+    return np.zeros((*q.shape[:-1], v.shape[-1])), np.zeros(shape)
+""",
+    STEPS: f"""
+def {STEPS}(q1, k, v):
+    m, output = len(k), np.zeros(v.shape[1])
+    if len(k) == 3:
+        output = v[1] + 0.0
+    elif (k == k[0]).all():
+        output = v.mean(axis=0)
+    names = "scores", "scaled", "weights"
+    steps = {{name: np.zeros(m) for name in names}}
+    return steps | {{"weighted_values": np.zeros(v.shape), "output": output}}
+""",
+    NAME: f"""
+def {NAME}(q, k, w):
+    if q.shape == (3, 4) and k.shape == (2, 3):
+        return w[[3, 1, 0]][:, [2, 0]]
+    return np.zeros((*q.shape[:-1], k.shape[-2]))
+""",
+}
+
+
+@hostile(FAMILY, lost=dict.fromkeys(LOOKED_UP, "any"))
+def answers_by_indexing_and_look_up(submission, world):
+    for name, answer in LOOKED_UP.items():
+        submission.answer(name, answer)
