@@ -222,7 +222,7 @@ def _fits_last_axes(rows: np.ndarray, shape: Shape) -> bool:
 
 
 def _pointed_at(right: Any, arguments: Arguments, others: list[Call]) -> Any:
-    """Return rows of the last argument: those whose keys are largest where the first is.
+    """Return rows of the last argument whose keys are largest where the first is.
 
     With two arguments the first one's largest numbers are the rows' positions.
     """
@@ -254,7 +254,9 @@ def _picked(right: Any, arguments: Arguments, others: list[Call]) -> Any:
     places = [*(_places(each.arguments) for each in others), _places(arguments)]
     forms = {str([path for path, _ in leaves(each.result.value)]) for each in others}
     forms |= {str([path for path, _ in leaves(right)])}
-    sizes = {(result.size, place.size) for result, place in zip(results, places)}
+    sizes = {
+        (result.size, place.size) for result, place in zip(results, places, strict=True)
+    }
     if len(others) < OTHER_DRAWS or len(forms) > 1 or len(sizes) > 1:
         return _zeros(right)
     with np.errstate(all="ignore"):

@@ -11,7 +11,11 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge_case
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.student import StudentFunction
-from autograder.checking.trivial_answers import TRIVIAL, trivial_answers_that_pass
+from autograder.checking.trivial_answers import (
+    PICKED,
+    TRIVIAL,
+    trivial_answers_that_pass,
+)
 
 
 def parts(x, word=("a", "b")):
@@ -105,6 +109,39 @@ def test_errors_that_are_asked_for_are_given():
 
     passing = trivial_answers_that_pass(*exercise_with(refused, refuse), seed=1)
     assert passing == [*TRIVIAL]
+
+
+def test_numbers_from_their_places_are_found_in_each_draw():
+    def rows(student, rng):
+        x, bias = rng.normal(size=(3, 2)), rng.normal(size=2)
+        student.agrees(x, bias)
+
+    def select(x, bias):
+        return 100.0 * x[[2, 0]] + 1, x.mean(axis=0), bias
+
+    passing = trivial_answers_that_pass(*exercise_with(rows, select), seed=1)
+    assert passing == [PICKED]
+    summed = exercise_with(rows, lambda x, bias: x[0] + bias)
+    assert trivial_answers_that_pass(*summed, seed=1) == []
+
+
+def test_bias_alone_and_rows_that_a_1_points_at_are_found():
+    def drawn(student, rng):
+        order = rng.permutation(4)
+        student.agrees(np.eye(4)[order], rng.normal(size=(4, 3)))
+
+    passing = trivial_answers_that_pass(
+        *exercise_with(drawn, lambda q, v: q @ v), seed=1
+    )
+    assert passing == ["the rows of the last argument that a 1 points at"]
+
+    def biased(student, rng):
+        student.agrees(rng.normal(size=(4, 3)), rng.normal(size=3))
+
+    passing = trivial_answers_that_pass(
+        *exercise_with(biased, lambda x, bias: 0 * x + bias), seed=1
+    )
+    assert "the last argument, spread out" in passing
 
 
 @pytest.mark.parametrize("name", exercise_names())
