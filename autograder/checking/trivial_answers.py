@@ -25,7 +25,7 @@ Arguments = tuple[Any, ...]
 # inputs (none without learning) to a result.
 Make = Callable[[Any, Arguments, list[Call]], Any]
 NUMBERS = (bool, int, float, np.generic)
-OTHER_DRAWS = 7  # enough that no number follows a place of an argument by chance
+OTHER_DRAWS = 7  # enough that no number follows a position of an argument by chance
 
 
 def trivial_answers_that_pass(
@@ -52,7 +52,7 @@ def trivial_answers_that_pass(
 
 
 def is_selection(exercise: Exercise) -> bool:
-    """Decide whether to put numbers in their places is the exercise's very work."""
+    """Decide whether to put numbers in their positions is the exercise's very work."""
     calls = []
     for number in range(OTHER_DRAWS + 1):
         try:
@@ -245,22 +245,26 @@ def _pointed_at(right: Any, arguments: Arguments, others: list[Call]) -> Any:
 
 
 def _picked(right: Any, arguments: Arguments, others: list[Call]) -> Any:
-    """Return each number that in all draws comes from one place of the arguments.
+    """Return each number that in all draws comes from one position of the arguments.
 
-    Such a place is a number of an argument, or the mean along an axis; what comes from
+    Such a position is a number of an argument, or the mean along an axis; what comes from
     it is a positive multiple of it plus a constant. All other numbers are 0.
     """
     results = [*(_flat(each.result.value) for each in others), _flat(right)]
-    places = [*(_places(each.arguments) for each in others), _places(arguments)]
+    positions = [
+        *(_positions(each.arguments) for each in others),
+        _positions(arguments),
+    ]
     forms = {str([path for path, _ in leaves(each.result.value)]) for each in others}
     forms |= {str([path for path, _ in leaves(right)])}
     sizes = {
-        (result.size, place.size) for result, place in zip(results, places, strict=True)
+        (result.size, position.size)
+        for result, position in zip(results, positions, strict=True)
     }
     if len(others) < OTHER_DRAWS or len(forms) > 1 or len(sizes) > 1:
         return _zeros(right)
     with np.errstate(all="ignore"):
-        found, offered = (_directions(np.stack(each)) for each in (results, places))
+        found, offered = (_directions(np.stack(each)) for each in (results, positions))
         likeness = found.T @ offered
         if not {*results[-1]} <= {0.0, 1.0}:  # "not" is a computation, "minus" is none
             likeness = abs(likeness)
@@ -294,7 +298,7 @@ def _flat(value: Any) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(each.ravel() for each in _arrays(value))])
 
 
-def _places(arguments: Arguments) -> np.ndarray:
+def _positions(arguments: Arguments) -> np.ndarray:
     """Return the numbers of the arguments in a row, and their means along each axis."""
     arrays = [each for each in _arrays(arguments) if each.size]
     means = [each.mean(axis=axis) for each in arrays for axis in range(each.ndim)]
@@ -309,7 +313,7 @@ def _error(right: Any, arguments: Arguments, others: list[Call]) -> Any:
     raise ValueError
 
 
-PICKED = "numbers of the arguments, each from its place"
+PICKED = "numbers of the arguments, each from its position"
 TRIVIAL: dict[str, Make] = {
     "zeros": _zeros,
     "ones": _constant(np.ones),

@@ -111,7 +111,7 @@ def test_errors_that_are_asked_for_are_given():
     assert passing == [*TRIVIAL]
 
 
-def test_numbers_from_their_places_are_found_in_each_draw():
+def test_numbers_from_their_positions_are_found_in_each_draw():
     def rows(student, rng):
         x, bias = rng.normal(size=(3, 2)), rng.normal(size=2)
         student.agrees(x, bias)
