@@ -236,19 +236,19 @@ def _pointed_at(right: Any, arguments: Arguments, others: list[Call]) -> Any:
             keys = offers[1].argmax(axis=-1)
             rows = (rows[..., np.newaxis] == keys).argmax(axis=-1)
         values = offers[-1]
-        found = values[np.minimum(rows, len(values) - 1)]
+        chosen = values[np.minimum(rows, len(values) - 1)]
         one_hot = np.eye(len(values))[np.minimum(rows, len(values) - 1)]
-        fitting = [each for each in (found, one_hot) if each.shape == shape]
+        fitting = [each for each in (chosen, one_hot) if each.shape == shape]
         return fitting[0] if fitting else 0.0
 
     return _constant(numbers)(right)
 
 
 def _picked(right: Any, arguments: Arguments, others: list[Call]) -> Any:
-    """Return each number that in all draws comes from one position of the arguments.
+    """Return each number that in all draws comes from one position in the arguments.
 
-    Such a position is a number of an argument, or the mean along an axis; what comes from
-    it is a positive multiple of it plus a constant. All other numbers are 0.
+    There is a number, or the mean along an axis; what comes from it is a multiple of it
+    plus a constant. All other numbers are 0.
     """
     results = [*(_flat(each.result.value) for each in others), _flat(right)]
     positions = [
@@ -264,8 +264,8 @@ def _picked(right: Any, arguments: Arguments, others: list[Call]) -> Any:
     if len(others) < OTHER_DRAWS or len(forms) > 1 or len(sizes) > 1:
         return _zeros(right)
     with np.errstate(all="ignore"):
-        found, offered = (_directions(np.stack(each)) for each in (results, positions))
-        likeness = found.T @ offered
+        wanted, offered = (_directions(np.stack(each)) for each in (results, positions))
+        likeness = wanted.T @ offered
         if not {*results[-1]} <= {0.0, 1.0}:  # "not" is a computation, "minus" is none
             likeness = abs(likeness)
         follows = (likeness > 1 - 1e-9).any(axis=1)
