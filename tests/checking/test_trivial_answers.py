@@ -144,6 +144,7 @@ def test_bias_alone_and_rows_that_a_1_points_at_are_found():
     assert "the last argument, spread out" in passing
 
 
+@pytest.mark.thorough  # test_bank_pays_for_computing_only looks at each case alone
 @pytest.mark.parametrize("name", exercise_names())
 def test_answer_that_computes_nothing_earns_nothing(name):
     exercise = copy.copy(load(name))
