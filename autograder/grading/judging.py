@@ -45,7 +45,7 @@ from autograder.messages.report import CheckReport
 
 Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
 JUDGING_SECONDS = 5.0  # of one exercise; most take some hundredths, none one second
-MAX_TOLD = 2  # kinds or lines of exceptions that hidden cases name
+MAX_NAMED = 2  # kinds or lines of exceptions that hidden cases name
 TOO_LONG = "Your function returned more than can be compared in time."
 
 
@@ -176,12 +176,12 @@ class _Answer:
         Which kind, in which line: that may spell a part of the inputs, and each case,
         of each exercise, another part.
         """
-        failure, told = verdict.failure, self.session.told
+        failure, named = verdict.failure, self.session.named
         raised = failure.call.result.raised if failure and failure.call else None
         if failure is None or failure.call is None or raised is None or verdict.visible:
             return
-        told.add((raised.types, raised.line_number))
-        if len(told) > MAX_TOLD:
+        named.add((raised.types, raised.line_number))
+        if len(named) > MAX_NAMED:
             result = replace(failure.call.result, raised=Raised(("",)))
             failure.call = replace(failure.call, result=result)
 

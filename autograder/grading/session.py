@@ -78,7 +78,7 @@ class Session:
     report : of the child, on the cells
     killed : index of a cell to "crashed" or "timeout", if it ended the child
     used_up : what of its budget it has used up, in words; "" if nothing
-    told : kinds and lines of the exceptions that hidden cases have named: the judge's
+    named : kinds and lines of the exceptions that hidden cases have named: the judge's
     hidden : whether the calls are those of a hidden case: the judge sets it. A child
         that has seen an input of one gets no call of a visible case any more, whose
         messages could tell it
@@ -107,7 +107,7 @@ class Session:
         self.killed: dict[int, LostKind] = {}
         self.used_up = ""
         self.hidden = False
-        self.told: set[tuple[tuple[str, ...], int]] = set()
+        self.named: set[tuple[tuple[str, ...], int]] = set()
         self.flags: set[Flag] = set()
         self._start = time.monotonic()
         self._n_children = 0

@@ -367,6 +367,6 @@ def test_hidden_cases_name_few_kinds_of_exceptions(engine, tmp_path):
         submission.answer(name, f"def {name}(*given, **named):\n    raise {kind}")
     result, _ = engine.grade(submission.write(tmp_path, "amara"), "amara")
     hidden = [c.why for e in result.exercises for c in e.cases if not c.visible]
-    told = {why for why in hidden if "stopped with" in why}
-    assert len(told) == 3
-    assert "Your function stopped with an exception on a hidden input." in told
+    named = {why for why in hidden if "stopped with" in why}
+    assert len(named) == 3
+    assert "Your function stopped with an exception on a hidden input." in named

@@ -4,7 +4,6 @@ Each explanation says what was fed, what came back and what was expected, in two
 sentences; the claim stands above it.
 """
 
-import collections
 import math
 
 import numpy as np
@@ -294,9 +293,9 @@ OTHER = {
         "For q = [1, -2] and k = [1, -2], your `pair` returned an array of shape "
         "(1, 2) as item [1]. Item [1] should have the shape (2,).",
     ),
-    "named tuple": (
+    "tuple: a special one": (
         about(pair, X, X, returns=("sum", "product")),
-        lambda q, k: collections.namedtuple("Pair", "sum product")(q + k, q * k),
+        lambda q, k: type("Pair", (tuple,), {})((q + k, q * k)),
         "For q = [1, -2] and k = [1, -2], your `pair` returned a Pair, a special kind "
         "of tuple. It should return the tuple of `sum` (an array of shape (2,)) and "
         "`product` (an array of shape (2,)).",
@@ -336,8 +335,8 @@ OTHER = {
     ),
     "dictionary: a special one": (
         about(steps, X),
-        lambda x: collections.OrderedDict(steps(x)),
-        "For x = [1, -2], your `steps` returned an OrderedDict, a special kind of "
+        lambda x: type("Steps", (dict,), {})(steps(x)),
+        "For x = [1, -2], your `steps` returned a Steps, a special kind of "
         "dictionary. It should return a plain dictionary of length 2.",
     ),
     "texts": (
