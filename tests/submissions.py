@@ -6,6 +6,7 @@ rightly. What a test is about is the change that it makes.
 
 import copy
 import json
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -15,12 +16,22 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.checking.registry import exercises_of
 from autograder.course import Course
 from autograder.demo.sample_class import right_answer
+from autograder.gradebook.database import Gradebook
 
 LESSON = "01_dot_product_attention"
 COURSE = Course.here()
 EXERCISES = tuple(exercise.name for exercise in exercises_of(LESSON))
 MAX_POINTS = sum(exercise.points for exercise in exercises_of(LESSON))
 LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
+
+
+def open_course(root: Path) -> Path:
+    """Make a course folder without submissions, with the lesson in its gradebook."""
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(COURSE.root / part, root / part)
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    Gradebook(Course(root)).open_lesson(LESSON)
+    return root
 
 
 class Submission:

@@ -13,12 +13,11 @@ from autograder.commands import app as cli
 from autograder.commands import grade as grade_module
 from autograder.commands import gradebook, terminal
 from autograder.course import Course
-from autograder.gradebook.database import Gradebook
 from autograder.gradebook.folders import autograded_path
 from tests.grading import fake_workers
 from tests.grading.engines import engine_of
 from tests.grading.fake_workers import EVIL
-from tests.submissions import COURSE, EXERCISES, LESSON, Submission
+from tests.submissions import COURSE, EXERCISES, LESSON, Submission, open_course
 
 HARMFUL = {"Cc", "Zl", "Zp"}
 TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -35,12 +34,7 @@ def assert_harmless(text):
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    root = tmp_path_factory.mktemp("original") / "course"
-    for part in ("notebooks", "solutions"):
-        shutil.copytree(COURSE.root / part, root / part)
-    shutil.copy(COURSE.root / "nbgrader_config.py", root)
-    Gradebook(Course(root)).open_lesson(LESSON)
-    return root
+    return open_course(tmp_path_factory.mktemp("original") / "course")
 
 
 @pytest.fixture

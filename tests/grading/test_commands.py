@@ -26,7 +26,7 @@ from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
 from tests.grading.engines import engine_of
 from tests.processes import InterruptibleProcess
-from tests.submissions import COURSE, LESSON, Submission
+from tests.submissions import COURSE, LESSON, Submission, open_course
 
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
 RESULTS = f"build/grading/{LESSON}.jsonl"
@@ -36,12 +36,7 @@ TIMES = f"build/grading/{LESSON}.times.jsonl"
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """Make a course folder without submissions."""
-    root = tmp_path_factory.mktemp("original") / "course"
-    for part in ("notebooks", "solutions"):
-        shutil.copytree(COURSE.root / part, root / part)
-    shutil.copy(COURSE.root / "nbgrader_config.py", root)
-    Gradebook(Course(root)).open_lesson(LESSON)  # seconds, so once
-    return root
+    return open_course(tmp_path_factory.mktemp("original") / "course")
 
 
 @pytest.fixture
