@@ -5,7 +5,7 @@ the notebook and one in a sandbox.
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -44,11 +44,11 @@ def judge(
     """
     chosen = list(exercise.cases if cases is None else cases)
 
-    def run(names: tuple[str, ...]) -> ExerciseResult:
+    def run(names: tuple[str, ...], cases: Sequence[Case] = chosen) -> ExerciseResult:
         runner, calls = make_runner(names), list[Call]()
         verdicts = with_points(
             judge_case(case, StudentFunction(exercise, runner, calls), seed)
-            for case in chosen
+            for case in cases
         )
         return ExerciseResult(
             exercise.name,
@@ -66,7 +66,7 @@ def judge(
         return result
     helped = _diagnosed(exercise, helped)
     if _clarity(helped) > _clarity(result):
-        return replace(helped, blamed=_to_blame(exercise, run, helped))
+        return replace(helped, blamed=_to_blame(exercise, run, chosen, helped))
     stub = _unwritten_use(exercise, result)
     return replace(helped, blamed=(stub,)) if stub else result
 
@@ -215,16 +215,22 @@ def _clarity(result: ExerciseResult) -> tuple[float, int, bool]:
 
 def _to_blame(
     exercise: Exercise,
-    run: Callable[[tuple[str, ...]], ExerciseResult],
+    run: Callable[[tuple[str, ...], Sequence[Case]], ExerciseResult],
+    cases: Sequence[Case],
     best: ExerciseResult,
 ) -> tuple[str, ...]:
     """Return the earlier exercises without whose right answers less would be clear."""
     if len(exercise.uses) == 1:
         return exercise.uses
+
+    def is_less(others: tuple[str, ...]) -> bool:
+        if best.passed:  # the first case that does not hold decides
+            return not all(run(others, [case]).passed for case in cases)
+        return _clarity(_diagnosed(exercise, run(others, cases))) < _clarity(best)
+
     needed = []
     for name in exercise.uses:
-        others = tuple(other for other in exercise.uses if other != name)
-        if _clarity(_diagnosed(exercise, run(others))) < _clarity(best):
+        if is_less(tuple(other for other in exercise.uses if other != name)):
             needed.append(name)
     return tuple(needed) or exercise.uses
 

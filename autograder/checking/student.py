@@ -5,7 +5,7 @@ results of the wrong type or shape before a case sees any value.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
@@ -78,24 +78,12 @@ class StudentFunction:
         - a number that is not finite where the spec's is
         - a dtype less precise than every floating input
         """
-        call = self._record(arguments, keywords)
-        result = call.result
-        if result.kind != "value":
-            raise ClaimFailure(result.kind, call)
-        expected = self.exercise.expected(copied(arguments), copied(keywords))
-        if result.value is None and expected is not None:
-            raise ClaimFailure("none", call)
-        difference = first_difference(result.value, expected, values=False)
-        difference = difference or _lost_precision(result.value, call, expected)
-        if difference:
-            raise ClaimFailure("differs", call, difference)
-        return copied(result.value)
+        return copied(self._value(arguments, keywords, values=False))
 
     def agrees(self, *arguments: Any, **keywords: Any) -> None:
         """Assert that the function answers these arguments as the spec does."""
-        value = self(*arguments, **keywords)
-        expected = self.exercise.expected(copied(arguments), copied(keywords))
-        self.expect(value, expected)
+        self._value(arguments, keywords, values=True)
+        self.has_compared = True
 
     def agrees_in_other_letters(
         self, rng: np.random.Generator, *arguments: Any
@@ -143,9 +131,34 @@ class StudentFunction:
         if error.__name__ not in raised.types:
             raise ClaimFailure("raised", call, what=error.__name__)
 
+    def _value(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any], *, values: bool
+    ) -> Any:
+        """Call the function; return its value, compared with what the spec returns.
+
+        values : False compares the form only
+        """
+        call = self._record(arguments, keywords)
+        result = call.result
+        if result.kind != "value":
+            raise ClaimFailure(result.kind, call)
+        expected = self.exercise.expected(copied(arguments), copied(keywords))
+        if result.value is None and expected is not None:
+            raise ClaimFailure("none", call)
+        least = least_precise(call)
+        difference = first_difference(
+            result.value, expected, values=values, least=least.bytes_per_number
+        )
+        if difference is None or difference.kind == "value":  # the form is right
+            lost = _lost_precision(result.value, least, expected)
+            difference = lost or difference
+        if difference:
+            raise ClaimFailure("differs", call, difference)
+        return result.value
+
     def _record(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
-        call = Call(copied(arguments), copied(keywords))
-        call = replace(call, result=self.runner(arguments, keywords))
+        before = copied(arguments), copied(keywords)
+        call = Call(*before, self.runner(arguments, keywords))
         self.calls.append(call)
         return call
 
@@ -189,12 +202,13 @@ def least_precise(call: Call) -> Precision:
     return least
 
 
-def _lost_precision(value: Any, call: Call, expected: Any) -> Difference | None:
+def _lost_precision(value: Any, least: Precision, expected: Any) -> Difference | None:
     """Return a difference if a result is less precise than every floating input.
+
+    least : of those inputs, the least precise
 
     The tolerance goes by the least precise dtype, so an answer may not lower it alone.
     """
-    least = least_precise(call)
     # Where no float goes in as an array or tensor, what is expected says how precise.
     sizes = [bytes_per_number(leaf) for _, leaf in leaves(expected)]
     smallest = min([least.bytes_per_number, *sizes])

@@ -22,6 +22,7 @@ COMPLEX = _with_numpy_types(complex, np.typecodes["Complex"])
 BOOLEANS: Types = (bool, np.bool_)
 CONTAINERS: Types = (list, tuple, dict, set, frozenset)
 COUNTING: Types = (Counter, defaultdict)  # dictionaries with a special constructor
+FLOATING = FLOATS + COMPLEX
 MAX_DEPTH = 50  # levels of nesting that are read
 
 # Of tensors whose numbers NumPy can take: of others there is nothing to compare.
@@ -143,7 +144,7 @@ def bytes_per_number(value: Any) -> int:
     if is_tensor(value):
         size = value.element_size() // (2 if value.is_complex() else 1)
         floating = value.is_floating_point() or value.is_complex()
-    elif is_array(value) or is_one_of(value, FLOATS + COMPLEX):
+    elif is_array(value) or is_one_of(value, FLOATING):
         dtype = np.asarray(value).dtype
         size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
         floating = dtype.kind in "fc"

@@ -12,10 +12,11 @@ import re
 import resource
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from autograder.checking.call import (
     CallResult,
@@ -211,12 +212,50 @@ def require_type(value: Any, kind: type) -> Any:
     return value
 
 
+class PlannedCall(NamedTuple):
+    """A call that a right answer gets, known before it is asked for.
+
+    key : the arguments' bytes
+    """
+
+    key: bytes
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+LONGEST_KEY = 1 << 16  # bytes; longer arguments come from an answer, not from a case
+
+
+def planned_call(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> PlannedCall:
+    """Return a call with its key: none if the arguments are long or no plain data."""
+    return PlannedCall(key_of(arguments, keywords), arguments, keywords)
+
+
+def key_of(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bytes:
+    """Return the arguments' bytes; none if they are long or no plain data."""
+    try:
+        frame = wire.pack([arguments, sorted(keywords.items())], _refuse)
+    except (wire.TooLarge, TypeError):
+        return b""
+    return frame if len(frame) < LONGEST_KEY else b""
+
+
+def _refuse(function: Any) -> int:
+    raise TypeError("a function has no bytes")
+
+
 class ChildClient:
-    """Asks one child that has just been forked."""
+    """Asks one child that has just been forked.
+
+    asked : the calls that it has been asked for, and to which it has not replied
+    """
 
     def __init__(self, child: ChildProcess) -> None:
         """Keep the child."""
         self.child = child
+        self.asked: deque[PlannedCall] = deque()
+        self._token = b""
+        self._functions: list[Callable[..., Any]] = []
 
     def run(
         self,
@@ -251,13 +290,14 @@ class ChildClient:
         self,
         exercise: str,
         when: When,
-        call: tuple[tuple[Any, ...], dict[str, Any]],
+        calls: Sequence[PlannedCall],
         bound: BoundFunctions,
-        seconds: float,
-    ) -> CallReply:
-        """Call an answer; raises ``ChildLost`` if the child ends or is too slow.
+    ) -> None:
+        """Ask for calls of an answer, one after the other; ``reply`` has the results.
 
-        call : arguments and keywords
+        All earlier ones have to be replied to. Several at once save the two processes
+        from waiting for each other.
+
         bound : names that the answer finds bound to functions of ours
         """
         functions: list[Callable[..., Any]] = [*bound.values()]
@@ -267,20 +307,32 @@ class ChildClient:
             functions.append(function)
             return len(functions) - 1
 
-        token = secrets.token_bytes(8)  # an earlier call cannot answer this one
-        request = ["call", token, exercise, when, *call, numbers]
+        self._token = secrets.token_bytes(8)  # an earlier call cannot answer these
+        arguments = [(each.arguments, each.keywords) for each in calls]
+        request = ["call", self._token, exercise, when, arguments, numbers]
         self._send(wire.pack(request, number_of))
+        self.asked.extend(calls)
+        self._functions = functions
+
+    def reply(self, seconds: float) -> CallReply:
+        """Return the reply to the next call; raises ``ChildLost`` if there is none.
+
+        seconds : that it may take from now on
+        """
+        arguments = self.asked[0].arguments
         deadline, callback_seconds = time.monotonic() + seconds, 0.0
         for _ in range(MAX_CALLBACKS):
             word, *fields = self._receive(deadline, wire.FROM_CALL)
             with treat_malformed_as_crash():
-                if _is_stale(word, fields[0], token):
+                if _is_stale(word, fields[0], self._token):
                     continue
                 if word == "outcome":
-                    return read_call_reply(call[0], *fields[1:])
+                    reply = read_call_reply(arguments, *fields[1:])
+                    self.asked.popleft()
+                    return reply
             start = time.monotonic()
             seconds = CALLBACK_SECONDS - callback_seconds
-            self._answer_callback(functions, fields[1:], seconds)
+            self._answer_callback(self._functions, fields[1:], seconds)
             callback_seconds += time.monotonic() - start
             deadline += time.monotonic() - start
             if callback_seconds > CALLBACK_SECONDS:

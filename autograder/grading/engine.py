@@ -22,10 +22,22 @@ from autograder.grading import course_copy
 from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
 from autograder.grading.inside.isolation import Limits
-from autograder.grading.judging import Times, judge_all, no_answer, remembering
+from autograder.grading.judging import (
+    Plan,
+    Times,
+    judge_all,
+    no_answer,
+    plan_of,
+    remembering,
+)
 from autograder.grading.release import Cell, Release, load_release
 from autograder.grading.result import CodeResult, SubmissionResult
-from autograder.grading.sandbox import Sandbox, SandboxClient, check_started
+from autograder.grading.sandbox import (
+    Sandbox,
+    SandboxClient,
+    check_started,
+    one_processor,
+)
 from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
@@ -62,6 +74,7 @@ class Engine:
         self.exercises = [remembering(load(name)) for name in self.release.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
+        self.plans: dict[str, Plan] = {}
         self._own_folder = None
         self.sandbox: SandboxClient
         if control and folder:
@@ -84,6 +97,9 @@ class Engine:
     def __enter__(self) -> "Engine":
         """Start the sandbox; raises ``NoSandbox`` where that cannot be done."""
         try:
+            self.sandbox.start()
+            for each in self.exercises:  # while the parent imports
+                self.plans[each.name] = plan_of(each, self.seed)
             self.sandbox.__enter__()
             self._try_once()
         except BaseException:
@@ -135,10 +151,11 @@ class Engine:
             return CodeResult(tuple(no_answer(each) for each in self.exercises)), {}
         start = time.perf_counter()
         times: Times = {}
-        with Session(self.sandbox, cells, self.budget, last_try=last_try) as session:
+        session = Session(self.sandbox, cells, self.budget, last_try=last_try)
+        with one_processor(), session:
             times["cells"] = time.perf_counter() - start
             outputs = {i: each for i, each in session.report.outputs.items() if each}
-            exercises = judge_all(session, self.exercises, self.seed, times)
+            exercises = judge_all(session, self.exercises, self.seed, times, self.plans)
         times["all"] = time.perf_counter() - start
         troubles = _troubles(session, self.exercises)
         return CodeResult(exercises, troubles, outputs), times

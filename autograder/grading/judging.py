@@ -11,7 +11,7 @@ limits. So this has a clock of its own, which runs while the sandbox does not.
 import copy
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,11 +24,12 @@ from autograder.checking.call import (
     Runner,
     TimeLimitExceeded,
     copied,
+    local_runner,
     paused_limit,
     time_limit,
 )
 from autograder.checking.exercise import Case, Exercise
-from autograder.checking.judging import inputs_of, judge
+from autograder.checking.judging import inputs_of, judge, judge_case
 from autograder.checking.registry import load
 from autograder.checking.result import (
     CaseStatus,
@@ -37,25 +38,36 @@ from autograder.checking.result import (
     Flag,
 )
 from autograder.checking.student import StudentFunction
-from autograder.grading.child_client import When, clean_text
-from autograder.grading.inside import wire
+from autograder.grading.child_client import (
+    PlannedCall,
+    When,
+    clean_text,
+    key_of,
+    planned_call,
+)
 from autograder.grading.session import Session, TimedOutOnce
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
 
 Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
+Plan = dict[str, tuple[PlannedCall, ...]]  # what each case calls, by the case's name
 JUDGING_SECONDS = 5.0  # of one exercise; most take some hundredths, none one second
 MAX_NAMED = 2  # kinds or lines of exceptions that hidden cases name
 TOO_LONG = "Your function returned more than can be compared in time."
 
 
 def judge_all(
-    session: Session, exercises: Sequence[Exercise], seed: int, times: Times
+    session: Session,
+    exercises: Sequence[Exercise],
+    seed: int,
+    times: Times,
+    plans: Mapping[str, Plan],
 ) -> tuple[ExerciseResult, ...]:
     """Judge a submission's exercises.
 
     seed : of the cases' inputs; the course's secret
     times : gets the seconds of each case
+    plans : each exercise's
 
     An answer that fails without a diagnosis is judged once more by itself if something
     else may have made it fail: a cell below its check, or another exercise's answer
@@ -65,7 +77,9 @@ def judge_all(
     doubtful = []
     n_all = len(exercises)
     session.reserve(n_all, n_all)
-    answers = [_Answer(session, each, seed, times) for each in exercises]
+    answers = [
+        _Answer(session, each, seed, times, plans[each.name]) for each in exercises
+    ]
     for answer in answers:
         answer.rehearse()
     for number, answer in enumerate(answers, 1):
@@ -114,12 +128,20 @@ class _Answer:
     """
 
     def __init__(
-        self, session: Session, exercise: Exercise, seed: int, times: Times
+        self,
+        session: Session,
+        exercise: Exercise,
+        seed: int,
+        times: Times,
+        plan: Plan,
     ) -> None:
         self.session = session
         self.exercise = exercise
         self.seed = seed
         self.times = times
+        self.plan = plan
+        self.planned: tuple[When, tuple[str, ...], bool] | None = None
+        self.when: When = "check"
         self.bound: tuple[str, ...] = ()
         self.rehearsed: dict[tuple[str, tuple[str, ...]], _Rehearsed] = {}
         self.takes_too_long = False
@@ -132,6 +154,7 @@ class _Answer:
         earlier exercises.
         """
         self.rehearsed.clear()
+        self.planned = None
         self.takes_too_long = False
         try:
             with time_limit(self.seconds):
@@ -206,7 +229,7 @@ class _Answer:
         return replace(result, cases=tuple(verdicts))
 
     def _make_runner(self, when: When, bound: tuple[str, ...]) -> Runner:
-        self.bound = bound
+        self.when, self.bound = when, bound
         functions = {used: load(used).reference for used in bound}
         name = self.exercise.name
 
@@ -216,16 +239,33 @@ class _Answer:
 
         return run
 
+    @property
+    def is_counted_only(self) -> bool:
+        """Whether the answer is judged to find out which earlier answer is to blame."""
+        return self.bound not in ((), self.exercise.uses)
+
+    def _plan(self, visible: bool) -> None:
+        """Hand the session the calls of the cases that follow."""
+        planned = self.when, self.bound, visible
+        if planned != self.planned:
+            self.planned = planned
+            cases = [case for case in self.exercise.cases if case.visible == visible]
+            if self.is_counted_only:  # it ends at the first claim that does not hold
+                cases = []
+            self.session.plan([call for case in cases for call in self.plan[case.name]])
+
     def _timed(self, case: Case) -> Case:
         """Return the case with a clock on it."""
         key = f"{self.exercise.name}.{case.name}"
 
         def run(student: Any, rng: np.random.Generator) -> None:
-            self.session.hidden = not case.visible
+            visible = case.visible and not self.is_counted_only
+            self.session.hidden = not visible
             rehearsed = self.rehearsed.pop((case.name, self.bound), None)
             start = time.perf_counter()
             try:
                 if rehearsed is None:
+                    self._plan(visible)
                     case.run(student, rng)
                 else:
                     student.calls.extend(rehearsed.student.calls)
@@ -288,7 +328,6 @@ def _import_line(session: Session, function: str) -> str:
 
 
 MOST_ANSWERS = 500  # of one exercise: a case asks for ten at most
-LONGEST_KEY = 1 << 16  # bytes; longer arguments come from an answer, not from a case
 
 
 def remembering(exercise: Exercise) -> Exercise:
@@ -297,7 +336,7 @@ def remembering(exercise: Exercise) -> Exercise:
     answers: OrderedDict[bytes, Any] = OrderedDict()
 
     def remembered(*arguments: Any, **keywords: Any) -> Any:
-        key = _key(arguments, keywords)
+        key = key_of(arguments, keywords)
         if key not in answers:
             answer = spec(*arguments, **keywords)
             if not key:
@@ -312,14 +351,12 @@ def remembering(exercise: Exercise) -> Exercise:
     return twin
 
 
-def _key(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bytes:
-    """Return the arguments' bytes, or none if they are not plain data."""
-    try:
-        frame = wire.pack([arguments, sorted(keywords.items())], _refuse)
-    except (wire.TooLarge, TypeError):
-        return b""
-    return frame if len(frame) < LONGEST_KEY else b""
-
-
-def _refuse(function: Any) -> int:
-    raise TypeError("a function has no bytes")
+def plan_of(exercise: Exercise, seed: int) -> Plan:
+    """Return which calls the cases make if an answer is right."""
+    runner, plan = local_runner(exercise.reference), {}
+    for case in exercise.cases:
+        student = StudentFunction(exercise, runner, [])
+        judge_case(case, student, seed)
+        calls = (planned_call(call.arguments, call.keywords) for call in student.calls)
+        plan[case.name] = tuple(call for call in calls if call.key)
+    return plan

@@ -6,6 +6,7 @@ What happens inside is in ``inside``.
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Self
@@ -27,6 +28,7 @@ from autograder.grading.identity import PACKAGES
 from autograder.grading.inside import wire
 from autograder.grading.inside.isolation import Limits
 
+LIBC = ctypes.CDLL(None)
 START = (
     "import sys; sys.path[:0] = [{engine!r}, {course!r}]; "
     "from inside import parent; parent.main()"
@@ -99,6 +101,9 @@ class SandboxClient:
         self._forked = 0
         self._exit_codes: dict[int, int] = {}  # of children that have ended
 
+    def start(self) -> None:
+        """Do nothing: the parent has been started."""
+
     def __enter__(self) -> Self:
         """Wait until the parent is ready; raises ``NoSandbox`` if it has ended."""
         try:
@@ -125,13 +130,19 @@ class SandboxClient:
         return ""
 
     def fork(self) -> ChildProcess:
-        """Fork a child that is isolated and waits for its first message."""
+        """Fork a child that is isolated and waits for its first message.
+
+        If this thread is kept on one processor, so is the child.
+        """
+        processors = os.sched_getaffinity(0)
+        processor = processors.pop() if len(processors) == 1 else None
         own, theirs = socket.socketpair()
         with theirs:
             self._forked += 1
             user = self.first_user + self._forked % USERS_PER_SANDBOX
             try:
-                _send_with(self.control, theirs, "fork", self._forked, user)
+                words = "fork", self._forked, user, processor
+                _send_with(self.control, theirs, *words)
             except OSError as error:
                 own.close()
                 raise SandboxFailure(f"the warm parent is gone: {error}") from None
@@ -215,7 +226,8 @@ class Sandbox(SandboxClient):
 
     def __enter__(self) -> Self:
         """Start the parent; raises ``NoSandbox`` where that cannot be done."""
-        self.start()
+        if self._process is None:
+            self.start()
         return super().__enter__()
 
     def start(self) -> None:
@@ -288,6 +300,23 @@ class Sandbox(SandboxClient):
         with theirs, contextlib.suppress(OSError):  # gone: noticed at the other end
             _send_with(self.control, theirs, "join")
         return own
+
+
+@contextlib.contextmanager
+def one_processor() -> Iterator[None]:
+    """Keep this thread, and the children that it forks, on the processor it is on.
+
+    Grader and child wait for each other all the time: to wake the other one on the same
+    processor takes a fifth of the time that it takes on another.
+    """
+    before = os.sched_getaffinity(0)
+    processor = LIBC.sched_getcpu()
+    if processor in before:
+        os.sched_setaffinity(0, {processor})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _send_with(control: socket.socket, passed: socket.socket, *words: object) -> None:

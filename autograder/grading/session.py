@@ -16,12 +16,15 @@ from autograder.checking.call import CallResult, Raised, copied
 from autograder.checking.result import Flag
 from autograder.grading.child_client import (
     BoundFunctions,
+    CallReply,
     CellsReport,
     ChildClient,
     ChildLost,
     LostKind,
+    PlannedCall,
     When,
     clean_text,
+    planned_call,
 )
 from autograder.grading.release import Cell, Role
 from autograder.grading.sandbox import ChildProcess, SandboxClient
@@ -109,10 +112,15 @@ class Session:
         self.hidden = False
         self.named: set[tuple[tuple[str, ...], int]] = set()
         self.flags: set[Flag] = set()
+        self._watched = {name for each in sandbox.library.values() for name in each}
         self._start = time.monotonic()
         self._n_children = 0
         self._reserved = 0.0
         self._child: ChildProcess | None = None
+        self._client: ChildClient | None = None
+        self._planned: Sequence[PlannedCall] = ()
+        self._replies: list[tuple[bytes, CallReply]] = []  # to planned calls, by key
+        self._asked: tuple[str, When, tuple[str, ...]] | None = None
         self._child_has_seen_hidden = False
         self._cells_to_run = self.cells  # fewer while an exercise is judged alone
         self._own = {i for i, cell in enumerate(cells) if cell.role == "own"}
@@ -194,6 +202,14 @@ class Session:
             self._alone = False
             self._cells_to_run, self.report = self.cells, report
 
+    def plan(self, calls: Sequence[PlannedCall]) -> None:
+        """Store the calls of one exercise that will follow if its answer is right.
+
+        With the first of them all are asked for. What is called instead goes its own
+        way; what is not called, since an earlier claim has failed, is computed in vain.
+        """
+        self._planned, self._replies = calls, []
+
     def call(
         self,
         exercise: str,
@@ -209,12 +225,12 @@ class Session:
         A crash counts when it happens again in a fresh child: an earlier call may have
         caused it.
         """
-        arguments = copied(arguments)
+        call = planned_call(copied(arguments), keywords)
         call_kind = _CallKind(exercise, tuple(bound), self._alone)
         lost_kind = self._ending_without_try(call_kind)
         for _ in range(0 if lost_kind else 2):
             try:
-                return self._call(exercise, when, (arguments, keywords), bound)
+                return self._call(exercise, when, call, bound)
             except ChildLost as lost:
                 self._end_child()
                 lost_kind = lost.kind
@@ -225,7 +241,7 @@ class Session:
                 self._slow.add(exercise)
             if lost_kind != "crashed":
                 break
-        return CallResult(lost_kind or "crashed", arguments=arguments)
+        return CallResult(lost_kind or "crashed", arguments=call.arguments)
 
     def _ending_without_try(self, call_kind: _CallKind) -> LostKind | None:
         """Return how all further calls of a kind end without being tried."""
@@ -240,26 +256,72 @@ class Session:
         self,
         exercise: str,
         when: When,
-        call: tuple[tuple[object, ...], dict[str, object]],
+        call: PlannedCall,
         bound: BoundFunctions,
     ) -> CallResult:
         if self._child_has_seen_hidden and not self.hidden:
             self._end_child()
         self._require_budget()
-        child = self._ready_child()
+        self._ready_child()
         if "answer" not in self.report.answers.get(exercise, ()):
-            return self._no_answer(exercise, call[0])
-        seconds = self.budget.call * (2 if self.last_try else 1)
-        if exercise in self._slow:
-            seconds = self.budget.call / 10
-        seconds = min(seconds, self._seconds_left)
-        self._child_has_seen_hidden = self.hidden
-        reply = ChildClient(child).call(exercise, when, call, bound, seconds)
+            return self._no_answer(exercise, call.arguments)
+        asked = exercise, when, tuple(bound)
+        reply = self._planned_reply(call, asked)
+        if reply is None:
+            calls = self._from_now(call)
+            self._asked = asked
+            client = self._ready_child()
+            self._child_has_seen_hidden = self.hidden
+            client.call(exercise, when, calls, bound)
+            reply = client.reply(self._seconds_of_call(exercise))
         self._flag(exercise, reply.library_calls)
         raised = reply.result.raised
         if raised and self.hidden and not self._has_line(exercise, raised):
             return replace(reply.result, raised=replace(raised, line_number=0))
         return reply.result
+
+    def _seconds_of_call(self, exercise: str) -> float:
+        seconds = self.budget.call * (2 if self.last_try else 1)
+        if exercise in self._slow:
+            seconds = self.budget.call / 10
+        return min(seconds, self._seconds_left)
+
+    def _from_now(self, call: PlannedCall) -> Sequence[PlannedCall]:
+        """Return the planned calls from this one on; it alone if it is none of them."""
+        for index, planned in enumerate(self._planned):
+            if call.key and planned.key == call.key:
+                calls, self._planned = self._planned[index:], ()
+                return [call, *calls[1:]]
+        return [call]
+
+    def _planned_reply(
+        self, call: PlannedCall, asked: tuple[str, When, tuple[str, ...]]
+    ) -> CallReply | None:
+        """Return the reply to a call that has been asked for already, or None.
+
+        Replies to other calls are kept. A child that does not live to give them has
+        failed in nothing that is judged.
+        """
+        for index, (key, reply) in enumerate(self._replies):
+            if key == call.key:
+                del self._replies[: index + 1]
+                return reply
+        client, same = self._client, asked == self._asked
+        while client and client.asked:
+            key = client.asked[0].key if same else b""
+            try:
+                reply = client.reply(self._seconds_of_call(asked[0]))
+            except ChildLost:
+                if call.key and key == call.key:
+                    raise
+                self._end_child()
+                break
+            if call.key and key == call.key:
+                self._replies.clear()
+                return reply
+            if key:
+                self._replies.append((key, reply))
+        return None
 
     def _flag(self, exercise: str, library_calls: Sequence[tuple[str, str]]) -> None:
         """Add what an answer has called in place of its own work.
@@ -267,10 +329,9 @@ class Session:
         With a hidden input a child could choose what to name: then it adds one function
         to an exercise that has no flag, and no line.
         """
-        watched = {name for names in self.sandbox.library.values() for name in names}
         for function, line in library_calls:
             flagged = any(flag.exercise == exercise for flag in self.flags)
-            if function in watched and not (self.hidden and flagged):
+            if function in self._watched and not (self.hidden and flagged):
                 line = "" if self.hidden else line
                 self.flags.add(Flag(exercise, function, line))
 
@@ -295,9 +356,9 @@ class Session:
         raised = self.report.troubles.get(index) if index is not None else None
         return CallResult("raised", None, raised or NOT_WRITTEN, arguments)
 
-    def _ready_child(self) -> ChildProcess:
+    def _ready_child(self) -> ChildClient:
         """Return a child that has run the cells; raises ``ChildLost`` if none does."""
-        while self._child is None:
+        while self._client is None:
             if self._hopeless:
                 raise ChildLost(self._hopeless)
             self._require_budget()
@@ -310,13 +371,14 @@ class Session:
             try:
                 client = ChildClient(self._child)
                 self.report = client.run(self._cells_to_run, sorted(skipped), *seconds)
+                self._client = client
             except ChildLost as lost:
                 self._end_child()
                 if lost.kind == "timeout" and not self.last_try:
                     raise TimedOutOnce from None
                 self._require_budget()  # else it is no cell's fault
                 self._skip_cell(lost)
-        return self._child
+        return self._client
 
     def _skip_cell(self, lost: ChildLost) -> None:
         """Skip a cell that ended the child, from now on."""
@@ -335,6 +397,7 @@ class Session:
                 del self.killed[innocent]
 
     def _end_child(self) -> None:
+        self._client = None
         if self._child is not None:
             child, self._child = self._child, None
             self._child_has_seen_hidden = False

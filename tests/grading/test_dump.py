@@ -53,7 +53,7 @@ def dump(tmp_path_factory):
         cells = [solution("softmax", OWN), check("softmax")]
         with Session(engine.sandbox, cells, engine.budget) as session:
             softmax = [each for each in engine.exercises if each.name == "softmax"]
-            (result,) = judge_all(session, softmax, SEED, {})
+            (result,) = judge_all(session, softmax, SEED, {}, engine.plans)
             assert result.points == 0.0
             processes = processes_of(engine)[1:]
             assert len(processes) == 3  # bubblewrap's, the warm parent, the child

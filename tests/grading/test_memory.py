@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.checking.exercise import Exercise
-from autograder.grading import judging
+from autograder.grading import child_client, judging
 from autograder.grading.judging import remembering
 
 
@@ -64,7 +64,7 @@ def test_functions_and_long_arguments_are_never_remembered(exercise, asked):
     assert twin.expected((1,), {"step": lambda x: x + 1}) == 4
     assert twin.expected((1,), {"step": lambda x: x + 2}) == 6
     for _ in range(2):
-        twin.expected((np.zeros(judging.LONGEST_KEY),), {})
+        twin.expected((np.zeros(child_client.LONGEST_KEY),), {})
     assert len(asked) == 4
 
 

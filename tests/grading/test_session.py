@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.grading import child_client
+from autograder.grading.child_client import ChildClient, planned_call
 from autograder.grading.inside import wire
 from autograder.grading.session import Budget, TimedOutOnce
 from tests.grading.engines import SHORT, engine_of, processes_of
@@ -442,6 +443,86 @@ def test_timeouts_of_an_exercise_are_limited(sandbox):
         start = time.monotonic()
         assert [call(session, "f").kind for _ in range(30)] == ["timeout"] * 30
         assert time.monotonic() - start < 3
+
+
+# --- planned calls -------------------------------------------------------------
+
+
+def plan(*inputs):
+    return [planned_call((each,), {}) for each in inputs]
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """Return how many calls each request to a child has asked for."""
+    sizes = []
+    once = ChildClient.call
+
+    def counted(self, exercise, when, calls, bound):
+        sizes.append(len(calls))
+        once(self, exercise, when, calls, bound)
+
+    monkeypatch.setattr(ChildClient, "call", counted)
+    return sizes
+
+
+def test_planned_calls_are_asked_for_at_once(sandbox, requests):
+    with session_of(sandbox, own("def f(x):\n    return x + 1"), check("f")) as session:
+        session.plan(plan(1, 2, 3))
+        assert [value(session, "f", x) for x in (1, 2, 3)] == [2, 3, 4]
+    assert requests == [3]
+
+
+def test_other_calls_than_planned_have_their_own_results(sandbox, requests):
+    with session_of(sandbox, own("def f(x):\n    return x + 1"), check("f")) as session:
+        session.plan(plan(1, 2, 3, 4))
+        assert [value(session, "f", x) for x in (2, 9, 4, 3)] == [3, 10, 5, 4]
+    assert requests == [3, 1, 1]  # from 2 on; 9; and 3 once more, for 4 was asked first
+
+
+def test_reply_to_another_exercise_is_not_taken(sandbox):
+    text = "def f(x):\n    return 'f'\ndef g(x):\n    return 'g'"
+    with session_of(sandbox, own(text), check("f"), check("g")) as session:
+        session.plan(plan(1, 2, 3))
+        assert value(session, "f", 1) == "f"
+        session.plan(plan(2, 3))
+        assert [value(session, "g", x) for x in (2, 3)] == ["g", "g"]
+
+
+def test_reply_under_other_names_is_not_taken(sandbox):
+    text = "def softmax(x):\n    return 'own'\ndef f(x):\n    return softmax(x)"
+    bound = {"softmax": lambda x: "ours"}
+    with session_of(sandbox, own(text), check("f")) as session:
+        session.plan(plan(1, 2))
+        assert value(session, "f", 1) == "own"
+        assert value(session, "f", 2, bound=bound) == "ours"
+
+
+@pytest.mark.parametrize("ending", ["while True: pass", "import os; os._exit(1)"])
+def test_planned_call_that_is_not_asked_for_costs_nothing(sandbox, ending):
+    text = f"def f(x):\n    if x == 2:\n        {ending}\n    return x"
+    cells = own(text), check("f"), own("def g(x):\n    return -x"), check("g")
+    with session_of(sandbox, *cells, budget=QUICK, last_try=False) as session:
+        session.plan(plan(1, 2, 3))
+        assert value(session, "f", 1) == 1  # here its claim has failed
+        session.plan(plan(1, 2))
+        assert [value(session, "g", x) for x in (1, 2)] == [-1, -2]
+
+
+def test_planned_call_that_ends_the_process_crashes_alone(sandbox):
+    text = "import os\ndef f(x):\n    return os._exit(1) if x == 2 else x"
+    with session_of(sandbox, own(text), check("f")) as session:
+        session.plan(plan(1, 2, 3))
+        kinds = [call(session, "f", x).kind for x in (1, 2, 3)]
+    assert kinds == ["value", "crashed", "value"]
+
+
+def test_functions_are_lent_to_planned_calls(sandbox):
+    text = "def f(x):\n    return softmax(x)\ndef softmax(x):\n    return 0"
+    with session_of(sandbox, own(text), check("f")) as session:
+        session.plan(plan(1, 2))
+        bound = {"softmax": lambda x: 10 * x}
+        assert [value(session, "f", x, bound=bound) for x in (1, 2)] == [10, 20]
 
 
 # --- timeouts ------------------------------------------------------------------

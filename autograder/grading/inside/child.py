@@ -5,13 +5,14 @@ that it could give away is here.
 
 Messages to the child:
     ["run", cells, skipped]: each cell is (role, source, exercise)
-    ["call", token, exercise, when, arguments, keywords, {name: function's number}]
+    ["call", token, exercise, when, [(arguments, keywords), …], {name: number}]
+        one call after the other, with names bound to functions of these numbers
     ["answer", "value", value] or ["answer", "raised", types, text]
 Messages from it:
     ["at", index] before each cell, ["ran", troubles, outputs, answers]
     ["callback", token, number, arguments, keywords]
     ["outcome", token, kind, value, raised, changed arguments, shares memory,
-     library calls]
+     library calls] after each call
 """
 
 import builtins
@@ -103,16 +104,29 @@ class SubmissionRunner:
         token: bytes,
         exercise: str,
         when: str,
+        calls: Sequence[tuple[tuple[Any, ...], dict[str, Any]]],
+        bound: dict[str, int],
+    ) -> None:
+        """Call an answer again and again, and report after each call.
+
+        bound : names that it finds bound to functions of the other side
+        """
+        self.token = token
+        for arguments, keywords in calls:
+            self._call(exercise, when, arguments, keywords, bound)
+
+    def _call(
+        self,
+        exercise: str,
+        when: str,
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
         bound: dict[str, int],
     ) -> None:
-        """Call an answer, with some names bound to functions of the other side."""
         positional = tuple(self._received(value) for value in arguments)
         named = {name: self._received(value) for name, value in keywords.items()}
         names = {name: self._function(number) for name, number in bound.items()}
         self._restore(exercise, when)
-        self.token = token
         packed_before = self._packed(positional)
         self.library_calls.begin(exercise)
         try:
@@ -131,9 +145,10 @@ class SubmissionRunner:
         exception = result.raised and _as_tuple(result.raised)
         rest = exception, changed, result.shares_memory, calls
         try:
-            self._send("outcome", token, result.kind, result.value, *rest)
+            self._send("outcome", self.token, result.kind, result.value, *rest)
         except wire.TooLarge:
-            self._send("outcome", token, "output", None, None, None, False, calls)
+            rest = None, None, False, calls
+            self._send("outcome", self.token, "output", None, *rest)
 
     def _run_cell(
         self,

@@ -82,8 +82,8 @@ class Parent:
     def serve(self) -> None:
         """Answer requests until the first connection ends.
 
-        ["fork", number, user] and ["join"] come with a socket, of the child and of a
-        further client; ["end", number] without.
+        ["fork", number, user, processor] and ["join"] come with a socket, of the child
+        and of a further client; ["end", number] without.
         """
         self._join(self.control)
         while True:
@@ -120,14 +120,20 @@ class Parent:
         if word == "join":
             self._join(socket.socket(fileno=descriptors[0]))
         elif word == "fork":
-            number, user = fields
-            self._fork(client, number, user, socket.socket(fileno=descriptors[0]))
+            number, user, processor = fields
+            connection = socket.socket(fileno=descriptors[0])
+            self._fork(client, number, user, processor, connection)
         elif fields[0] in client.children:
             os.kill(client.children[fields[0]].id, signal.SIGKILL)
         return True
 
     def _fork(
-        self, client: _Client, number: int, user: int, connection: socket.socket
+        self,
+        client: _Client,
+        number: int,
+        user: int,
+        processor: int | None,
+        connection: socket.socket,
     ) -> None:
         wait, go = os.pipe()
         root = os.geteuid() == 0  # each child gets a user of its own, else ours
@@ -135,6 +141,9 @@ class Parent:
         process_id = isolation.fork() if self.isolated else os.fork()
         if process_id == 0:
             os.close(go)
+            if processor is not None:
+                with contextlib.suppress(OSError):  # taken away meanwhile
+                    os.sched_setaffinity(0, {processor})
             self._be_the_child(user_and_group, root, wait, connection)
         os.close(wait)
         connection.close()

@@ -60,8 +60,7 @@ CONTAINERS: dict[type, str] = {
     defaultdict: "d",
 }
 WITH_KEYS = "szd"  # tags of containers that look up what is in them
-PLAIN = (type(None), bool, float, str, bytes)
-PLAIN_SET = {*PLAIN}
+PLAIN = {type(None), bool, float, str, bytes}
 TAGS = {*CONTAINERS.values()}
 
 
@@ -154,7 +153,9 @@ class _Writer:
         kind = type(value)
         if depth > MAX_DEPTH:
             return ["?", "a value that is nested too deep"]
-        if any(kind is plain for plain in PLAIN):
+        if value is None or kind is float or kind is str or kind is bool:
+            return value
+        if kind is bytes:
             return value
         if kind is int:
             return _integer(value)
@@ -355,7 +356,7 @@ def _all_plain(parts: Any) -> bool:
         kinds = {*map(type, parts)}
         if kinds == {int}:
             return -(1 << 63) <= min(parts) and max(parts) < 1 << 63
-        return kinds <= PLAIN_SET
+        return kinds <= PLAIN
     except Exception:  # a type that refuses to be looked up
         return False
 
