@@ -77,18 +77,18 @@ def usual(rng):
     return *inputs(rng, leading=(2,)), may_attend
 
 
-@exercise.case("Where each tanh is −1, 0 or 1, the weights are in the ratio 1 : e : e²")
+@exercise.case("Where each tanh is −1, 0 or 1, the weights are in the ratio 1 : e : e³")
 def small_example_by_hand(student, rng):
     state = torch.tensor([1.0])
     keys = torch.tensor([[-1.0, 1.0], [-1.0, 0.0], [0.0, 0.0]])
     values = torch.tensor([[10.0, 0, 0], [0, 10, 0], [30, 0, 40]])
     w_q = torch.tensor([[40.0, 0.0]])  # the state's share is (40, 0)
     w_k = torch.tensor([[40.0, 0.0], [0.0, -40.0]])  # (−40, −40) | (−40, 0) | (0, 0)
-    v = torch.tensor([1.0, 1.0])  # the tanh are (0, −1) | (0, 0) | (1, 0)
+    v = torch.tensor([2.0, 1.0])  # the tanh are (0, −1) | (0, 0) | (1, 0)
     e = math.e
-    total = 1 + e + e * e
-    weights = torch.tensor([1 / total, e / total, e * e / total])
-    context = torch.tensor([10 + 30 * e * e, 10 * e, 40 * e * e]) / total
+    total = 1 + e + e**3
+    weights = torch.tensor([1 / total, e / total, e**3 / total])
+    context = torch.tensor([10 + 30 * e**3, 10 * e, 40 * e**3]) / total
     student.expect(student(state, keys, values, w_q, w_k, v), (context, weights))
 
 
@@ -114,13 +114,12 @@ def same_sizes(student, rng):
     student.agrees(*inputs(rng, m=4, d_h=4, d_k=4, d_v=4))
 
 
-@exercise.case(
-    "One source token gets the weight 1, in a batch of one too", pays_alone=False
-)
+@exercise.case("A batch of one stays a batch, and one source token gets the weight 1")
 def one_source_token(student, rng):
-    _, keys, values, w_q, w_k, v = inputs(rng, leading=(1,), m=1)
-    arguments = (drawn(rng, 1, 3), keys, values, w_q, w_k, v)
-    student.expect(student(*arguments), (values[:, 0], torch.ones(1, 1)))
+    state, keys, values, *parameters = inputs(rng, leading=(1,), m=1)
+    result = student(state, keys, values, *parameters)
+    student.expect(result, (values[:, 0], torch.ones(1, 1)))
+    student.agrees(*inputs(rng, leading=(1,), m=3))
 
 
 @exercise.case("Scores of 2,000, −2,000 and 2,000 give the weights ½, 0 and ½")

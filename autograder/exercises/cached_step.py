@@ -73,21 +73,19 @@ def usual(rng):
 
 
 @exercise.case(
-    "Numbers in place of vectors: √1 · 2 + 20 gives the key and value 22",
-    pays_alone=False,
+    "Where w_k and w_v pick one number each, the newest key is √4 · 2 + 20 = 24"
 )
 def small_example_by_hand(student, rng):
-    one = torch.ones(1, 1)
-    encoding = torch.tensor([[10.0], [20.0], [40.0]])
-    for vector in (2.0, float(rng.integers(3, 99))):
-        embedding, new = torch.tensor([[7.0], [vector]]), vector + 20
-        result = student(1, 0 * one, 8 * one, embedding, encoding, 0 * one, one, one)
-        expected = (
-            torch.tensor([(8 + new) / 2]),  # the query is 0: the mean of the values
-            torch.tensor([[0.0], [new]]),
-            torch.tensor([[8.0], [new]]),
-        )
-        student.expect(result, expected)
+    embedding, encoding = torch.zeros(3, 4), torch.zeros(3, 4)
+    embedding[:, :2] = torch.tensor([[7.0, 8.0], [6.0, 5.0], [2.0, 3.0]])
+    encoding[:, :2] = torch.tensor([[10.0, 15.0], [20.0, 30.0], [40.0, 60.0]])
+    first, second = torch.eye(4)[:, :1], torch.eye(4)[:, 1:2]
+    before = torch.tensor([[0.0]]), torch.tensor([[8.0]])
+    projections = 0 * first, first, second  # the query is 0: the mean of the values
+    result = student(2, *before, embedding, encoding, *projections)
+    keys, values = torch.tensor([[0.0], [24.0]]), torch.tensor([[8.0], [36.0]])
+    student.expect(result, (torch.tensor([22.0]), keys, values))
+    student.agrees(2, *before, numbers(rng, 3, 4), numbers(rng, 3, 4), *projections)
 
 
 @exercise.case("The first token finds no keys, and attends to itself")

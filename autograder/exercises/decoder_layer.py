@@ -161,21 +161,21 @@ def usual(rng):
     return y, memory, drawn(rng), 3, causal(5), some_blocked(rng, 2, 5, 7)
 
 
-@exercise.case("One token that attends to one, with the norm before, becomes (15, 33)")
+@exercise.case("One token that attends to one, with the norm before, becomes (16, 35)")
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
     made = {prefix + name: same for prefix in ("w_", "cross_") for name in "qkvo"}
     made |= {"w_1": same, "w_2": [[50.0, 60.0], [1.0, 2.0]]}
-    made |= {"b_1": nothing, "b_2": [2.0, 5.0], "gain_3": [3.0, 1.0]}
+    made |= {"b_1": nothing, "b_2": [2.0, 5.0], "gain_3": [3.0, 2.0]}
     made |= {"gain_1": [1.0, 1.0], "gain_2": [1.0, 1.0]}
     made |= {f"bias_{number}": nothing for number in (1, 2, 3)}
     parameters = {name: tensor(part) for name, part in made.items()}
     # The norm of (3, 5) is (−1, 1), and the token attends to itself alone: (2, 6). The
-    # memory gives (10, 20), as it is: (12, 26). The last norm gives (−3, 1), the ReLU
-    # (0, 1), the second layer (1, 2) + (2, 5).
+    # memory gives (10, 20), as it is: (12, 26). The last norm gives (−3, 2), the ReLU
+    # (0, 2), the second layer (2, 4) + (2, 5).
     y, memory = tensor([[3.0, 5.0]]), tensor([[10.0, 20.0]])
     result = student(y, memory, parameters, 1, None, None, True)
-    student.expect(result, tensor([[15.0, 33.0]]))
+    student.expect(result, tensor([[16.0, 35.0]]))
 
 
 @exercise.case(

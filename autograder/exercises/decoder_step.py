@@ -122,18 +122,19 @@ def usual(rng):
     "With these parameters the context is 4 and the new state −1", pays_alone=False
 )
 def small_example_by_hand(student, rng):
-    x, state = torch.tensor([1.0]), torch.tensor([2.0])
-    keys = torch.tensor([[-2.0], [3.0]])
+    # An answer that attends with x or the new state, −3 or −1, weighs both the same.
+    x, state = torch.tensor([-3.0]), torch.tensor([2.0])
+    keys = torch.tensor([[-1.0], [4.0]])
     parameters = {
         "w_q": torch.tensor([[20.0]]),  # the state's share is 40
-        "w_k": torch.tensor([[-15.0]]),  # the keys' are 30 and −45: tanh 1 and −1
+        "w_k": torch.tensor([[-15.0]]),  # the keys' are 15 and −60: tanh 1 and −1
         "v": torch.tensor([30.0]),  # scores 30 and −30: all weight on the first
-        # The reset gate and the update gate read x and are shut; the candidate reads
-        # 30 times x and −20 times the context.
-        "w_x": torch.tensor([[-40.0, -40.0, 30.0], [0.0, 0.0, -20.0]]),
+        # The reset gate and the update gate read x and are shut, so b_h has no effect;
+        # the candidate reads −20 times x and −20 times the context.
+        "w_x": torch.tensor([[40.0, 40.0, -20.0], [0.0, 0.0, -20.0]]),
         "w_h": torch.tensor([[0.0, 0.0, 10.0]]),
         "b_x": torch.zeros(3),
-        "b_h": torch.zeros(3),
+        "b_h": torch.tensor([0.0, 0.0, 50.0]),
     }
     for first in (4.0, float(rng.integers(4, 99))):
         result = student(x, state, keys, torch.tensor([[first], [-6.0]]), parameters)

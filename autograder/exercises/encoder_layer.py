@@ -136,20 +136,20 @@ def usual(rng):
 
 
 @exercise.case(
-    "One token of two numbers, with the norm before each part, becomes (5, 13)"
+    "One token of two numbers, with the norm before each part, becomes (6, 15)"
 )
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
     made = {f"w_{name}": same for name in "qkvo"}
     made |= {"w_1": same, "w_2": [[50.0, 60.0], [1.0, 2.0]]}
     made |= {"b_1": nothing, "b_2": [2.0, 5.0]}
-    made |= {"gain_1": [1.0, 1.0], "gain_2": [3.0, 1.0]}
+    made |= {"gain_1": [1.0, 1.0], "gain_2": [3.0, 2.0]}
     made |= {"bias_1": nothing, "bias_2": nothing}
     parameters = {name: tensor(part) for name, part in made.items()}
     # The norm of (3, 5) is (−1, 1); the token attends to itself: (2, 6). The second
-    # norm gives (−3, 1), the ReLU (0, 1), the second layer (1, 2) + (2, 5).
+    # norm gives (−3, 2), the ReLU (0, 2), the second layer (2, 4) + (2, 5).
     result = student(tensor([[3.0, 5.0]]), parameters, 1, None, True)
-    student.expect(result, tensor([[5.0, 13.0]]))
+    student.expect(result, tensor([[6.0, 15.0]]))
 
 
 @exercise.case("With the norm after each sum, a batch of sequences gives this")

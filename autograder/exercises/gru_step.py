@@ -73,18 +73,21 @@ def usual(rng):
     return inputs(rng, leading=(2,))
 
 
-@exercise.case("Where the gates are 0 or 1, the new state is (−1, 5)", pays_alone=False)
+@exercise.case(
+    "Where the update gate is 0 and ¾, the new state is (−1, 3.5)", pays_alone=False
+)
 def small_example_by_hand(student, rng):
     x = torch.tensor([1.0])
-    # Both gates are 0 for the first number and 1 for the second. The first candidate
-    # is tanh(−20), and would be tanh(25) if the reset gate let 9 · 5 from w_h in.
-    w_x = torch.tensor([[-40.0, 40.0, -40.0, 40.0, -20.0, 0.0]])
+    # The reset gate is 0 for the first number and 1 for the second. Both candidates are
+    # tanh(−20); the first would be positive if the reset gate let 9 · 5 from w_h, or 50
+    # from b_h, in.
+    w_x = torch.tensor([[-40.0, 40.0, -40.0, 0.0, -20.0, -20.0]])
     w_h = torch.tensor([[0.0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 9, 0]])
-    b = torch.zeros(6)
+    b_x, b_h = torch.zeros(6), torch.tensor([0, 0, 0, math.log(3), 50, 0])
     for second in (5.0, float(rng.integers(6, 9_999))):
         state = torch.tensor([7.0, second])
-        new_state = torch.tensor([-1.0, second])
-        student.expect(student(x, state, w_x, w_h, b, b), new_state)
+        new_state = torch.tensor([-1.0, 0.75 * second - 0.25])
+        student.expect(student(x, state, w_x, w_h, b_x, b_h), new_state)
 
 
 @exercise.case("A token of three numbers and a state of four give these four")

@@ -65,13 +65,9 @@ def swapped_arguments(student, rng):
     student.agrees(b, a)
 
 
-@exercise.case(
-    "One row in b is added to every row of a", visible=False, pays_alone=False
-)
+@exercise.case("One row in b is added to every row of a", visible=False)
 def one_row_in_b(student, rng):
-    a = rng.normal(size=(6, 2))
-    expected = [[[first + 100.0, second - 100.0]] for first, second in a]
-    student.expect(student(a, np.array([[100.0, -100.0]])), np.array(expected))
+    student.agrees(rng.normal(size=(6, 2)), 100 * rng.normal(size=(1, 2)))
 
 
 @exercise.case("The rows of a and b stay as they are")

@@ -157,9 +157,9 @@ def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
     ``ValueError`` if links is empty.
     Source: this course; the pictures of Bahdanau et al. (2015), figure 3, show it.
 
-    >>> weights = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
-    >>> alignment_mass(weights, [(0, 0), (2, 0), (2, 1)])
-    0.875
+    >>> rows = [[0.75, 0.25, 0.0], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]
+    >>> alignment_mass(torch.tensor(rows), [(0, 0), (2, 1), (2, 2)])
+    0.75
     """
     if not links:
         raise ValueError("links is empty: there is nothing to measure")

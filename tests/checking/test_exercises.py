@@ -56,20 +56,12 @@ def test_bank_pays_for_computing_only(exercise):
     assert bank.points_faults(exercise, exercise.cases) == []
 
 
-# Right by accident, in an example that is the same for all, or differs in a number that
-# is handed through.
+# Right by accident. Elsewhere an example with other numbers, or with drawn ones beside
+# them, told the answers apart. Here the claim itself is about inputs at which a wrong
+# formula is right too (sizes of 1, equal logits), or results of another draw meet it.
 BY_ACCIDENT = {
-    "additive_attention": {"one_source_token", "small_example_by_hand"},
-    "alignment_mass": {"small_example_by_hand"},
-    "cached_step": {"small_example_by_hand"},
     "count_transformer": {"sizes_of_one"},
     "cross_entropy": {"equal_logits"},
-    "decoder_layer": {"small_example_by_hand"},
-    "decoder_step": {"small_example_by_hand"},
-    "encoder_layer": {"small_example_by_hand"},
-    "gru_step": {"small_example_by_hand"},
-    "multi_head_attention": {"others_fit_badly", "small_example_by_hand"},
-    "pairwise_sums": {"one_row_in_b"},
     "softmax_by_hand": {"one_more_is_e_times_the_share"},
 }
 
