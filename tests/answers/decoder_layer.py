@@ -93,7 +93,7 @@ def head_by_head(
             powers = torch.exp(scores - scores.amax(-1, keepdim=True))
             powers = powers if mask is None else powers * mask
             sums = powers.sum(-1, keepdim=True)
-            weights = powers / torch.where(sums == 0, torch.ones_like(sums), sums)
+            weights = powers / sums  # NaN for a row that may attend to nothing
             total = total + weights @ (there @ w_v) @ p[prefix + "o"][own]
         return total
 

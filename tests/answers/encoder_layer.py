@@ -72,7 +72,7 @@ def head_by_head(x, parameters, n_heads, may_attend=None, norm_first=False):
             if may_attend is not None:
                 powers = powers * may_attend
             sums = powers.sum(-1, keepdim=True)
-            weights = powers / torch.where(sums == 0, torch.ones_like(sums), sums)
+            weights = powers / sums  # NaN for a row that may attend to nothing
             total = total + weights @ v @ p["w_o"][own]
         return total
 

@@ -6,6 +6,7 @@
 import functools
 import os
 
+import numpy as np
 import pytest
 
 from autograder.checking import bank
@@ -16,6 +17,7 @@ from autograder.checking.trivial_answers import (
     judge_right_answer,
     trivial_answers_that_pass,
 )
+from autograder.checking.values import as_array, is_array, is_tensor, leaves
 from tests.answers import answers_to
 
 # The many answers take one of the seeds each, by turns; all of them with SEEDS=all.
@@ -83,6 +85,21 @@ def test_who_has_right_values_keeps_their_points(exercise):
         and not trivial_answers_that_pass(exercise, case, GRADING_SEED, by_heart=False)
     }
     assert values == BY_ACCIDENT.get(exercise.name, set())
+
+
+# The docstring says what a row without a key gives, or such rows are the subject.
+KEYLESS_ROWS = {"combine_masks", "convert_mask", "masked_softmax"}
+
+
+@pytest.mark.parametrize("name", sorted({*exercise_names()} - KEYLESS_ROWS))
+def test_masks_leave_each_query_a_key(name):
+    exercise, calls = load(name), []
+    for case in exercise.cases:
+        judge_right_answer(exercise, case, GRADING_SEED, calls)
+    for call in calls:
+        for _, leaf in leaves([call.arguments, call.keywords]):
+            mask = as_array(leaf) if is_array(leaf) or is_tensor(leaf) else np.ones(1)
+            assert mask.dtype != bool or mask.ndim == 0 or mask.any(axis=-1).all()
 
 
 def test_sentences_of_the_bank_follow_the_rules(exercise):
