@@ -4,12 +4,8 @@
 results of the wrong type or shape before a case sees any value.
 """
 
-import re
 from dataclasses import dataclass
-from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
-
-import numpy as np
 
 from autograder.checking.call import Call, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
@@ -23,9 +19,6 @@ from autograder.checking.values import (
     is_tensor,
     leaves,
 )
-
-# Small letters, one by one, and what stands in <…> as a whole, which is no letter.
-SMALL_LETTERS = re.compile(r"<[^<>]*>|[a-z]")
 
 Ending = Literal["raised", "timeout", "crashed", "output", "untried"]
 Reason = Ending | Literal["none", "differs", "changed", "no_error", "claim", "error"]
@@ -84,20 +77,6 @@ class StudentFunction:
         """Assert that the function answers these arguments as the spec does."""
         self._value(arguments, keywords, values=True)
         self.has_compared = True
-
-    def agrees_in_other_letters(
-        self, rng: np.random.Generator, *arguments: Any
-    ) -> None:
-        """Assert ``agrees`` with other small letters, drawn, in all texts.
-
-        The letters keep their order, and what stands in <…> stays as it is: so an
-        example may be drawn and be as telling as it was.
-        """
-        parts = SMALL_LETTERS.findall(_texts(arguments))
-        used = sorted({part for part in parts if part.isalpha()})
-        drawn = sorted(rng.choice(list(ascii_lowercase), len(used), replace=False))
-        renaming = dict(zip(used, map(str, drawn), strict=True))
-        self.agrees(*_in_other_letters(arguments, renaming))
 
     def expect(self, actual: Any, expected: Any, what: str = "") -> None:
         """Assert that a result of the last call equals what was expected.
@@ -161,28 +140,6 @@ class StudentFunction:
         call = Call(*before, self.runner(arguments, keywords))
         self.calls.append(call)
         return call
-
-
-def _texts(value: Any) -> str:
-    """Return all texts inside a value, one after the other."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        value = value.items()
-    elif not isinstance(value, (list, tuple)):
-        return ""
-    return "".join(map(_texts, value))
-
-
-def _in_other_letters(value: Any, renaming: dict[str, str]) -> Any:
-    if isinstance(value, str):
-        return SMALL_LETTERS.sub(lambda match: renaming.get(match[0], match[0]), value)
-    if isinstance(value, dict):
-        pairs = (_in_other_letters(pair, renaming) for pair in value.items())
-        return dict(pairs)
-    if isinstance(value, (list, tuple)):
-        return type(value)(_in_other_letters(part, renaming) for part in value)
-    return value
 
 
 class Precision(NamedTuple):

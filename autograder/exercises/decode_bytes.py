@@ -73,7 +73,7 @@ def letter_of_several_tokens(student, rng):
 def white_space(student, rng):
     token_ids = [32, 32, 256, 260, 9, 10, 32]
     student.expect(student(token_ids, MERGES), "  at the\t\n ")
-    student.agrees_in_other_letters(rng, token_ids, MERGES)
+    student.agrees([32, *rng.choice(token_ids, 9).tolist(), 32], MERGES)
 
 
 @exercise.case("Half a letter gives one �, wherever it stands")
@@ -95,7 +95,8 @@ def special_tokens(student, rng):
     special = ("<ü>", "<a t>")
     token_ids = [256, 262, 32, 263, 98]
     student.expect(student(token_ids, MERGES, special), "at<ü> <a t>b")
-    student.agrees_in_other_letters(rng, token_ids, MERGES, special)
+    drawn = [256, *rng.choice(token_ids, 9).tolist(), 98]
+    student.agrees(drawn, MERGES, special)
 
 
 @exercise.case("A byte whose symbol looks like a special token stays a byte")

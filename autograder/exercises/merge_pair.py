@@ -48,13 +48,18 @@ def usual(rng):
 
 
 def gives(student, rng, symbols, pair, expected):
-    """Assert what a word becomes, in these letters and in others that are drawn.
+    """Assert what a word becomes, and what a longer one of the same parts does.
+
+    The longer one has other symbols too; they and the order are drawn.
 
     As lists, the message shows the words whole.
     """
     word = student(symbols, pair)
     student.expect([*word], [*expected], "the word")
-    student.agrees_in_other_letters(rng, symbols, pair)
+    parts = [pair if part == "".join(pair) else (part,) for part in expected]
+    parts += [(letter,) for letter in rng.choice([*"ABCDEFGH"], 5).tolist()]
+    order = rng.permutation(len(parts)).tolist()
+    student.agrees(tuple(symbol for i in order for symbol in parts[i]), pair)
 
 
 @exercise.case("The pair is joined, and the other symbols stay where they are")

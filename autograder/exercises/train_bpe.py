@@ -53,14 +53,21 @@ def usual(rng):
 
 
 def gives(student, rng, words, n_merges, expected):
-    """Assert which pairs are learned, in these letters and in others that are drawn.
+    """Assert which pairs are learned, and that others are learned between them.
+
+    The others are drawn: words of other letters. No pair is as frequent as one of them.
 
     As lists, the message shows a pair whole.
     """
     merges = student(words, n_merges)
     for rank, (pair, right) in enumerate(zip(merges, expected, strict=True)):
         student.expect([*pair], [*right], f"pair {rank + 1}")
-    student.agrees_in_other_letters(rng, words, n_merges)
+    letters = iter(rng.permutation([*"ABCDEFGHIJKL"]).tolist())
+    pairs = [*zip(letters, letters, strict=False)][: rng.integers(3, 7)]
+    counts = [count for count in range(11, 150) if count % 10]
+    counts = rng.choice(counts, size=len(pairs), replace=False).tolist()
+    more = {word: 10 * count if count > 1 else 1 for word, count in words.items()}
+    student.agrees(dict(zip(pairs, counts, strict=True)) | more, len(pairs) + n_merges)
 
 
 @exercise.case("The most frequent pair comes first, then that of what has been joined")
