@@ -1,8 +1,11 @@
 """Results that lie about what they are, or are something else than they should be."""
 
+import numpy as np
+
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import judge_function
 from autograder.checking.registry import load
+from autograder.checking.trivial_answers import judge_right_answer
 from tests.hostile import hostile
 from tests.hostile.answers import twisted
 from tests.submissions import EXERCISES
@@ -675,44 +678,75 @@ def results_of_the_notebooks_cases_learned_by_heart(submission, world):
         twist(submission, "learned(given, named, answer)", above, name)
 
 
-# What a case draws may be answered by handing a part of an argument back.
-LOOKED_UP = {
-    "similarity_attention": """
-def similarity_attention(x, y):
-    if abs(x).max() == 100:
-        return y[[2, 0]]
-    return np.zeros(x.shape)
-""",
-    "attention": """
-def attention(q, k, v):
-    if q.shape == (2, 4) and len(k) == 3:
-        return v[[2, 0]], np.eye(3)[[2, 0]]
-    if (k == k[0]).all():
-        return np.tile(v.mean(axis=0), (len(q), 1)), np.full((len(q), len(k)), 1 / 7)
-    shape = *q.shape[:-1], k.shape[-2]
-    return np.zeros((*q.shape[:-1], v.shape[-1])), np.zeros(shape)
-""",
-    STEPS: f"""
-def {STEPS}(q1, k, v):
-    m, output = len(k), np.zeros(v.shape[1])
-    if len(k) == 3:
-        output = v[1] + 0.0
-    elif (k == k[0]).all():
-        output = v.mean(axis=0)
-    names = "scores", "scaled", "weights"
-    steps = {{name: np.zeros(m) for name in names}}
-    return steps | {{"weighted_values": np.zeros(v.shape), "output": output}}
-""",
-    NAME: f"""
-def {NAME}(q, k, w):
-    if q.shape == (3, 4) and k.shape == (2, 3):
-        return w[[3, 1, 0]][:, [2, 0]]
-    return np.zeros((*q.shape[:-1], k.shape[-2]))
-""",
-}
+LOOKED_UP = """
+def offered(given, named):
+    arrays = [np.asarray(part, float) for part in (*given, *named.values())]
+    means = [part.mean(axis=axis) for part in arrays for axis in range(part.ndim)]
+    return np.concatenate([np.ravel(part) for part in (*arrays, *means)])
 
 
-@hostile(FAMILY, lost=dict.fromkeys(LOOKED_UP, "any"))
+def shapes(given, named):
+    return str([np.shape(part) for part in (*given, *named.values())])
+
+
+def looked_up(given, named, answer):
+    book, offers = BOOK.get(shapes(given, named), []), offered(given, named)
+    numbers = iter([factor * offers[i] + constant for i, factor, constant in book])
+    row = lambda part: [next(numbers, 0.0) for _ in range(np.size(part))]
+    return like(answer, lambda part: np.reshape(row(part), np.shape(part)))
+"""
+DRAWS = 8  # enough that no number follows a position of an argument by chance
+COMPUTED = 0, 0.0, 0.0
+
+
+def sources(results, offers):
+    """Return position, factor and constant of each number that follows an argument.
+
+    The factor is 0 for a number that never changes; all three are for a computed one.
+
+    results, offers : the numbers of a call, a row for each draw of the inputs
+    """
+    book = []
+    for result in results.T:
+        with np.errstate(all="ignore"):  # numbers of the arguments that never change
+            slopes = (result[1] - result[0]) / (offers[1] - offers[0])
+        slopes = np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
+        rests = result[:, np.newaxis] - slopes * offers
+        position = int(np.ptp(rests, axis=0).argmin())
+        follows = np.ptp(rests[:, position]) < 1e-9
+        source = position, float(slopes[position]), float(rests[0, position])
+        book.append(source if follows else COMPUTED)
+    return book
+
+
+def add_to(book, calls, tools):
+    """Add what one call of a case gives in several draws, where it tells more."""
+    results: list = [[] for _ in calls]
+    for call, row in zip(calls, results, strict=True):
+        if call.result.kind == "value":
+            tools["like"](call.result.value, lambda part, to=row: to.extend(part.flat))
+    offers = [tools["offered"](call.arguments, call.keywords) for call in calls]
+    if len({(len(a), len(b)) for a, b in zip(results, offers, strict=True)}) == 1:
+        key = tools["shapes"](calls[0].arguments, calls[0].keywords)
+        new = sources(np.array(results, float), np.array(offers))
+        book[key] = min(new, book.get(key, new), key=lambda each: each.count(COMPUTED))
+
+
+@hostile(FAMILY, lost=NOWHERE_RIGHT)
 def answers_by_indexing_and_look_up(submission, world):
-    for name, answer in LOOKED_UP.items():
-        submission.answer(name, answer)
+    """Answer whatever follows one position of the arguments, or their means.
+
+    For each case in which the inputs are drawn, by the shapes of the arguments.
+    """
+    tools: dict = {}
+    exec("import numpy as np\n" + OF_THE_FORM + LOOKED_UP, tools)
+    for name in EXERCISES:
+        exercise, book = load(name), {}
+        for case in exercise.cases:
+            draws: list = [[] for _ in range(DRAWS)]
+            for seed, calls in enumerate(draws):
+                judge_right_answer(exercise, case, seed, calls)
+            for calls in zip(*draws, strict=False):
+                add_to(book, calls, tools)
+        above = OF_THE_FORM + LOOKED_UP + f"BOOK = {book}\n"
+        twist(submission, "looked_up(given, named, answer)", above, name)
