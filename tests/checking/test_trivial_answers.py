@@ -185,7 +185,7 @@ def without_letters(arguments):
 
 
 @functools.cache
-def shown(name):
+def in_the_notebook(name):
     """Return the results of the visible cases in the notebook, without letters."""
     exercise, results = load(name), {}
     visible = [case for case in exercise.cases if case.visible]
@@ -199,9 +199,9 @@ def shown(name):
 def looked_up(name, arguments):
     """Return what the visible cases showed for such arguments, in these letters."""
     for key, renaming in without_letters(arguments):
-        if key in shown(name):
+        if key in in_the_notebook(name):
             letters = {stand_in: letter for letter, stand_in in renaming.items()}
-            return renamed(copy.deepcopy(shown(name)[key]), letters)
+            return renamed(copy.deepcopy(in_the_notebook(name)[key]), letters)
     return None
 
 
