@@ -147,10 +147,10 @@ def test_bias_alone_and_rows_that_a_1_points_at_are_found():
     assert "the last argument, spread out" in passing
 
 
-# Small letters, one by one, their stand-ins, and what stands in <…> as a whole, which
-# is no letter.
-LETTERS = re.compile("<[^<>]*>|[a-z\ue000-\ue019]")
-STAND_INS = [chr(0xE000 + number) for number in range(26)]
+# Letters, one by one, their stand-ins, and what stands in <…> as a whole, which is no
+# letter.
+LETTERS = re.compile("<[^<>]*>|[a-zA-Z\ue000-\ue033]")
+STAND_INS = [chr(0xE000 + number) for number in range(52)]
 
 
 def renamed(value, renaming):
