@@ -24,10 +24,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from autograder.checking.registry import load
 from autograder.course import Course, CourseError
+from autograder.grading.dask.answer import ChunkResult
 from autograder.grading.dask.pool import WorkerPool
-from autograder.grading.dask.worker import ChunkResult, GradingRun, traits
+from autograder.grading.dask.worker import GradingRun, traits
 from autograder.grading.identity import course_version
+from autograder.grading.release import load_release
 from autograder.grading.workers import (
     MAX_DEATHS,
     GradingTask,
@@ -78,6 +81,8 @@ class Cluster:
         """
         self.address = address
         self._say = say or _print_to_stderr
+        release = load_release(course, settings.lesson)
+        self._exercises = [load(name) for name in release.exercises]
         self._run = GradingRun(
             uuid.uuid4().hex,
             course_version(course, settings.lesson),
@@ -91,7 +96,9 @@ class Cluster:
         with contextlib.ExitStack() as stack:
             stack.enter_context(quiet())
             client = connect(self.address)
-            self._pool = WorkerPool(client, self.address, self._run, self._say)
+            self._pool = WorkerPool(
+                client, self.address, self._run, self._exercises, self._say
+            )
             stack.callback(self._pool.end)
             self._pool.probe()
             self._stack = stack.pop_all()

@@ -10,17 +10,14 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from autograder.checking.exercise import Exercise
 from autograder.course import CourseError
-from autograder.grading.dask.worker import (
-    ChunkResult,
-    GradingRun,
-    dismiss,
-    grade,
-    packed,
-)
+from autograder.grading.dask.answer import ChunkResult, OddAnswer, read
+from autograder.grading.dask.worker import GradingRun, dismiss, grade, packed
+from autograder.grading.judging import no_answer
 from autograder.grading.workers import GradingTask
 
 if TYPE_CHECKING:
@@ -34,6 +31,7 @@ RESTART = 30.0  # for workers to come back where none is left
 FIRST_PROBE = 150.0  # for the first worker to have tried its sandbox
 OTHER_PROBES = 15.0  # for the others after it; whoever is later gets work later
 ENDING = 5.0  # for calling everything off
+GRACE = 60.0  # for a submission beyond its budget, the start of a sandbox included
 MAX_NAMED_WORKERS = 3  # in a sentence
 # It is judged at once, but only where there is a sandbox.
 PROBE = GradingTask("", "probe", None)
@@ -45,11 +43,13 @@ class PendingTasks:
 
     workers : addresses of those that may do them
     probe : the worker that is only asked whether it can; "" if these are a class's
+    sent_at : when, in seconds of ``time.monotonic``
     """
 
     tasks: tuple[GradingTask, ...]
     workers: frozenset[str]
     probe: str = ""
+    sent_at: float = field(default_factory=time.monotonic)
 
 
 class WorkerPool:
@@ -64,11 +64,13 @@ class WorkerPool:
         client: "Client",
         address: str,
         run: GradingRun,
+        exercises: Sequence[Exercise],
         say: Callable[[str], None],
     ) -> None:
         """Store the client; nothing is asked yet.
 
         address : the scheduler's, for sentences
+        exercises : those of the lesson
         say : gets a sentence about workers that are not used
         """
         self.usable: dict[str, int] = {}
@@ -76,6 +78,7 @@ class WorkerPool:
         self._client = client
         self._address = address
         self._run = run
+        self._expected = [*map(no_answer, exercises)]
         self._say = say
         self._alive: dict[str, int] = {}
         # Address to why a worker is not used: "" if it is, None until it has answered.
@@ -85,6 +88,7 @@ class WorkerPool:
         self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._probed = False
         self._scheduler_alive_at = self._workers_alive_at = time.monotonic()
+        self._answered_at = time.monotonic()
         self._next_refresh = 0.0
 
     @property
@@ -122,6 +126,8 @@ class WorkerPool:
     ) -> None:
         """Send tasks to be graded by one of these workers."""
         pending = PendingTasks((*tasks,), frozenset(workers), probe)
+        if not self.n_pending:
+            self._answered_at = pending.sent_at
         try:
             future = self._client.submit(
                 grade,
@@ -147,6 +153,7 @@ class WorkerPool:
         try:
             future = self._finished.get(timeout=REFRESH)
         except queue.Empty:
+            self._give_up_silent()
             return None
         pending = self._pending.pop(future, None)
         if pending is None:  # called off meanwhile
@@ -156,10 +163,38 @@ class WorkerPool:
         if pending.probe:
             self._add_probe(pending.probe, chunk_result)
             return None
+        self._answered_at = time.monotonic()
         return chunk_result
 
+    def _give_up_silent(self) -> None:
+        """Refuse the workers that are busy with the class, if none answers for long.
+
+        One that has stopped as a whole is the scheduler's to notice; here it is one
+        whose grader hangs.
+        """
+        chunks = {f: p for f, p in self._pending.items() if not p.probe}
+        budget = self._run.settings.budget.submission + GRACE
+        patience = budget * max((len(p.tasks) for p in chunks.values()), default=1)
+        if not chunks or time.monotonic() < self._answered_at + patience:
+            return
+        keys = {future.key for future in chunks}
+        busy: dict[str, list[str]] = {}
+        with contextlib.suppress(Exception):  # then nobody is to blame
+            busy = self._client.sync(
+                self._client.scheduler.processing, callback_timeout=ENDING
+            )
+        for worker in sorted(self.usable):
+            if not keys.isdisjoint(busy.get(worker, ())):
+                self.refuse(worker, f"it has not answered for {patience:.0f} seconds")
+        for future, pending in chunks.items():
+            del self._pending[future]
+            future.cancel(force=True)
+            self._lost.append(pending)
+
     def refuse(self, worker: str, reason: str) -> None:
-        """Send nothing to a worker any more."""
+        """Send nothing to a worker any more, and say so once."""
+        if self._refusals.get(worker):
+            return
         if worker in self._refusals:
             self._refusals[worker] = reason
         self.usable.pop(worker, None)
@@ -196,13 +231,30 @@ class WorkerPool:
             self._refresh()
             return _lost(pending, "the cluster was restarted")
         try:
-            chunk_result = future.result(timeout=SILENCE)
+            answer = future.result(timeout=SILENCE)
         except KilledWorker:
             return _lost(pending, "its workers died")
         except Exception as error:
             return _lost(pending, f"{type(error).__name__}: {error}")
-        assert isinstance(chunk_result, ChunkResult)
+        try:
+            chunk_result = read(answer, pending.tasks, self._expected)
+            if chunk_result.worker not in pending.workers:
+                raise OddAnswer("the address of another one")
+        except OddAnswer as error:
+            lost = _lost(pending, f"it answers with {error}: restart it")
+            return replace(lost, worker=self._who_answered(future))
         return chunk_result
+
+    def _who_answered(self, future: "Future") -> str:
+        """Return the address of the worker whose answer this is, "" if unknown."""
+        with contextlib.suppress(Exception):
+            holders = self._client.sync(
+                self._client.scheduler.who_has,
+                keys=[future.key],
+                callback_timeout=ENDING,
+            )
+            return str(holders[future.key][0])
+        return ""
 
     def _add_probe(self, worker: str, chunk_result: ChunkResult) -> None:
         """Record whether a worker can grade."""
@@ -215,6 +267,8 @@ class WorkerPool:
         else:
             self._refusals[worker] = ""
             self.usable[worker] = self._alive[worker]
+            if chunk_result.note:
+                self._say(f"{worker}: {chunk_result.note}")
 
     def _refresh(self) -> None:
         """Update who has joined, and who has gone."""
@@ -237,7 +291,8 @@ class WorkerPool:
             self.send([PROBE], [worker], probe=worker)
         self.usable = {k: n for k, n in self._alive.items() if self._refusals[k] == ""}
         self._cancel_orphans()
-        if self.usable or None in self._refusals.values():
+        probes = [pending for pending in self._pending.values() if pending.probe]
+        if self.usable or any(now < probe.sent_at + FIRST_PROBE for probe in probes):
             self._workers_alive_at = now
         elif self._probed and now > self._workers_alive_at + RESTART:
             raise CourseError(f"{self._no_worker()}. What was graded is kept")

@@ -18,14 +18,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from autograder.course import Course, CourseError
+from autograder.grading.dask.answer import ChunkResult, written
 from autograder.grading.identity import LOCK, course_version
+from autograder.grading.inside import seccomp
 from autograder.grading.release import Release
 from autograder.grading.workers import (
     Folders,
@@ -63,51 +65,41 @@ class GradingRun:
     settings: Settings
 
 
-@dataclass(frozen=True)
-class ChunkResult:
-    """The results of some tasks.
-
-    worker : address of the one that answers
-    slow : tasks that took too long, to be tried once more
-    ungraded : tasks to which nothing happened, since the worker refused
-    refusal : why it refused to go on, "" if it did not
-    """
-
-    worker: str
-    results: list[GradingTaskResult] = field(default_factory=list)
-    slow: list[GradingTask] = field(default_factory=list)
-    ungraded: list[GradingTask] = field(default_factory=list)
-    refusal: str = ""
-
-
 def packed(run: GradingRun, tasks: Sequence[GradingTask]) -> bytes:
     """Return tasks as ``grade`` takes them: Dask must not parse a student's code."""
     return pickle.dumps((run, list(tasks)))
 
 
-def grade(message: bytes) -> ChunkResult:
-    """Grade tasks on this worker.
+def grade(message: bytes) -> str:
+    """Grade tasks on this worker; return what ``answer.read`` takes.
 
     message : from ``packed``
     """
-    chunk_result = ChunkResult(_address())
+    return written(_chunk_result(message))
+
+
+def _chunk_result(message: bytes) -> ChunkResult:
+    """Return the results, and why not all tasks have one, if that is so."""
+    chunk_result = ChunkResult(_address(), note=_note())
     try:
         run, tasks = pickle.loads(message)
-    except Exception as error:
+    except Exception as error:  # of another version
         refusal = f"it does not understand its task ({error!r})"
         return replace(chunk_result, refusal=refusal)
     try:
         _graders_of(run).grade(tasks, chunk_result)
     except CourseError as error:
-        refusal = str(error)
+        return replace(chunk_result, refusal=str(error))
     except Exception as error:
         refusal = f"it failed ({type(error).__name__}: {error})"
-    else:
-        return chunk_result
-    finished = {each.task.key for each in chunk_result.results}
-    finished |= {each.key for each in chunk_result.slow}
-    ungraded = [task for task in tasks if task.key not in finished]
-    return replace(chunk_result, ungraded=ungraded, refusal=refusal)
+        return replace(chunk_result, refusal=refusal)
+    return chunk_result
+
+
+def _note() -> str:
+    if platform.machine() in seccomp.MACHINES:
+        return ""
+    return f"system calls are not filtered there ({platform.machine()})"
 
 
 def _address() -> str:

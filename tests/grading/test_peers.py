@@ -1,0 +1,324 @@
+"""Odd, silent and mortal workers of a cluster: no class is stopped, no grade is wrong.
+
+The workers here are functions; what is between them and the class is the real thing.
+"""
+
+import itertools
+import json
+import pickle
+from concurrent.futures import Future
+
+import pytest
+
+from autograder.checking.registry import load
+from autograder.course import CourseError
+from autograder.grading.dask import cluster as cluster_module
+from autograder.grading.dask import pool as pool_module
+from autograder.grading.dask import worker as worker_module
+from autograder.grading.dask.answer import ChunkResult, written
+from autograder.grading.dask.cluster import Cluster
+from autograder.grading.dask.pool import PROBE, WorkerPool
+from autograder.grading.inside import seccomp
+from autograder.grading.judging import no_answer
+from autograder.grading.release import load_release
+from autograder.grading.result import CodeResult
+from autograder.grading.session import Budget
+from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
+from tests.submissions import COURSE, LESSON
+
+HONEST, ODD = "tcp://honest:1", "tcp://odd:1"
+STUDENTS = [*"abcdefghijklmnopqrst"]
+RELEASED = load_release(COURSE, LESSON).exercises
+NOTHING = CodeResult(tuple(no_answer(load(name)) for name in RELEASED))
+
+
+class FakeFuture(Future):
+    """A future of Dask's, as far as it is used."""
+
+    status = "finished"
+    key = ""
+
+    def cancel(self, **_):
+        """Leave it as it is."""
+
+
+class FakeClient:
+    """A client of a cluster whose workers are functions.
+
+    workers : address to a function from a message to an answer; None: never answers
+    """
+
+    def __init__(self, workers):
+        self.workers = workers
+        self.status = "running"
+        self.scheduler = self
+        self.sent = {worker: [] for worker in workers}
+        self.answered = {}
+        self._turns = itertools.count()
+
+    def submit(self, function, message, *, key, workers):
+        there = [each for each in sorted(workers) if each in self.workers]
+        worker = there[next(self._turns) % len(there)]
+        future = FakeFuture()
+        future.key = key
+        self.sent[worker].append(key)
+        answer = self.workers[worker](message, worker)
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        elif answer is not None:
+            self.sent[worker].remove(key)
+            self.answered[key] = worker
+            future.set_result(answer)
+        return future
+
+    def sync(self, function, *, callback_timeout, **options):
+        return function(**options)
+
+    def who_has(self, keys):
+        return {key: (self.answered[key],) for key in keys}
+
+    def ncores(self):
+        return dict.fromkeys(self.workers, 1)
+
+    def processing(self):
+        return self.sent
+
+    def cancel(self, *_, **__):
+        """Nothing runs."""
+
+    run = close = cancel
+
+
+def honest(message, worker):
+    tasks = pickle.loads(message)[1]
+    results = [GradingTaskResult(task, NOTHING, {"all": 0.5}) for task in tasks]
+    return written(ChunkResult(worker, results))
+
+
+def odd(change):
+    """Return a worker that passes the probe, and then changes what it answers."""
+
+    def answer(message, worker):
+        tasks = pickle.loads(message)[1]
+        said = honest(message, worker)
+        return said if tasks == [PROBE] else change(said)
+
+    return answer
+
+
+def changed(**changes):
+    """Return a change of some fields of the answer."""
+    return lambda said: json.dumps(json.loads(said) | changes)
+
+
+def of_each(change):
+    """Return a change of each result."""
+
+    def apply(said):
+        data = json.loads(said)
+        for result in data["results"]:
+            change(result)
+        return json.dumps(data)
+
+    return apply
+
+
+def of_verdicts(change):
+    """Return a change of each submission's verdicts."""
+
+    def apply(result):
+        judged = json.loads(result["judged"])
+        change(judged)
+        result["judged"] = json.dumps(judged)
+
+    return of_each(apply)
+
+
+def of_case(name, value):
+    return of_verdicts(lambda v: v["exercises"][0]["cases"][0].update({name: value}))
+
+
+def of_exercise(name, value):
+    return of_verdicts(lambda v: v["exercises"][0].update({name: value}))
+
+
+def doubled(said):
+    data = json.loads(said)
+    return json.dumps(data | {"results": data["results"] * 2})
+
+
+def exchanged(said):
+    """Answer for a student who has not been asked for."""
+    data = json.loads(said)
+    data["results"][0]["key"] = "key of somebody else"
+    return json.dumps(data)
+
+
+def slow(said):
+    data = json.loads(said)
+    keys = [each["key"] for each in data["results"]]
+    return json.dumps(data | {"results": [], "slow": keys})
+
+
+ODD_ANSWERS = {
+    "none_of_ours": lambda said: 17,
+    "class_of_another_version": lambda said: ChunkResult(ODD),
+    "no_json": lambda said: said[:-1],
+    "deep_json": lambda said: "[" * 100_000,
+    "list": lambda said: "[]",
+    "nobody": changed(results=[]),
+    "everybody_twice": doubled,
+    "somebody_else": exchanged,
+    "another_address": changed(worker="tcp://nobody:1"),
+    "address_that_is_no_text": changed(worker=["x"]),
+    "no_address": lambda said: said.replace('"worker"', '"peer"'),
+    "refusal_that_is_no_text": changed(results=[], refusal={"why": 1}),
+    "neither_verdicts_nor_fault": of_each(lambda r: r.update(judged="")),
+    "verdicts_that_are_a_list": of_each(lambda r: r.update(judged="[]")),
+    "times_that_are_words": of_each(lambda r: r.update(times={"all": "long"})),
+    "times_that_are_nan": of_each(lambda r: r.update(times={"all": float("nan")})),
+    "no_exercises": of_verdicts(lambda v: v.update(exercises=[])),
+    "another_lessons": of_exercise("exercise", "train_bpe"),
+    "more_points_than_there_are": of_exercise("points", 1e6),
+    "points_below_zero": of_exercise("points", -1.0),
+    "points_that_are_nan": of_exercise("points", float("nan")),
+    "points_that_are_text": of_exercise("points", "9"),
+    "another_maximum": of_exercise("max_points", 1e6),
+    "more_points_of_a_case": of_case("points", 1e6),
+    "status_of_another_version": of_case("status", "excellent"),
+    "why_that_is_no_text": of_case("why", 7),
+    "field_of_another_version": of_case("colour", "red"),
+    "flags_that_are_text": of_exercise("flags", "review"),
+    "outputs_that_are_text": of_verdicts(lambda v: v.update(outputs={"0": "text"})),
+}
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch):
+    for name in ("REFRESH", "RESTART", "JOINING"):
+        monkeypatch.setattr(pool_module, name, 0.01)
+    monkeypatch.setattr(cluster_module, "course_version", lambda *_: "version")
+
+
+def graded(workers, students=STUDENTS, settings=None):
+    """Grade students on such workers; return the results and what was said."""
+    settings = settings or Settings(LESSON, 1)
+    said = []
+    cluster = Cluster(COURSE, settings, "tcp://nowhere:1", said.append)
+    client = FakeClient(workers)
+    cluster._pool = WorkerPool(
+        client, cluster.address, cluster._run, cluster._exercises, said.append
+    )
+    cluster._pool.probe()
+    tasks = [GradingTask(name, f"key of {name}", ()) for name in students]
+    return [*cluster.each(tasks)], said
+
+
+@pytest.mark.parametrize("name", ODD_ANSWERS)
+def test_odd_answer_costs_its_worker_the_work_and_nobody_a_grade(name):
+    results, said = graded({ODD: odd(ODD_ANSWERS[name]), HONEST: honest})
+    assert sorted(each.task.student for each in results) == STUDENTS
+    assert [each.task.key for each in results if each.code_result != NOTHING] == []
+    assert [each.fault for each in results if each.fault] == []
+    (sentence,) = said
+    assert sentence.startswith(f"not used: {ODD}: it answers with ")
+    assert "\n" not in sentence
+
+
+def test_only_odd_workers_end_in_one_sentence():
+    with pytest.raises(CourseError) as caught:
+        graded({ODD: odd(changed(results=[]))})
+    assert "can grade: tcp://odd:1: it answers with no result" in str(caught.value)
+
+
+def test_worker_that_calls_a_last_try_slow_is_not_asked_without_end():
+    with pytest.raises(CourseError, match="it answers with a last try that is no"):
+        graded({ODD: odd(slow)})
+
+
+def test_worker_that_answers_its_probe_oddly_gets_no_work():
+    results, said = graded({ODD: lambda *_: 17, HONEST: honest})
+    assert len(results) == len(STUDENTS)
+    assert len(said) == 1
+
+
+def test_students_name_is_never_the_workers_word():
+    task = GradingTask("amara", "key of amara", ())
+    other = GradingTask("zoe", "key of amara", (), deaths=7)
+    results = [GradingTaskResult(other, NOTHING, {})]
+
+    def answer(message, worker):
+        asked = pickle.loads(message)[1]
+        return (
+            honest(message, worker)
+            if asked == [PROBE]
+            else written(ChunkResult(worker, results))
+        )
+
+    (result,), _ = graded({HONEST: answer}, ["amara"])
+    assert result.task == task
+
+
+def test_texts_that_cannot_be_encoded_are_stored(tmp_path):
+    surrogates = of_exercise("report", "\ud800 \x00")
+    (result,), _ = graded({ODD: odd(surrogates)}, ["amara"])
+    assert result.code_result.as_json().encode()
+    fault = of_each(lambda r: r.update(judged="", fault="x" * 10**6 + "\ud800"))
+    (result,), _ = graded({ODD: odd(fault)}, ["amara"])
+    assert len(result.fault.encode()) < 10_000
+
+
+def test_worker_that_never_answers_loses_its_work_to_another(monkeypatch):
+    monkeypatch.setattr(pool_module, "GRACE", 0.01)
+    settings = Settings(LESSON, 1, budget=Budget(submission=0.1))
+    silent = odd(lambda said: None)
+    results, said = graded({ODD: silent, HONEST: honest}, settings=settings)
+    assert sorted(each.task.student for each in results) == STUDENTS
+    assert [each.fault for each in results if each.fault] == []
+    (sentence,) = said
+    assert sentence.startswith(f"not used: {ODD}: it has not answered for ")
+
+
+def test_only_silent_workers_end_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(pool_module, "GRACE", 0.01)
+    settings = Settings(LESSON, 1, budget=Budget(submission=0.1))
+    with pytest.raises(CourseError, match="it has not answered for"):
+        graded({ODD: odd(lambda said: None)}, settings=settings)
+
+
+def test_probe_that_never_ends_is_not_waited_for_when_nobody_else_is_left(monkeypatch):
+    monkeypatch.setattr(pool_module, "FIRST_PROBE", 0.2)
+    monkeypatch.setattr(pool_module, "OTHER_PROBES", 0.1)
+    refuses = odd(changed(results=[], refusal="its sandbox has gone"))
+    with pytest.raises(CourseError, match="its sandbox has gone"):
+        graded({ODD: lambda *_: None, HONEST: refuses})
+
+
+def test_worker_that_dies_over_and_over_leaves_a_reason_for_each(monkeypatch):
+    dies = odd(lambda said: ConnectionError("the worker has died"))
+    results, _ = graded({ODD: dies}, ["amara", "zoe"])
+    assert sorted(each.task.student for each in results) == ["amara", "zoe"]
+    faults = {each.fault for each in results}
+    assert faults == {"the grader died (ConnectionError: the worker has died)"}
+
+
+def test_worker_of_a_machine_without_a_filter_is_named(monkeypatch):
+    monkeypatch.setattr(worker_module.platform, "machine", lambda: "riscv64")
+    assert "riscv64" not in seccomp.MACHINES
+    note = worker_module._note()
+
+    def unfiltered(message, worker):
+        return changed(note=note)(honest(message, worker))
+
+    _, said = graded({HONEST: unfiltered})
+    assert said == [f"{HONEST}: system calls are not filtered there (riscv64)"]
+
+
+def test_task_that_cannot_be_unpickled_is_refused_not_lost(monkeypatch):
+    monkeypatch.setattr(worker_module, "_address", lambda: HONEST)
+
+    def old(message, worker):
+        return worker_module.grade(b"\x80\x05cautograder.nowhere\nGone\n.")
+
+    with pytest.raises(CourseError, match="does not understand its task"):
+        graded({HONEST: old})
