@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
 from distributed.core import rpc
 
 HERE = "127.0.0.1"
+EMPTY: Mapping[str, str] = {}
 
 
 class DaskCluster:
@@ -29,10 +31,11 @@ class DaskCluster:
         self.processes: list[subprocess.Popen] = []
         self.address = self._scheduler()
 
-    def worker(self, course: Path) -> psutil.Process:
+    def worker(self, course: Path, **environment: str) -> psutil.Process:
         """Start a worker in a folder; return its process."""
         options = [self.address, "--nthreads", "1", "--no-nanny"]
-        return psutil.Process(self._start(["worker", *options], course).pid)
+        started = self._start(["worker", *options], course, environment)
+        return psutil.Process(started.pid)
 
     def wait_for(self, count: int) -> list[str]:
         """Wait until there are so many workers; return their addresses."""
@@ -73,13 +76,15 @@ class DaskCluster:
 
         return wait(address)
 
-    def _start(self, arguments: list[str], folder: Path) -> subprocess.Popen:
+    def _start(
+        self, arguments: list[str], folder: Path, environment: Mapping[str, str] = EMPTY
+    ) -> subprocess.Popen:
         command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
         with (self.folder / f"log-{len(self.processes)}").open("wb") as log:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=os.environ | {"TMPDIR": str(self.temporary)},
+                env={**os.environ, "TMPDIR": str(self.temporary), **environment},
                 stdout=log,
                 stderr=log,
             )

@@ -293,6 +293,62 @@ def test_unfit_workers_are_refused_with_what_differs(dask, other, tmp_path):
     assert outside in message
 
 
+def test_worker_without_bubblewrap_is_refused_with_what_is_missing(dask, tmp_path):
+    worker = dask.worker(COURSE.root, PATH=str(tmp_path))
+    dask.wait_for(1)
+    try:
+        message = refusal(dask.address)
+    finally:
+        dask.kill(worker)
+    assert re.search(r"can grade: tcp://127.0.0.1:\d+: .*bubblewrap", message)
+
+
+@pytest.fixture
+def other_code(tmp_path):
+    """Make a folder with another version of the grader's code."""
+    packages = tmp_path / "packages"
+    skip = shutil.ignore_patterns("__pycache__")
+    for name in ("autograder", "course_lib"):
+        shutil.copytree(COURSE.root / name, packages / name, ignore=skip)
+    shutil.copy(COURSE.root / "requirements.lock", packages)
+    return packages
+
+
+def test_worker_with_other_code_is_refused(dask, other_code):
+    with (other_code / "autograder/grading/judging.py").open("a") as file:
+        file.write("# another version\n")
+    worker = dask.worker(other_code, ATTENTION_COURSE=str(COURSE.root))
+    dask.wait_for(1)
+    try:
+        message = refusal(dask.address)
+    finally:
+        dask.kill(worker)
+    assert "differs from this one in the code of autograder or course_lib" in message
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("def grade(message): return object", "it answers with no text"),
+        ("del GradingRun", "it does not understand its task"),
+        ("del grade", "AttributeError: module 'autograder.grading.dask.worker' has"),
+        ("raise ModuleNotFoundError('torch')", "ModuleNotFoundError: torch"),
+        ("import os\ndef grade(message): os._exit(1)", "there is no worker at"),
+    ],
+)
+def test_worker_with_code_that_does_not_fit_is_refused(
+    dask, other_code, change, sentence
+):
+    with (other_code / "autograder/grading/dask/worker.py").open("a") as file:
+        file.write(f"\n\n{change}\n")
+    worker = dask.worker(other_code, ATTENTION_COURSE=str(COURSE.root))
+    dask.wait_for(1)
+    try:
+        assert sentence in refusal(dask.address)
+    finally:
+        dask.kill(worker)
+
+
 def test_address_of_a_worker_is_not_a_schedulers(dask, other, hasty):
     worker = dask.worker(other)
     address = dask.wait_for(1)[0]

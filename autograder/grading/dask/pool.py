@@ -11,12 +11,13 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.checking.exercise import Exercise
 from autograder.course import CourseError
+from autograder.grading.dask import worker as worker_module
 from autograder.grading.dask.answer import ChunkResult, OddAnswer, read
-from autograder.grading.dask.worker import GradingRun, dismiss, grade, packed
+from autograder.grading.dask.worker import GradingRun, packed
 from autograder.grading.judging import no_answer
 from autograder.grading.workers import GradingTask
 
@@ -130,8 +131,7 @@ class WorkerPool:
             self._answered_at = pending.sent_at
         try:
             future = self._client.submit(
-                grade,
-                packed(self._run, tasks),
+                *_call("grade", packed(self._run, tasks)),
                 key=f"grade-{uuid.uuid4().hex}",
                 workers=[*workers],
             )
@@ -218,7 +218,7 @@ class WorkerPool:
             _within(
                 ENDING,
                 lambda: self._client.run(
-                    dismiss, self._run.id, workers=workers, on_error="ignore"
+                    *_call("dismiss", self._run.id), workers=workers, on_error="ignore"
                 ),
             )
         self._pending.clear()
@@ -329,6 +329,19 @@ class WorkerPool:
             if reason:
                 workers_of.setdefault(reason, []).append(worker)
         return [f"{_names(each)}: {reason}" for reason, each in workers_of.items()]
+
+
+def _call(
+    name: str, argument: object
+) -> tuple[Callable[..., Any], str, dict[str, Any]]:
+    """Return a call of a function of ``worker`` as Dask is to make it.
+
+    Not the function itself: a Dask worker ends as a whole at one that it cannot import,
+    and it may be somebody else's.
+    """
+    path = worker_module.__name__
+    text = f"__import__('importlib').import_module({path!r}).{name}(argument)"
+    return eval, text, {"argument": argument}
 
 
 def _names(workers: Sequence[str]) -> str:
