@@ -67,7 +67,9 @@ class DaskCluster:
     def _scheduler(self) -> str:
         file = self.folder / "scheduler.json"
         options = ["--host", HERE, "--port", "0", "--scheduler-file", str(file)]
-        self._start(["scheduler", *options], self.folder)
+        # Dask waits five minutes for a worker that has stopped.
+        soon = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "6s"}
+        self._start(["scheduler", *options], self.folder, soon)
 
         def address() -> str:
             with contextlib.suppress(OSError, ValueError):

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import re
 import shutil
 import socket
@@ -460,6 +461,85 @@ def test_leaving_midway_ends_what_runs_on_the_workers(dask, two, tmp_path):
         family = graders(two[0])
         assert len(family) >= 4
     assert psutil.wait_procs(family, timeout=15)[1] == []
+
+
+REACHES = """
+import os, socket, sys
+def reach(address, family=socket.AF_INET):
+    try:
+        socket.socket(family).connect(address)
+        print("reached", address)
+    except OSError:
+        pass
+for port in {ports}:
+    reach(("127.0.0.1", port))
+for number in range(16):
+    reach("\\0attention-course-grader-" + str(number), socket.AF_UNIX)
+for name in os.environ:
+    if "DASK" in name.upper() or "COURSE" in name.upper():
+        print("has", name)
+for module in sys.modules:
+    if module.partition(".")[0] in ("distributed", "dask", "tornado", "pickle5"):
+        print("has", module)
+for number in range(3, 1000):
+    try:
+        if peer := socket.socket(fileno=os.dup(number)).getpeername():
+            print("peer", peer)  # the pair to the judge has no name
+    except OSError:
+        pass
+if os.path.exists("/proc/1"):
+    print("sees", os.listdir("/proc"))
+print("looked", {student!r})
+"""
+
+
+@pytest.mark.sandbox
+def test_submission_reaches_nothing_of_the_cluster(dask, two, tmp_path):
+    ports = [int(each.rpartition(":")[2]) for each in (dask.address, *dask.wait_for(2))]
+    code = REACHES.replace("{ports}", str(ports))
+    with Cluster(COURSE, SETTINGS, dask.address) as cluster:
+        (result,) = cluster.each(tasks(tmp_path, "a", code))
+    outputs = [*itertools.chain(*result.code_result.outputs.values())]
+    assert [output["text"] for output in outputs] == ["looked a\n"]
+    each = result.code_result.exercises
+    assert [e.points for e in each] == [e.max_points for e in each]
+
+
+@pytest.mark.thorough
+@pytest.mark.sandbox
+def test_worker_that_stops_costs_no_grade(dask, two, expected, tmp_path):
+    with Cluster(COURSE, SETTINGS, dask.address) as cluster:
+        coming = cluster.each(tasks(tmp_path, "abcdefgh", SLEEPS))
+        first = next(coming)
+        family = until_it_grades(two[1])
+        two[1].suspend()
+        done = [first, *coming]
+        assert len(cluster._pool.usable) == 1
+    assert {each.task.student: each.code_result for each in done} == expected
+    two[1].kill()
+    assert psutil.wait_procs(family, timeout=15)[1] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.sandbox
+def test_scheduler_that_stops_is_one_sentence(dask, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(pool_module, "SILENCE", 2.0)
+    monkeypatch.setattr(pool_module, "ENDING", 1.0)
+    worker = dask.worker(COURSE.root)
+    dask.wait_for(1)
+    scheduler = psutil.Process(dask.processes[0].pid)
+    try:
+        with (
+            pytest.raises(CourseError) as caught,
+            Cluster(COURSE, SETTINGS, dask.address) as cluster,
+        ):
+            for _ in cluster.each(tasks(tmp_path, "abcdefgh", SLEEPS)):
+                scheduler.suspend()
+    finally:
+        scheduler.resume()
+        dask.kill(worker)
+    assert str(caught.value).startswith(f"the Dask scheduler at {dask.address} is gone")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.thorough

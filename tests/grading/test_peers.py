@@ -323,3 +323,19 @@ def test_task_that_cannot_be_unpickled_is_refused_not_lost(monkeypatch):
 
     with pytest.raises(CourseError, match="does not understand its task"):
         graded({HONEST: old})
+
+
+@pytest.mark.parametrize(
+    ("address", "protected"),
+    [
+        ("tcp://127.0.0.1:8786", True),
+        ("tcp://[::1]:8786", True),
+        ("localhost:8786", True),
+        ("tls://grading.example.org:8786", True),
+        ("tcp://192.168.0.7:8786", False),
+        ("tcp://127.0.0.1.example.org:8786", False),
+        ("grading.example.org:8786", False),
+    ],
+)
+def test_address_that_others_can_listen_to_is_named(address, protected):
+    assert cluster_module._is_protected(address) is protected

@@ -7,13 +7,16 @@ Submissions go there in chunks, and only to workers that have the same course an
 working sandbox. A worker that is lost costs time, never a grade. Which workers are
 usable is decided in ``pool``; what runs on them is in ``worker``.
 
-The course's secret seed and the students' code travel with the tasks, and whoever can
-reach a scheduler can run anything on its workers: the cluster must be yours, on a
-network that you trust, or use TLS (``tls://…`` and Dask's own configuration).
+The course's secret seed and the students' code travel with the tasks, and Dask
+unpickles what it receives, here as there: whoever reaches the scheduler or a worker can
+run anything on all of these machines. They must be yours, on a network that you trust,
+or use TLS (``tls://…`` and Dask's own configuration). What ``answer`` checks is meant
+for workers that are broken or of another version.
 """
 
 import asyncio
 import contextlib
+import ipaddress
 import itertools
 import logging
 import sys
@@ -46,6 +49,11 @@ SAME_VERSIONS = ("distributed", "dask")  # packages that must be the same everyw
 LOGGERS = ("distributed", "tornado", "asyncio")  # their logs would be tracebacks
 CHUNK = 8  # submissions at once: some tenths of a second, so that a loss costs little
 CHUNKS_AHEAD = 2  # for each of the workers' threads, so that none waits for the next
+UNPROTECTED = (
+    "{} is not encrypted: who is on that network can read the seed and the "
+    "submissions, run programs on these machines and change grades; tls:// keeps them "
+    "out"
+)
 IDLE_SECONDS = 60.0  # until a grader ends whose client was killed
 
 
@@ -96,6 +104,8 @@ class Cluster:
         with contextlib.ExitStack() as stack:
             stack.enter_context(quiet())
             client = connect(self.address)
+            if not _is_protected(self.address):
+                self._say(UNPROTECTED.format(self.address))
             self._pool = WorkerPool(
                 client, self.address, self._run, self._exercises, self._say
             )
@@ -183,6 +193,18 @@ class Cluster:
         self._retries.append(
             replace(retried or RetriedTask(task), task=task, **changes)
         )
+
+
+def _is_protected(address: str) -> bool:
+    """Return whether nobody on the network can read or change what is sent."""
+    protocol, _, rest = address.rpartition("://")
+    host = rest.rpartition(":")[0].strip("[]")
+    if host == "localhost" or protocol == "tls":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _print_to_stderr(sentence: str) -> None:
