@@ -294,7 +294,7 @@ def test_unfit_workers_are_refused_with_what_differs(dask, other, tmp_path):
     assert outside in message
 
 
-def test_worker_without_bubblewrap_is_refused_with_what_is_missing(dask, tmp_path):
+def test_worker_without_bubblewrap_is_refused(dask, tmp_path):
     worker = dask.worker(COURSE.root, PATH=str(tmp_path))
     dask.wait_for(1)
     try:

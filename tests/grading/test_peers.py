@@ -100,23 +100,22 @@ def odd(change):
     """Return a worker that passes the probe, and then changes what it answers."""
 
     def answer(message, worker):
-        tasks = pickle.loads(message)[1]
-        said = honest(message, worker)
-        return said if tasks == [PROBE] else change(said)
+        right = honest(message, worker)
+        return right if pickle.loads(message)[1] == [PROBE] else change(right)
 
     return answer
 
 
 def changed(**changes):
     """Return a change of some fields of the answer."""
-    return lambda said: json.dumps(json.loads(said) | changes)
+    return lambda answer: json.dumps(json.loads(answer) | changes)
 
 
 def of_each(change):
     """Return a change of each result."""
 
-    def apply(said):
-        data = json.loads(said)
+    def apply(answer):
+        data = json.loads(answer)
         for result in data["results"]:
             change(result)
         return json.dumps(data)
@@ -143,36 +142,36 @@ def of_exercise(name, value):
     return of_verdicts(lambda v: v["exercises"][0].update({name: value}))
 
 
-def doubled(said):
-    data = json.loads(said)
+def doubled(answer):
+    data = json.loads(answer)
     return json.dumps(data | {"results": data["results"] * 2})
 
 
-def exchanged(said):
+def exchanged(answer):
     """Answer for a student who has not been asked for."""
-    data = json.loads(said)
+    data = json.loads(answer)
     data["results"][0]["key"] = "key of somebody else"
     return json.dumps(data)
 
 
-def slow(said):
-    data = json.loads(said)
+def slow(answer):
+    data = json.loads(answer)
     keys = [each["key"] for each in data["results"]]
     return json.dumps(data | {"results": [], "slow": keys})
 
 
 ODD_ANSWERS = {
-    "none_of_ours": lambda said: 17,
-    "class_of_another_version": lambda said: ChunkResult(ODD),
-    "no_json": lambda said: said[:-1],
-    "deep_json": lambda said: "[" * 100_000,
-    "list": lambda said: "[]",
+    "none_of_ours": lambda answer: 17,
+    "class_of_another_version": lambda answer: ChunkResult(ODD),
+    "no_json": lambda answer: answer[:-1],
+    "deep_json": lambda answer: "[" * 100_000,
+    "list": lambda answer: "[]",
     "nobody": changed(results=[]),
     "everybody_twice": doubled,
     "somebody_else": exchanged,
     "another_address": changed(worker="tcp://nobody:1"),
     "address_that_is_no_text": changed(worker=["x"]),
-    "no_address": lambda said: said.replace('"worker"', '"peer"'),
+    "no_address": lambda answer: answer.replace('"worker"', '"peer"'),
     "refusal_that_is_no_text": changed(results=[], refusal={"why": 1}),
     "neither_verdicts_nor_fault": of_each(lambda r: r.update(judged="")),
     "verdicts_that_are_a_list": of_each(lambda r: r.update(judged="[]")),
@@ -202,26 +201,26 @@ def hasty(monkeypatch):
 
 
 def graded(workers, students=STUDENTS, settings=None):
-    """Grade students on such workers; return the results and what was said."""
+    """Grade students on such workers; return the results and what was printed."""
     settings = settings or Settings(LESSON, 1)
-    said = []
-    cluster = Cluster(COURSE, settings, "tcp://nowhere:1", said.append)
+    sentences = []
+    cluster = Cluster(COURSE, settings, "tcp://nowhere:1", sentences.append)
     client = FakeClient(workers)
     cluster._pool = WorkerPool(
-        client, cluster.address, cluster._run, cluster._exercises, said.append
+        client, cluster.address, cluster._run, cluster._exercises, sentences.append
     )
     cluster._pool.probe()
     tasks = [GradingTask(name, f"key of {name}", ()) for name in students]
-    return [*cluster.each(tasks)], said
+    return [*cluster.each(tasks)], sentences
 
 
 @pytest.mark.parametrize("name", ODD_ANSWERS)
-def test_odd_answer_costs_its_worker_the_work_and_nobody_a_grade(name):
-    results, said = graded({ODD: odd(ODD_ANSWERS[name]), HONEST: honest})
+def test_odd_answer_costs_its_worker_its_work_only(name):
+    results, sentences = graded({ODD: odd(ODD_ANSWERS[name]), HONEST: honest})
     assert sorted(each.task.student for each in results) == STUDENTS
     assert [each.task.key for each in results if each.code_result != NOTHING] == []
     assert [each.fault for each in results if each.fault] == []
-    (sentence,) = said
+    (sentence,) = sentences
     assert sentence.startswith(f"not used: {ODD}: it answers with ")
     assert "\n" not in sentence
 
@@ -238,9 +237,9 @@ def test_worker_that_calls_a_last_try_slow_is_not_asked_without_end():
 
 
 def test_worker_that_answers_its_probe_oddly_gets_no_work():
-    results, said = graded({ODD: lambda *_: 17, HONEST: honest})
+    results, sentences = graded({ODD: lambda *_: 17, HONEST: honest})
     assert len(results) == len(STUDENTS)
-    assert len(said) == 1
+    assert len(sentences) == 1
 
 
 def test_students_name_is_never_the_workers_word():
@@ -272,11 +271,11 @@ def test_texts_that_cannot_be_encoded_are_stored(tmp_path):
 def test_worker_that_never_answers_loses_its_work_to_another(monkeypatch):
     monkeypatch.setattr(pool_module, "GRACE", 0.01)
     settings = Settings(LESSON, 1, budget=Budget(submission=0.1))
-    silent = odd(lambda said: None)
-    results, said = graded({ODD: silent, HONEST: honest}, settings=settings)
+    silent = odd(lambda answer: None)
+    results, sentences = graded({ODD: silent, HONEST: honest}, settings=settings)
     assert sorted(each.task.student for each in results) == STUDENTS
     assert [each.fault for each in results if each.fault] == []
-    (sentence,) = said
+    (sentence,) = sentences
     assert sentence.startswith(f"not used: {ODD}: it has not answered for ")
 
 
@@ -284,10 +283,10 @@ def test_only_silent_workers_end_in_one_sentence(monkeypatch):
     monkeypatch.setattr(pool_module, "GRACE", 0.01)
     settings = Settings(LESSON, 1, budget=Budget(submission=0.1))
     with pytest.raises(CourseError, match="it has not answered for"):
-        graded({ODD: odd(lambda said: None)}, settings=settings)
+        graded({ODD: odd(lambda answer: None)}, settings=settings)
 
 
-def test_probe_that_never_ends_is_not_waited_for_when_nobody_else_is_left(monkeypatch):
+def test_probe_without_end_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(pool_module, "FIRST_PROBE", 0.2)
     monkeypatch.setattr(pool_module, "OTHER_PROBES", 0.1)
     refuses = odd(changed(results=[], refusal="its sandbox has gone"))
@@ -296,7 +295,7 @@ def test_probe_that_never_ends_is_not_waited_for_when_nobody_else_is_left(monkey
 
 
 def test_worker_that_dies_over_and_over_leaves_a_reason_for_each(monkeypatch):
-    dies = odd(lambda said: ConnectionError("the worker has died"))
+    dies = odd(lambda answer: ConnectionError("the worker has died"))
     results, _ = graded({ODD: dies}, ["amara", "zoe"])
     assert sorted(each.task.student for each in results) == ["amara", "zoe"]
     faults = {each.fault for each in results}
@@ -311,8 +310,8 @@ def test_worker_of_a_machine_without_a_filter_is_named(monkeypatch):
     def unfiltered(message, worker):
         return changed(note=note)(honest(message, worker))
 
-    _, said = graded({HONEST: unfiltered})
-    assert said == [f"{HONEST}: system calls are not filtered there (riscv64)"]
+    _, sentences = graded({HONEST: unfiltered})
+    assert sentences == [f"{HONEST}: system calls are not filtered there (riscv64)"]
 
 
 def test_task_that_cannot_be_unpickled_is_refused_not_lost(monkeypatch):
