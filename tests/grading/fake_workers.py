@@ -59,7 +59,8 @@ def answer(connection, task, settings):
 
     dies: its worker is killed each time; once-dies: the first time. slow: the first
     try takes too long. fault: the engine fails. refused: there is no sandbox.
-    waits: two seconds. evil: all of its texts are an attacker's.
+    waits: two seconds. evil: all of its texts are an attacker's. budget: a fault that
+    says what a submission may take.
     """
     name = task.student
     if name == "dies" or (name == "once-dies" and not task.deaths):
@@ -70,6 +71,9 @@ def answer(connection, task, settings):
         return GradingTaskResult(task, None, {}, f"Traceback …\nKeyError: {EVIL}")
     if name == "evil":
         return evil_result(task)
+    if name == "budget":
+        seconds = settings.budget.submission
+        return GradingTaskResult(task, None, {}, f"it may take {seconds:g} seconds")
     if name == "fault":
         return GradingTaskResult(task, None, {}, "Traceback …\nKeyError: 'softmax'")
     if name == "refused":

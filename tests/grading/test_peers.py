@@ -6,11 +6,13 @@ The workers here are functions; what is between them and the class is the real t
 import itertools
 import json
 import pickle
+import sys
 from concurrent.futures import Future
 
 import pytest
 
 from autograder.checking.registry import load
+from autograder.commands import app as cli
 from autograder.course import CourseError
 from autograder.grading.dask import cluster as cluster_module
 from autograder.grading.dask import pool as pool_module
@@ -24,7 +26,8 @@ from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult
 from autograder.grading.session import Budget
 from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
-from tests.submissions import COURSE, LESSON
+from tests.grading import fake_workers
+from tests.submissions import COURSE, LESSON, Submission, open_course
 
 HONEST, ODD = "tcp://honest:1", "tcp://odd:1"
 STUDENTS = [*"abcdefghijklmnopqrst"]
@@ -231,7 +234,7 @@ def test_only_odd_workers_end_in_one_sentence():
     assert "can grade: tcp://odd:1: it answers with no result" in str(caught.value)
 
 
-def test_worker_that_calls_a_last_try_slow_is_not_asked_without_end():
+def test_last_try_that_is_slow_is_an_odd_answer():
     with pytest.raises(CourseError, match="it answers with a last try that is no"):
         graded({ODD: odd(slow)})
 
@@ -338,3 +341,72 @@ def test_task_that_cannot_be_unpickled_is_refused_not_lost(monkeypatch):
 )
 def test_address_that_others_can_listen_to_is_named(address, protected):
     assert cluster_module._is_protected(address) is protected
+
+
+# --- what a worker is told ---------------------------------------------------------
+
+
+FAKE_GRADER = """\
+import sys
+sys.path.insert(0, {!r})
+from autograder.grading.dask import worker
+from tests.grading import fake_workers
+worker.work = fake_workers.work
+worker.serve(int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Make a course folder with a submission that asks for its budget."""
+    folder = open_course(tmp_path / "course")
+    monkeypatch.chdir(folder)
+    Submission().write(folder, "budget")
+    return folder
+
+
+@pytest.fixture
+def through_dask(monkeypatch):
+    """Grade in processes as Dask's workers start them, without a sandbox."""
+    monkeypatch.setattr(worker_module, "START", FAKE_GRADER.format(str(COURSE.root)))
+    monkeypatch.setattr(worker_module, "_address", lambda: HONEST)
+    monkeypatch.setattr(worker_module, "_compare", lambda *_: None)
+
+    def answer(message, worker):
+        if pickle.loads(message)[1] == [PROBE]:
+            return honest(message, worker)
+        return worker_module.grade(message)
+
+    monkeypatch.setattr(
+        cluster_module, "connect", lambda _: FakeClient({HONEST: answer})
+    )
+    yield
+    for run in [*worker_module._runs]:
+        worker_module.dismiss(run)
+
+
+@pytest.mark.parametrize("where", [[], ["--dask", "tcp://127.0.0.1:1"]])
+@pytest.mark.parametrize(
+    ("options", "configured", "seconds"),
+    [
+        ([], "", 300),
+        ([], "c.AutogradeExporter.seconds_per_submission = 60", 60),
+        (
+            ["--seconds-per-submission", "90"],
+            "c.AutogradeExporter.seconds_per_submission = 60",
+            90,
+        ),
+    ],
+)
+def test_seconds_of_a_submission_reach_every_worker(
+    root, through_dask, monkeypatch, capsys, where, options, configured, seconds
+):
+    fake_workers.replace_workers(monkeypatch)
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write(configured + "\n")
+    words = ["autograder", "grade", "01", "--no-gradebook", *where, *options]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as end:
+        cli.run()
+    assert end.value.code == 1
+    assert f"it may take {seconds} seconds" in capsys.readouterr().err
