@@ -17,6 +17,7 @@ from pathlib import Path
 from autograder.course import Course, CourseError
 from autograder.gradebook.grades import StudentGrades, read_grades
 from autograder.gradebook.lateness import (
+    NO_TIME,
     LatePenalties,
     format_for_sqlite,
     parse_timestamp,
@@ -221,9 +222,8 @@ class Gradebook:
             return None
         if moment := parse_timestamp(timestamp):
             return format_for_sqlite(moment)
-        self._ignored[f"{lesson}/{entry.student}"] = (
-            f"{entry.student}: timestamp.txt for {lesson} holds no date and time, and "
-            "is ignored; whether it is late is not known"
+        self._ignored[f"{lesson}/{entry.student}"] = NO_TIME.format(
+            entry.student, lesson
         )
         return None
 

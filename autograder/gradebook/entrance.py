@@ -17,7 +17,7 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course import CourseError
-from autograder.gradebook.lateness import parse_timestamp
+from autograder.gradebook.lateness import NO_TIME, parse_timestamp
 from autograder.gradebook.safe_html import visible
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading.reading import (
@@ -53,6 +53,8 @@ def guard(converter: Any) -> None:
                 "%s: only the notebook is graded; beside it are %s", student, odd
             )
         moment = converter.coursedir.get_existing_timestamp(str(folder))
+        if moment is None and os.path.lexists(folder / TIMESTAMP):
+            converter.log.warning(NO_TIME.format(student, lesson))
         with tempfile.TemporaryDirectory() as almost_empty:
             if moment:
                 text = f"{moment.isoformat(' ')} UTC\n"
@@ -73,16 +75,33 @@ def guard_timestamps(coursedir: Any) -> None:
 
     It would wait for a pipe without end, and stop at what is no time.
     """
+    coursedir.get_existing_timestamp = _timestamp_in
 
-    def timestamp_in(folder: str) -> datetime | None:
-        path = Path(folder, TIMESTAMP)
-        try:
-            raw = read_bytes(path, path.parents[2], MAX_TIMESTAMP_BYTES)
-        except Unreadable:
-            return None
-        return parse_timestamp(raw.decode("utf-8", "replace"))
 
-    coursedir.get_existing_timestamp = timestamp_in
+def guard_formgrader() -> None:
+    """Make formgrader's lists read ``timestamp.txt`` in the same way.
+
+    One student's would keep the page of all from being shown. Called by
+    ``nbgrader_config.py`` where formgrader loads it.
+    """
+    from nbgrader.apps.api import NbGraderAPI
+
+    def submitted(api: NbGraderAPI, lesson: str, student: str) -> datetime | None:
+        directory = api.coursedir.submitted_directory
+        folder = api.coursedir.format_path(directory, student, lesson)
+        return _timestamp_in(str(Path(folder).absolute()))
+
+    NbGraderAPI.get_submitted_timestamp = submitted
+
+
+def _timestamp_in(folder: str) -> datetime | None:
+    """Return the time in a submission's folder; None if there is none to be read."""
+    path = Path(folder, TIMESTAMP)
+    try:
+        raw = read_bytes(path, path.parents[2], MAX_TIMESTAMP_BYTES)
+    except Unreadable:
+        return None
+    return parse_timestamp(raw.decode("utf-8", "replace"))
 
 
 def guard_log(log: Any) -> None:
@@ -120,15 +139,35 @@ class NotebookCollect(ExchangeCollect):
         guard_timestamps(self.coursedir)
         super().copy_files()
 
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """Return who has handed in and when, from the name of a folder of a student's.
+
+        Without a possible time it is older than all others.
+        """
+        name = Path(path).name
+        student, lesson, time = name.rsplit("+", 3)[:3]
+        moment = parse_timestamp(time)
+        if moment is None:
+            self.log.warning(NO_TIME.format(student, lesson))
+        return {
+            "username": student,
+            "filename": name,
+            "timestamp": moment or datetime.min,
+        }
+
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a submission; what cannot be read is named and left out."""
         source, folder = Path(src), Path(dest)
+        student = folder.parent.name
+        if fault := student_id_fault(student):
+            self.log.warning("%r is not collected: %s", student, fault)
+            return
         folder.mkdir(parents=True)
         names = sorted(path.name for path in source.glob("*.ipynb"))
         for name in [TIMESTAMP, *names[:MAX_ENTRIES]]:
             try:
                 raw = read_bytes(source / name, source.parent, MAX_BYTES)
             except Unreadable as error:
-                self.log.warning("%s: %s", folder.parent.name, error)
+                self.log.warning("%s: %s", student, error)
             else:
                 (folder / name).write_bytes(raw)

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 import warnings
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,12 @@ from autograder.startup import skip_address_parser
 MAX_TIMESTAMP = 64  # characters
 USUAL = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{6})?)(?: UTC)?", re.ASCII)
 EPOCH = datetime(1970, 1, 1)  # from which SQLAlchemy counts what it writes of durations
+EARLIEST = datetime(2000, 1, 1)  # the course is younger
+MAX_AHEAD = timedelta(days=1)  # of this machine's clock: others' may be wrong
+NO_TIME = (
+    "{}: the time of {} (timestamp.txt) is no date and time between 2000 and tomorrow, "
+    "and is ignored; whether it is late is not known"
+)
 TWO_DAYS = (datetime(2000, 1, 1), datetime(2001, 2, 2))
 CONFIGURES_PENALTIES = ("LateSubmissionPlugin", "AssignLatePenalties")
 
@@ -27,9 +33,10 @@ CONFIGURES_PENALTIES = ("LateSubmissionPlugin", "AssignLatePenalties")
 def parse_timestamp(text: str) -> datetime | None:
     """Return the time that ``timestamp.txt`` says, as nbgrader's ``parse_utc`` does.
 
-    None if it says none. Unlike there, a text that names no whole day is none: with
-    today's date for what is missing, the same submission would be late on one day and
-    not on another.
+    None if it says none. Unlike there, these are none, too: a text that names no whole
+    day (with today's date for what is missing, the same submission would be late on one
+    day and not on another), a zone that nobody knows, and a time at which nothing can
+    have been handed in.
 
     >>> parse_timestamp("2026-03-01T12:00:00+01:00")
     datetime.datetime(2026, 3, 1, 11, 0)
@@ -40,10 +47,13 @@ def parse_timestamp(text: str) -> datetime | None:
         return None
     try:
         if usual := USUAL.fullmatch(text):
-            return datetime.fromisoformat(usual[1])
-        return _parse_with_dateutil(text)
+            moment: datetime | None = datetime.fromisoformat(usual[1])
+        else:
+            moment = _parse_with_dateutil(text)
     except Exception:  # dateutil raises all sorts of things over untrusted text
         return None
+    latest = datetime.now(UTC).replace(tzinfo=None) + MAX_AHEAD
+    return moment if moment and EARLIEST <= moment <= latest else None
 
 
 def _parse_with_dateutil(text: str) -> datetime | None:
@@ -58,6 +68,8 @@ def _parse_with_dateutil(text: str) -> datetime | None:
             zone = int(name)  # seconds, whatever was meant: formgrader compares
         elif name[0].isalpha() and ".." not in name:  # it would open any file
             zone = dateutil.tz.gettz(name)
+        if zone is None:
+            return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of zones that it does not know
         one, other = (

@@ -5,6 +5,7 @@ unless the ``journal`` has the verdicts already.
 """
 
 import hashlib
+import os
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from autograder.grading.result import CodeResult, SubmissionResult
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook
 MAX_TIMESTAMP_BYTES = 200
+NO_TIMESTAMP = "none"  # which is no time, and differs from a file that is not there
 
 
 class Submission:
@@ -39,14 +41,19 @@ class Submission:
 
     @property
     def timestamp(self) -> str | None:
-        """When it was handed in, from nbgrader's ``timestamp.txt`` if there is one."""
+        """When it was handed in, from nbgrader's ``timestamp.txt`` if there is one.
+
+        ``NO_TIMESTAMP`` if that is empty, too long, or no file.
+        """
         path = self.path.with_name(TIMESTAMP)
+        if not os.path.lexists(path):
+            return None
         trusted_root = _submissions_root(self.path) or path.parent
         try:
             raw = read_bytes(path, trusted_root, MAX_TIMESTAMP_BYTES)
         except Unreadable:
-            return None
-        return raw.decode("utf-8", "replace").strip() or None
+            return NO_TIMESTAMP
+        return raw.decode("utf-8", "replace").strip() or NO_TIMESTAMP
 
     @cached_property
     def digest(self) -> str:

@@ -510,9 +510,25 @@ def test_unreadable_timestamp_is_noted_and_ignored(gradebook):
     )
     assert gradebook.enter(LESSON, [wrong]) == 0
     (note,) = gradebook.notes
-    assert note.startswith("amara: timestamp.txt")
+    assert note.startswith(f"amara: the time of {LESSON} (timestamp.txt)")
     assert "script" not in note
     assert gradebook.grades(LESSON)["amara"].timestamp == ""
+
+
+@pytest.mark.parametrize(
+    "timestamp", ["9999-12-31 23:59:59 UTC", "0001-01-01 00:00:00 UTC", "nan"]
+)
+def test_impossible_timestamp_costs_nothing_and_is_named(
+    root, gradebook, book, timestamp
+):
+    configure(root, "c.LateSubmissionPlugin.penalty_method = 'zero'")
+    book.update_or_create_assignment(LESSON, duedate=DUE)
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=timestamp)])
+    (note,) = gradebook.notes
+    assert "amara: the time" in note
+    assert "whether it is late is not known" in note
+    grades = gradebook.grades(LESSON)["amara"]
+    assert (grades.points, grades.late_penalty, grades.timestamp) == (SUM, 0.0, "")
 
 
 # --- where it is -----------------------------------------------------------------

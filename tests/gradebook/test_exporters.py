@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
@@ -168,6 +169,42 @@ def test_timestamp_that_is_no_file_is_none(tmp_path):
     assert coursedir.get_existing_timestamp(str(student)) is None
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: os.mkfifo(path),
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.mkdir(),
+        lambda path: path.write_text("soon"),
+        lambda path: path.write_text("NaN"),
+        lambda path: path.write_bytes(b"\xff\xfe"),
+        lambda path: path.write_text("9999-12-31 23:59:59 UTC"),
+        lambda path: path.write_text("2026-03-01 12:00:00 UTC" + " " * 1_000_000),
+    ],
+)
+def test_formgraders_list_is_not_stopped_by_a_timestamp(tmp_path, monkeypatch, write):
+    from nbgrader.apps.api import NbGraderAPI
+
+    before = NbGraderAPI.get_submitted_timestamp
+    monkeypatch.setattr(NbGraderAPI, "get_submitted_timestamp", before)  # to restore it
+    monkeypatch.setitem(sys.modules, "nbgrader.server_extensions.formgrader", None)
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(COURSE.root))
+    config = config.load_config()
+    config.CourseDirectory.root = str(tmp_path)
+    config.CourseDirectory.db_url = "sqlite://"
+    folder = tmp_path / "submitted" / "zoe" / LESSON
+    folder.mkdir(parents=True)
+    write(folder / "timestamp.txt")
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
+    assert api.get_submitted_timestamp(LESSON, "zoe") is None
+    (tmp_path / "submitted" / "amara" / LESSON).mkdir(parents=True)
+    assert api.get_submitted_timestamp(LESSON, "amara") is None
+    time = tmp_path / "submitted" / "amara" / LESSON / "timestamp.txt"
+    time.write_text("2026-03-01 12:00:00 UTC\n")
+    moment = datetime(2026, 3, 1, 12)
+    assert api.get_submitted_timestamp(LESSON, "amara") == moment
+
+
 def test_collect_takes_notebooks_and_no_links(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened / "notebooks", root / "notebooks")
@@ -201,6 +238,49 @@ def test_collect_takes_notebooks_and_no_links(opened, tmp_path):
         assert {p.name for p in folder(root, "submitted", student).iterdir()} == names
     message = " ".join(called.stderr.split())
     assert f"zoe: {LESSON}.ipynb is a link, not a file: hand in a copy" in message
+
+
+def test_collect_survives_odd_names_of_submissions(opened, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(opened / "notebooks", root / "notebooks")
+    shutil.copy(opened / "gradebook.db", root)
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    inbound = tmp_path / "exchange" / "attention" / "inbound"
+    real, future = "2026-03-01 12:00:00 UTC", "9999-03-01 12:00:00 UTC"
+    for student, time, text in (
+        ("zoe", "soon", "early"),
+        ("zoe", real, "real"),
+        ("zoe", future, "of the future"),
+        ("ben", "NaN", "only"),
+        ("..", real, "outside"),
+        ("<b>", real, "script"),
+        ("amara", real, "right"),
+    ):
+        sent = inbound / f"{student}+{LESSON}+{time}+abc"
+        sent.mkdir(parents=True)
+        (sent / "timestamp.txt").write_text(time)
+        (sent / f"{LESSON}.ipynb").write_text(text)
+    before = {path.name for path in root.iterdir()}
+    called = nbgrader(
+        root,
+        "collect",
+        LESSON,
+        f"--Exchange.root={tmp_path / 'exchange'}",
+        "--ExchangeCollect.check_owner=False",
+    )
+    assert called.returncode == 0, called.stderr
+    texts = {
+        path.parents[1].name: path.read_text()
+        for path in (root / "submitted").rglob("*.ipynb")
+    }
+    assert texts == {"zoe": "real", "ben": "only", "amara": "right"}
+    assert {path.name for path in root.iterdir()} <= before | {"submitted", ".jupyter"}
+    message = " ".join(called.stderr.split())
+    for student, fault in (
+        ("'<b>'", "holds <"),
+        ("ben", "is no date and time"),
+    ):
+        assert re.search(rf"{re.escape(student)}.*{fault}", message)
 
 
 def test_notebook_is_ours_and_ran_in_no_kernel(done):

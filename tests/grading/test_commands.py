@@ -358,6 +358,31 @@ def test_seconds_that_are_no_number_are_one_sentence(root, call):
     assert "must be a number of seconds" in refusal(call("grade", "01"))
 
 
+def test_times_that_cannot_be_are_named_and_stop_nobody(root, fake, call):
+    def write(student, text):
+        folder = root / "submitted" / student / LESSON
+        (folder / "timestamp.txt").write_text(text)
+
+    hand_in(root, "amara", "empty", "future", "long", "pipe", "nan", "zone")
+    write("amara", "2026-03-01 12:00:00 UTC\n")
+    write("empty", "")
+    write("future", "9999-12-31 23:59:59 UTC")
+    write("long", "2026-03-01 12:00:00 UTC" + " " * 1_000_000)
+    write("nan", "NaN")
+    write("zone", "2026-03-01 12:00:00 +99:99")
+    os.mkfifo(root / "submitted" / "pipe" / LESSON / "timestamp.txt")
+    code, out, err = call("grade", "01")
+    assert code == 0
+    assert len(out.splitlines()) == 8
+    times = dict.fromkeys(["empty", "future", "long", "nan", "pipe", "zone"], "")
+    assert sorted(line.partition(":")[0] for line in err.splitlines()) == [*times]
+    assert err.count("whether it is late is not known") == len(times)
+    grades = Gradebook(Course(root)).grades(LESSON)
+    assert {name: each.timestamp for name, each in grades.items()} == times | {
+        "amara": "2026-03-01 12:00:00"
+    }
+
+
 def test_default_jobs_fit_processors_and_memory(monkeypatch):
     limits = Limits()
     one = limits.memory * limits.processes + 2 * limits.disk
