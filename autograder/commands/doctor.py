@@ -14,11 +14,14 @@ from autograder.grading import classroom
 from autograder.grading.identity import LOCK
 from autograder.grading.inside import seccomp
 from autograder.grading.inside.isolation import Limits
+from autograder.grading.reading import printable_name
 from autograder.grading.sandbox import NoSandbox
+from autograder.grading.submission import SUBMITTED
 from autograder.grading.trial import SPACES, Trial, try_sandbox
 from course_lib.corpora.datasets import DATASETS
 from course_lib.corpora.download import is_cached
 
+MAX_ODD = 5  # folders that are named
 GIGABYTE, MEGABYTE = 1 << 30, 1 << 20
 TESTED_PYTHON = (3, 11)
 NAMED = ("torch", "numpy", "nbgrader")
@@ -48,6 +51,7 @@ def doctor(course: Course) -> int:
     say("\n".join(map(str, lines)))
     say("This machine:")
     others = [packages_line(), data_line(), *room_lines(course)]
+    others += odd_submissions_lines(course)
     say("\n".join(map(str, others)))
     return int(any(line.holds is False for line in [*lines, *others]))
 
@@ -168,3 +172,24 @@ def room_lines(course: Course) -> list[Line]:
         ),
         Line(free > 1 or None, f"{free:.0f} GiB of disk are free"),
     ]
+
+
+def odd_submissions_lines(course: Course) -> list[Line]:
+    """Return a line for each folder with links, pipes or devices; none if all is well.
+
+    They are not graded; nbgrader's own pages and commands may wait for or follow them.
+    """
+    from autograder.gradebook.entrance import (
+        odd_entries,
+    )  # it needs nbgrader's exchange
+
+    lines = []
+    for folder in sorted(course.root.glob(f"{SUBMITTED}/*/*")):
+        if odd := odd_entries(folder):
+            where = printable_name(str(course.relative(folder)))
+            lines.append(Line(None, f"in {where} are no files, remove them: {odd}"))
+    if len(lines) > MAX_ODD:
+        lines[MAX_ODD:] = [
+            Line(None, f"the same in {len(lines) - MAX_ODD} more folders")
+        ]
+    return lines

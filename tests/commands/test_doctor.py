@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.commands import doctor
+from autograder.course import Course
 from autograder.grading import cgroup, course_copy, trial
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.trial import Trial
@@ -163,3 +164,24 @@ def test_packages_that_differ_from_the_lock_are_named(monkeypatch, tmp_path):
     assert "torch 1.0.0, numpy 1.0" in line.text
     assert "nobody" not in line.text
     assert line.holds is None
+
+
+def test_what_is_no_file_in_a_submission_is_named(tmp_path):
+    course = Course(tmp_path)
+    assert doctor.odd_submissions_lines(course) == []
+    for student in "abcdefgh":
+        (tmp_path / "submitted" / student / "01").mkdir(parents=True)
+        (tmp_path / "submitted" / student / "01" / "01.ipynb").write_text("{}")
+    assert doctor.odd_submissions_lines(course) == []
+    os.mkfifo(tmp_path / "submitted" / "a" / "01" / "x\x1b]0;t\x07")
+    os.mkfifo(tmp_path / "submitted" / "b" / "01" / "x")
+    (tmp_path / "submitted" / "b" / "01" / "y").symlink_to("/dev/zero")
+    one, other = doctor.odd_submissions_lines(course)
+    assert one.text == "in submitted/a/01 are no files, remove them: x�]0;t� (a pipe)"
+    assert other.text.endswith(
+        "submitted/b/01 are no files, remove them: x (a pipe), y (a link)"
+    )
+    assert other.holds is None
+    for student in "cdefgh":
+        os.mkfifo(tmp_path / "submitted" / student / "01" / "x")
+    assert doctor.odd_submissions_lines(course)[-1].text == "the same in 3 more folders"
