@@ -29,14 +29,15 @@ SEED_BITS = 128
 SEED_TEXT = re.compile(f"[0-9a-f]{{{SEED_BITS // 4}}}")  # int() would take "-5", "ab"
 PACKAGES = Path(autograder.__file__).parent, Path(course_lib.__file__).parent
 LOCK = PACKAGES[0].parent / "requirements.lock"
-# Everything decides but what is named here: a folder that is added later does, too.
+# Everything decides but what is named here: a folder that is added later does, too. So
+# do figures and experiments: lessons import them, and what they import is shown.
 NOT_DECIDING = frozenset(
     {
         *("autograder/commands", "autograder/dashboard", "autograder/demo"),
         *("autograder/gradebook", "autograder/notebooks", "autograder/workspace"),
-        *("course_lib/corpora", "course_lib/experiments", "course_lib/figures"),
     }
 )
+SUFFIXES = ".py", ".json"  # of what a submission can import, or what it reads
 INSTALLED = ("numpy", "torch")  # where somebody has not followed the lock
 
 
@@ -119,12 +120,14 @@ def digest_of(packages: Iterable[Path]) -> bytes:
 
 
 def _sources(packages: Iterable[Path]) -> Iterator[tuple[str, Path]]:
-    """Yield the modules that verdicts depend on: their names and their files.
+    """Yield the files that verdicts depend on, with their names.
 
     A module's name is its path, the package's folder first: ``autograder/course.py``.
     """
     for package in packages:
-        for path in package.rglob("*.py"):
+        for path in package.rglob("*.*"):
+            if path.suffix not in SUFFIXES:
+                continue
             name = path.relative_to(package.parent)
             folders = {folder.as_posix() for folder in name.parents}
             if not folders & NOT_DECIDING:

@@ -53,15 +53,19 @@ class Module:
                 yield ".".join([root, *reversed(parts)])
 
 
-@functools.cache
 def _module(name: str) -> Module | None:
-    """Return a module of the course; None for any other name."""
+    """Return a module of the course as it is now; None for any other name."""
     first, *parts = name.split(".")
     if first != course_lib.__name__:
         return None
     path = FOLDER.joinpath(*parts)
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return Module(name, ast.parse(path.read_text("utf-8"))) if path.exists() else None
+    return _parsed(name, path.read_text("utf-8")) if path.exists() else None
+
+
+@functools.cache
+def _parsed(name: str, text: str) -> Module:
+    return Module(name, ast.parse(text))
 
 
 class LessonNeeds:
@@ -109,9 +113,9 @@ class LessonNeeds:
         """Add a module, or that of a function, and the packages around it."""
         parts = name.split(".")
         for length in range(1, len(parts) + 1):
-            module = _module(".".join(parts[:length]))
-            if module and module.name not in self.modules:
-                self.modules[module.name] = module
+            inner = ".".join(parts[:length])
+            if inner not in self.modules and (module := _module(inner)):
+                self.modules[inner] = module
                 self._run(module)
 
     def _need(self, name: str) -> None:

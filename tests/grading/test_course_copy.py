@@ -10,7 +10,7 @@ import pytest
 
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
-from autograder.grading import course_copy
+from autograder.grading import course_copy, lesson_needs
 from autograder.grading.course_copy import (
     make_copy,
     modules_of,
@@ -18,6 +18,7 @@ from autograder.grading.course_copy import (
     watched_functions,
 )
 from autograder.grading.inside.library import EVERY
+from autograder.grading.lesson_needs import LessonNeeds
 from autograder.grading.release import load_release
 from tests.submissions import COURSE, EXERCISES, LESSON
 
@@ -203,3 +204,15 @@ def test_temporary_folder_removes_those_of_killed_graders(tmp_path, monkeypatch)
         left = {path.name for path in tmp_path.iterdir()} - {Path(folder).name}
     assert left == {*names[1:]}
     assert not Path(folder).exists()
+
+
+def test_needs_are_those_of_the_modules_as_they_are_now(tmp_path, monkeypatch):
+    monkeypatch.setattr(lesson_needs, "FOLDER", tmp_path)
+    for name in ("__init__", "figures", "masks", "heads"):
+        (tmp_path / f"{name}.py").write_text("")
+    for name in ("masks", "heads"):  # a warm grader's process outlives a change
+        (tmp_path / "figures.py").write_text(f"from course_lib import {name}\n")
+        needs = LessonNeeds(["from course_lib import figures"])
+        assert {*needs.modules} == {
+            *("course_lib", "course_lib.figures", f"course_lib.{name}")
+        }

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.course import Course, CourseError
 from autograder.grading import identity
 from autograder.grading import journal as module
+from autograder.grading.course_copy import make_copy
 from autograder.grading.identity import course_version, digest_of, verdict_key
 from autograder.grading.journal import FORMAT, NAME, Journal, JournalEntry
-from autograder.grading.release import Cell
+from autograder.grading.release import Cell, load_release
 from autograder.grading.result import CodeResult, SubmissionResult
 from tests.submissions import COURSE, LESSON
 
@@ -249,6 +251,9 @@ def packages(tmp_path, *modules):
         *("autograder/new.py", "autograder/exercises/new.py"),
         *("autograder/grading/inside/new.py", "autograder/a_new_folder/new.py"),
         *("course_lib/new.py", "course_lib/nn/training/new.py"),
+        # What their modules import decides what a submission can import.
+        *("course_lib/figures/new.py", "course_lib/experiments/new.py"),
+        *("course_lib/corpora/new.py", "course_lib/experiments/new.json"),
         # A folder's name decides nothing deeper down.
         "autograder/grading/figures/new.py",
     ],
@@ -256,6 +261,20 @@ def packages(tmp_path, *modules):
 def test_new_module_of_the_grader_changes_the_version(tmp_path, name):
     before = digest_of(packages(tmp_path))
     assert digest_of(packages(tmp_path, name)) != before
+
+
+@pytest.mark.parametrize("lesson", COURSE.lessons)
+def test_whatever_a_submission_can_import_decides(tmp_path, lesson):
+    release = load_release(COURSE, lesson)
+    exercises = [load(name) for name in release.exercises]
+    make_copy(tmp_path, exercises, release.own_code)
+    copied = {
+        path.relative_to(tmp_path / "course").as_posix()
+        for path in (tmp_path / "course" / "course_lib").rglob("*.*")
+    }
+    deciding = {name for name, _ in identity._sources(identity.PACKAGES)}
+    assert copied - deciding == set()
+    assert len(copied) > 40
 
 
 @pytest.mark.parametrize("folder", sorted(identity.NOT_DECIDING))
