@@ -390,7 +390,16 @@ def asks_the_grader_for_an_array_of_three_gigabytes(submission, world):
 
 @hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
 def asks_the_grader_for_three_gigabytes_with_a_few_bytes(submission, world):
+    # Refused by the size of what is sent: nothing is computed.
     asking(submission, "return scaled_scores(*[np.ones((20_000, 1), np.int8)] * 2)")
+
+
+# The most rows that may be sent. Their product fits and takes a second on a quiet
+# machine, two at most (``CALLBACK_SECONDS``), in each of eight calls; all of them are
+# made once more if one has taken the two.
+@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=35)
+def asks_the_grader_for_two_gigabytes_with_a_few_bytes(submission, world):
+    asking(submission, "return scaled_scores(*[np.ones((16_000, 1), np.int8)] * 2)")
 
 
 @hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
