@@ -36,6 +36,7 @@ EndProfile = Callable[[], Iterable[str]]  # returns the names of operators
 EVERY = ""  # stands for every exercise
 CALLED = "autograder.called"
 COURSE = "course_lib."
+OPERATOR = "aten::"  # before the names of PyTorch's own, not of what a learner compiles
 # Under which name a call of them is recorded. It costs an answer a few microseconds for
 # each of its operators: no more are listed than names and words leave uncovered.
 OPERATORS = {
@@ -111,11 +112,22 @@ class LibraryCalls:
         """
         self.functions = {name: frozenset(each) for name, each in functions.items()}
         self.operators = {
-            exercise: {op: name for name in names for op in OPERATORS.get(name, ())}
+            exercise: {_event(op): n for n in names for op in OPERATORS.get(n, ())}
             for exercise, names in functions.items()
         }
-        modules = list(sys.modules.values())
-        self.files = {getattr(module, "__file__", None) for module in modules} - {None}
+        files = {
+            name: getattr(sys.modules[name], "__file__", None)
+            for name in [*sys.modules]
+        }
+        self.files = {*files.values()} - {None}
+        # The course's own functions announce themselves however they are loaded.
+        watched = {_package(each) for each in _of_libraries(functions)} | {
+            _package(__name__)
+        }
+        watched.discard(_package(COURSE))
+        self.watched_files = {
+            file for name, file in files.items() if _package(name) in watched
+        } - {None}
         self.unwatched: set[str] = set()  # they show in the answer's text alone
         self.exercise = ""
         self.names: Mapping[str, Any] | None = None  # None before the first cell
@@ -186,7 +198,7 @@ class LibraryCalls:
             self.add(event)
         elif event == "exec":
             code = arguments[0]
-            if type(code) is CodeType and code.co_filename in self.files:
+            if type(code) is CodeType and code.co_filename in self.watched_files:
                 self._reach_around(LOADER)
         else:
             self._reach_around(AROUND[event])
@@ -221,13 +233,13 @@ class LibraryCalls:
         if self.calls:
             return
         for name in profile:
-            name = name.removeprefix("aten::").partition(": ")[0]
+            name = name.partition(": ")[0]
             if name in operators:
                 self.calls.setdefault(operators[name], self._line_with(name))
 
     def _line_with(self, operator: str) -> str:
         """Return the answer's line that names an operator; none shows in a profile."""
-        name = operator.strip("_").partition(":")[0]
+        name = operator.removeprefix(OPERATOR).strip("_").partition(":")[0]
         for line in self.lines.get(self.exercise, ()):
             if name in line and not line.startswith("def "):
                 return line
@@ -240,11 +252,8 @@ def watch(functions: Mapping[str, Sequence[str]]) -> LibraryCalls:
     functions : for each exercise the names of those that would answer it; the course's
         own announce themselves, and need nothing here
     """
-    library = {
-        name for exercise in {*functions} - {EVERY} for name in functions[exercise]
-    }
     library_calls = LibraryCalls(functions)
-    for name in sorted(library):
+    for name in sorted(_of_libraries(functions)):
         if not name.startswith(COURSE) and not _watch(name):
             library_calls.unwatched.add(name)
     _start_profile(all_threads=False)()  # the first one takes longer
@@ -267,6 +276,20 @@ def announce(definition: ast.AST, name: str) -> None:
             text = f"__import__('sys').audit({CALLED!r}, {name!r})"
             after = 1 if ast.get_docstring(function, clean=False) else 0
             function.body[after:after] = ast.parse(text).body
+
+
+def _of_libraries(functions: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the functions that answer some exercise, without those of every one."""
+    return {name for each in {*functions} - {EVERY} for name in functions[each]}
+
+
+def _package(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _event(operator: str) -> str:
+    """Return an operator's name in a profile; a bare one there is a learner's own."""
+    return operator if "::" in operator else OPERATOR + operator
 
 
 def _private_parts(lines: Sequence[str]) -> str:

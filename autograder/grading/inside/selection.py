@@ -11,12 +11,13 @@ would run it. Nothing is run: a branch counts as taken, and a loop as run once.
 import ast
 import builtins
 import functools
+import itertools
 import re
 import warnings
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -28,6 +29,12 @@ MAX_NON_PYTHON_LINES = 60
 MAX_CELL_LENGTH = 200_000  # characters: Python needs 900 bytes to parse each
 # Where these are used, names may be in strings: eval("q @ k.T"), %time f(x), !echo {x}.
 INDIRECT = {"eval", "exec", "globals", "locals", "vars", "get_ipython"}
+# With these a statement may bind, or change, what its text does not name.
+UNSEEN = re.compile(
+    r"\b(eval|exec|compile|globals|locals|vars|get_ipython|[sd]e[tl]attr|builtins|modules"
+    r"|patch|__(builtins|dict|setattr|setitem|globals)__)\b"
+)
+MAX_PARTS = 200  # statements of a cell that are read one by one
 # Magics whose text runs as Python in the notebook; before it there may be options.
 RUNS_PYTHON = {"time", "timeit", "capture", "prun"}
 OPTIONS = re.compile(r"(-\S+\s+)*")
@@ -337,11 +344,11 @@ def chosen_cells(cells: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def texts_behind(cells: Sequence[tuple[str, str, str]]) -> dict[str, str]:
-    """Return for each exercise its cell's text, and those of the own cells it needs.
+    """Return for each exercise its cell's text, and what it needs of the own cells.
 
     cells : role, source and exercise of each
     """
-    own = [(names_of(text), text) for role, text, _ in cells if role == "own"]
+    own = [part for role, text, _ in cells if role == "own" for part in _parts(text)]
     texts = {}
     for role, text, exercise in cells:
         if role == "solution":
@@ -353,6 +360,31 @@ def texts_behind(cells: Sequence[tuple[str, str, str]]) -> dict[str, str]:
                 needs.update(*(names.needs for names, _ in used))
             texts[exercise] = "\n".join(behind)
     return texts
+
+
+def _parts(source: str) -> list[tuple[Names, str]]:
+    """Return a cell's statements, each with its names.
+
+    One that may bind names unseen counts as binding all that the cell binds.
+    """
+    whole = names_of(source)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ends = [node.end_lineno for node in ast.parse(source).body]
+    except Exception:  # magics, or a text that breaks the parser
+        return [(whole, source)]
+    if len(ends) > MAX_PARTS:
+        return [(whole, source)]
+    lines = re.split(r"\r\n?|\n", source)
+    parts = ["\n".join(lines[i:j]) for i, j in itertools.pairwise([0, *ends])]
+    names = [
+        replace(names_of(part), binds=whole.binds)
+        if UNSEEN.search(part)
+        else names_of(part)
+        for part in parts
+    ]
+    return [*zip(names, parts, strict=True)]
 
 
 def _binder(index: int, binders: list[int], running: set[int]) -> int | None:
