@@ -50,7 +50,8 @@ class CaseVerdict:
 class Flag:
     """Something for the instructor's eyes: an answer that calls a library's function.
 
-    exercise : the exercise it concerns
+    exercise : the exercise it concerns; "" for the notebook, where no answer can be
+        told from the others: its first exercise then holds it
     what : the function that was called, with its dotted name
     line : the learner's line that calls it, as far as known
     """
@@ -58,6 +59,11 @@ class Flag:
     exercise: str
     what: str
     line: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Who calls it, and the verb."""
+        return "the answer calls" if self.exercise else "a cell of the notebook calls"
 
 
 @dataclass(frozen=True)

@@ -256,6 +256,7 @@ def line(result: SubmissionResult) -> str:
         return f"{row}  invalid: {result.reason}"
     remarks = [(each.exercise, _remarks(each)) for each in result.exercises]
     marks = [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
+    marks += ["the notebook: review"] * any(not flag.exercise for flag in result.flags)
     return f"{row}  {'; '.join(marks)}".rstrip()
 
 
@@ -265,7 +266,7 @@ def _remarks(exercise: ExerciseResult) -> str:
     if exercise.points < exercise.max_points:
         failed = [case.status for case in exercise.cases if case.status != "ok"]
         remarks.append(exercise.diagnosis or max(failed, key=failed.count))
-    if exercise.flags:
+    if any(flag.exercise for flag in exercise.flags):
         remarks.append("review")
     return ", ".join(remarks)
 
@@ -306,7 +307,7 @@ def result_in_words(result: SubmissionResult) -> str:
 
 def _flag_in_words(flag: Flag) -> str:
     line = f" in `{one_line(flag.line)}`" if flag.line else ""
-    return f"  For your review: the answer calls {flag.what}{line}"
+    return f"  For your review: {flag.subject} {flag.what}{line}"
 
 
 def _lesson_of(course: Course, path: Path) -> str:

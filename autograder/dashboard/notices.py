@@ -12,6 +12,7 @@ STAGES = {"reading": "reading the file", "cells": "running the cells"}
 class LibraryCall:
     """A library's function that answers to one exercise call.
 
+    exercise : "" for the notebook as a whole
     function : its dotted name
     lines : the student and the line that calls it, "" if it is not known
     """

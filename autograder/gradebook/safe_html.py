@@ -8,7 +8,7 @@ data from the journal, and every word in them may be a learner's.
 import re
 from collections.abc import Sequence
 
-from autograder.checking.result import CaseVerdict, ExerciseResult
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.messages.report import Claim, region
 
 # What moves a cursor, clears a terminal, or sets the title of a window.
@@ -77,7 +77,7 @@ def verdicts_html(exercise: ExerciseResult) -> str:
             for case, why in zip(exercise.cases, reasons, strict=False)
         ],
         [line.removeprefix(CLOSING) for line in lines if line.startswith(CLOSING)],
-        [_flag(visible(flag.what), visible(flag.line)) for flag in exercise.flags],
+        [_flag(flag) for flag in exercise.flags],
     )
     # MathJax takes what is between two of these for a formula, and a formula may hold a
     # link; in elements of their own they mark nothing. Our tags have neither.
@@ -124,6 +124,6 @@ def _claim(case: CaseVerdict) -> str:
     return f"{visible(case.claim)} ({points})"
 
 
-def _flag(function: str, line: str) -> str:
-    where = f" in `{line}`" if line else ""
-    return f"For review by a person: the answer calls `{function}`{where}"
+def _flag(flag: Flag) -> str:
+    where = f" in `{visible(flag.line)}`" if flag.line else ""
+    return f"For review by a person: {flag.subject} `{visible(flag.what)}`{where}"

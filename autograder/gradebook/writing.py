@@ -94,8 +94,11 @@ def _remark(result: SubmissionResult, exercise: ExerciseResult) -> str:
     if result.status == "invalid":
         remark = f"Nothing could be graded: {result.reason}"
     elif exercise.flags:
-        functions = ", ".join(dict.fromkeys(flag.what for flag in exercise.flags))
-        remark = f"For review: the answer calls {functions}"
+        called: dict[str, list[str]] = {}
+        for flag in exercise.flags:
+            called.setdefault(flag.subject, []).append(flag.what)
+        calls = "; ".join(f"{who} {', '.join(each)}" for who, each in called.items())
+        remark = f"For review: {calls}"
     else:
         return ""
     remark = " ".join(remark.split())[:MAX_REMARK].translate(PLAIN)

@@ -9,6 +9,7 @@ limits. So this has a clock of its own, which runs while the sandbox does not.
 """
 
 import copy
+import itertools
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ from autograder.grading.child_client import (
     key_of,
     planned_call,
 )
+from autograder.grading.inside.library import ALSO_RECORDED
 from autograder.grading.session import Session, TimedOutOnce
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
@@ -97,9 +99,8 @@ def judge_all(
             alone = answer.judged()
         if alone.points > results[answer.exercise.name].points:
             results[answer.exercise.name] = replace(alone, calls=())
-    return tuple(
-        replace(result, flags=_flags(session, name)) for name, result in results.items()
-    )
+    flags = _said_once({name: _flags(session, name) for name in results}, session)
+    return tuple(replace(result, flags=flags[name]) for name, result in results.items())
 
 
 def _is_clear(result: ExerciseResult) -> bool:
@@ -314,6 +315,33 @@ def _flags(session: Session, exercise: str) -> tuple[Flag, ...]:
         flag if flag.line else replace(flag, line=_import_line(session, name))
         for name, flag in sorted(flags.items())
     )
+
+
+def _said_once(
+    flags: Mapping[str, tuple[Flag, ...]], session: Session
+) -> dict[str, tuple[Flag, ...]]:
+    """Return the flags; what marks every answer marks the notebook instead, once.
+
+    A cell that reaches around the watch on libraries may have done it for any answer.
+    """
+    marked = [
+        {flag.what for flag in flags[name]} & {*ALSO_RECORDED}
+        for name in flags
+        if name in session.called
+    ]
+    shared = set.intersection(*marked) if len(marked) > 1 else set()
+    once: dict[str, Flag] = {}
+    for flag in sorted(
+        itertools.chain(*flags.values()), key=lambda flag: not flag.line
+    ):
+        if flag.what in shared:
+            once.setdefault(flag.what, replace(flag, exercise=""))
+    rest = {
+        name: tuple(flag for flag in each if flag.what not in shared)
+        for name, each in flags.items()
+    }
+    first = next(iter(flags), "")
+    return rest | ({first: (*once.values(), *rest[first])} if once else {})
 
 
 def _import_line(session: Session, function: str) -> str:

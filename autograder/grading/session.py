@@ -86,6 +86,7 @@ class Session:
         that has seen an input of one gets no call of a visible case any more, whose
         messages could tell it
     flags : calls of library functions in place of an answer
+    called : exercises whose answers have been called
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Session:
         self.named: set[tuple[tuple[str, ...], int]] = set()
         self.flags: set[Flag] = set()
         self._watched = {name for each in sandbox.library.values() for name in each}
+        self.called: set[str] = set()
         self._start = time.monotonic()
         self._n_children = 0
         self._reserved = 0.0
@@ -274,6 +276,7 @@ class Session:
             self._child_has_seen_hidden = self.hidden
             client.call(exercise, when, calls, bound)
             reply = client.reply(self._seconds_of_call(exercise))
+        self.called.add(exercise)
         self._flag(exercise, reply.library_calls)
         raised = reply.result.raised
         if raised and self.hidden and not self._has_line(exercise, raised):

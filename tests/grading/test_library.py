@@ -89,6 +89,21 @@ def test_own_answer_is_not_flagged(sandbox, text):
     assert flagged == set()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return torch.nn.functional.softmax(y, -1).tolist()",
+        "return torch.autograd.functional.jacobian(torch.exp, y).tolist()",
+        "import subprocess; subprocess.run('true')",
+    ],
+)
+def test_one_line_is_flagged_once(sandbox, line):
+    """What a library's function calls in its turn is no second mark."""
+    text = SOFTMAX.replace("return {}", line)
+    _, flagged = flags(sandbox, "softmax", text, [0.0, 0.0])
+    assert len(flagged) == 1
+
+
 def test_library_answer_may_be_used_in_another_exercise(sandbox):
     text = "import torch\ndef attention(q):\n    return torch.softmax(q, -1).tolist()"
     outcome, flagged = flags(sandbox, "attention", text, torch.zeros(2))
@@ -284,6 +299,10 @@ torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)
 assert calls.end() == []
 calls.begin("attention")
 torch.softmax(x @ x.T, -1) @ x
+assert calls.end() == []
+calls.begin("layer_norm")
+with torch.profiler.record_function("layer_norm"):  # so named by the learner
+    (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
 assert calls.end() == []
 """
 

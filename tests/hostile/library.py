@@ -4,7 +4,6 @@ The course's own functions have no body while they are graded, so they earn noth
 """
 
 from tests.hostile import hostile
-from tests.submissions import EXERCISES
 
 FAMILY = "answers with the library"
 BILINEAR, SOFTMAX, ATTENTION = "bilinear_scores", "softmax", "attention"
@@ -293,7 +292,7 @@ def softmax_of_torch_in_a_nested_function(submission, world):
     through_torch(submission, "next(way(x, axis) for way in ways)", above)
 
 
-ALL = tuple(EXERCISES)
+WHOLE = ""  # what no single exercise can be marked for is said once
 FROM_NN = """
 import torch
 from course_lib.nn.attention import attention as course_attention
@@ -551,7 +550,7 @@ def softmax(x, axis=-1):
 """
 
 
-@hostile(FAMILY, flagged=ALL, seconds=8)
+@hostile(FAMILY, flagged=(WHOLE,), seconds=8)
 def softmax_of_a_process_that_a_cell_has_started(submission, world):
     submission.answer(SOFTMAX, SERVER)
 
@@ -596,16 +595,71 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=ALL, seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
 def library_searched_in_memory(submission, world):
     submission.own(
         "import gc\n\nfunctions = [x for x in gc.get_objects() if callable(x)]"
     )
 
 
-@hostile(FAMILY, flagged=ALL, seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
 def library_reached_through_c(submission, world):
     submission.own("import ctypes\n\nlibrary = ctypes.CDLL(None)")
+
+
+@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+def library_loaded_anew_in_a_scratch_cell(submission, world):
+    submission.own("import importlib, torch\n\nimportlib.reload(torch.nn.functional)")
+
+
+@hostile(FAMILY, flagged=(WHOLE, BILINEAR), seconds=5)
+def library_searched_in_memory_and_called(submission, world):
+    submission.own(
+        "import gc\n\nfunctions = [x for x in gc.get_objects() if callable(x)]"
+    )
+    submission.answer(BILINEAR, BILINEAR_LAYER)
+
+
+KEPT_IN_A_HELPER = """
+import numpy as np
+import torch
+
+print("here they are:", len(dir(torch)))
+bare = torch._C.TensorBase.softmax
+
+
+def even(x, axis):
+    return bare(x, axis)
+"""
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_private_names_of_one_statement_among_others(submission, world):
+    submission.own(KEPT_IN_A_HELPER, above=SOFTMAX)
+    through_torch(submission, "even(x, axis)")
+
+
+@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+def softmax_of_private_names_bound_unseen(submission, world):
+    unseen = KEPT_IN_A_HELPER.replace("bare =", "globals()['bare'] =")
+    submission.own(unseen, above=SOFTMAX)
+    through_torch(submission, "even(x, axis)")
+
+
+@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+def softmax_of_private_names_put_into_numpy(submission, world):
+    text = "import torch\nimport numpy as np\n\nnp.even = torch._C.TensorBase.softmax"
+    submission.own(text, above=SOFTMAX)
+    through_torch(submission, "np.even(x, axis)")
+
+
+@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+def softmax_of_torch_in_a_function_of_its_own_name(submission, world):
+    above = (
+        "import torch\n\n\n@torch.jit.script\ndef _softmax(x: torch.Tensor, axis: int):\n"
+        "    return x.softmax(axis)"
+    )
+    through_torch(submission, "_softmax(x, axis)", above)
 
 
 def by_private_parts(submission, imported, expression):

@@ -204,9 +204,14 @@ class LibraryCalls:
             self._reach_around(AROUND[event])
 
     def add(self, function: str) -> None:
-        """Record a call, if an answer is being judged."""
-        if self.exercise:
-            self.calls.setdefault(function, self._line())
+        """Record a call, if an answer is being judged, unless its line has one.
+
+        What that one calls in its turn has the same line.
+        """
+        if self.exercise and function not in self.calls:
+            line = self._line()
+            if not line or line not in self.calls.values():
+                self.calls[function] = line
 
     def _reach_around(self, name: str) -> None:
         """Record it for the exercise whose answer, or whose cell, is running."""
@@ -230,7 +235,7 @@ class LibraryCalls:
         except RuntimeError:  # the answer has ended it
             self.calls.setdefault(PROFILER, "")
             return
-        if self.calls:
+        if self.calls.keys() - self.around[EVERY].keys():
             return
         for name in profile:
             name = name.partition(": ")[0]
