@@ -94,9 +94,9 @@ def _remark(result: SubmissionResult, exercise: ExerciseResult) -> str:
     if result.status == "invalid":
         remark = f"Nothing could be graded: {result.reason}"
     elif exercise.flags:
-        called: dict[str, list[str]] = {}
+        called: dict[str, dict[str, None]] = {}
         for flag in exercise.flags:
-            called.setdefault(flag.subject, []).append(flag.what)
+            called.setdefault(flag.subject, {})[flag.what] = None
         calls = "; ".join(f"{who} {', '.join(each)}" for who, each in called.items())
         remark = f"For review: {calls}"
     else:

@@ -42,6 +42,19 @@ def test_library_call_is_for_review_and_named_once():
     assert entry.comment("softmax") == "For review: the answer calls torch.softmax"
 
 
+def test_mark_of_the_notebook_says_so_at_the_exercise_that_holds_it():
+    flags = (
+        Flag("", "gc.get_objects", "gc.get_objects()"),
+        Flag("softmax", "torch.softmax"),
+    )
+    entry = gradebook_entry(result(exercise("softmax", "ok", flags=flags)), None)
+    assert entry.review == {"softmax"}
+    assert entry.comment("softmax") == (
+        "For review: a cell of the notebook calls gc.get_objects; "
+        "the answer calls torch.softmax"
+    )
+
+
 def test_invalid_result_gives_its_reason_in_every_comment():
     entry = gradebook_entry(
         result(exercise("one", "invalid"), status="invalid", reason="It is empty."),
