@@ -156,6 +156,31 @@ def test_exit_ends_its_cell_only(sandbox, text):
         assert call(session, "f").value == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "await asyncio.sleep(1)",
+        "asyncio.get_running_loop().stop()\nawait asyncio.sleep(1)",
+        "asyncio.set_event_loop(None)",
+    ],
+)
+def test_task_that_exits_ends_its_cell_only(sandbox, text):
+    tasks = "import asyncio, sys\nasync def exits():\n    sys.exit()\n"
+    tasks += f"asyncio.create_task(exits())\n{text}"
+    after = "import asyncio\nawait asyncio.sleep(0)\ndef f():\n    return 2"
+    with session_of(sandbox, own(tasks), own(after), check("f")) as session:
+        assert session.killed == {}
+        assert call(session, "f").value == 2
+
+
+def test_what_one_submission_stores_no_other_finds(sandbox):
+    with session_of(sandbox, own("x = 1\n%store x")) as session:
+        assert session.report.troubles == {}
+    text = "%store -r\nf = lambda: 'x' in globals()"
+    with session_of(sandbox, own(text), check("f")) as session:
+        assert call(session, "f").value is False
+
+
 def test_exception_that_cannot_be_printed_ends_its_cell_only(sandbox):
     text = """
     class Silent(Exception):

@@ -1,9 +1,11 @@
 """The learner's cells, run by IPython's own shell, so that magics work.
 
 A cell's outputs are recorded up to a limit; so is, as plain data, the line on which it
-stops. There is no kernel, no history file, and no thread.
+stops. There is no kernel, no history file, and no thread; what cells ask of a kernel is
+there as far as it can do no harm.
 """
 
+import asyncio
 import builtins
 import contextlib
 import gc
@@ -13,10 +15,12 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest.mock import MagicMock
 
+from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
 from .selection import chosen_cells
@@ -25,10 +29,11 @@ MAX_TEXT_LENGTH = 10_000  # characters of what one cell prints
 MAX_PICTURE_LENGTH = 400_000  # characters of one picture, as text
 MAX_OUTPUTS = 20  # of one cell
 MIME_TYPES = ("text/plain", "text/latex", "image/png")  # others are dropped
+KERNEL_MAGICS = "autosave clear connect_info less man more qtconsole subshell".split()
+TASK_SECONDS = 0.1  # for tasks that go on after a cell, as they do in a notebook
 WARM_CELLS = (
     "%matplotlib inline\nimport matplotlib.pyplot as _p\n_p.plot([0, 1])",
     "%time 1 / 0",
-    "import asyncio",  # no await: its loop holds files, which a child closes
     "def _f(x):\n    return x",
     "(1, 'a')",
 )
@@ -69,19 +74,26 @@ class Outputs:
 
 
 class _Stream(io.TextIOBase):
-    """Stands for stdout or stderr while a cell runs."""
+    """Stands for stdout or stderr while a cell runs.
+
+    It has what the kernel's streams have: no ``buffer``, and no ``reconfigure``.
+    """
 
     def __init__(self, name: str, outputs: Outputs) -> None:
-        self._name = name
+        self.name = name
         self._outputs = outputs
 
     encoding = "utf-8"
+
+    def fileno(self) -> int:
+        """Return the process's own: what is written there is not recorded."""
+        return 1 if self.name == "stdout" else 2
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        self._outputs.text(self._name, str.__str__(text))
+        self._outputs.text(self.name, str.__str__(text))
         return len(text)
 
 
@@ -111,6 +123,16 @@ class Shell(InteractiveShell):
         """Make the shell, without outputs so far."""
         self.outputs = Outputs()
         super().__init__(**settings)
+        self.kernel = MagicMock(name="kernel", shell=self)
+        self.parent_header: dict[str, Any] = {}
+        # As the kernel does; of the magics that it adds none matters here.
+        self.run_line_magic("load_ext", "storemagic")
+        for name in KERNEL_MAGICS:
+            self.magics_manager.register_function(_nothing, magic_name=name)
+
+    def get_parent(self) -> dict[str, Any]:
+        """Return the header of the message that asks for the cell: there is none."""
+        return self.parent_header
 
     def showtraceback(self, *_: Any, **__: Any) -> None:
         """Show nothing: the line on which a cell stops is in its result."""
@@ -124,6 +146,10 @@ class Shell(InteractiveShell):
 
     def enable_gui(self, gui: Any = None) -> None:
         """Do nothing: there are no windows."""
+
+
+def _nothing(line: str) -> None:
+    """Do nothing: the body of a magic."""
 
 
 def outputs() -> Outputs:
@@ -160,8 +186,9 @@ def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
             importlib.import_module(module)
     shell = make_shell()
     before = dict(shell.user_ns)
-    for cell in WARM_CELLS:
-        run_cell(shell, cell)
+    for cell in WARM_CELLS:  # without a loop: its files would be closed in a child
+        with _streams(shell.outputs):
+            shell.run_cell(cell, store_history=False)
     sys.modules["matplotlib.pyplot"].close("all")
     shell.user_ns.clear()
     shell.user_ns.update(before)
@@ -176,9 +203,37 @@ def run_cell(shell: Shell, source: str) -> tuple[BaseException | None, list[dict
     """Run one cell; return the exception that ended it, if any, and its outputs."""
     shell.outputs = Outputs()
     with _streams(shell.outputs):
-        result = shell.run_cell(source, store_history=False)
+        error = _run_in_loop(shell, source)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-    return result.error_before_exec or result.error_in_exec, shell.outputs.items
+    return error, shell.outputs.items
+
+
+def _run_in_loop(shell: Shell, source: str) -> BaseException | None:
+    """Run one cell while a loop runs, as in a notebook: it may start tasks."""
+    loop = get_asyncio_loop()
+    try:
+        result = loop.run_until_complete(_run(shell, source))
+        if tasks := asyncio.all_tasks(loop):
+            loop.run_until_complete(asyncio.wait(tasks, timeout=TASK_SECONDS))
+    except BaseException as error:  # of a task, or the cell has stopped the loop
+        loop.close()  # the next cell gets a new one
+        return error
+    return result.error_before_exec or result.error_in_exec
+
+
+async def _run(shell: Shell, source: str) -> ExecutionResult:
+    """Run one cell as the kernel does: in a task of its own if it awaits something."""
+    parsed: dict[str, Any] = {"transformed_cell": source}
+    try:
+        parsed["transformed_cell"] = shell.transform_cell(source)
+    except Exception:
+        parsed["preprocessing_exc_tuple"] = sys.exc_info()
+    if not shell.should_run_async(source, **parsed):
+        return shell.run_cell(source, store_history=False)
+    result = await shell.run_cell_async(source, store_history=False, **parsed)
+    shell.events.trigger("post_execute")
+    shell.events.trigger("post_run_cell", result)
+    return result
 
 
 @contextlib.contextmanager
