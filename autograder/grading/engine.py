@@ -216,8 +216,11 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
             sentences.append(f"{name} {endings[session.killed[index]]}")
         else:
             raised = report.troubles[index]
-            kind, message = one_line(raised.types[0]), one_line(raised.message)
-            sentences.append(f"{name} stopped with {kind}: {message}")
+            parts = [*filter(None, map(one_line, (raised.types[0], raised.message)))]
+            sentences.append(f"{name} stopped with {': '.join(parts)}")
+            if cell.role == "solution" and raised.line_number:
+                if "SyntaxError" not in raised.types:
+                    sentences[-1] += f" (nothing below line {raised.line_number} ran)"
     if len(sentences) > MAX_TROUBLES:
         more = len(sentences) - MAX_TROUBLES
         sentences[MAX_TROUBLES:] = [f"{more} more cells did not come to their end"]

@@ -216,15 +216,21 @@ class _Answer:
         self.takes_too_long = True
 
     def _judged(self) -> ExerciseResult:
-        """Judge the answer at the check; if it is the stub, the one at the end."""
+        """Judge the answer at the check, and one at the end that earns more.
+
+        Who mends an answer in a cell further below has run its check again.
+        """
         cases = [self._timed(case) for case in self.exercise.cases]
         cases.sort(key=lambda case: not case.visible)
+        results = []
         for when in self.session.answer_moments(self.exercise.name):
             make_runner = partial(self._make_runner, when)
-            result = judge(self.exercise, make_runner, cases=cases, seed=self.seed)
-            if not result.is_unwritten:
+            judged = judge(self.exercise, make_runner, cases=cases, seed=self.seed)
+            results.append(judged)
+            if judged.passed:
                 break
             self.rehearsed.clear()
+        result = max(results, key=lambda each: (not each.is_unwritten, each.points))
         order = [case.name for case in self.exercise.cases]
         verdicts = sorted(result.cases, key=lambda verdict: order.index(verdict.case))
         return replace(result, cases=tuple(verdicts))

@@ -175,6 +175,33 @@ def test_name_bound_again_after_its_check_costs_nothing(grade):
     assert full(result) == []
 
 
+def test_last_definition_of_a_cell_is_judged(grade):
+    wrong = "def softmax(x, axis=-1):\n    return x * 1.0"
+    submission = Submission()
+    right = submission.cell("softmax").source
+    result = grade(
+        lambda submission: submission.answer("softmax", f"{right}\n\n\n{wrong}")
+    )
+    assert exercise(result, "softmax").points == 0
+    result = grade(
+        lambda submission: submission.answer("softmax", f"{wrong}\n\n\n{right}")
+    )
+    assert full(result) == []
+
+
+def test_definition_below_the_line_that_stops_a_cell_is_told_of(grade):
+    wrong = "def softmax(x, axis=-1):\n    return x\n\n\nassert not softmax(1)"
+    result = grade(
+        lambda submission: submission.answer(
+            "softmax", f"{wrong}\n\n\n{submission.cell('softmax').source}"
+        )
+    )
+    assert exercise(result, "softmax").points == 0
+    assert result.troubles == (
+        "the cell of softmax stopped with AssertionError (nothing below line 5 ran)",
+    )
+
+
 def test_library_answers_keep_points_and_are_flagged(grade):
     text = (
         "import torch\ndef softmax(x, axis=-1):\n"

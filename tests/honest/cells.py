@@ -162,3 +162,33 @@ def compared_with_the_course(submission: Submission) -> None:
         """),
         below="softmax",
     )
+
+
+WRONG = "def softmax(x, axis=-1):\n    return x / x.sum(axis, keepdims=True)"
+
+
+@honest
+def second_definition_below_a_wrong_one_in_the_same_cell(
+    submission: Submission,
+) -> None:
+    on_top(submission, "softmax", f"{WRONG}\n\n\nprint(softmax(np.ones(3)))\n\n")
+
+
+@honest
+def second_definition_between_a_wrong_one_and_its_check(submission: Submission) -> None:
+    submission.own(submission.cell("softmax").source, below="softmax")
+    submission.answer("softmax", WRONG)
+
+
+@out_of_order
+@honest
+def second_definition_below_the_check_of_a_wrong_one(submission: Submission) -> None:
+    right = submission.cell("softmax").source
+    submission.answer("softmax", WRONG)
+    submission.own(f"# second try\n{right}", below="check-softmax")
+    submission.own("check(softmax)", below="attention")
+
+
+@honest
+def experiment_with_a_wrong_one_below_the_check(submission: Submission) -> None:
+    submission.own(WRONG)

@@ -656,8 +656,8 @@ def softmax_of_private_names_put_into_numpy(submission, world):
 @hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
 def softmax_of_torch_in_a_function_of_its_own_name(submission, world):
     above = (
-        "import torch\n\n\n@torch.jit.script\ndef _softmax(x: torch.Tensor, axis: int):\n"
-        "    return x.softmax(axis)"
+        "import torch\n\n\n@torch.jit.script\ndef _softmax(x: torch.Tensor, axis: int):"
+        "\n    return x.softmax(axis)"
     )
     through_torch(submission, "_softmax(x, axis)", above)
 
