@@ -18,6 +18,7 @@ from autograder.checking.values import (
     is_one_of,
     is_tensor,
     leaves,
+    number_kind,
 )
 
 Ending = Literal["raised", "timeout", "crashed", "output", "untried"]
@@ -168,11 +169,19 @@ def _lost_precision(value: Any, least: Precision, expected: Any) -> Difference |
     """
     # Where no float goes in as an array or tensor, what is expected says how precise.
     sizes = [bytes_per_number(leaf) for _, leaf in leaves(expected)]
-    smallest = min([least.bytes_per_number, *sizes])
+    # PyTorch makes float32 of whole numbers, and those are floats as well.
+    smallest = min([least.bytes_per_number, *sizes, 4 if _only_integers(call) else 8])
     for path, leaf in leaves(value):
         if _has_dtype(leaf) and bytes_per_number(leaf) < smallest:
             return Difference("precision", leaf, least.dtype, path)
     return None
+
+
+def _only_integers(call: Call) -> bool:
+    """Decide whether arrays or tensors of integers went in, and none of floats."""
+    inputs = [leaf for _, leaf in leaves([call.arguments, call.keywords])]
+    kinds = {number_kind(leaf) for leaf in inputs if is_array(leaf) or is_tensor(leaf)}
+    return "integers" in kinds and kinds <= {"integers", "booleans"}
 
 
 def _has_dtype(leaf: Any) -> bool:

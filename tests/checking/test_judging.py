@@ -326,6 +326,21 @@ def test_precision_is_measured_by_arrays_inside_arguments_too():
     assert judged(exercise, lambda p: p["w"].astype(float).sum(axis=0)).passed
 
 
+@pytest.mark.parametrize(("dtype", "enough"), [(np.float32, True), (np.float16, False)])
+def test_arrays_of_whole_numbers_call_for_single_precision(dtype, enough):
+    def halves(x):
+        return x / 2
+
+    exercise = Exercise(halves, lesson="test", minutes=1, difficulty=1)
+    exercise.spec(halves)
+
+    @exercise.case("Whole numbers have halves")
+    def whole_numbers(student, rng):
+        student.agrees(rng.integers(100, size=(2, 3)))
+
+    assert judged(exercise, lambda x: (x / 2).astype(dtype)).passed is enough
+
+
 def test_whole_number_arguments_call_for_full_precision():
     def steps(n):
         return np.arange(n) / 3

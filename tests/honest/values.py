@@ -198,3 +198,28 @@ def two_threads(submission: Submission) -> None:
                     return weights @ values.result(), weights
         """),
     )
+
+
+@honest
+def whole_numbers_in_and_single_precision_out(submission: Submission) -> None:
+    """PyTorch makes float32 of whole numbers: those are floats, as the lesson asks."""
+    submission.answer(
+        "softmax",
+        typed("""
+            import torch
+
+
+            def softmax(x, axis=-1):
+                x = torch.as_tensor(x) * 1.0
+                powers = (x - x.amax(axis, keepdim=True)).exp()
+                return (powers / powers.sum(axis, keepdim=True)).numpy()
+        """),
+    )
+    submission.answer(
+        "scaled_scores",
+        typed("""
+            def scaled_scores(q, k):
+                q, k = torch.as_tensor(q), torch.as_tensor(k)
+                return (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).numpy()
+        """),
+    )
