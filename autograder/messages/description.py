@@ -118,10 +118,12 @@ def show_key(key: Any) -> str:
 
 
 def show_number(value: Any, digits: int = 4) -> str:
-    """Show one number: with few digits, but a whole number in full if it is not huge.
+    """Show one number: with few digits, but up to its point in full if it is not huge.
 
     >>> show_number(-0.123456), show_number(1048576), show_number(10**30)
     ('-0.1235', '1048576', '1.000e+30')
+    >>> show_number(1e6), show_number(12345.678), show_number(1e30)
+    ('1000000', '12346', '1e+30')
     """
     if is_one_of(value, INTEGERS):
         small = abs(int(value)) < 10**15
@@ -129,7 +131,9 @@ def show_number(value: Any, digits: int = 4) -> str:
     if is_one_of(value, (bool, np.bool_)):
         return str(value)
     with np.errstate(all="ignore"):  # a long double may be beyond every float
-        return f"{value:.{digits}g}"
+        text = f"{value:.{digits}g}"
+        large = "e+" in text and is_one_of(value, FLOATS) and abs(value) < 10**15
+        return f"{value:.0f}" if large else text
 
 
 def show_apart(actual: Any, expected: Any) -> tuple[str, str]:
@@ -151,6 +155,10 @@ def describe(value: Any) -> str:
     if is_array(value):
         return f"an array of shape {value.shape}"
     if is_tensor(value):
+        if value.ndim == 0 and has_numbers(value):
+            return (
+                f"a torch tensor of the one number {show_number(as_array(value)[()])}"
+            )
         return f"a torch tensor of shape {tuple(value.shape)}"
     if is_one_of(value, CONTAINERS):
         return f"a {PLAIN_NAMES[type(value)]} of length {len(value)}"

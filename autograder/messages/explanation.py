@@ -15,6 +15,8 @@ from autograder.checking.result import CaseVerdict
 from autograder.checking.student import ClaimFailure
 from autograder.checking.values import (
     BOOLEANS,
+    FLOATS,
+    INTEGERS,
     as_array,
     is_array,
     is_one_of,
@@ -31,6 +33,7 @@ from autograder.messages.description import (
     show_value,
 )
 
+NUMBERS = INTEGERS + FLOATS
 MOST_KEYS = 5  # so many keys of a dictionary are listed
 
 # How a call ended that has no value: in a sentence about one, and about several.
@@ -248,7 +251,11 @@ def _show_sides(
                 right = _show_answer(exercise, expected)
             return returned, "be", right
         case "keys":
-            return _wrong_keys(actual, expected), "have", f"the keys {_keys(expected)}"
+            returned = _wrong_keys(actual, expected)
+            if not expected:
+                return returned, "be", "an empty dictionary"
+            noun = "key" if len(expected) == 1 else "keys"
+            return returned, "have", f"the {noun} {_keys(expected)}"
         case "shape":
             return describe(actual), "have", f"the shape {tuple(expected.shape)}"
         case "precision":
@@ -269,6 +276,8 @@ def _show_types(actual: Any, expected: Any) -> tuple[str, str]:
     if both_arrays or (is_tensor(actual) and is_tensor(expected)):
         return describe_kind(actual), describe_kind(expected)
     right = describe(expected)
+    if is_tensor(actual) and actual.ndim == 0 and is_one_of(expected, NUMBERS):
+        return describe(actual), f"{right} by itself, as `.item()` returns it"
     special = issubclass(type(actual), type(expected))
     if special and not is_one_of(actual, BOOLEANS):
         right = "a plain " + right.split(" ", 1)[1]
@@ -299,7 +308,7 @@ def _keys(keys: Iterable[Any]) -> str:
     names = [show_key(key) for key in keys]
     if len(names) > MOST_KEYS:
         names = [*names[:MOST_KEYS], f"and {len(names) - MOST_KEYS} more"]
-    return ", ".join(names) or "none at all"
+    return ", ".join(names)
 
 
 def _is_large(difference: Difference) -> bool:

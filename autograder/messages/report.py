@@ -148,7 +148,7 @@ class CheckReport:
         return claims
 
     def _closing(self) -> list[str]:
-        sentences = [self._without_points(), self._blame(), self._diagnosis()]
+        sentences = [self._blame(), self._diagnosis(), self._without_points()]
         return [sentence for sentence in sentences if sentence]
 
     def _blame(self) -> str:

@@ -197,8 +197,8 @@ OTHER = {
     "number: a tensor": (
         about(total, X),
         lambda x: torch.tensor(-1.0),
-        "For x = [1, -2], your `total` returned a torch tensor of shape (). It should "
-        "return the number -1.",
+        "For x = [1, -2], your `total` returned a torch tensor of the one number -1. "
+        "It should return the number -1 by itself, as `.item()` returns it.",
     ),
     "list: a tuple": (
         about(halves, [1, 3]),
@@ -869,14 +869,15 @@ def test_report_blames_both_where_both_are_wrong(monkeypatch):
         return 2 * (x + 1.0)
 
     with_earlier(monkeypatch, double=triple)
-    assert report_of(exercise, swapped).splitlines()[-2:] == [
+    assert report_of(exercise, swapped).splitlines()[-3:] == [
         "→ Your `double` fails here, so the lines above are with the course's "
         "`double`. Your `both` has an error of its own.",
         "→ You add 1 first. What comes first?",
+        f"→ {WITHOUT_POINTS}",
     ]
 
 
-def test_report_has_diagnosis_and_question():
+def test_report_has_diagnosis_and_question_before_the_word_on_points():
     exercise = tiny()
 
     @exercise.misconception("You triple.", "How often is x added?", why="A slip.")
@@ -884,7 +885,10 @@ def test_report_has_diagnosis_and_question():
         return 3 * x
 
     lines = report_of(exercise, lambda x: x + 2 * x).splitlines()
-    assert lines[-1] == "→ You triple. How often is x added?"
+    assert lines[-2:] == [
+        "→ You triple. How often is x added?",
+        f"→ {WITHOUT_POINTS}",
+    ]
     assert "→" not in report_of(exercise, double)
 
 
@@ -897,3 +901,41 @@ def test_every_explanation_is_two_sentences_without_jargon():
     )
     for jargon in ("toleranc", "rtol", "atol", "ndarray", "dtype", "actual", "assert"):
         assert jargon not in everything
+
+
+@pytest.mark.parametrize(
+    ("spec", "answer", "end"),
+    [
+        (
+            lambda x: {},
+            lambda x: {"a": 1.0},
+            'returned a dictionary that has "a" that it should not have. '
+            "It should return an empty dictionary.",
+        ),
+        (
+            lambda x: {"a": 1.0},
+            lambda x: {},
+            'returned a dictionary that lacks "a". It should have the key "a".',
+        ),
+        (
+            lambda x: 0.5,
+            lambda x: torch.tensor(0.5),
+            "returned a torch tensor of the one number 0.5. "
+            "It should return the number 0.5 by itself, as `.item()` returns it.",
+        ),
+        (
+            lambda x: torch.tensor(0.5),
+            lambda x: 0.5,
+            "returned the number 0.5. "
+            "It should return a torch tensor of the one number 0.5.",
+        ),
+        (
+            lambda x: 12345.5 * x,
+            lambda x: 1e6 * x,
+            "For x = [1, -2], your `<lambda>` returned [1000000, -2000000]. "
+            "It should return [12346, -24691].",
+        ),
+    ],
+)
+def test_explanation_can_be_read_and_typed_again(spec, answer, end):
+    assert explained(about(spec, X), answer).endswith(end)
