@@ -42,7 +42,7 @@ def test_library_call_is_for_review_and_named_once():
     assert entry.comment("softmax") == "For review: the answer calls torch.softmax"
 
 
-def test_mark_of_the_notebook_says_so_at_the_exercise_that_holds_it():
+def test_mark_of_the_notebook_says_so_at_one_exercise():
     flags = (
         Flag("", "gc.get_objects", "gc.get_objects()"),
         Flag("softmax", "torch.softmax"),

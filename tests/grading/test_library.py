@@ -98,7 +98,7 @@ def test_own_answer_is_not_flagged(sandbox, text):
     ],
 )
 def test_one_line_is_flagged_once(sandbox, line):
-    """What a library's function calls in its turn is no second mark."""
+    # What a library's function calls in its turn is no second mark.
     text = SOFTMAX.replace("return {}", line)
     _, flagged = flags(sandbox, "softmax", text, [0.0, 0.0])
     assert len(flagged) == 1

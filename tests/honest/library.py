@@ -7,7 +7,7 @@ from tests.submissions import Submission
 
 @honest
 def own_function_compiled_under_a_librarys_name(submission: Submission) -> None:
-    """TorchScript and the profiler tell of it by the name that the learner gave it."""
+    # TorchScript and the profiler tell of it by the name that the learner gave it.
     submission.answer(
         "attention",
         typed("""
@@ -50,7 +50,7 @@ def own_function_compiled_under_a_librarys_name(submission: Submission) -> None:
 
 @honest
 def modules_reloaded_in_a_scratch_cell(submission: Submission) -> None:
-    """What the course's functions tell of their calls stands in their text."""
+    # What the course's functions tell of their calls stands in their text.
     submission.own(
         typed("""
             %load_ext autoreload

@@ -202,7 +202,7 @@ def two_threads(submission: Submission) -> None:
 
 @honest
 def whole_numbers_in_and_single_precision_out(submission: Submission) -> None:
-    """PyTorch makes float32 of whole numbers: those are floats, as the lesson asks."""
+    # PyTorch makes float32 of whole numbers: those are floats, as the lesson asks.
     submission.answer(
         "softmax",
         typed("""

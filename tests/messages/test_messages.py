@@ -877,7 +877,7 @@ def test_report_blames_both_where_both_are_wrong(monkeypatch):
     ]
 
 
-def test_report_has_diagnosis_and_question_before_the_word_on_points():
+def test_diagnosis_and_question_come_before_the_word_on_points():
     exercise = tiny()
 
     @exercise.misconception("You triple.", "How often is x added?", why="A slip.")
