@@ -14,13 +14,14 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 from unittest.mock import MagicMock
 
 from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from .selection import chosen_cells
@@ -210,30 +211,51 @@ def run_cell(shell: Shell, source: str) -> tuple[BaseException | None, list[dict
 
 def _run_in_loop(shell: Shell, source: str) -> BaseException | None:
     """Run one cell while a loop runs, as in a notebook: it may start tasks."""
-    loop = get_asyncio_loop()
+    loop, ending = get_asyncio_loop(), _Ending()
     try:
-        result = loop.run_until_complete(_run(shell, source))
+        loop.run_until_complete(_run(shell, source, ending))
         if tasks := asyncio.all_tasks(loop):
             loop.run_until_complete(asyncio.wait(tasks, timeout=TASK_SECONDS))
     except BaseException as error:  # of a task, or the cell has stopped the loop
         loop.close()  # the next cell gets a new one
-        return error
-    return result.error_before_exec or result.error_in_exec
+        ending.error = ending.error or error
+    if ending.outside:
+        raise ending.outside
+    return ending.error
 
 
-async def _run(shell: Shell, source: str) -> ExecutionResult:
+@dataclass
+class _Ending:
+    """How a cell has ended.
+
+    error : the exception that ended it
+    outside : what IPython let through: no exception of the cell's own lines
+    """
+
+    error: BaseException | None = None
+    outside: BaseException | None = None
+
+
+async def _run(shell: Shell, source: str, ending: _Ending) -> None:
     """Run one cell as the kernel does: in a task of its own if it awaits something."""
     parsed: dict[str, Any] = {"transformed_cell": source}
     try:
         parsed["transformed_cell"] = shell.transform_cell(source)
     except Exception:
         parsed["preprocessing_exc_tuple"] = sys.exc_info()
-    if not shell.should_run_async(source, **parsed):
-        return shell.run_cell(source, store_history=False)
-    result = await shell.run_cell_async(source, store_history=False, **parsed)
-    shell.events.trigger("post_execute")
-    shell.events.trigger("post_run_cell", result)
-    return result
+    try:
+        if shell.should_run_async(source, **parsed):
+            options = {"store_history": False, **parsed}
+            result = await shell.run_cell_async(source, **options)
+            shell.events.trigger("post_execute")
+            shell.events.trigger("post_run_cell", result)
+        else:
+            result = shell.run_cell(source, store_history=False)
+        ending.error = result.error_before_exec or result.error_in_exec
+    except GeneratorExit:  # its loop was closed
+        raise
+    except BaseException as error:
+        ending.outside = error
 
 
 @contextlib.contextmanager
