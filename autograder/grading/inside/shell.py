@@ -21,7 +21,7 @@ from unittest.mock import MagicMock
 from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
 from .selection import chosen_cells
@@ -237,18 +237,10 @@ class _Ending:
 
 
 async def _run(shell: Shell, source: str, ending: _Ending) -> None:
-    """Run one cell as the kernel does: in a task of its own if it awaits something."""
-    parsed: dict[str, Any] = {"transformed_cell": source}
+    """Run one cell, and note how it has ended."""
     try:
-        parsed["transformed_cell"] = shell.transform_cell(source)
-    except Exception:
-        parsed["preprocessing_exc_tuple"] = sys.exc_info()
-    try:
-        if shell.should_run_async(source, **parsed):
-            options = {"store_history": False, **parsed}
-            result = await shell.run_cell_async(source, **options)
-            shell.events.trigger("post_execute")
-            shell.events.trigger("post_run_cell", result)
+        if "await" in source or "async" in source:  # else no need to parse it twice
+            result = await _run_awaiting(shell, source)
         else:
             result = shell.run_cell(source, store_history=False)
         ending.error = result.error_before_exec or result.error_in_exec
@@ -256,6 +248,21 @@ async def _run(shell: Shell, source: str, ending: _Ending) -> None:
         raise
     except BaseException as error:
         ending.outside = error
+
+
+async def _run_awaiting(shell: Shell, source: str) -> ExecutionResult:
+    """Run a cell that may await something at its top level."""
+    options: dict[str, Any] = {"transformed_cell": source}
+    try:
+        options["transformed_cell"] = shell.transform_cell(source)
+    except Exception:
+        options["preprocessing_exc_tuple"] = sys.exc_info()
+    if not shell.should_run_async(source, **options):
+        return shell.run_cell(source, store_history=False)
+    result = await shell.run_cell_async(source, store_history=False, **options)
+    shell.events.trigger("post_execute")
+    shell.events.trigger("post_run_cell", result)
+    return result
 
 
 @contextlib.contextmanager
