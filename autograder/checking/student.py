@@ -130,7 +130,7 @@ class StudentFunction:
             result.value, expected, values=values, least=least.bytes_per_number
         )
         if difference is None or difference.kind == "value":  # the form is right
-            lost = _lost_precision(result.value, least, expected)
+            lost = _lost_precision(result.value, call, least, expected)
             difference = lost or difference
         if difference:
             raise ClaimFailure("differs", call, difference)
@@ -160,7 +160,9 @@ def least_precise(call: Call) -> Precision:
     return least
 
 
-def _lost_precision(value: Any, least: Precision, expected: Any) -> Difference | None:
+def _lost_precision(
+    value: Any, call: Call, least: Precision, expected: Any
+) -> Difference | None:
     """Return a difference if a result is less precise than every floating input.
 
     least : of those inputs, the least precise
