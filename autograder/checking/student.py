@@ -169,12 +169,15 @@ def _lost_precision(
 
     The tolerance goes by the least precise dtype, so an answer may not lower it alone.
     """
+    results = [(path, leaf) for path, leaf in leaves(value) if _has_dtype(leaf)]
+    if all(bytes_per_number(leaf) == 8 for _, leaf in results):
+        return None
     # Where no float goes in as an array or tensor, what is expected says how precise.
     sizes = [bytes_per_number(leaf) for _, leaf in leaves(expected)]
     # PyTorch makes float32 of whole numbers, and those are floats as well.
     smallest = min([least.bytes_per_number, *sizes, 4 if _only_integers(call) else 8])
-    for path, leaf in leaves(value):
-        if _has_dtype(leaf) and bytes_per_number(leaf) < smallest:
+    for path, leaf in results:
+        if bytes_per_number(leaf) < smallest:
             return Difference("precision", leaf, least.dtype, path)
     return None
 

@@ -31,7 +31,8 @@ from autograder.grading.inside.isolation import Limits
 LIBC = ctypes.CDLL(None)
 START = (
     "import sys; sys.path[:0] = [{engine!r}, {course!r}]; "
-    "from inside import parent; parent.main()"
+    "from inside import preload; preloading = preload.begin(); "
+    "from inside import parent; parent.main(preloading)"
 )
 ONE_THREAD = (
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any, NamedTuple
 
 import msgpack
@@ -24,15 +25,17 @@ from . import child, isolation, library, seccomp, shell, wire
 CONNECTION = 3  # the child's only open file descriptor besides /dev/null
 
 
-def main() -> None:
+def main(preloading: Thread) -> None:
     """Serve until the control connection ends.
+
+    preloading : loads PyTorch's libraries
 
     Arguments of the command: the connection's file descriptor, and settings in JSON.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
     limits = isolation.Limits(**settings["limits"])
-    shell.warm_up(settings["modules"], settings["cells"])
+    shell.warm_up(settings["modules"], settings["cells"], preloading)
     library_calls = library.watch(settings["library"])
     Parent(control, limits, settings["isolated"], library_calls).serve()
 

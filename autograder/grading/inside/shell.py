@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -174,11 +175,20 @@ def make_shell() -> Shell:
     )
 
 
-def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
+def warm_up(
+    modules: list[str],
+    cells: Sequence[tuple[str, str]] = (),
+    preloading: Thread | None = None,
+) -> None:
     """Do before any fork what each child would do: import, use the shell, parse cells.
 
     cells : role and source of the lesson's own, as it is released
+    preloading : what loads PyTorch's libraries meanwhile; it has ended afterwards
     """
+    import matplotlib.pyplot  # noqa: F401 - while torch's libraries load
+
+    if preloading:
+        preloading.join()
     import torch
 
     torch.set_num_threads(1)
@@ -196,8 +206,8 @@ def warm_up(modules: list[str], cells: Sequence[tuple[str, str]] = ()) -> None:
     shell.execution_count = 1
     shell.outputs = Outputs()
     chosen_cells(cells)
-    gc.collect()
     gc.freeze()  # a collection in a child would copy every page that it reads
+    gc.enable()
 
 
 def run_cell(shell: Shell, source: str) -> tuple[BaseException | None, list[dict]]:
