@@ -5,6 +5,7 @@ stops. There is no kernel, no history file, and no thread; what cells ask of a k
 there as far as it can do no harm.
 """
 
+import ast
 import asyncio
 import builtins
 import contextlib
@@ -13,6 +14,7 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Thread
@@ -141,6 +143,20 @@ class Shell(InteractiveShell):
 
     def showsyntaxerror(self, *_: Any, **__: Any) -> None:
         """Show nothing, too."""
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """Return the cell with its magics as calls; without any it is Python already.
+
+        To look for them takes several times as long as to parse the cell.
+        """
+        try:
+            with warnings.catch_warnings(
+                action="ignore"
+            ):  # to come when it is compiled
+                ast.parse(raw_cell)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return str(super().transform_cell(raw_cell))
+        return raw_cell
 
     def ask_exit(self) -> None:
         """Stop what runs: the body of ``quit()``."""
