@@ -44,7 +44,7 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 MAX_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
 MAX_CALLBACK_BYTES = 1 << 15  # of arguments: what NumPy computes is not interrupted
-MAX_CALLBACK_MEMORY = 256 << 20  # bytes that one of them may take
+MAX_CALLBACK_MEMORY = 96 << 20  # bytes that one of them may take
 SEND_SECONDS = 3.0  # until a child has read a message: it waits for nothing else
 
 
