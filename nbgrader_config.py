@@ -18,6 +18,8 @@ c.ExecutePreprocessor.timeout = 120
 # without nbgrader. Manual grades, comments and penalties stay nbgrader's.
 c.Autograde.exporter_class = "autograder.gradebook.exporters.AutogradeExporter"
 c.ExchangeFactory.collect = "autograder.gradebook.entrance.NotebookCollect"
+c.ZipCollectApp.extractor_plugin = "autograder.gradebook.zip_collect.LmsExtractor"
+c.ZipCollectApp.collector_plugin = "autograder.gradebook.zip_collect.LmsCollector"
 c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"
 
 if "nbgrader.server_extensions.formgrader" in sys.modules:  # formgrader loads this file

@@ -143,8 +143,8 @@ def write_lines(path: Path, lines: Iterable[str], end: str = "\n") -> None:
         new.unlink(missing_ok=True)
 
 
-def write_together(texts: Mapping[Path, str]) -> None:
-    """Write text files, all of them whole or none: after an error the old ones stand.
+def write_together(texts: Mapping[Path, str | bytes]) -> None:
+    """Write files, all of them whole or none: after an error the old ones stand.
 
     texts : path to content
     """
@@ -184,12 +184,13 @@ def _unnamed(path: Path) -> Path:
     return Path(name)
 
 
-def _staged(path: Path, parts: Iterable[str]) -> Path:
-    """Write a text to an unnamed file beside the path, all the way to the disk."""
+def _staged(path: Path, parts: Iterable[str | bytes]) -> Path:
+    """Write content to an unnamed file beside the path, all the way to the disk."""
     temporary = _unnamed(path)
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(parts)
+        with temporary.open("wb") as file:
+            for part in parts:
+                file.write(part if isinstance(part, bytes) else part.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)

@@ -20,6 +20,41 @@ Seconds = Annotated[
 ]
 
 
+@commands.command("collect", rich_help_panel=PANEL)
+def collect_command(
+    archives: Annotated[
+        list[Path], typer.Argument(help="Zip files of Canvas or Moodle, or folders")
+    ],
+    lesson: Annotated[
+        str, typer.Option(help="Their lesson; what the notebooks' names say")
+    ] = "",
+    zone: Annotated[
+        str,
+        typer.Option(help="Of times without one, as Europe/Berlin; this machine's"),
+    ] = "",
+    times: Annotated[
+        str,
+        typer.Option(
+            help="archive: take its times for those of handing in; none: take no time; "
+            "auto: take them unless they are all alike, from when it was made"
+        ),
+    ] = "auto",
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what is newer, too")
+    ] = False,
+) -> None:
+    """Put what Canvas or Moodle lets you download into submitted/.
+
+    Students are found in the gradebook by Canvas's number, login or name. Exit code 1
+    if something is not collected, which stderr says.
+    """
+    from autograder.commands import collect
+
+    raise typer.Exit(
+        collect.collect(Course.here(), archives, lesson, zone, times, force)
+    )
+
+
 @commands.command("grade", rich_help_panel=PANEL)
 def grade_command(
     lesson: Lesson,

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.grades import StudentGrades, read_grades
+from autograder.gradebook.grades import StudentGrades, read_grades, read_people
 from autograder.gradebook.lateness import (
     NO_TIME,
     LatePenalties,
@@ -208,6 +208,13 @@ class Gradebook:
             return read_grades(
                 connection, find_opened_lesson(connection, lesson), students
             )
+
+    def people(self) -> dict[str, list[str]]:
+        """Return everybody in the gradebook: see ``grades.read_people``."""
+        if not self._is_made():
+            return {}
+        with connect(self.path) as connection:
+            return read_people(connection)
 
     def _is_made(self) -> bool:
         if not self.path.exists():

@@ -143,7 +143,7 @@ def read_grades(
 
     Those of a student who has not handed in are empty.
     """
-    people = _people(connection, students)
+    people = read_people(connection, students)
     ungraded = _ungraded(connection, lesson)
     graded = _graded(connection, lesson, [*people], ungraded)
     columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0)"
@@ -164,9 +164,10 @@ def read_grades(
     return grades
 
 
-def _people(
-    connection: sqlite3.Connection, students: Sequence[str] | None
+def read_people(
+    connection: sqlite3.Connection, students: Sequence[str] | None = None
 ) -> dict[str, list[str]]:
+    """Return first and last name, email and ``lms_user_id`` by student, sorted."""
     query = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"
     values = () if students is None else (json.dumps(students),)
     return {student: names for student, *names in connection.execute(query, values)}
