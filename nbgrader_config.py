@@ -22,6 +22,11 @@ c.ZipCollectApp.extractor_plugin = "autograder.gradebook.zip_collect.LmsExtracto
 c.ZipCollectApp.collector_plugin = "autograder.gradebook.zip_collect.LmsCollector"
 c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"
 
+# What a late submission costs, of the points earned: "10 % a day, at most 50 %". There
+# must be a due date (`nbgrader db assignment add LESSON --duedate=…`).
+c.AssignLatePenalties.plugin_class = "autograder.gradebook.late_policy.LatePolicy"
+c.LatePolicy.late = ""
+
 if "nbgrader.server_extensions.formgrader" in sys.modules:  # formgrader loads this file
     from autograder.gradebook.entrance import guard_formgrader
 

@@ -23,6 +23,19 @@ def open_lesson(course: Course, lesson: str) -> int:
     return 0
 
 
+def extend(course: Course, student: str, lesson: str, hours: float) -> int:
+    """Extend a student's time for a lesson."""
+    name = course.find_lesson(lesson, built=True)
+    gradebook = Gradebook(course)
+    until = gradebook.extend(name, student, hours * 3600)
+    grades = gradebook.grades(name, [student])[student]
+    line = f"{student} has until {until:%Y-%m-%d %H:%M:%S} UTC for {name}"
+    if grades.submitted:
+        line += f"; the late penalty is {grades.late_penalty:g}"
+    terminal.say(line)
+    return 0
+
+
 def feedback(course: Course, lesson: str, student: str) -> int:
     """Write the feedback pages of a class, or of one student."""
     from autograder.gradebook.feedback import write_feedback

@@ -125,6 +125,24 @@ def judge_command(
     raise typer.Exit(code)
 
 
+@commands.command("extend", rich_help_panel=PANEL)
+def extend_command(
+    student: Annotated[str, typer.Argument(help="The student's id")],
+    lesson: Lesson,
+    days: Annotated[float, typer.Option(min=0, max=3650, help="Days more")] = 0,
+    hours: Annotated[float, typer.Option(min=0, max=87600, help="Hours more")] = 0,
+) -> None:
+    """Extend a student's time for a lesson; without days and hours, take that back.
+
+    It counts from the due date, instead of what was given before, and may be given
+    before anything is handed in. It is nbgrader's own extension.
+    """
+    from autograder.commands import gradebook
+
+    code = gradebook.extend(Course.here(), student, lesson, days * 24 + hours)
+    raise typer.Exit(code)
+
+
 @commands.command("feedback", rich_help_panel=PANEL)
 def feedback_command(
     lesson: Lesson,

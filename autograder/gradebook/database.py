@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -194,6 +195,33 @@ class Gradebook:
                 for entry, moment in zip(entries, moments, strict=True):
                     batch.add(entry, moment)
                 return batch.write()
+
+    def extend(self, lesson: str, student: str, seconds: float) -> datetime:
+        """Extend a student's time for a lesson; return until when, in UTC.
+
+        seconds : from the due date on, 0 for none; earlier extensions do not count
+
+        Raises ``CourseError`` if there is no such student, or no due date.
+        """
+        if student not in self.people():
+            raise CourseError(
+                f"{student!r} is not in the gradebook: correct the name, or enter the "
+                "student first (`nbgrader db student add`)"
+            )
+        with connect(self.path) as connection:
+            _ = self._penalties.plugin
+            with transaction(connection):
+                opened = find_opened_lesson(connection, lesson)
+                if not opened.due:
+                    raise CourseError(
+                        f"{lesson} has no due date that could be later: set one "
+                        f"(`nbgrader db assignment add {lesson} --duedate='2026-03-01 "
+                        "12:00 UTC'`), then extend it"
+                    )
+                batch = GradebookBatch(connection, opened, [student], self._penalties)
+                batch.extend(student, seconds)
+                batch.write()
+        return datetime.fromisoformat(opened.due) + timedelta(seconds=seconds)
 
     def grades(
         self, lesson: str, students: Sequence[str] | None = None

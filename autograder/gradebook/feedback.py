@@ -158,6 +158,7 @@ def feedback_page(notebook: Mapping[str, Any], grades: StudentGrades) -> str:
         short=f"{grades.points:g} of {grades.max_points:g}",
         complete=grades.points >= grades.max_points,
         penalty=format_points(grades.late_penalty) if grades.late_penalty else "",
+        extension=format_duration(grades.extension_hours),
         late=f"{grades.late_penalty:g}",
         reason=visible(result.reason) if result.status == "invalid" else "",
         sections=sections,
@@ -220,6 +221,16 @@ def _claims(verdict: ExerciseResult | None) -> str:
     if verdict.is_unwritten:
         return "not written yet"
     return f"{verdict.n_holding} of {len(verdict.cases)} hold"
+
+
+def format_duration(hours: float) -> str:
+    """Return a duration in words, "" for none.
+
+    >>> format_duration(48.0), format_duration(25.5), format_duration(0.0)
+    ('2 days', '25.5 hours', '')
+    """
+    number, unit = (hours / 24, "day") if hours % 24 == 0 else (hours, "hour")
+    return f"{number:g} {unit}{'' if number == 1 else 's'}" if hours else ""
 
 
 def _by_hand(grade: Grade) -> str:

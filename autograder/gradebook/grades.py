@@ -8,9 +8,10 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from autograder.gradebook.lateness import parse_extension
 from autograder.gradebook.opening import OpenedLesson
 
 
@@ -64,6 +65,7 @@ class StudentGrades:
     late_penalty : points taken off, as nbgrader's plugin has said
     submitted : whether the gradebook has a submission; without one all is empty
     timestamp : when it was handed in, as the gradebook has it (UTC); "" if unknown
+    extension_hours : how much later the due date is for this student
     """
 
     student: str
@@ -75,6 +77,7 @@ class StudentGrades:
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+    extension_hours: float = 0.0
 
     @property
     def points(self) -> float:
@@ -146,20 +149,30 @@ def read_grades(
     people = read_people(connection, students)
     ungraded = _ungraded(connection, lesson)
     graded = _graded(connection, lesson, [*people], ungraded)
-    columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0)"
+    columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0), s.extension"
     submissions = {
-        student: (_format_timestamp(moment), penalty)
-        for student, moment, penalty in submission_rows(
+        student: (_format_timestamp(moment), penalty, extension)
+        for student, moment, penalty, extension in submission_rows(
             connection, lesson, [*people], columns
         )
     }
     grades = {}
-    for student, names in people.items():
-        timestamp, penalty = submissions.get(student, ("", 0.0))
+    for student, (first_name, last_name, email, lms_user_id) in people.items():
+        timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
+        hours = parse_extension(extension) / timedelta(hours=1)
         exercises = tuple((ungraded | graded[student]).values())
         submitted = student in submissions
         grades[student] = StudentGrades(
-            student, exercises, penalty, submitted, timestamp, *names
+            student,
+            exercises,
+            penalty,
+            submitted,
+            timestamp,
+            first_name,
+            last_name,
+            email,
+            lms_user_id,
+            hours,
         )
     return grades
 

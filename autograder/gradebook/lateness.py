@@ -28,6 +28,7 @@ NO_TIME = (
 )
 TWO_DAYS = (datetime(2000, 1, 1), datetime(2001, 2, 2))
 CONFIGURES_PENALTIES = ("LateSubmissionPlugin", "AssignLatePenalties")
+LATE_POLICY = "autograder.gradebook.late_policy.LatePolicy"  # says nothing by itself
 
 
 def parse_timestamp(text: str) -> datetime | None:
@@ -87,13 +88,23 @@ def format_for_sqlite(moment: datetime) -> str:
     return moment.isoformat(" ", "microseconds")
 
 
+def format_extension(seconds: float) -> str:
+    """Return a duration as SQLAlchemy writes it into SQLite."""
+    return format_for_sqlite(EPOCH + timedelta(seconds=seconds))
+
+
+def parse_extension(extension: str | None) -> timedelta:
+    """Return the duration that the database has; none is a duration of 0."""
+    return datetime.fromisoformat(extension) - EPOCH if extension else timedelta()
+
+
 def seconds_late(
     handed_in: str | None, due: str | None, extension: str | None
 ) -> float:
     """Return how much too late something is, from the texts in the database."""
     if not handed_in or not due:
         return 0.0
-    longer = datetime.fromisoformat(extension) - EPOCH if extension else timedelta()
+    longer = parse_extension(extension)
     late = datetime.fromisoformat(handed_in) - datetime.fromisoformat(due) - longer
     return max(0.0, late.total_seconds())
 
@@ -125,7 +136,11 @@ class LatePenalties:
     def plugin(self) -> Any:
         """The plugin, None if none is configured."""
         config = load_config(self._course, *CONFIGURES_PENALTIES)
-        if config is None:
+        if config is None or (
+            config.AssignLatePenalties.get("plugin_class") == LATE_POLICY
+            and not config.LatePolicy.get("late")
+            and "LateSubmissionPlugin" not in config.keys()
+        ):
             return None
         skip_address_parser()
         root = str(self._course.root)
@@ -136,6 +151,8 @@ class LatePenalties:
             preprocessor = AssignLatePenalties(config=config)
             preprocessor.init_plugin()
             return preprocessor.plugin_inst
+        except CourseError:
+            raise
         except Exception as error:  # whatever its module does at import
             raise self._fault(error) from None
         finally:

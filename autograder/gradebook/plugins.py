@@ -9,6 +9,7 @@ its own way: nbgrader passes one that is open, and may be in another database.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -113,7 +114,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
     submissions = _submissions(gradebook, lesson)
     grades = {}
     for student in gradebook.db.query(Student):
-        timestamp, penalty = submissions.get(student.id, (None, 0.0))
+        timestamp, penalty, extension = submissions.get(student.id, (None, 0.0, None))
         grades[student.id] = StudentGrades(
             student.id,
             tuple({**ungraded, **graded[student.id]}.values()),
@@ -124,6 +125,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
             last_name=student.last_name or "",
             email=student.email or "",
             lms_user_id=student.lms_user_id or "",
+            extension_hours=(extension or timedelta()) / timedelta(hours=1),
         )
     return grades
 
@@ -178,10 +180,11 @@ def _graded(
 
 
 def _submissions(gradebook: Gradebook, lesson: str) -> dict[str, tuple]:
-    """Return when each student has handed in, and the points taken off for it."""
+    """Return when each student has handed in, the points taken off, the extension."""
     rows = gradebook.db.query(
         NbgraderSubmission.student_id,
         NbgraderSubmission.timestamp,
         NbgraderSubmission.late_submission_penalty,
+        NbgraderSubmission.extension,
     ).filter(NbgraderSubmission.assignment_id == gradebook.find_assignment(lesson).id)
-    return {student: (moment, penalty) for student, moment, penalty in rows}
+    return {student: tuple(row) for student, *row in rows}

@@ -255,6 +255,7 @@ def _header(
 ) -> list[str]:
     """Return the names of a lesson's columns; a dot tells an exercise from the rest."""
     rest = ["points", "max", "late penalty", "by hand", "submitted (UTC)"]
+    rest.append("extension (hours)")
     if with_misconceptions:
         rest.append("misconceptions")
     columns = [f"{lesson}.{exercise}" for exercise in exercises]
@@ -281,7 +282,9 @@ def _row(
         for name, grade in graded.items()
         if grade.manual is not None or grade.extra
     )
-    return [*cells, safe_text(", ".join(by_hand)), format_timestamp(student.timestamp)]
+    cells += [safe_text(", ".join(by_hand)), format_timestamp(student.timestamp)]
+    hours = student.extension_hours
+    return [*cells, format_number(hours) if hours else ""]
 
 
 def _misconceptions(results: Iterable[SubmissionResult]) -> dict[str, str]:

@@ -6,6 +6,7 @@ to settle. What people have entered (scores, credit, comments, flags, names, ext
 is never touched.
 """
 
+import json
 import sqlite3
 import unicodedata
 from collections import defaultdict
@@ -17,7 +18,11 @@ from uuid import uuid4
 from autograder.checking.result import ExerciseResult
 from autograder.course import CourseError
 from autograder.gradebook.grades import CellTable, points_that_count, submission_rows
-from autograder.gradebook.lateness import LatePenalties, seconds_late
+from autograder.gradebook.lateness import (
+    LatePenalties,
+    format_extension,
+    seconds_late,
+)
 from autograder.gradebook.opening import OpenedLesson
 from autograder.grading.result import SubmissionResult
 
@@ -47,6 +52,20 @@ ADD_COMMENT = (
     "INSERT INTO comment (id, notebook_id, cell_id, auto_comment) VALUES (?, ?, ?, ?)"
 )
 SET_TIME = "UPDATE submitted_assignment SET timestamp = ? WHERE id = ?"
+SET_EXTENSION = "UPDATE submitted_assignment SET extension = ? WHERE id = ?"
+# nbgrader keeps extensions with submissions; this one of ours, until there is one
+MAKE_AWAITED = (
+    "CREATE TABLE IF NOT EXISTS awaited_extension (assignment_id VARCHAR(32), "
+    "student_id VARCHAR(128), seconds FLOAT, PRIMARY KEY (assignment_id, student_id))"
+)
+ADD_AWAITED = "INSERT OR REPLACE INTO awaited_extension VALUES (?, ?, ?)"
+REMOVE_AWAITED = (
+    "DELETE FROM awaited_extension WHERE assignment_id = ? AND student_id = ?"
+)
+READ_AWAITED = (
+    "SELECT student_id, seconds FROM awaited_extension "
+    "JOIN json_each(?) ON value = student_id WHERE assignment_id = ?"
+)
 SET_PENALTY = "UPDATE submitted_notebook SET late_submission_penalty = ? WHERE id = ?"
 SET_GRADE = "UPDATE grade SET auto_score = ?, needs_manual_grade = ? WHERE id = ?"
 SET_COMMENT = "UPDATE comment SET auto_comment = ? WHERE id = ?"
@@ -152,6 +171,7 @@ class StoredSubmission:
     submission, notebook : ids, "" if there is none
     grades : by the id of the graded cell
     comments : by the id of the commented cell: the row's id, and what the engine said
+    awaited : seconds of an extension that was given before there was a submission
     """
 
     submission: str = ""
@@ -161,6 +181,7 @@ class StoredSubmission:
     penalty: float | None = None
     grades: dict[str, StoredGrade] = field(default_factory=dict)
     comments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    awaited: float | None = None
 
 
 def read_stored(
@@ -182,6 +203,12 @@ def read_stored(
     columns = "g.cell_id, g.id, g.auto_comment"
     for student, cell, name, comment in rows(columns, "comment"):
         stored[student].comments[cell] = (name, comment)
+    if connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE name = 'awaited_extension'"
+    ).fetchone():
+        values = json.dumps(students), lesson.assignment
+        for student, seconds in connection.execute(READ_AWAITED, values):
+            stored[student].awaited = seconds
     return stored
 
 
@@ -218,6 +245,28 @@ class GradebookBatch:
         self._grade(entry, stored, self._comment(entry, stored))
         self._penalise(entry.student, stored)
 
+    def extend(self, student: str, seconds: float) -> None:
+        """Extend a student's time from the due date on; 0 takes that back.
+
+        Extensions do not add up. Before there is a submission it is kept for that.
+        """
+        stored = self._stored[student]
+        if not stored.submission:
+            self._connection.execute(MAKE_AWAITED)
+            row = self._lesson.assignment, student
+            if seconds:
+                self._do(student, ADD_AWAITED, *row, seconds)
+            else:
+                self._do(student, REMOVE_AWAITED, *row)
+            return
+        self._extend(student, stored, seconds)
+        if stored.notebook:
+            self._penalise(student, stored)
+
+    def _extend(self, student: str, stored: StoredSubmission, seconds: float) -> None:
+        stored.extension = format_extension(seconds) if seconds else None
+        self._do(student, SET_EXTENSION, stored.extension, stored.submission)
+
     def write(self) -> int:
         """Write the changes; return how many students they concern."""
         for statement, rows in self._rows.items():
@@ -240,6 +289,10 @@ class GradebookBatch:
         elif moment and moment != stored.timestamp:
             self._do(student, SET_TIME, moment, stored.submission)
         stored.timestamp = moment or stored.timestamp
+        if stored.awaited is not None:
+            if not stored.extension:
+                self._extend(student, stored, stored.awaited)
+            self._do(student, REMOVE_AWAITED, assignment, student)
         if not stored.notebook:
             stored.notebook = uuid4().hex
             row = stored.notebook, stored.submission, notebook

@@ -174,9 +174,7 @@ def test_times_without_a_zone_are_read_in_the_zone_that_is_named(
         collect(root, archive, zone="Berlin")
 
 
-def test_time_of_packing_is_no_time_of_handing_in(
-    root, tmp_path, capsys
-):
+def test_time_of_packing_is_no_time_of_handing_in(root, tmp_path, capsys):
     late, punctual = canvas_name(ANNA, 5, late=True), canvas_name(BJORN, 6)
     rows = [(late, b"a", PACKED), (punctual, b"b", PACKED + timedelta(seconds=4))]
     archive = write_zip(tmp_path / "class.zip", rows)

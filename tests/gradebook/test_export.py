@@ -80,13 +80,15 @@ def test_csv_has_exactly_these_bytes():
             "student,last_name,first_name,email,"
             "01_first.softmax,01_first.scores,01_first points,01_first max,"
             "01_first late penalty,01_first by hand,01_first submitted (UTC),"
+            "01_first extension (hours),"
             "02_second.softmax,02_second.scores,02_second points,02_second max,"
-            "02_second late penalty,02_second by hand,02_second submitted (UTC)\n"
-            'asa,"Müller, von",Åsa,a@x.org,2,3.25,4.25,5.5,1,scores,,,,,5.5,,,\n'
-            "bo,,,,,,,5.5,0,,,,,,5.5,,,\n"
-            'dwayne,\'=1+1,"Dwayne ""Rock""",,0,0,0,5.5,0,,,2,3.5,5.5,5.5,0,,\n'
-            "nil,,No Body,,,,,5.5,,,,,,,5.5,,,\n"
-            "zoe,,,,0.3,3.5,3.8,5.5,0,,2026-03-02 09:30:00,,,,5.5,,,\n"
+            "02_second late penalty,02_second by hand,02_second submitted (UTC),"
+            "02_second extension (hours)\n"
+            'asa,"Müller, von",Åsa,a@x.org,2,3.25,4.25,5.5,1,scores,,,,,,5.5,,,,\n'
+            "bo,,,,,,,5.5,0,,,,,,,5.5,,,,\n"
+            'dwayne,\'=1+1,"Dwayne ""Rock""",,0,0,0,5.5,0,,,,2,3.5,5.5,5.5,0,,,\n'
+            "nil,,No Body,,,,,5.5,,,,,,,,5.5,,,,\n"
+            "zoe,,,,0.3,3.5,3.8,5.5,0,,2026-03-02 09:30:00,,,,,5.5,,,,\n"
         ).encode()
     )
 
@@ -134,13 +136,15 @@ def test_missing_grade_is_zero_only_on_request():
     moodle = export_file("moodle", book, "zero").text.splitlines()
     assert moodle[1:] == ["bo,,,-", "nil,,,0", "zoe,,,2"]
     people = export_file("csv", book, "zero").text.splitlines()
-    assert people[1:3] == ["bo,,,,,,,5.5,0,,", "nil,,,,0,0,0,5.5,,,"]
+    assert people[1:3] == ["bo,,,,,,,5.5,0,,,", "nil,,,,0,0,0,5.5,,,,"]
 
 
 def test_student_of_only_one_lesson_has_a_row():
     book = {FIRST: a_class(grades("zoe", 1.0, 1.0)), SECOND: a_class()}
     assert export_file("moodle", book).text.splitlines()[1] == "zoe,,,2,-"
-    assert export_file("csv", book).text.splitlines()[1] == "zoe,,,,1,1,2,5.5,0,,,,0,,,"
+    assert (
+        export_file("csv", book).text.splitlines()[1] == "zoe,,,,1,1,2,5.5,0,,,,,0,,,,"
+    )
 
 
 @pytest.mark.parametrize(

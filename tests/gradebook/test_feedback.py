@@ -132,6 +132,11 @@ def test_late_penalty_is_shown_and_taken_off():
     assert f"{2 * len(EXERCISES) - 2.5:g} of {3 * len(EXERCISES)} points" in html.text
 
 
+def test_extension_is_shown():
+    text = page(grades_of(extension_hours=48.0)).text
+    assert "You had 2 days more than the due date." in text
+
+
 def test_page_praises_full_marks_and_else_says_how_to_go_on():
     full = grades_of(change={name: {"manual": 3.0} for name in EXERCISES})
     assert "Well done" in page(full).text
