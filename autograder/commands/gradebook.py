@@ -74,7 +74,12 @@ def report(course: Course, lesson: str, output: str) -> int:
 
 
 def export(
-    course: Course, lessons: list[str], kind: str, missing: MissingAs, output: str
+    course: Course,
+    lessons: list[str],
+    kind: str,
+    missing: MissingAs,
+    output: str,
+    n_drop: int = 0,
 ) -> int:
     """Write the grades as a file for other systems."""
     from autograder.gradebook.export import export as write_export
@@ -90,6 +95,8 @@ def export(
         Path(output) if output else None,
         missing=missing,
         results=results,
+        n_drop=n_drop,
+        on_note=terminal.say,
         on_left_out=left_out.append,
     )
     for sentence in left_out:

@@ -176,6 +176,10 @@ def export_command(
     missing_as_zero: Annotated[
         bool, typer.Option(help="0 points for what was not handed in, not no grade")
     ] = False,
+    drop_lowest: Annotated[
+        int,
+        typer.Option(min=0, help="Add a total without so many lessons, the lowest"),
+    ] = 0,
     output: Annotated[str, typer.Option(help="File; build/export/KIND.csv")] = "",
 ) -> None:
     """Write the grades as a spreadsheet or a learning management system reads them."""
@@ -183,7 +187,9 @@ def export_command(
     from autograder.gradebook.sheets import MissingAs
 
     missing: MissingAs = "zero" if missing_as_zero else "empty"
-    code = gradebook.export(Course.here(), lessons or [], to, missing, output)
+    code = gradebook.export(
+        Course.here(), lessons or [], to, missing, output, drop_lowest
+    )
     raise typer.Exit(code)
 
 

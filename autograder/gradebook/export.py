@@ -30,6 +30,8 @@ def export(
     *,
     missing: MissingAs = "empty",
     results: Results | None = None,
+    n_drop: int = 0,
+    on_note: Callable[[str], None] = print,
     on_left_out: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
 ) -> Path:
     """Write the grades of a class; return the file.
@@ -37,7 +39,8 @@ def export(
     lessons : names, or beginnings of them; none: all that somebody has handed in
     kind : ``csv``, ``canvas`` or ``moodle``
     output : the file; ``build/export/<kind>.csv`` by default
-    missing, results : see ``sheets.export_file``
+    missing, results, n_drop : see ``sheets.export_file``
+    on_note : is called with sentences on what was dropped
     on_left_out : is called with a sentence for each student who had to be left out
 
     Raises ``CourseError``, and leaves an earlier file as it is, if the kind or a lesson
@@ -45,8 +48,11 @@ def export(
     """
     checked = _export_format(kind)
     path = output or course.root / f"build/export/{kind}.csv"
-    file = export_file(checked, _course_grades(course, lessons), missing, results)
+    grades = _course_grades(course, lessons)
+    file = export_file(checked, grades, missing, results, n_drop)
     write_export(path, file.text)
+    for sentence in file.notes:
+        on_note(sentence)
     for sentence in file.left_out:
         on_left_out(sentence)
     return path

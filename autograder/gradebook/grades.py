@@ -55,6 +55,11 @@ class Grade:
         """
         return points_that_count(self.auto, self.manual, self.extra)
 
+    @property
+    def is_graded(self) -> bool:
+        """Whether there is a grade, by the engine or by hand."""
+        return (self.auto, self.manual) != (None, None)
+
 
 @dataclass(frozen=True)
 class StudentGrades:
@@ -83,6 +88,11 @@ class StudentGrades:
     def points(self) -> float:
         """Points that count, after the penalty, never below zero."""
         return max(0.0, sum(each.points for each in self.exercises) - self.late_penalty)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether an exercise has a grade."""
+        return any(each.is_graded for each in self.exercises)
 
     @property
     def max_points(self) -> float:

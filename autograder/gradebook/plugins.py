@@ -18,7 +18,7 @@ from nbgrader.api import Grade as NbgraderGrade
 from nbgrader.api import SubmittedAssignment as NbgraderSubmission
 from nbgrader.plugins import ExportPlugin
 from sqlalchemy import text
-from traitlets import Bool
+from traitlets import Bool, Int
 
 from autograder.course import CourseError
 from autograder.gradebook.entrance import guard_log
@@ -44,17 +44,23 @@ class _FileExportPlugin(ExportPlugin):
         False, help="write 0, not nothing, for what a student has not handed in"
     ).tag(config=True)
 
+    drop_lowest = Int(
+        0, min=0, help="add a total without so many lessons, each student's lowest"
+    ).tag(config=True)
+
     def export(self, gradebook: Gradebook) -> None:
         """Write the file; a fault that the user can mend is one line, exit code 1."""
         guard_log(self.log)
         try:
             grades = _course_grades(gradebook, self.assignment, self.student)
             missing: MissingAs = "zero" if self.missing_as_zero else "empty"
-            file = export_file(self.kind, grades, missing)
+            file = export_file(self.kind, grades, missing, n_drop=self.drop_lowest)
             write_export(Path(self.to or self.name), file.text)
         except CourseError as error:
             self.log.error("%s", error)
             raise SystemExit(1) from None
+        for sentence in file.notes:
+            self.log.info("%s", sentence)
         for sentence in file.left_out:
             self.log.warning("%s", sentence)
         self.log.info("Grades exported to %s", self.to or self.name)

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.course import CourseError, output_file, write_atomically
-from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.gradebook.grades import StudentGrades
+from autograder.gradebook.totals import (
+    CourseTotal,
+    course_total,
+    require_droppable,
+    totals_in_words,
+)
 from autograder.grading.result import SubmissionResult
 
 ExportFormat = Literal["csv", "canvas", "moodle"]
@@ -38,10 +44,12 @@ class ExportFile:
 
     text : the file's content
     left_out : a sentence for each student who could not be put in
+    notes : sentences on the totals
     """
 
     text: str
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def export_file(
@@ -49,6 +57,7 @@ def export_file(
     course_grades: CourseGrades,
     missing: MissingAs = "empty",
     results: Results | None = None,
+    n_drop: int = 0,
 ) -> ExportFile:
     """Return the file of a kind.
 
@@ -56,19 +65,34 @@ def export_file(
         since a zero is a grade and only the instructor can say that it is one, or 0.
         What was handed in and is not graded yet is empty in any case
     results : adds a column with the names of the misconceptions, for ``csv`` only
+    n_drop : adds a total without so many lessons, each student's lowest; 0: none
 
-    Raises ``CourseError`` if a grade is no number.
+    Raises ``CourseError`` if a grade is no number, or no lesson would be left.
     """
     _require_finite(course_grades)
-    if kind == "csv":  # Excel takes UTF-8 for something else without the mark
-        table = plain_table(course_grades, missing, results)
-        return ExportFile(BYTE_ORDER_MARK + csv_text(table))
+    if n_drop:
+        require_droppable(n_drop, [*course_grades])
     people = _people(course_grades)
     faults = {person.student: _fault(kind, person) for person in people}
-    included = [person for person in people if not faults[person.student]]
+    if kind != "csv":
+        people = [person for person in people if not faults[person.student]]
+    totals = _course_totals(course_grades, people, missing, n_drop) if n_drop else []
+    notes = tuple(totals_in_words(totals, missing == "zero"))
+    if kind == "csv":  # Excel takes UTF-8 for something else without the mark
+        table = plain_table(course_grades, missing, results)
+        if n_drop:
+            table = _with_totals(table, totals)
+        return ExportFile(BYTE_ORDER_MARK + csv_text(table), notes=notes)
     make_table = canvas_table if kind == "canvas" else moodle_table
-    text = csv_text(make_table(course_grades, included, missing))
-    return ExportFile(text, tuple(fault for fault in faults.values() if fault))
+    table = make_table(course_grades, people, missing)
+    if n_drop:
+        name = f"Total without the lowest {n_drop} (%)"
+        header = [name, "100"] if kind == "canvas" else [name]
+        table = _with_percentages(table, header, totals)
+        if kind == "moodle":
+            table = [[*row[:-1], row[-1] or MOODLE_NO_GRADE] for row in table]
+    left_out = tuple(fault for fault in faults.values() if fault)
+    return ExportFile(csv_text(table), left_out, notes)
 
 
 def handed_in(course_grades: CourseGrades, *, named: bool) -> CourseGrades:
@@ -209,17 +233,48 @@ def _total(student: StudentGrades | None, missing: MissingAs) -> str:
     """Return the points that count, as text; empty as long as nothing is graded."""
     if student is None or not student.submitted:
         return _missing_grade(missing)
-    graded = any(map(_is_graded, student.exercises))
-    return format_number(student.points) if graded else ""
+    return format_number(student.points) if student.is_graded else ""
 
 
 def _missing_grade(missing: MissingAs) -> str:
     return "0" if missing == "zero" else ""
 
 
-def _is_graded(grade: Grade) -> bool:
-    """Return whether an exercise has a grade, by the engine or by hand."""
-    return (grade.auto, grade.manual) != (None, None)
+def _course_totals(
+    course_grades: CourseGrades,
+    people: Sequence[StudentGrades],
+    missing: MissingAs,
+    n_drop: int,
+) -> list[CourseTotal]:
+    """Return each student's total without the lowest lessons."""
+    max_points = {
+        lesson: sum(_max_points(grades).values())
+        for lesson, grades in course_grades.items()
+    }
+    return [
+        course_total(
+            {name: grades.get(each.student) for name, grades in course_grades.items()},
+            max_points,
+            n_drop,
+            missing_is_zero=missing == "zero",
+        )
+        for each in people
+    ]
+
+
+def _with_percentages(
+    table: list[list[str]], header: Sequence[str], totals: Sequence[CourseTotal]
+) -> list[list[str]]:
+    """Return a table with a column of the totals.
+
+    header : the column's cells above those of students
+    """
+    cells = [*header, *(_optional_number(total.percentage) for total in totals)]
+    return [[*row, cell] for row, cell in zip(table, cells, strict=True)]
+
+
+def _optional_number(value: float | None) -> str:
+    return "" if value is None else format_number(value)
 
 
 # --- the table for people: a row per student, a column per exercise ---------------
@@ -250,6 +305,27 @@ def plain_table(
     return rows
 
 
+def _with_totals(
+    table: list[list[str]], totals: Sequence[CourseTotal]
+) -> list[list[str]]:
+    """Return the table with what was dropped, and what the rest makes."""
+    header, *rows = table
+    columns = ["dropped", "total", "total max", "total (%)"]
+    return [
+        [*header, *columns],
+        *(
+            [
+                *row,
+                safe_text(", ".join(total.dropped)),
+                _optional_number(total.points),
+                format_number(total.max_points),
+                _optional_number(total.percentage),
+            ]
+            for row, total in zip(rows, totals, strict=True)
+        ),
+    ]
+
+
 def _header(
     lesson: str, exercises: Iterable[str], *, with_misconceptions: bool
 ) -> list[str]:
@@ -267,7 +343,7 @@ def _row(
     student: StudentGrades, max_points: Mapping[str, float], missing: MissingAs
 ) -> list[str]:
     """Return a student's cells in a lesson's columns, but for the misconceptions."""
-    graded = {each.exercise: each for each in student.exercises if _is_graded(each)}
+    graded = {each.exercise: each for each in student.exercises if each.is_graded}
     if student.submitted:
         cells = [
             format_number(graded[name].points) if name in graded else ""

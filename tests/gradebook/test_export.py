@@ -497,6 +497,16 @@ def test_plugin_writes_the_bytes_of_the_command(
     assert same.read_bytes() == path.read_bytes()
 
 
+def test_plugin_drops_the_lowest_too(with_gradebook, gradebook, tmp_path):
+    from autograder.gradebook.plugins import MoodleExportPlugin
+
+    path = tmp_path / "out.csv"
+    MoodleExportPlugin(to=str(path), drop_lowest=1).export(gradebook)
+    ours = export(Course(with_gradebook), [], "moodle", tmp_path / "b.csv", n_drop=1)
+    assert ours.read_bytes() == path.read_bytes()
+    assert b"Total without the lowest 1 (%)" in ours.read_bytes()
+
+
 def test_nbgrader_export_runs_the_plugin(with_gradebook):
     done = nbgrader_export(with_gradebook, "MoodleExportPlugin", "--to=out.csv")
     assert done.returncode == 0, done.stderr

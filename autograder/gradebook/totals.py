@@ -1,0 +1,95 @@
+"""A student's total over the lessons of an export, without the lowest ones.
+
+The lowest is the one with the smallest share of its points: lessons differ in how many
+they have. What was not handed in is the lowest of all.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.course import CourseError
+from autograder.gradebook.grades import StudentGrades
+
+
+@dataclass(frozen=True)
+class CourseTotal:
+    """What a student has of all lessons that count.
+
+    dropped : lessons that do not count, in the order of the lessons
+    points : None if a lesson that counts has no grade: it is not known then
+    max_points : of the lessons that count
+    """
+
+    dropped: tuple[str, ...]
+    points: float | None
+    max_points: float
+
+    @property
+    def percentage(self) -> float | None:
+        """The share of the points, of 100."""
+        if self.points is None or not self.max_points:
+            return None
+        return 100 * self.points / self.max_points
+
+
+def course_total(
+    grades: Mapping[str, StudentGrades | None],
+    max_points: Mapping[str, float],
+    n_drop: int,
+    *,
+    missing_is_zero: bool,
+) -> CourseTotal:
+    """Return a student's total.
+
+    grades, max_points : by lesson
+    n_drop : how many lessons do not count
+    missing_is_zero : whether what was not handed in, and counts, is 0 points
+    """
+    points: dict[str, float | None] = {}
+    shares: dict[str, float] = {}
+    for lesson, student in grades.items():
+        if student is None or not student.submitted:
+            points[lesson] = 0.0 if missing_is_zero else None
+            shares[lesson] = -1.0
+        elif not student.is_graded:
+            return CourseTotal((), None, sum(max_points.values()))
+        else:
+            points[lesson] = student.points
+            shares[lesson] = student.points / (max_points[lesson] or 1.0)
+    lowest = sorted(shares, key=lambda lesson: shares[lesson])[:n_drop]
+    counted = [lesson for lesson in grades if lesson not in lowest]
+    known = [each for lesson in counted if (each := points[lesson]) is not None]
+    return CourseTotal(
+        tuple(lesson for lesson in grades if lesson in lowest),
+        sum(known) if len(known) == len(counted) else None,
+        sum(max_points[lesson] for lesson in counted),
+    )
+
+
+def require_droppable(n_drop: int, lessons: Sequence[str]) -> None:
+    """Raise ``CourseError`` if so many lessons cannot be left out."""
+    if n_drop >= len(lessons):
+        raise CourseError(
+            f"{n_drop} of {len(lessons)} lessons cannot be dropped: one must be left; "
+            "drop fewer, or export more lessons"
+        )
+
+
+def totals_in_words(totals: Sequence[CourseTotal], missing_is_zero: bool) -> list[str]:
+    """Return sentences on what was dropped for how many, and who has no total."""
+    sentences = []
+    dropped = Counter(lesson for total in totals for lesson in total.dropped)
+    if dropped:
+        counts = ", ".join(f"{name} of {dropped[name]}" for name in sorted(dropped))
+        sentences.append(
+            f"Dropped, by number of students: {counts}. The columns of the lessons are "
+            "as they were; csv has a column that names what was dropped."
+        )
+    if unknown := sum(total.points is None for total in totals):
+        hint = "" if missing_is_zero else ", or not handed in (--missing-as-zero: 0)"
+        sentences.append(
+            f"{unknown} of {len(totals)} students have no total: a lesson that counts "
+            f"is not graded yet{hint}."
+        )
+    return sentences
