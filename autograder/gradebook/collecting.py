@@ -172,7 +172,7 @@ def choose_from(
                 others = (older.file, *older.others, *newer.others)
                 newer = replace(newer, others=others)
             choices[key] = newer
-    return Chosen(tuple(choices.values()), tuple(left_out))
+    return Chosen(tuple(choices[key] for key in sorted(choices)), tuple(left_out))
 
 
 def _age(choice: Choice) -> tuple[int, datetime]:

@@ -66,12 +66,20 @@ def match_people(
     """Return for each person of an archive which student that is."""
     by_number = _index(roster, lambda each: {each.lms_user_id} - {""})
     by_name = _index(roster, lambda each: each.names)
+    people = {file.owner: file for file in files}
+    # Moodle's number is another one in each assignment. Where some numbers are those of
+    # the gradebook, a student's other number says that this is somebody else.
+    known = {each.student for each in roster if each.lms_user_id.isdecimal()}
+    canvas = {file.number for file in people.values() if file.system == "Canvas"}
+    elsewhere = known if canvas & {*by_number} else set()
     matches: dict[Owner, Match] = {}
     claims: dict[str, dict[Owner, bool]] = defaultdict(dict)
-    for owner, file in {file.owner: file for file in files}.items():
-        # Moodle's number is another one in each assignment
-        numbered = by_number.get(file.number, []) if file.system == "Canvas" else []
-        students = numbered or by_name.get(simplified(file.person), [])
+    for owner, file in people.items():
+        numbered, named = [], by_name.get(simplified(file.person), [])
+        if file.system == "Canvas":
+            numbered = by_number.get(file.number, [])
+            named = [each for each in named if each not in elsewhere]
+        students = numbered or named
         if len(students) == 1:
             claims[students[0]][owner] = bool(numbered)
         else:

@@ -269,15 +269,24 @@ def test_what_is_no_notebook_of_the_lesson_is_named(root, tmp_path, capsys):
     assert len(lines) == 6
 
 
-def test_two_people_who_may_be_one_student_are_named(numbered, tmp_path, capsys):
+def test_two_people_who_may_be_one_student_are_named(root, tmp_path, capsys):
+    twin = ANNA._replace(number=5555)
+    rows = [(canvas_name(each, 1), b"a", PACKED) for each in (ANNA, twin)]
+    assert collect(root, write_zip(tmp_path / "a.zip", rows)) == 1
+    assert submitted(root) == {}
+    err = capsys.readouterr().err
+    assert err.count("is not the only one who may be s00") == 2
+
+
+def test_student_of_another_number_is_not_meant(numbered, tmp_path, capsys):
     twin = ANNA._replace(number=5555)
     rows = [
-        (canvas_name(ANNA, 1), b"by number", PACKED),
-        (canvas_name(twin, 2), b"by name", PACKED),
+        (canvas_name(BJORN, 1), b"b", PACKED),
+        (canvas_name(twin, 2), b"another Anna", PACKED),
     ]
     assert collect(numbered, write_zip(tmp_path / "a.zip", rows)) == 1
-    assert submitted(numbered) == {path_of(ANNA): b"by number"}
-    assert "5555) is not the only one who may be s00" in capsys.readouterr().err
+    assert submitted(numbered) == {path_of(BJORN): b"b"}
+    assert "5555) is nobody in the gradebook" in capsys.readouterr().err
 
 
 def test_moodle_number_is_nobodys(numbered, tmp_path):
