@@ -40,6 +40,16 @@ from autograder.grading.reading import (
 
 MAX_ENTRIES = 100_000  # of an archive: a class of 300 has some hundreds
 PACKING = timedelta(hours=1)  # in which an archive is made: as long as 2 GB take
+# What Python raises over an archive that is none; NotImplementedError: its odd features
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    NotImplementedError,
+)
 UTF_8, ENCRYPTED = 0x800, 0x1  # flags of an entry
 TIMES = 0x5455  # the extra field that holds times in UTC
 DOWN_TO_IT = r"(?:.*/)?"
@@ -152,16 +162,17 @@ def open_archive(path: Path, zone: tzinfo | None) -> Iterator[ArchiveContents]:
         yield _contents(path, _in_folder(path))
         return
     try:
-        with zipfile.ZipFile(path) as archive:
-            yield _contents(path, _in_archive(archive, zone))
+        archive = zipfile.ZipFile(path)
     except FileNotFoundError:
         raise CourseError(f"{path} is not there: name the archive's file") from None
     except OSError as error:
         raise CourseError(f"{path} cannot be read ({error.strerror})") from None
-    except (zipfile.BadZipFile, struct.error, ValueError) as error:
+    except DAMAGE as error:
         raise CourseError(
             f"{path} is no zip archive, or not all of it ({error}): download it anew"
         ) from None
+    with archive:
+        yield _contents(path, _in_archive(archive, zone))
 
 
 def _contents(
@@ -259,7 +270,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         try:
             with archive.open(info) as file:
                 raw = file.read(MAX_BYTES + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError):
+        except DAMAGE:
             raise Unreadable("is damaged in the archive") from None
         if len(raw) <= MAX_BYTES:
             return raw

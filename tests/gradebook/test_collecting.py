@@ -455,6 +455,7 @@ def change_header(path, offset, value):
         (6, 1, "is encrypted"),
         (8, 14, "is compressed as neither Canvas nor Moodle do it"),
         (14, 99, "is damaged in the archive"),
+        (6, 1 << 5, "is damaged in the archive"),  # a feature that Python has not
     ],
 )
 def test_entry_that_cannot_be_read_is_named(
@@ -485,6 +486,13 @@ def test_truncated_archive_is_refused(root, tmp_path):
     archive = pair(tmp_path / "a.zip", b"a", PACKED)
     archive.write_bytes(archive.read_bytes()[:-40])
     with pytest.raises(CourseError, match="download it anew"):
+        collect(root, archive)
+
+
+def test_archive_of_a_later_version_is_refused(root, tmp_path):
+    archive = pair(tmp_path / "a.zip", b"a", PACKED)
+    change_header(archive, 4, 200)
+    with pytest.raises(CourseError, match=r"a\.zip is no zip archive"):
         collect(root, archive)
 
 
