@@ -21,7 +21,7 @@ AUTOGRADER = (
     {"check"},
     {"messages"},
     {"exercises"},
-    {"checking"},
+    {"checking", "releases"},
     {"course", "startup", "system"},
 )
 COURSE_LIB = (

@@ -6,7 +6,8 @@ learner hands in is the subject of ``reading`` and ``rebuild``.
 
 import ast
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from autograder.checking.registry import exercise_names
@@ -41,10 +42,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Release:
-    """A lesson as it was released."""
+    """A lesson as it was released.
+
+    points : of each exercise, as the notebook says
+    """
 
     lesson: str
     cells: tuple[Cell, ...]
+    points: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -64,6 +69,7 @@ def load_release(course: Course, lesson: str) -> Release:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = _mark_setup([_read_cell(cell) for cell in notebook["cells"]])
+        points = dict(filter(None, map(_points, notebook["cells"])))
     except FileNotFoundError:
         raise CourseError(
             f"{course.relative(path)} is missing: run `make build` to make it"
@@ -73,7 +79,7 @@ def load_release(course: Course, lesson: str) -> Release:
         raise CourseError(
             f"{course.relative(path)} cannot be graded with ({reason}): {make}"
         ) from None
-    release = Release(lesson, tuple(cells))
+    release = Release(lesson, tuple(cells), points)
     if fault := _fault(release):
         raise CourseError(f"{course.relative(path)} {fault}: {make}")
     return release
@@ -94,6 +100,14 @@ def _read_cell(cell: dict[str, Any]) -> Cell:
     if cell["cell_type"] == "code":
         return Cell("demo", source, id=cell["id"])
     return Cell("prose", source, id=cell["id"], is_code=False)
+
+
+def _points(cell: dict[str, Any]) -> tuple[str, float] | None:
+    """Return the exercise that a check is of and its points; None for another cell."""
+    marks = cell["metadata"].get("nbgrader", {})
+    if not marks.get("grade"):
+        return None
+    return marks["grade_id"].removeprefix(CHECK), float(marks["points"])
 
 
 def _mark_setup(cells: list[Cell]) -> list[Cell]:

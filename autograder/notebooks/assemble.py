@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.source import HEADING, LessonSource, solution
+from autograder.releases import METADATA_KEY, release_name
 
 METADATA = {
     "kernelspec": {
@@ -30,10 +31,17 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids = _Ids()
     cells = [_cell(cell, ids) for cell in source.cells]
-    notebook = new_notebook(cells=cells, metadata=METADATA)
+    name = release_name(points_of(source))
+    notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
     notebook.nbformat_minor = 5
     nbformat.validate(notebook)
     return notebook
+
+
+def points_of(source: LessonSource) -> dict[str, float]:
+    """Return the points of a lesson's exercises."""
+    exercises = (each.exercise for each in source.cells if each.kind == "check")
+    return {exercise.name: exercise.points for exercise in exercises if exercise}
 
 
 class _Ids:

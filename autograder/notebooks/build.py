@@ -22,10 +22,11 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course import Course, CourseError, write_atomically, write_together
-from autograder.notebooks.assemble import teacher_notebook
+from autograder.notebooks.assemble import points_of, teacher_notebook
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.execute import execute
 from autograder.notebooks.source import LessonSource
+from autograder.releases import FILE, kept_releases, release_name, with_release
 from course_lib.corpora.datasets import Dataset
 from course_lib.corpora.download import COMMAND, is_cached
 
@@ -126,6 +127,8 @@ def _corpora(cell: SourceCell) -> Iterator[str]:
 def build(course: Course, lesson: str) -> None:
     """Build and execute a lesson's notebooks and put both into place.
 
+    What the release contains is kept in ``releases.json``.
+
     Raises ``CourseError`` if that cannot be done; then both are as they were.
     """
     source = LessonSource(course.source(lesson))
@@ -134,7 +137,11 @@ def build(course: Course, lesson: str) -> None:
         learner = learner_text(course.root, lesson, teacher)
         execute(teacher, source, course.root)
         write_together(
-            {course.teacher(lesson): as_text(teacher), course.learner(lesson): learner}
+            {
+                course.teacher(lesson): as_text(teacher),
+                course.learner(lesson): learner,
+                course.root / FILE: with_release(course, lesson, points_of(source)),
+            }
         )
     except OSError as error:
         raise CourseError(
@@ -147,7 +154,8 @@ def differences(course: Course, lesson: str) -> list[str]:
 
     Outputs of the teacher's are left aside: whether they hold is nbval's question.
     """
-    teacher = teacher_notebook(LessonSource(course.source(lesson)))
+    source = LessonSource(course.source(lesson))
+    teacher = teacher_notebook(source)
     expected = {
         course.teacher(lesson): as_text(teacher),
         course.learner(lesson): learner_text(course.root, lesson, teacher),
@@ -168,6 +176,8 @@ def differences(course: Course, lesson: str) -> list[str]:
         except Exception as error:
             # nbformat raises whatever the broken file makes it stumble over.
             sentences.append(f"{name} cannot be read: {type(error).__name__}: {error}")
+    if release_name(points_of(source)) not in kept_releases(course).get(lesson, {}):
+        sentences.append(f"{FILE} does not have the release of {lesson}")
     return sentences
 
 

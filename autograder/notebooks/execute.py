@@ -21,7 +21,6 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.course import CourseError
-from autograder.notebooks.assemble import METADATA
 from autograder.notebooks.source import LessonSource
 
 CELL_TIMEOUT = 300  # seconds; what trains longer belongs into an experiment
@@ -34,7 +33,7 @@ def execute(notebook: NotebookNode, source: LessonSource, root: Path) -> None:
     notebook : one cell for each cell of the source
     root : the folder that the cells run in
     """
-    running = source.cells[0]
+    running, metadata = source.cells[0], dict(notebook.metadata)
 
     def start(cell: NotebookNode, cell_index: int) -> None:
         nonlocal running
@@ -55,7 +54,7 @@ def execute(notebook: NotebookNode, source: LessonSource, root: Path) -> None:
     except (RuntimeError, NoSuchKernel) as error:
         what = f"{source.lesson}: Jupyter cannot start Python ({error})"
         raise CourseError(f"{what}: run `make setup` and call again") from None
-    notebook.metadata = nbformat.from_dict(METADATA)
+    notebook.metadata = nbformat.from_dict(metadata)
     _refuse_stderr(notebook, source)
 
 

@@ -11,6 +11,7 @@ from autograder.course import Course
 from autograder.notebooks.assemble import METADATA, teacher_notebook
 from autograder.notebooks.build import as_text
 from autograder.notebooks.source import BEGIN, END, LessonSource, fault, solution
+from autograder.releases import METADATA_KEY, release_name
 from tests.synthetic import (
     DOUBLE,
     TOP,
@@ -160,7 +161,8 @@ def test_nbgrader_finds_one_solution_and_one_locked_check(assemble):
 
 
 def test_notebook_names_no_version_of_the_language(assemble):
-    assert assemble(TOP).metadata == nbformat.from_dict(METADATA)
+    named = METADATA | {METADATA_KEY: release_name({})}
+    assert assemble(TOP).metadata == nbformat.from_dict(named)
     assert "version" not in METADATA["language_info"]
 
 

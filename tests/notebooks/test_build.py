@@ -162,8 +162,9 @@ def test_learner_notebook_is_deterministic(released):
 
 def test_change_of_points_reaches_both_notebooks(built, registry):
     registry.add(DOUBLE, "double", points=(2, 5.5))
-    (teacher, learner) = differences(built, LESSON)
+    (teacher, learner, release) = differences(built, LESSON)
     assert "solutions/" in teacher and "notebooks/" in learner
+    assert release == f"releases.json does not have the release of {LESSON}"
     build(built, LESSON)
     for notebook in notebooks(built):
         assert cell(notebook, "check-double").metadata.nbgrader.points == 7.5
@@ -240,7 +241,8 @@ def test_build_is_byte_identical(folder, registry, tmp_path, monkeypatch):
     assert Path.cwd() == folder.root / "solutions"
     assert files(folder.root) == first
     made = {*first} - before - {*(folder.root / "__pycache__").glob("*")}
-    assert made == {folder.teacher(LESSON), folder.learner(LESSON)}
+    releases = folder.root / "releases.json"
+    assert made == {folder.teacher(LESSON), folder.learner(LESSON), releases}
     teacher, learner = notebooks(folder)
     _check_outputs(teacher)
     assert all(c.outputs == [] for c in learner.cells if c.cell_type == "code")
@@ -559,7 +561,8 @@ def test_check_finds_a_changed_word_of_a_docstring(tmp_path):
         shutil.copytree(
             HERE.root / name, root / name, ignore=shutil.ignore_patterns("*.ipynb")
         )
-    shutil.copy(HERE.root / "nbgrader_config.py", root)
+    for name in ("nbgrader_config.py", "releases.json"):
+        shutil.copy(HERE.root / name, root)
     copy = Course(root)
     for lesson in copy.lessons:
         teacher = teacher_notebook(LessonSource(copy.source(lesson)))

@@ -1,0 +1,105 @@
+"""The releases of a lesson: which exercises each had, and their points.
+
+A release is named by its exercises and their points, in the metadata of its notebooks.
+``releases.json`` in the course's folder keeps what each name stands for, the oldest
+first: a submission is graded on what its own release contained, however the lesson has
+changed since. Notebooks from before there were names have none.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+
+from autograder.course import Course, CourseError, write_atomically
+
+FILE = "releases.json"
+METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
+
+Points = Mapping[str, float]  # by exercise
+
+
+def release_name(points: Points) -> str:
+    """Return the name of the release that has these exercises and points.
+
+    >>> release_name({"b": 2.0, "a": 1.5}) == release_name({"a": 1.5, "b": 2})
+    True
+    """
+    text = json.dumps(sorted((name, float(worth)) for name, worth in points.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def kept_releases(course: Course) -> dict[str, dict[str, Points]]:
+    """Return what is kept: lesson to name to points; raises ``CourseError``."""
+    path = course.root / FILE
+    try:
+        by_lesson = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            lesson: {
+                name: {exercise: float(worth) for exercise, worth in points.items()}
+                for name, points in releases.items()
+            }
+            for lesson, releases in by_lesson.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise CourseError(f"{FILE} cannot be read ({error.strerror})") from None
+    except (ValueError, TypeError, AttributeError):
+        raise CourseError(
+            f"{FILE} is damaged: bring it back from git or a backup; without it, "
+            "nobody knows which exercises earlier releases had"
+        ) from None
+
+
+def known_releases(course: Course, lesson: str, current: Points) -> dict[str, Points]:
+    """Return a lesson's releases by name, the one in ``notebooks/`` as the last.
+
+    current : what that one has
+    """
+    releases = dict(kept_releases(course).get(lesson, {}))
+    releases.pop(release_name(current), None)
+    return releases | {release_name(current): current}
+
+
+def with_release(course: Course, lesson: str, points: Points) -> str:
+    """Return the text of ``releases.json`` with a release in it."""
+    by_lesson = kept_releases(course)
+    by_lesson.setdefault(lesson, {}).setdefault(release_name(points), points)
+    return json.dumps(dict(sorted(by_lesson.items())), indent=1) + "\n"
+
+
+def keep_release(course: Course, lesson: str, points: Points) -> None:
+    """Keep what the notebook in ``notebooks/`` contains, unless that is kept already.
+
+    A build has kept it; a notebook that nbgrader alone has released comes in here.
+    """
+    if release_name(points) in kept_releases(course).get(lesson, {}):
+        return
+    try:
+        write_atomically(course.root / FILE, with_release(course, lesson, points))
+    except OSError as error:
+        raise CourseError(f"{FILE} cannot be written ({error.strerror})") from None
+
+
+def own_release(
+    releases: Mapping[str, Points], name: str, contained: Collection[str]
+) -> str:
+    """Return the name of the release that a submission is to be graded on.
+
+    releases : the known ones, the oldest first, the current one last
+    name : as the submission's metadata has it; "" if it has none
+    contained : exercises of which the submission has a cell
+
+    What a notebook contains beyond the release that it names counts too. Without a
+    name it is the smallest release that has all that is contained: whoever deletes
+    cells is excused from nothing but what some release did not have.
+
+    >>> releases = {"old": {"a": 1.0, "b": 1.0}, "new": {"a": 1.0, "b": 1.0, "c": 2.0}}
+    >>> own_release(releases, "", ["a"]), own_release(releases, "new", ["a", "b"])
+    ('old', 'new')
+    """
+    needed = {*contained, *releases.get(name, ())}
+    covering = [each for each in releases if needed <= releases[each].keys()]
+    if name in covering:
+        return name
+    return min(covering, key=lambda each: len(releases[each]), default=[*releases][-1])
