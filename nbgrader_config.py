@@ -31,3 +31,8 @@ if "nbgrader.server_extensions.formgrader" in sys.modules:  # formgrader loads t
     from autograder.gradebook.entrance import guard_formgrader
 
     guard_formgrader()
+
+if "nbgrader.api" in sys.modules:  # a submission's own maximum, not its assignment's
+    from autograder.gradebook.own_maximum import count_own_maximum
+
+    count_own_maximum()

@@ -92,14 +92,15 @@ def own_release(
 
     What a notebook contains beyond the release that it names counts too. Without a
     name it is the smallest release that has all that is contained: whoever deletes
-    cells is excused from nothing but what some release did not have.
+    cells is excused from nothing but what some release did not have. Where nothing is
+    recognised, it is the current one.
 
     >>> releases = {"old": {"a": 1.0, "b": 1.0}, "new": {"a": 1.0, "b": 1.0, "c": 2.0}}
     >>> own_release(releases, "", ["a"]), own_release(releases, "new", ["a", "b"])
     ('old', 'new')
     """
     needed = {*contained, *releases.get(name, ())}
-    covering = [each for each in releases if needed <= releases[each].keys()]
+    covering = [each for each in releases if needed and needed <= {*releases[each]}]
     if name in covering:
         return name
     return min(covering, key=lambda each: len(releases[each]), default=[*releases][-1])

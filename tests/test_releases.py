@@ -44,7 +44,7 @@ def test_every_notebook_names_a_release_that_is_kept():
         ("", "a", "short"),
         ("", "b", "old"),
         ("", "abc", "new"),
-        ("", "", "short"),
+        ("", "", "new"),  # nothing is recognised
         ("forged", "abc", "new"),
         ("", "abd", "new"),  # d is of no release
     ],

@@ -254,7 +254,7 @@ def line(result: SubmissionResult) -> str:
     row = f"{result.student:20} {result.points:5g} of {result.max_points:g}"
     if result.status == "invalid":
         return f"{row}  invalid: {result.reason}"
-    remarks = [(each.exercise, _remarks(each)) for each in result.exercises]
+    remarks = [(each.exercise, _remarks(each)) for each in result.counted]
     marks = [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
     marks += ["the notebook: review"] * any(not flag.exercise for flag in result.flags)
     return f"{row}  {'; '.join(marks)}".rstrip()
@@ -294,7 +294,9 @@ def result_in_words(result: SubmissionResult) -> str:
         return f"{rows[0]}\nNothing could be graded: {result.reason}"
     rows += [f"Put right: {repair}" for repair in result.repairs]
     rows += [f"Cells: {trouble}" for trouble in result.troubles]
-    for exercise in result.exercises:
+    if result.excused:
+        rows.append(f"Not in its release: {', '.join(result.excused)}")
+    for exercise in result.counted:
         points = f"{exercise.points:g} of {exercise.max_points:g}"
         rows += ["", f"{points}: {exercise.report}"]
         rows += [

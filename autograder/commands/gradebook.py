@@ -98,6 +98,7 @@ def export(
         n_drop=n_drop,
         on_note=terminal.say,
         on_left_out=left_out.append,
+        on_warning=terminal.warn,
     )
     for sentence in left_out:
         terminal.warn(sentence)

@@ -50,8 +50,10 @@ class StudentRow:
     @functools.cached_property
     def by_exercise(self) -> dict[str, float]:
         """Points that count, by exercise."""
-        points = {each.exercise: each.points for each in self.result.exercises}
+        points = {each.exercise: each.points for each in self.result.counted}
         for grade in self.grades.exercises if self.grades else ():
+            if grade.exercise in self.result.excused:
+                continue  # the gradebook does not say so yet
             # The journal is newer than the gradebook: there, only a person's count.
             auto = points.get(grade.exercise, 0.0)
             points[grade.exercise] = replace(grade, auto=auto).points
@@ -61,6 +63,15 @@ class StudentRow:
     def points(self) -> float:
         """Points that count, after the penalty, never below zero."""
         return max(0.0, sum(self.by_exercise.values()) - self.penalty)
+
+    @functools.cached_property
+    def max_points(self) -> float:
+        """Points that count at most."""
+        worth = {each.exercise: each.max_points for each in self.result.counted}
+        for grade in self.grades.exercises if self.grades else ():
+            if grade.exercise in self.by_exercise:
+                worth.setdefault(grade.exercise, grade.max_points)
+        return float(sum(worth.values()))
 
     @functools.cached_property
     def unwritten(self) -> frozenset[str]:
@@ -115,7 +126,7 @@ class Roster:
         max_points = {
             each.exercise: each.max_points
             for row in self.rows
-            for each in row.result.exercises
+            for each in row.result.counted
         }
         in_lesson = [name for name in self.cells if name in max_points]
         return {name: max_points[name] for name in (*in_lesson, *max_points)}

@@ -133,7 +133,7 @@ def stopped_answers(roster: Roster) -> list[StoppedAnswers]:
 def _written(roster: Roster) -> Iterator[tuple[str, ExerciseResult]]:
     """Yield each answer that somebody has written: the student and its result."""
     for row in roster.readable:
-        for result in row.result.exercises:
+        for result in row.result.counted:
             if result.exercise not in row.unwritten:
                 yield row.student, result
 

@@ -97,8 +97,7 @@ def percent(points: float, max_points: float) -> int:
 
 def histogram(roster: Roster) -> list[HistogramColumn]:
     """Count points in columns of ten per cent; full marks have one of their own."""
-    max_points = sum(roster.max_points.values())
-    tens = [percent(row.points, max_points) // 10 for row in roster.counted]
+    tens = [percent(row.points, row.max_points) // 10 for row in roster.counted]
     columns = [
         HistogramColumn(10 * ten, 10 * ten + 9, tens.count(ten)) for ten in range(10)
     ]
@@ -113,6 +112,7 @@ def exercise_rows(roster: Roster) -> list[ExerciseRow]:
 def _exercise_row(
     students: Sequence[StudentRow], exercise: str, max_points: float
 ) -> ExerciseRow:
+    students = [each for each in students if exercise in each.by_exercise]
     kinds = [_kind(student, exercise, max_points) for student in students]
     points = [student.by_exercise.get(exercise, 0.0) for student in students]
     timed = (student.seconds for student in students)

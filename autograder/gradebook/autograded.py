@@ -50,7 +50,11 @@ def autograded_notebook(
     for cell in cells or lesson.rebuilt:
         displayed = safe_outputs(outputs.get(index, [])) if cell.is_code else []
         index += cell.is_code
-        lines.append(_line(lesson, cell, displayed, verdicts.get(cell.exercise)))
+        if cell.role == "check" and cell.exercise in result.excused:
+            lines.append(_without_points(lesson, cell))
+        else:
+            verdict = verdicts.get(cell.exercise)
+            lines.append(_line(lesson, cell, displayed, verdict))
     ours = f'"{METADATA_KEY}": {{"result": {result.as_json()}}}'
     metadata = json.dumps(lesson.metadata)[:-1] + (", " if lesson.metadata else "")
     text = (
@@ -97,6 +101,14 @@ def _read_released(course: Course, lesson: str, *_: int) -> _ReleasedNotebook:
 
 
 # --- cells ------------------------------------------------------------------------
+
+
+def _without_points(lesson: _ReleasedNotebook, cell: Cell) -> str:
+    """Return the check of an exercise that does not count: no field for points."""
+    released = lesson.cells[cell.id]
+    marks = {**released["metadata"]["nbgrader"], "grade": False, "points": 0}
+    metadata = {**released["metadata"], "nbgrader": marks}
+    return json.dumps(released | {"metadata": metadata}, ensure_ascii=False)
 
 
 def _line(

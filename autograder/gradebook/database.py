@@ -37,6 +37,8 @@ from autograder.gradebook.writing import (
     GradebookEntry,
     student_id_fault,
 )
+from autograder.grading.release import load_release
+from autograder.releases import keep_release
 
 MAX_WAIT = 60.0  # seconds for another program that is writing
 NEW_TABLES = Path(__file__).with_name("tables.sql")
@@ -165,6 +167,7 @@ class Gradebook:
     def open_lesson(self, lesson: str) -> list[str]:
         """Enter a lesson, or what has changed in it; return sentences to print."""
         cells = released_cells(self.course, lesson)
+        keep_release(self.course, lesson, load_release(self.course, lesson).points)
         if self._is_made():
             with connect(self.path) as connection:
                 if is_current(connection, lesson, cells):

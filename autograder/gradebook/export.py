@@ -18,6 +18,7 @@ from autograder.gradebook.sheets import (
     Results,
     export_file,
     handed_in,
+    several_maxima,
     write_export,
 )
 
@@ -33,6 +34,7 @@ def export(
     n_drop: int = 0,
     on_note: Callable[[str], None] = print,
     on_left_out: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
+    on_warning: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
 ) -> Path:
     """Write the grades of a class; return the file.
 
@@ -42,6 +44,7 @@ def export(
     missing, results, n_drop : see ``sheets.export_file``
     on_note : is called with sentences on what was dropped
     on_left_out : is called with a sentence for each student who had to be left out
+    on_warning : is called with what the file cannot say
 
     Raises ``CourseError``, and leaves an earlier file as it is, if the kind or a lesson
     is unknown, nobody has handed anything in, or the file cannot be written.
@@ -55,6 +58,8 @@ def export(
         on_note(sentence)
     for sentence in file.left_out:
         on_left_out(sentence)
+    for sentence in several_maxima(grades) if checked != "csv" else ():
+        on_warning(sentence)
     return path
 
 

@@ -195,7 +195,8 @@ def _sections(
     """Yield the exercises in the order of the lesson."""
     by_exercise = {grade.exercise: grade for grade in grades.exercises}
     verdicts = {each.exercise: each for each in result.exercises}
-    for name in dict.fromkeys([*verdicts, *by_exercise]):
+    counted = [name for name in verdicts if name not in result.excused]
+    for name in dict.fromkeys([*counted, *by_exercise]):
         verdict, grade = verdicts.get(name), by_exercise.get(name)
         if grade is None and verdict is not None:
             grade = Grade(name, verdict.max_points, verdict.points)

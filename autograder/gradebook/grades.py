@@ -6,7 +6,7 @@ A class is read out of nbgrader's database with one query for each table.
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -119,7 +119,7 @@ PEOPLE = (
 )
 NAMED = "WHERE id IN (SELECT value FROM json_each(?)) "
 
-CellTable = Literal["", "grade", "comment"]
+CellTable = Literal["", "grade", "set_aside_grade", "comment"]
 
 
 def submission_rows(
@@ -137,7 +137,7 @@ def submission_rows(
     query = SUBMISSIONS.format(columns)
     if table:
         query += OF_EACH_CELL.format(table)
-    cells = lesson.graded if table == "grade" else lesson.commented
+    cells = lesson.commented if table == "comment" else lesson.graded
     values = {
         "assignment": lesson.assignment,
         "notebook": lesson.notebook,
@@ -170,8 +170,8 @@ def read_grades(
     for student, (first_name, last_name, email, lms_user_id) in people.items():
         timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
         hours = parse_extension(extension) / timedelta(hours=1)
-        exercises = tuple((ungraded | graded[student]).values())
         submitted = student in submissions
+        exercises = exercises_of(ungraded, graded[student])
         grades[student] = StudentGrades(
             student,
             exercises,
@@ -187,8 +187,25 @@ def read_grades(
     return grades
 
 
+def exercises_of(
+    ungraded: Mapping[str, Grade], graded: Mapping[str, Grade]
+) -> tuple[Grade, ...]:
+    """Return the exercises that count for a student, in the order of the lesson.
+
+    What has no grade at all does not count for a submission; where nothing has one,
+    everything is open.
+
+    ungraded, graded : by the id of the graded cell
+    """
+    return tuple(
+        graded.get(cell, grade)
+        for cell, grade in ungraded.items()
+        if cell in graded or not graded
+    )
+
+
 def read_people(
-    connection: sqlite3.Connection, students: Sequence[str] | None = None
+    connection: sqlite3.Connection, students: Sequence[str] | None
 ) -> dict[str, list[str]]:
     """Return first and last name, email and ``lms_user_id`` by student, sorted."""
     query = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"

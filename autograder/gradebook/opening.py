@@ -181,10 +181,12 @@ def enter_lesson(
     _write_cells(connection, notebook, cells)
     sentences = []
     if _is_handed_in(connection, notebook):
-        _add_open_grades(connection, notebook)
+        _add_open_comments(connection, notebook)
         if new := [name for name in cells.graded if name not in before.graded]:
             names = ", ".join(name.removeprefix(CHECK) for name in new)
-            sentences.append(f"new in {lesson}: {names}; grade the class again")
+            sentences.append(
+                f"new in {lesson}: {names}; counts for those whose release has it"
+            )
     else:
         _drop_others(connection, notebook, cells)
     _sort_cells(connection, notebook, cells)
@@ -203,7 +205,7 @@ def retired_exercises(
         return []
     return [
         f"no longer in {lesson}: {', '.join(names)}; what was graded of it stays in "
-        "the gradebook, and counts"
+        "the gradebook, and counts for those whose release had it"
     ]
 
 
@@ -279,19 +281,18 @@ def _base_cell(
     return connection.execute(query, (name, notebook, kind)).fetchone()[0]
 
 
-def _add_open_grades(connection: sqlite3.Connection, notebook: str) -> None:
-    """Add an empty grade and comment of each new cell to each submission."""
-    for table, column, value, kind in (
-        ("grade", "needs_manual_grade", "1", "GradeCell"),
-        ("comment", "auto_comment", "NULL", "SolutionCell"),
-    ):
-        connection.execute(
-            f"INSERT OR IGNORE INTO {table} (id, notebook_id, cell_id, {column}) "
-            f"SELECT {NEW_ID}, n.id, c.id, {value} FROM submitted_notebook n "
-            "JOIN base_cell c USING (notebook_id) "
-            "WHERE c.notebook_id = ? AND c.type = ?",
-            (notebook, kind),
-        )
+def _add_open_comments(connection: sqlite3.Connection, notebook: str) -> None:
+    """Add an empty comment of each new cell to each submission.
+
+    A grade is added where the exercise counts: by grading.
+    """
+    connection.execute(
+        "INSERT OR IGNORE INTO comment (id, notebook_id, cell_id) "
+        f"SELECT {NEW_ID}, n.id, c.id FROM submitted_notebook n "
+        "JOIN base_cell c USING (notebook_id) "
+        "WHERE c.notebook_id = ? AND c.type = 'SolutionCell'",
+        (notebook,),
+    )
 
 
 def _drop_others(

@@ -22,7 +22,7 @@ from traitlets import Bool, Int
 
 from autograder.course import CourseError
 from autograder.gradebook.entrance import guard_log
-from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.gradebook.grades import Grade, StudentGrades, exercises_of
 from autograder.gradebook.opening import GRADED
 from autograder.gradebook.sheets import (
     CourseGrades,
@@ -123,7 +123,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
         timestamp, penalty, extension = submissions.get(student.id, (None, 0.0, None))
         grades[student.id] = StudentGrades(
             student.id,
-            tuple({**ungraded, **graded[student.id]}.values()),
+            exercises_of(ungraded, graded[student.id]),
             late_penalty=penalty,
             submitted=student.id in submissions,
             timestamp=str(timestamp or ""),

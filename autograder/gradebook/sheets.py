@@ -221,6 +221,40 @@ def _max_points(lesson_grades: LessonGrades) -> dict[str, float]:
     }
 
 
+def _own_maxima(lesson_grades: LessonGrades) -> list[float]:
+    """Return the different sums that those who have handed in could earn, sorted.
+
+    Of what nobody has handed in, all that is in the gradebook.
+    """
+    everybody = lesson_grades.values()
+    submitted = {each.max_points for each in everybody if each.submitted}
+    return sorted(submitted or {sum(_max_points(lesson_grades).values())})
+
+
+def several_maxima(course_grades: CourseGrades) -> list[str]:
+    """Return a sentence for each lesson in which students had different exercises.
+
+    Canvas and Moodle know one greatest number of points for each lesson.
+    """
+    sentences = []
+    for lesson, lesson_grades in course_grades.items():
+        *fewer, most = _own_maxima(lesson_grades)
+        if not fewer:
+            continue
+        students = [
+            each.student
+            for each in lesson_grades.values()
+            if each.submitted and each.max_points < most
+        ]
+        sentences.append(
+            f"{lesson}: {len(students)} students were graded on an earlier release, of "
+            f"{' or '.join(map(format_number, fewer))} points, not "
+            f"{format_number(most)}, and the file has one maximum for all: `--to csv` "
+            f"has each student's; excuse what they lack there ({', '.join(students)})"
+        )
+    return sentences
+
+
 def _totals(course_grades: CourseGrades, student: str, missing: MissingAs) -> list[str]:
     """Return a student's points for each lesson, as text."""
     return [
@@ -351,7 +385,8 @@ def _row(
         ]
     else:
         cells = [_missing_grade(missing)] * len(max_points)
-    cells += [_total(student, missing), format_number(sum(max_points.values()))]
+    worth = student.max_points if student.exercises else sum(max_points.values())
+    cells += [_total(student, missing), format_number(worth)]
     cells.append(format_number(student.late_penalty) if student.submitted else "")
     by_hand = (
         name
@@ -400,7 +435,7 @@ def canvas_table(
     - UTF-8 and commas; Canvas writes no byte order mark unless told to.
     """
     max_points = [
-        format_number(sum(_max_points(lesson_grades).values()))
+        format_number(max(_own_maxima(lesson_grades)))
         for lesson_grades in course_grades.values()
     ]
     rows = [

@@ -48,6 +48,21 @@ ADD_GRADE = (
     "INSERT INTO grade (id, notebook_id, cell_id, auto_score, needs_manual_grade) "
     "VALUES (?, ?, ?, ?, ?)"
 )
+REMOVE_GRADE = "DELETE FROM grade WHERE id = ?"
+RESTORE_GRADE = (
+    "INSERT INTO grade (id, notebook_id, cell_id, auto_score, manual_score, "
+    "extra_credit, needs_manual_grade) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+# nbgrader counts every row of its table, and a submission's greatest score is that of
+# its rows: what does not count has none. A person's points are not thrown away.
+SET_ASIDE_TABLE = (
+    "CREATE TABLE IF NOT EXISTS set_aside_grade (notebook_id VARCHAR(32), "
+    "cell_id VARCHAR(32), id VARCHAR(32), auto_score FLOAT, manual_score FLOAT, "
+    "extra_credit FLOAT, needs_manual_grade BOOLEAN, "
+    "PRIMARY KEY (notebook_id, cell_id))"
+)
+SET_ASIDE = "INSERT OR REPLACE INTO set_aside_grade VALUES (?, ?, ?, ?, ?, ?, ?)"
+NO_LONGER_ASIDE = "DELETE FROM set_aside_grade WHERE notebook_id = ? AND cell_id = ?"
 ADD_COMMENT = (
     "INSERT INTO comment (id, notebook_id, cell_id, auto_comment) VALUES (?, ?, ?, ?)"
 )
@@ -80,6 +95,7 @@ class GradebookEntry:
     unwritten : exercises whose stub was left as it was
     remarks : exercise to what the comment on it says; safe on any page
     timestamp : what ``timestamp.txt`` says, if there is one
+    counted : exercises that count for the submission; None: all
     """
 
     student: str
@@ -88,6 +104,11 @@ class GradebookEntry:
     unwritten: frozenset[str] = frozenset()
     remarks: Mapping[str, str] = field(default_factory=dict)
     timestamp: str | None = None
+    counted: frozenset[str] | None = None
+
+    def counts(self, exercise: str) -> bool:
+        """Return whether an exercise counts for the submission."""
+        return self.counted is None or exercise in self.counted
 
     def comment(self, exercise: str) -> str | None:
         """Return the comment on an exercise, if there is anything to say."""
@@ -97,14 +118,15 @@ class GradebookEntry:
 
 def gradebook_entry(result: SubmissionResult, timestamp: str | None) -> GradebookEntry:
     """Return what the gradebook is to have of a result."""
-    remarks = {each.exercise: _remark(result, each) for each in result.exercises}
+    remarks = {each.exercise: _remark(result, each) for each in result.counted}
     return GradebookEntry(
         result.student,
-        {each.exercise: float(each.points) for each in result.exercises},
-        frozenset(each.exercise for each in result.exercises if each.flags),
-        frozenset(each.exercise for each in result.exercises if each.is_unwritten),
+        {each.exercise: float(each.points) for each in result.counted},
+        frozenset(each.exercise for each in result.counted if each.flags),
+        frozenset(each.exercise for each in result.counted if each.is_unwritten),
         {exercise: remark for exercise, remark in remarks.items() if remark},
         timestamp,
+        frozenset(each.exercise for each in result.counted),
     )
 
 
@@ -157,6 +179,12 @@ class StoredGrade:
     auto: float | None
     manual: float | None = None
     extra: float | None = None
+    needs: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has given any points, as nbgrader enters it first."""
+        return (self.auto, self.manual, self.extra) == (None, None, None)
 
     @property
     def score(self) -> float:
@@ -170,6 +198,7 @@ class StoredSubmission:
 
     submission, notebook : ids, "" if there is none
     grades : by the id of the graded cell
+    set_aside : grades of what did not count so far, in the same way
     comments : by the id of the commented cell: the row's id, and what the engine said
     awaited : seconds of an extension that was given before there was a submission
     """
@@ -180,6 +209,7 @@ class StoredSubmission:
     notebook: str = ""
     penalty: float | None = None
     grades: dict[str, StoredGrade] = field(default_factory=dict)
+    set_aside: dict[str, StoredGrade] = field(default_factory=dict)
     comments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     awaited: float | None = None
 
@@ -197,9 +227,14 @@ def read_stored(
         "s.id, s.timestamp, s.extension, coalesce(n.id, ''), n.late_submission_penalty"
     ):
         stored[student] = StoredSubmission(*row)
-    columns = "g.cell_id, g.id, g.auto_score, g.manual_score, g.extra_credit"
+    columns = (
+        "g.cell_id, g.id, g.auto_score, g.manual_score, g.extra_credit, "
+        "g.needs_manual_grade"
+    )
     for student, cell, *row in rows(columns, "grade"):
         stored[student].grades[cell] = StoredGrade(*row)
+    for student, cell, *row in rows(columns, "set_aside_grade"):
+        stored[student].set_aside[cell] = StoredGrade(*row)
     columns = "g.cell_id, g.id, g.auto_comment"
     for student, cell, name, comment in rows(columns, "comment"):
         stored[student].comments[cell] = (name, comment)
@@ -228,6 +263,7 @@ class GradebookBatch:
         self._penalties = penalties
         self._rows: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._changed: set[str] = set()
+        connection.execute(SET_ASIDE_TABLE)
         self._stored = read_stored(connection, lesson, students)
 
     def add(self, entry: GradebookEntry, moment: str | None) -> None:
@@ -316,9 +352,14 @@ class GradebookBatch:
     ) -> None:
         """Write the points; an exercise that the lesson no longer has gets none."""
         for exercise, cell in self._lesson.graded.items():
+            if not entry.counts(exercise):
+                self._set_aside(entry.student, stored, cell)
+                continue
             auto, review = entry.points.get(exercise), exercise in entry.review
             grade = stored.grades.get(cell)
-            if grade is None:
+            if grade is None and cell in stored.set_aside:
+                self._restore(entry.student, stored, cell, auto, review)
+            elif grade is None:
                 grade = stored.grades[cell] = StoredGrade(uuid4().hex, auto)
                 row = grade.id, stored.notebook, cell, auto, review
                 self._do(entry.student, ADD_GRADE, *row)
@@ -328,6 +369,32 @@ class GradebookBatch:
                 needs = grade.manual is not None or review
                 self._do(entry.student, SET_GRADE, auto, needs, grade.id)
                 grade.auto = auto
+
+    def _set_aside(self, student: str, stored: StoredSubmission, cell: str) -> None:
+        """Move out of the gradebook what does not count; it may count again."""
+        grade = stored.grades.pop(cell, None)
+        if grade is None:
+            return
+        self._do(student, REMOVE_GRADE, grade.id)
+        if not grade.is_open:
+            parts = grade.auto, grade.manual, grade.extra, grade.needs
+            self._do(student, SET_ASIDE, stored.notebook, cell, grade.id, *parts)
+
+    def _restore(
+        self,
+        student: str,
+        stored: StoredSubmission,
+        cell: str,
+        auto: float | None,
+        review: bool,
+    ) -> None:
+        """Bring back what counts again, with the engine's points of today."""
+        grade = stored.grades[cell] = stored.set_aside.pop(cell)
+        if auto is not None and auto != grade.auto:
+            grade.auto, grade.needs = auto, grade.manual is not None or review
+        parts = grade.auto, grade.manual, grade.extra, grade.needs
+        self._do(student, RESTORE_GRADE, grade.id, stored.notebook, cell, *parts)
+        self._do(student, NO_LONGER_ASIDE, stored.notebook, cell)
 
     def _penalise(self, student: str, stored: StoredSubmission) -> None:
         late = seconds_late(stored.timestamp, self._lesson.due, stored.extension)

@@ -42,6 +42,7 @@ from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
+from autograder.releases import known_releases
 
 MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
 
@@ -71,6 +72,7 @@ class Engine:
         control : a connection to a warm parent of that copy; else one is started
         """
         self.release = load_release(course, lesson)
+        self.releases = known_releases(course, lesson, self.release.points)
         self.exercises = [remembering(load(name)) for name in self.release.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
@@ -130,7 +132,7 @@ class Engine:
     def grade(self, path: Path, student: str = "") -> tuple[SubmissionResult, Times]:
         """Grade a submission's file; a timeout is tried once more before it counts."""
         start = time.perf_counter()
-        submission = Submission(self.release, student, path)
+        submission = Submission(self.release, student, path, self.releases)
         cells = submission.code_cells
         reading = time.perf_counter() - start
         try:

@@ -3,8 +3,8 @@
 - No link is followed, nothing is unpacked or waited for: whatever is not an ordinary
   file of an ordinary size is refused in a sentence.
 - Archives and web pages are named, not opened.
-- Only the cells' kinds, sources and two marks are used; outputs, tags, points and what
-  the file says about itself are ignored.
+- Only the cells' kinds, sources and two marks, and the release's name, are used;
+  outputs, tags, points and what else the file says about itself are ignored.
 
 Which cell is which is decided in ``rebuild``.
 """
@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from autograder.releases import METADATA_KEY
 
 MAX_NAME_LENGTH = 80  # in a sentence; a file name may have 255 characters
 MAX_NAMES = 3  # of other files, named where the right one is missing
@@ -249,6 +251,17 @@ class SubmittedCell:
     grade_id: str = ""
 
 
+@dataclass(frozen=True)
+class SubmittedNotebook:
+    """A notebook as the learner handed it in.
+
+    release : the name of the release that it says it is of; "" if it does not
+    """
+
+    cells: tuple[SubmittedCell, ...]
+    release: str = ""
+
+
 def read_submission(
     path: Path, trusted_root: Path | None = None
 ) -> tuple[SubmittedCell, ...]:
@@ -258,7 +271,7 @@ def read_submission(
     trusted_root : the folder in which nothing may be a link; by default the student's
         folder, or the file's own if that does not have the file's name
     """
-    return read_cells(read_file(path, trusted_root), path.name)
+    return read_notebook(read_file(path, trusted_root), path.name).cells
 
 
 def read_file(path: Path, trusted_root: Path | None = None) -> bytes:
@@ -268,10 +281,11 @@ def read_file(path: Path, trusted_root: Path | None = None) -> bytes:
     return read_bytes(path, trusted_root, MAX_BYTES)
 
 
-def read_cells(raw: bytes, name: str) -> tuple[SubmittedCell, ...]:
-    """Read the cells out of a file's bytes; raises ``Unreadable``."""
+def read_notebook(raw: bytes, name: str) -> SubmittedNotebook:
+    """Read what is used out of a file's bytes; raises ``Unreadable``."""
     name = printable_name(name)
-    raw_cells = _raw_cells(parse_document(raw, name), name)
+    document = parse_document(raw, name)
+    raw_cells = _raw_cells(document, name)
     if len(raw_cells) > MAX_CELLS:
         raise Unreadable(
             f"{name} has {len(raw_cells)} cells, more than the {MAX_CELLS} that are "
@@ -281,7 +295,8 @@ def read_cells(raw: bytes, name: str) -> tuple[SubmittedCell, ...]:
     if not cells:
         raise Unreadable(f"{name} has no cells with code or text.")
     _check_lengths(cells, name)
-    return cells
+    release = _mark(_mapping(document.get("metadata")).get(METADATA_KEY))
+    return SubmittedNotebook(cells, release)
 
 
 def _raw_cells(notebook: dict[str, Any], name: str) -> list[Any]:

@@ -43,17 +43,21 @@ class Rebuilt:
 
     cells : each cell of the lesson once, in order, with the learner's own in between
     repairs : what was put right, a sentence for each kind of repair
+    recognised : exercises of which the learner's file has a cell
     """
 
     cells: tuple[Cell, ...]
     repairs: tuple[str, ...]
+    recognised: frozenset[str] = frozenset()
 
 
 def rebuild(release: Release, submitted: Sequence[SubmittedCell]) -> Rebuilt:
     """Put a learner's cells into the lesson."""
     rebuilding = _Rebuilding(release, submitted)
     rebuilding.sort_cells()
-    return Rebuilt(rebuilding.cells(), rebuilding.sentences())
+    matched = (release.cells[j].exercise for j in rebuilding.pairs.values())
+    recognised = frozenset(filter(None, matched))
+    return Rebuilt(rebuilding.cells(), rebuilding.sentences(), recognised)
 
 
 def normalised_source(source: str) -> str:

@@ -46,6 +46,7 @@ class SubmissionResult:
     reason : for "invalid", why, in a sentence
     repairs : what was put right in the notebook, a sentence each
     troubles : cells of the learner's own that did not run through, a sentence each
+    excused : exercises that the submission's own release did not contain
     """
 
     student: str
@@ -55,26 +56,34 @@ class SubmissionResult:
     reason: str = ""
     repairs: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
+    excused: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> tuple[ExerciseResult, ...]:
+        """The exercises that count for this submission."""
+        return tuple(e for e in self.exercises if e.exercise not in self.excused)
 
     @property
     def points(self) -> float:
         """Points earned."""
-        return float(sum(exercise.points for exercise in self.exercises))
+        return float(sum(exercise.points for exercise in self.counted))
 
     @property
     def max_points(self) -> float:
         """Points that could be earned."""
-        return float(sum(exercise.max_points for exercise in self.exercises))
+        return float(sum(exercise.max_points for exercise in self.counted))
 
     @property
     def flags(self) -> tuple[Flag, ...]:
         """Everything that is to be reviewed."""
-        return tuple(flag for each in self.exercises for flag in each.flags)
+        return tuple(flag for each in self.counted for flag in each.flags)
 
     def as_json(self) -> str:
         """Return the result as one line of JSON, the same bytes for the same result."""
-        totals = {"points": self.points, "max_points": self.max_points}
-        return _line(vars(self) | totals)
+        data = {**vars(self), "points": self.points, "max_points": self.max_points}
+        if not self.excused:  # as it was before there were any
+            del data["excused"]
+        return _line(data)
 
     @classmethod
     def from_json(cls, line: str) -> "SubmissionResult":
@@ -84,6 +93,7 @@ class SubmissionResult:
             "exercises": tuple(map(ExerciseResult.from_data, data["exercises"])),
             "repairs": tuple(data["repairs"]),
             "troubles": tuple(data["troubles"]),
+            "excused": tuple(data.get("excused", ())),
         }
         del data["points"], data["max_points"]
         return cls(**{**data, **parts})

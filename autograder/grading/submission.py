@@ -6,14 +6,23 @@ unless the ``journal`` has the verdicts already.
 
 import hashlib
 import os
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from autograder.checking.result import ExerciseResult
 from autograder.grading.child_client import clean_text
-from autograder.grading.reading import Unreadable, read_bytes, read_cells, read_file
+from autograder.grading.reading import (
+    SubmittedNotebook,
+    Unreadable,
+    read_bytes,
+    read_file,
+    read_notebook,
+)
 from autograder.grading.rebuild import Rebuilt, rebuild
-from autograder.grading.release import Cell, Release
+from autograder.grading.release import CHECK, Cell, Release
 from autograder.grading.result import CodeResult, SubmissionResult
+from autograder.releases import Points, own_release
 
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook
@@ -27,9 +36,20 @@ class Submission:
     student : the id, the name of the folder below ``submitted``
     """
 
-    def __init__(self, release: Release, student: str, path: Path) -> None:
-        """Read the file's bytes; its content is parsed on first use."""
+    def __init__(
+        self,
+        release: Release,
+        student: str,
+        path: Path,
+        releases: Mapping[str, Points] | None = None,
+    ) -> None:
+        """Read the file's bytes; its content is parsed on first use.
+
+        release : the current one, which gives the cells
+        releases : all that are known, for what the submission's own contained
+        """
         self.release = release
+        self.releases = releases or {"": dict.fromkeys(release.exercises, 0.0)}
         self.student = student
         self.path = path
         self._raw: bytes | None = None
@@ -66,14 +86,39 @@ class Submission:
         return digest.hexdigest()
 
     @cached_property
-    def _rebuilt(self) -> tuple[Rebuilt | None, str]:
-        """The lesson with what the learner wrote, or else why there is none."""
+    def _notebook(self) -> tuple[SubmittedNotebook | None, str]:
+        """What is read of the file, or else why nothing is."""
         if self._raw is None:
             return None, clean_text(self._read_error)
         try:
-            return rebuild(self.release, read_cells(self._raw, self.path.name)), ""
+            return read_notebook(self._raw, self.path.name), ""
         except Unreadable as error:
             return None, clean_text(str(error))
+
+    @cached_property
+    def _rebuilt(self) -> tuple[Rebuilt | None, str]:
+        """The lesson with what the learner wrote, or else why there is none."""
+        notebook, reason = self._notebook
+        return rebuild(self.release, notebook.cells) if notebook else None, reason
+
+    @cached_property
+    def own_exercises(self) -> frozenset[str]:
+        """Exercises that the submission's own release contained.
+
+        Of one that cannot be read, those of the current release.
+        """
+        current = frozenset(self.release.exercises)
+        notebook, _ = self._notebook
+        rebuilt, _ = self._rebuilt
+        if not notebook or not rebuilt:
+            return current
+        known = current.union(*self.releases.values())
+        marks = {each.grade_id.removeprefix(CHECK) for each in notebook.cells}
+        contained = known & marks
+        if notebook.release not in self.releases:  # its text and names decide, too
+            contained |= rebuilt.recognised
+        own = own_release(self.releases, notebook.release, contained)
+        return frozenset(self.releases[own])
 
     @property
     def reason(self) -> str:
@@ -100,16 +145,26 @@ class Submission:
             return None
         return tuple(cell for cell in self.cells if cell.is_code)
 
-    def result(self, code_result: CodeResult) -> SubmissionResult:
-        """Return the result that the verdicts on its code make."""
+    def result(
+        self, code_result: CodeResult, earlier: Iterable[ExerciseResult] = ()
+    ) -> SubmissionResult:
+        """Return the result that the verdicts on its code make.
+
+        earlier : verdicts on the same file, when the lesson had other exercises: those
+            that it no longer has, and the submission's own release had, still count
+        """
+        judged = {each.exercise for each in code_result.exercises}
+        own = self.own_exercises
+        retired = [each for each in earlier if each.exercise in own - judged]
         return SubmissionResult(
             self.student,
             self.release.lesson,
             "invalid" if self.reason else "graded",
-            code_result.exercises,
+            (*code_result.exercises, *retired),
             self.reason,
             self.repairs,
             code_result.troubles,
+            tuple(name for name in self.release.exercises if name not in own),
         )
 
 

@@ -20,6 +20,7 @@ from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.submission import Submission
 from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
+from autograder.releases import known_releases
 
 Judge = Callable[[Iterable[GradingTask]], Iterator[GradingTaskResult]]
 
@@ -71,6 +72,7 @@ class Verdicts:
         self.course = course
         self.lesson = settings.lesson
         self.release = load_release(course, settings.lesson)
+        self.releases = known_releases(course, settings.lesson, self.release.points)
         self.journal = journal
         self.anew = anew
         self._seed = settings.seed
@@ -82,6 +84,7 @@ class Verdicts:
             isolated=settings.isolated,
             budget=settings.budget,
             limits=settings.limits,
+            releases=self.releases,
         )
         self.recorded: set[str] = set()  # students whose result the journal has
         self._waiting: dict[str, list[_Reading]] = {}
@@ -106,7 +109,7 @@ class Verdicts:
         for student in students:
             start = perf_counter()
             path = classroom.submission_path(self.course, self.lesson, student)
-            submission = Submission(self.release, student, path)
+            submission = Submission(self.release, student, path, self.releases)
             key = self._key(submission)
             if not self.anew and self._is_known(submission, key):
                 continue
@@ -155,9 +158,15 @@ class Verdicts:
     def _add_result(
         self, submission: Submission, key: str, code_result: CodeResult
     ) -> None:
-        line = submission.result(code_result).as_json()
+        before = self.journal.latest_of(self.lesson, submission.student)
+        same_file = before is not None and before.digest == submission.digest
+        earlier = (
+            SubmissionResult.from_json(before.line) if before and same_file else None
+        )
+        result = submission.result(code_result, earlier.exercises if earlier else ())
+        line = result.as_json()
         entry = JournalEntry(submission.student, submission.digest, key, line)
-        if entry != self.journal.latest_of(self.lesson, entry.student):
+        if entry != before:
             self.journal.add_result(self.lesson, entry)
         self.recorded.add(submission.student)
         graded = GradedSubmission(

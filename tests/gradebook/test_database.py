@@ -26,6 +26,7 @@ from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.writing import GradebookEntry
 from autograder.grading.release import CHECK, load_release
+from autograder.releases import METADATA_KEY, release_name
 from tests.submissions import COURSE, LESSON, MAX_POINTS
 
 CELLS = (
@@ -130,6 +131,13 @@ def change_lesson(root, *, drop="", add="", points=None):
         for cell in cells
         if cell["metadata"].get("nbgrader", {}).get("grade_id") not in gone
     ]
+    graded = (cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"])
+    points = {
+        marks["grade_id"].removeprefix(CHECK): marks["points"]
+        for marks in graded
+        if marks.get("grade")
+    }
+    notebook["metadata"][METADATA_KEY] = release_name(points)
     path.write_text(json.dumps(notebook))
 
 
@@ -206,26 +214,17 @@ def test_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
     change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
     sentences = gradebook.open_lesson(LESSON)
     assert sentences == [
-        f"new in {LESSON}: pairwise_sums; grade the class again",
+        f"new in {LESSON}: pairwise_sums; counts for those whose release has it",
         f"no longer in {LESSON}: softmax; what was graded of it stays in the "
-        "gradebook, and counts",
+        "gradebook, and counts for those whose release had it",
     ]
     assert gradebook.open_lesson(LESSON) == sentences[1:]
     for table, ids in before.items():
         assert {*ids} <= {*rows(root, f"SELECT id FROM {table}")}, table
     amara = gradebook.grades(LESSON)["amara"]
-    assert [each.exercise for each in amara.exercises] == [
-        *EXERCISES[1:],
-        "pairwise_sums",
-        "softmax",
-    ]
-    assert [each.auto for each in amara.exercises] == [
-        *[7.0] * len(EXERCISES[1:]),
-        None,
-        7.0,
-    ]
+    assert [each.exercise for each in amara.exercises] == [*EXERCISES[1:], "softmax"]
+    assert [each.auto for each in amara.exercises] == [7.0] * len(EXERCISES)
     assert grade(book, "attention").max_score == 5.0
-    assert grade(book, "pairwise_sums").needs_manual_grade
     assert comment(book, "pairwise_sums").comment is None
     points = {name: 1.0 for name in [*EXERCISES[1:], "pairwise_sums"]}
     assert (

@@ -1,0 +1,82 @@
+"""A lesson that changes mid-term changes no grade that was given before."""
+
+import shutil
+
+import pytest
+
+from autograder.course import Course
+from autograder.gradebook.export import export
+from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
+from tests.gradebook.test_database import change_lesson
+from tests.submissions import LESSON, MAX_POINTS, open_course
+
+ADDED, WORTH = "pairwise_sums", 8.0  # as softmax, after whose cells it is made
+ALL = MAX_POINTS
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    return open_course(tmp_path_factory.mktemp("original") / "course")
+
+
+@pytest.fixture
+def root(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "course")
+
+
+def test_added_exercise_counts_for_its_own_release_only(root):
+    hand_in(root, "amara")
+    hand_in(root, "unnamed", named=False)
+    assert grade_class(root)["amara"].max_points == ALL
+    assert agreed(root) == {"amara": (ALL, ALL), "unnamed": (ALL, ALL)}
+    change_lesson(root, add=ADDED)
+    hand_in(root, "ben")
+    for _ in range(2):
+        results = grade_class(root)
+        assert results["amara"].max_points == ALL
+        assert agreed(root) == {
+            "amara": (ALL, ALL),
+            "ben": (ALL + WORTH, ALL + WORTH),
+            "unnamed": (ALL, ALL),
+        }
+
+
+def test_removed_exercise_counts_for_who_had_it(root):
+    hand_in(root, "amara")
+    grade_class(root, {("amara", "softmax"): 5.0})
+    change_lesson(root, drop="softmax")
+    hand_in(root, "ben")
+    for _ in range(2):
+        results = grade_class(root, {("ben", "attention"): 5.0})
+        assert agreed(root) == {"amara": (ALL - 5, ALL), "ben": (ALL - 13, ALL - 8)}
+        for student, (points, worth) in agreed(root).items():
+            assert (results[student].points, results[student].max_points) == (
+                points,
+                worth,
+            )
+
+
+def test_canvas_file_names_who_was_graded_on_less(root):
+    hand_in(root, "amara")
+    grade_class(root)
+    change_lesson(root, add=ADDED)
+    hand_in(root, "ben")
+    grade_class(root)
+    notes = []
+    path = export(Course(root), [LESSON], "canvas", on_warning=notes.append)
+    assert read_csv(path)[0][LESSON] == f"{ALL + WORTH:g}"
+    (note,) = notes
+    assert note.startswith(f"{LESSON}: 1 students were graded on an earlier release")
+    assert "(amara)" in note
+    export(Course(root), [LESSON], "csv", on_warning=notes.append)
+    assert len(notes) == 1
+
+
+def test_deleted_cells_gain_nothing(root):
+    hand_in(root, "amara", without=["attention"])
+    hand_in(root, "unnamed", without=["attention"], named=False)
+    grade_class(root)
+    assert {worth for _, worth in agreed(root).values()} == {ALL}
+    change_lesson(root, add=ADDED)
+    hand_in(root, "ben", without=[ADDED])
+    assert grade_class(root)["ben"].max_points == ALL + WORTH
