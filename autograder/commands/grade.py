@@ -132,8 +132,14 @@ class _Run:
             options.isolated,
             _budget(course, options.seconds),
         )
-        self.verdicts = Verdicts(course, self.settings, journal, anew=options.anew)
         self.records = GradeRecords(course, lesson, journal, self._gradebook())
+        self.verdicts = Verdicts(
+            course,
+            self.settings,
+            journal,
+            anew=options.anew,
+            dropped=Gradebook(course).dropped(lesson),
+        )
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]

@@ -4,13 +4,19 @@ Each returns an exit code: 0 if all was done, 1 if something was left out, which
 names. What cannot be done at all raises ``CourseError``.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.sheets import MissingAs
+from autograder.gradebook.writing import gradebook_entry
+from autograder.grading import classroom
 from autograder.grading.journal import Journal
+from autograder.grading.release import load_release
+from autograder.grading.result import SubmissionResult
+from autograder.releases import kept_releases
 
 
 def open_lesson(course: Course, lesson: str) -> int:
@@ -34,6 +40,63 @@ def extend(course: Course, student: str, lesson: str, hours: float) -> int:
         line += f"; the late penalty is {grades.late_penalty:g}"
     terminal.say(line)
     return 0
+
+
+def drop(course: Course, exercise: str, lesson: str, *, undo: bool) -> int:
+    """Let an exercise count for nobody, or for everybody again."""
+    name = _lesson_with(course, exercise, lesson)
+    gradebook = Gradebook(course)
+    for sentence in gradebook.open_lesson(name):
+        terminal.warn(sentence)
+    dropped = gradebook.dropped(name)
+    if undo != (exercise in dropped):
+        state = "does not count already" if exercise in dropped else "counts already"
+        terminal.say(f"{exercise} {state} in {name}")
+        return 0
+    dropped = dropped - {exercise} if undo else dropped | {exercise}
+    with Journal(course) as journal:
+        entries = [*journal.latest(name)]
+        results = [SubmissionResult.from_json(each.line) for each in entries]
+        results = [each.without(dropped) for each in results]
+        graded = [gradebook_entry(each, None) for each in results if each.exercises]
+        n_changed = gradebook.drop(name, exercise, graded, undo=undo)
+        for entry, result in zip(entries, results, strict=True):
+            if entry.line != (line := result.as_json()):
+                journal.add_result(name, replace(entry, line=line))
+        path = course.root / f"build/grading/{name}.jsonl"
+        classroom.write_results(path, journal, name)
+    what = "counts again" if undo else "no longer counts"
+    terminal.say(
+        f"{exercise} {what} in {name}; the grades of {n_changed} students have "
+        "changed. Make feedback, report and exports anew."
+    )
+    return 0
+
+
+def _lesson_with(course: Course, exercise: str, lesson: str) -> str:
+    """Return the lesson of an exercise, of today or of an earlier release."""
+    releases = kept_releases(course)
+    lessons = (
+        [course.find_lesson(lesson, built=True)] if lesson else course.built_lessons
+    )
+    matches = [
+        each
+        for each in lessons
+        if exercise in load_release(course, each).points
+        or any(exercise in points for points in releases.get(each, {}).values())
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise CourseError(
+            f"{exercise} is in {' and '.join(matches)}: say which with --lesson"
+        )
+    known = dict.fromkeys(
+        e for each in lessons for e in load_release(course, each).points
+    )
+    raise CourseError(
+        f"no lesson has the exercise {exercise}; there are: {', '.join(known)}"
+    )
 
 
 def feedback(course: Course, lesson: str, student: str) -> int:

@@ -143,6 +143,23 @@ def extend_command(
     raise typer.Exit(code)
 
 
+@commands.command("drop", rich_help_panel=PANEL)
+def drop_command(
+    exercise: Annotated[str, typer.Argument(help="An exercise's name")],
+    undo: Annotated[bool, typer.Option("--undo", help="Let it count again")] = False,
+    lesson: Annotated[
+        str, typer.Option(help="Its lesson, if several have the exercise")
+    ] = "",
+) -> None:
+    """Let an exercise no longer count, for anybody.
+
+    Points, grades by hand and comments come back with --undo.
+    """
+    from autograder.commands import gradebook
+
+    raise typer.Exit(gradebook.drop(Course.here(), exercise, lesson, undo=undo))
+
+
 @commands.command("feedback", rich_help_panel=PANEL)
 def feedback_command(
     lesson: Lesson,

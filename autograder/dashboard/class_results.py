@@ -52,7 +52,7 @@ class StudentRow:
         """Points that count, by exercise."""
         points = {each.exercise: each.points for each in self.result.counted}
         for grade in self.grades.exercises if self.grades else ():
-            if grade.exercise in self.result.excused:
+            if grade.exercise in (*self.result.excused, *self.result.dropped):
                 continue  # the gradebook does not say so yet
             # The journal is newer than the gradebook: there, only a person's count.
             auto = points.get(grade.exercise, 0.0)

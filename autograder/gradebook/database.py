@@ -24,6 +24,8 @@ from autograder.gradebook.lateness import (
     parse_timestamp,
 )
 from autograder.gradebook.opening import (
+    drop_exercise,
+    dropped_exercises,
     enter_lesson,
     find_opened_lesson,
     is_current,
@@ -51,6 +53,14 @@ TABLES = frozenset(
     }
 )
 CORE_TABLES = frozenset({"assignment", "submitted_assignment"})  # in all its versions
+NOTEBOOK_OF = (
+    "SELECT n.id FROM notebook n JOIN assignment a ON a.id = n.assignment_id "
+    "WHERE a.name = ? AND n.name = a.name"
+)
+HANDED_IN = (
+    "SELECT student_id FROM submitted_assignment WHERE assignment_id = ? "
+    "ORDER BY student_id"
+)
 UNCHANGED = "; nothing in it was changed"
 FAULTS = {  # the beginning of SQLite's name of an error, to what it means
     "SQLITE_BUSY": "is in use: another program (formgrader, nbgrader, a second run) "
@@ -178,6 +188,46 @@ class Gradebook:
                 for statement in NEW_TABLES.read_text(encoding="utf-8").split(";\n"):
                     connection.execute(statement)
             return enter_lesson(connection, lesson, name, cells)
+
+    def dropped(self, lesson: str) -> frozenset[str]:
+        """Return the exercises of a lesson that count for nobody."""
+        if not self._is_made():
+            return frozenset()
+        with connect(self.path) as connection:
+            return frozenset(
+                name
+                for (notebook,) in connection.execute(NOTEBOOK_OF, (lesson,)).fetchall()
+                for name in dropped_exercises(connection, notebook)
+            )
+
+    def drop(
+        self,
+        lesson: str,
+        exercise: str,
+        entries: Sequence[GradebookEntry],
+        *,
+        undo: bool,
+    ) -> int:
+        """Let an exercise count for nobody, or again; return how many had a grade.
+
+        entries : what the engine says of those whom it has graded
+        """
+        by_student = {entry.student: entry for entry in entries}
+        with connect(self.path) as connection, transaction(connection):
+            opened = find_opened_lesson(connection, lesson)
+            drop_exercise(connection, opened, exercise, undo=undo)
+            opened = find_opened_lesson(connection, lesson)
+            students = [
+                student
+                for (student,) in connection.execute(HANDED_IN, (opened.assignment,))
+            ]
+            batch = GradebookBatch(connection, opened, students, self._penalties)
+            for student in students:
+                if student in by_student:
+                    batch.add(by_student[student], None)
+                else:
+                    batch.recount(student)
+            return batch.write()
 
     def enter(self, lesson: str, entries: Sequence[GradebookEntry]) -> int:
         """Write what differs, all of it or nothing; return how many students changed.

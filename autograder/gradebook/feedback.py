@@ -195,7 +195,9 @@ def _sections(
     """Yield the exercises in the order of the lesson."""
     by_exercise = {grade.exercise: grade for grade in grades.exercises}
     verdicts = {each.exercise: each for each in result.exercises}
-    counted = [name for name in verdicts if name not in result.excused]
+    counted = [each.exercise for each in result.counted]
+    if grades.submitted and grades.exercises:  # what it lacks does not count
+        counted = [name for name in counted if name in by_exercise]
     for name in dict.fromkeys([*counted, *by_exercise]):
         verdict, grade = verdicts.get(name), by_exercise.get(name)
         if grade is None and verdict is not None:

@@ -220,7 +220,11 @@ def _ungraded(connection: sqlite3.Connection, lesson: OpenedLesson) -> dict[str,
         "SELECT id, max_score FROM task_cells"
     )
     max_points = dict(connection.execute(query).fetchall())
-    return {cell: Grade(name, max_points[cell]) for name, cell in lesson.graded.items()}
+    return {
+        cell: Grade(name, max_points[cell])
+        for name, cell in lesson.graded.items()
+        if name not in lesson.dropped
+    }
 
 
 def _graded(
@@ -241,6 +245,8 @@ def _graded(
     columns = "g.cell_id, g.auto_score, g.manual_score, g.extra_credit"
     rows = submission_rows(connection, lesson, students, columns, "grade")
     for student, cell, auto, manual, extra in rows:
+        if cell not in ungraded:
+            continue  # dropped
         comment = comments.get((student, ungraded[cell].exercise), "")
         grades[student][cell] = replace(
             ungraded[cell], auto=auto, manual=manual, extra=extra, comment=comment

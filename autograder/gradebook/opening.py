@@ -7,7 +7,7 @@ it in. Here what is new is added, and what is gone keeps the grades that it has.
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +17,10 @@ from autograder.grading.release import CHECK, load_release
 GRADED = ("GradeCell", "TaskCell")  # nbgrader's types of cells that have a grade
 COMMENTED = ("SolutionCell", "TaskCell")  # and of those that have a comment
 CELL_TABLES = ("grade_cells", "solution_cells", "task_cells")
+DROPPED_TABLE = (
+    "CREATE TABLE IF NOT EXISTS dropped_exercise (notebook_id VARCHAR(32), "
+    "name VARCHAR(128), max_score FLOAT, PRIMARY KEY (notebook_id, name))"
+)
 NEW_ID = "lower(hex(randomblob(16)))"  # of the form of nbgrader's ids
 
 Rows = dict[str, tuple[Any, ...]]
@@ -29,6 +33,7 @@ class OpenedLesson:
     due : when it is to be handed in at the latest, if there is such a time
     graded : exercise to the id of the cell whose grade is its own, in order
     commented : exercise to the id of the cell whose comment is its own
+    dropped : exercises that count for nobody
     """
 
     assignment: str
@@ -36,6 +41,7 @@ class OpenedLesson:
     due: str | None
     graded: Mapping[str, str]
     commented: Mapping[str, str]
+    dropped: frozenset[str] = frozenset()
 
 
 def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLesson:
@@ -63,7 +69,47 @@ def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLes
             if kind in GRADED
         },
         commented={name: cell for name, cell, kind in cells if kind in COMMENTED},
+        dropped=frozenset(dropped_exercises(connection, notebook)),
     )
+
+
+def dropped_exercises(
+    connection: sqlite3.Connection, notebook: str
+) -> dict[str, float]:
+    """Return the exercises of a notebook that count for nobody, and their points."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'dropped_exercise'"
+    if not connection.execute(query).fetchone():
+        return {}
+    query = "SELECT name, max_score FROM dropped_exercise WHERE notebook_id = ?"
+    return dict(connection.execute(query, (notebook,)).fetchall())
+
+
+def drop_exercise(
+    connection: sqlite3.Connection, lesson: OpenedLesson, exercise: str, *, undo: bool
+) -> None:
+    """Let an exercise count for nobody, or for everybody again; not the grades.
+
+    nbgrader's number for the assignment is the sum of its cells' greatest scores.
+    """
+    connection.execute(DROPPED_TABLE)
+    cell = lesson.graded[exercise]
+    values = {"cell": cell, "notebook": lesson.notebook, "name": exercise}
+    if undo:
+        statements = (
+            "UPDATE grade_cells SET max_score = (SELECT max_score FROM "
+            "dropped_exercise WHERE notebook_id = :notebook AND name = :name) "
+            "WHERE id = :cell",
+            "DELETE FROM dropped_exercise WHERE notebook_id = :notebook "
+            "AND name = :name",
+        )
+    else:
+        statements = (
+            "INSERT INTO dropped_exercise SELECT :notebook, :name, max_score "
+            "FROM grade_cells WHERE id = :cell",
+            "UPDATE grade_cells SET max_score = 0 WHERE id = :cell",
+        )
+    for statement in statements:
+        connection.execute(statement, values)
 
 
 def not_opened_error(lesson: str) -> CourseError:
@@ -102,6 +148,18 @@ class GradebookCells:
                 )
             ),
         )
+
+
+def without_dropped(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> GradebookCells:
+    """Return the cells as the gradebook is to have them: what is dropped is worth 0."""
+    names = {CHECK + name for name in dropped_exercises(connection, notebook)}
+    graded = {
+        name: (0.0, *row[1:]) if name in names else row
+        for name, row in cells.graded.items()
+    }
+    return replace(cells, graded=graded)
 
 
 def released_cells(course: Course, lesson: str) -> GradebookCells:
@@ -166,7 +224,7 @@ def is_current(
     stored = stored_cells(connection, notebook)
     if _is_handed_in(connection, notebook):
         stored = stored.restricted_to(cells)
-    return cells == stored
+    return without_dropped(connection, notebook, cells) == stored
 
 
 def enter_lesson(
@@ -178,6 +236,7 @@ def enter_lesson(
     notebook = _notebook_id(connection, lesson)
     notebook = notebook or _add_lesson(connection, lesson, course_id)
     before = stored_cells(connection, notebook)
+    cells = without_dropped(connection, notebook, cells)
     _write_cells(connection, notebook, cells)
     sentences = []
     if _is_handed_in(connection, notebook):

@@ -17,7 +17,7 @@ from nbgrader.api import BaseCell, Gradebook, Student, SubmittedNotebook
 from nbgrader.api import Grade as NbgraderGrade
 from nbgrader.api import SubmittedAssignment as NbgraderSubmission
 from nbgrader.plugins import ExportPlugin
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from traitlets import Bool, Int
 
 from autograder.course import CourseError
@@ -143,13 +143,23 @@ def _ungraded(gradebook: Gradebook, lesson: str) -> dict[str, Grade]:
         BaseCell.notebook_id.in_([notebook.id for notebook in notebooks]),
         BaseCell.type.in_(GRADED),
     )
+    dropped = _dropped(gradebook)
     # as they were entered, which is their order in the lesson; only SQLite knows it
     sqlite = gradebook.engine.dialect.name == "sqlite"
     ordered = cells.order_by(text("base_cell.rowid") if sqlite else BaseCell.name)
     return {
         cell.id: Grade(_exercise_name(cell, len(notebooks) > 1), cell.max_score)
         for cell in ordered
+        if (cell.notebook_id, str(cell.name).removeprefix(CHECK)) not in dropped
     }
+
+
+def _dropped(gradebook: Gradebook) -> set[tuple[str, str]]:
+    """Return the exercises that count for nobody, with their notebooks' ids."""
+    if not inspect(gradebook.engine).has_table("dropped_exercise"):
+        return set()
+    rows = gradebook.db.execute(text("SELECT notebook_id, name FROM dropped_exercise"))
+    return {(notebook, name) for notebook, name in rows}
 
 
 def _exercise_name(cell: BaseCell, several: bool) -> str:

@@ -139,7 +139,8 @@ class Service:
         settings = Settings(
             lesson, course_seed(self.course), jobs, budget=self.budget, idle=MAX_IDLE
         )
-        verdicts = Verdicts(self.course, settings, journal)
+        dropped = Gradebook(self.course).dropped(lesson)
+        verdicts = Verdicts(self.course, settings, journal, dropped=dropped)
         workers = self._warm_workers(settings)
         others = [
             each

@@ -303,6 +303,16 @@ class GradebookBatch:
         stored.extension = format_extension(seconds) if seconds else None
         self._do(student, SET_EXTENSION, stored.extension, stored.submission)
 
+    def recount(self, student: str) -> None:
+        """Set aside what is dropped, and restore the rest, where nothing is graded."""
+        stored = self._stored[student]
+        for exercise, cell in self._lesson.graded.items():
+            if exercise in self._lesson.dropped:
+                self._set_aside(student, stored, cell)
+            elif cell in stored.set_aside and cell not in stored.grades:
+                self._restore(student, stored, cell, None, review=False)
+        self._penalise(student, stored)
+
     def write(self) -> int:
         """Write the changes; return how many students they concern."""
         for statement, rows in self._rows.items():
@@ -352,7 +362,7 @@ class GradebookBatch:
     ) -> None:
         """Write the points; an exercise that the lesson no longer has gets none."""
         for exercise, cell in self._lesson.graded.items():
-            if not entry.counts(exercise):
+            if not entry.counts(exercise) or exercise in self._lesson.dropped:
                 self._set_aside(entry.student, stored, cell)
                 continue
             auto, review = entry.points.get(exercise), exercise in entry.review

@@ -4,8 +4,8 @@ Times are no part of it: the same submission gives the same bytes.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from autograder.checking.result import ExerciseResult, Flag, as_data
@@ -47,6 +47,7 @@ class SubmissionResult:
     repairs : what was put right in the notebook, a sentence each
     troubles : cells of the learner's own that did not run through, a sentence each
     excused : exercises that the submission's own release did not contain
+    dropped : exercises that count for nobody any more
     """
 
     student: str
@@ -57,11 +58,18 @@ class SubmissionResult:
     repairs: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     @property
     def counted(self) -> tuple[ExerciseResult, ...]:
         """The exercises that count for this submission."""
-        return tuple(e for e in self.exercises if e.exercise not in self.excused)
+        gone = {*self.excused, *self.dropped}
+        return tuple(each for each in self.exercises if each.exercise not in gone)
+
+    def without(self, dropped: Collection[str]) -> "SubmissionResult":
+        """Return the result with these exercises dropped, and no others."""
+        names = (each.exercise for each in self.exercises)
+        return replace(self, dropped=tuple(name for name in names if name in dropped))
 
     @property
     def points(self) -> float:
@@ -81,8 +89,9 @@ class SubmissionResult:
     def as_json(self) -> str:
         """Return the result as one line of JSON, the same bytes for the same result."""
         data = {**vars(self), "points": self.points, "max_points": self.max_points}
-        if not self.excused:  # as it was before there were any
-            del data["excused"]
+        for name in ("excused", "dropped"):
+            if not data[name]:  # as it was before there were any
+                del data[name]
         return _line(data)
 
     @classmethod
@@ -94,6 +103,7 @@ class SubmissionResult:
             "repairs": tuple(data["repairs"]),
             "troubles": tuple(data["troubles"]),
             "excused": tuple(data.get("excused", ())),
+            "dropped": tuple(data.get("dropped", ())),
         }
         del data["points"], data["max_points"]
         return cls(**{**data, **parts})

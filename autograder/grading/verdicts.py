@@ -5,7 +5,7 @@ the subject of ``autograder.gradebook``.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -64,10 +64,12 @@ class Verdicts:
         journal: Journal,
         *,
         anew: bool = False,
+        dropped: Collection[str] = (),
     ) -> None:
         """Load the lesson; raises ``CourseError`` if it has no built notebook.
 
         anew : judge everything, whatever the journal knows
+        dropped : exercises that count for nobody
         """
         self.course = course
         self.lesson = settings.lesson
@@ -75,6 +77,7 @@ class Verdicts:
         self.releases = known_releases(course, settings.lesson, self.release.points)
         self.journal = journal
         self.anew = anew
+        self.dropped = dropped
         self._seed = settings.seed
         self.version = course_version(course, settings.lesson)
         self._version = verdict_key(
@@ -131,9 +134,11 @@ class Verdicts:
         """Return whether the journal has the verdicts; if so, they are used."""
         entry = self.journal.latest_of(self.lesson, submission.student)
         if entry and (entry.digest, entry.key) == (submission.digest, key):
-            self.recorded.add(submission.student)
-            self._graded.append(GradedSubmission(submission, entry, is_new=False))
-            return True
+            graded = GradedSubmission(submission, entry, is_new=False)
+            if graded.result == graded.result.without(self.dropped):
+                self.recorded.add(submission.student)
+                self._graded.append(graded)
+                return True
         code_result = self.journal.verdicts(key)
         if code_result:
             self._add_result(submission, key, code_result)
@@ -164,7 +169,7 @@ class Verdicts:
             SubmissionResult.from_json(before.line) if before and same_file else None
         )
         result = submission.result(code_result, earlier.exercises if earlier else ())
-        line = result.as_json()
+        line = result.without(self.dropped).as_json()
         entry = JournalEntry(submission.student, submission.digest, key, line)
         if entry != before:
             self.journal.add_result(self.lesson, entry)

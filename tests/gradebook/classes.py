@@ -3,6 +3,8 @@
 import csv
 import io
 
+import nbformat
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.checking.result import CaseVerdict, ExerciseResult
@@ -29,8 +31,6 @@ def hand_in(root, student, *, without=(), named=True):
     without : exercises whose cells are deleted
     named : whether the notebook says of which release it is
     """
-    import nbformat
-
     notebook = nbformat.read(Course(root).learner(LESSON), as_version=4)
     gone = {name for each in without for name in (each, f"check_{each}")}
     notebook.cells = [
@@ -38,7 +38,7 @@ def hand_in(root, student, *, without=(), named=True):
         for cell in notebook.cells
         if cell.metadata.get("nbgrader", {}).get("grade_id") not in gone
     ]
-    notebook.cells[-1].source += f"\n# {student}"
+    notebook.cells.append(new_code_cell(f"# {student}", id="own"))
     if not named:
         notebook.metadata.pop("attention_release", None)
     path = root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
@@ -64,6 +64,7 @@ def grade_class(root, lost=None, **rules):
 
     students = classroom.students_of(course, LESSON)
     with Journal(course) as journal:
+        rules["dropped"] = gradebook.dropped(LESSON)
         verdicts = Verdicts(course, Settings(LESSON, 1), journal, **rules)
         records = GradeRecords(course, LESSON, journal, gradebook)
         for graded in verdicts.each(students, judge):

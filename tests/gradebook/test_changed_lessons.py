@@ -1,10 +1,12 @@
 """A lesson that changes mid-term changes no grade that was given before."""
 
 import shutil
+import sqlite3
 
 import pytest
 
-from autograder.course import Course
+from autograder.commands import gradebook as gradebook_commands
+from autograder.course import Course, CourseError
 from autograder.gradebook.export import export
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.test_database import change_lesson
@@ -70,6 +72,36 @@ def test_canvas_file_names_who_was_graded_on_less(root):
     assert "(amara)" in note
     export(Course(root), [LESSON], "csv", on_warning=notes.append)
     assert len(notes) == 1
+
+
+def test_drop_and_undo_keep_what_people_gave(root, capsys):
+    course = Course(root)
+    for student in ("amara", "ben"):
+        hand_in(root, student)
+    grade_class(root, {("ben", "softmax"): 3.0})
+    with sqlite3.connect(root / "gradebook.db") as connection:
+        connection.execute(
+            "UPDATE grade SET manual_score = 2, extra_credit = 0.5 WHERE cell_id = "
+            "(SELECT id FROM base_cell WHERE name = 'check_softmax') AND auto_score = 5"
+        )
+    by_hand = {"amara": (ALL, ALL), "ben": (ALL - 5.5, ALL)}
+    assert agreed(root) == by_hand
+    for _ in range(2):
+        assert gradebook_commands.drop(course, "softmax", "", undo=False) == 0
+        assert agreed(root) == dict.fromkeys(by_hand, (ALL - 8, ALL - 8))
+        grade_class(root, {("ben", "softmax"): 3.0})
+        assert agreed(root) == dict.fromkeys(by_hand, (ALL - 8, ALL - 8))
+    assert gradebook_commands.drop(course, "softmax", "01", undo=True) == 0
+    assert agreed(root) == by_hand
+    results = grade_class(root, {("ben", "softmax"): 3.0})
+    assert agreed(root) == by_hand
+    assert results["ben"].max_points == ALL
+    assert "no longer counts" in capsys.readouterr().out
+
+
+def test_dropping_what_no_lesson_has_is_one_sentence(root):
+    with pytest.raises(CourseError, match="no lesson has the exercise sofmax"):
+        gradebook_commands.drop(Course(root), "sofmax", "", undo=False)
 
 
 def test_deleted_cells_gain_nothing(root):
