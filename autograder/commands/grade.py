@@ -6,7 +6,7 @@ here a class's progress is printed, and Ctrl-C stops cleanly.
 
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +64,8 @@ class GradeOptions:
     cluster : address of a Dask scheduler, "" to grade here
     output : file for the results
     seconds : that all of a submission may take; None: as nbgrader's configuration says
+    excuse_missing : whether exercises that a submission does not contain are excused;
+        None: as it was said before
     """
 
     jobs: int = 1
@@ -74,6 +76,7 @@ class GradeOptions:
     cluster: str = ""
     output: str = ""
     seconds: float | None = None
+    excuse_missing: bool | None = None
 
 
 def grade(course: Course, lesson: str, options: GradeOptions) -> int:
@@ -139,6 +142,7 @@ class _Run:
             journal,
             anew=options.anew,
             dropped=Gradebook(course).dropped(lesson),
+            excuse_missing=self._excused(students),
         )
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}
@@ -153,6 +157,16 @@ class _Run:
         for sentence in gradebook.open_lesson(self.lesson):
             terminal.warn(sentence)
         return gradebook
+
+    def _excused(self, students: Sequence[str]) -> Collection[str]:
+        """Return who is excused from what is missing; keep it if it is new."""
+        gradebook, excuse = Gradebook(self.course), self.options.excuse_missing
+        if excuse is not None and self.options.gradebook:
+            gradebook.excuse_missing(self.lesson, students, excuse=excuse)
+        excused = gradebook.excused_students(self.lesson)
+        if excuse is None:
+            return excused
+        return excused | {*students} if excuse else excused - {*students}
 
     def grade(self) -> int:
         """Grade all students; return 0, or 130 after Ctrl-C."""

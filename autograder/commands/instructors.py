@@ -83,6 +83,14 @@ def grade_command(
     output: Annotated[
         str, typer.Option(help="File for the results; build/grading/LESSON.jsonl")
     ] = "",
+    excuse_missing: Annotated[
+        bool | None,
+        typer.Option(
+            "--excuse-missing/--no-excuse-missing",
+            help="Exercises that a submission does not contain do not count for it: "
+            "for this run's students, from now on",
+        ),
+    ] = None,
     seconds_per_submission: Seconds = None,
 ) -> None:
     """Grade what students have submitted, each in a sandbox of its own.
@@ -103,6 +111,7 @@ def grade_command(
         cluster=dask,
         output=output,
         seconds=seconds_per_submission,
+        excuse_missing=excuse_missing,
     )
     raise typer.Exit(grade.grade(Course.here(), lesson, options))
 

@@ -57,6 +57,7 @@ NOTEBOOK_OF = (
     "SELECT n.id FROM notebook n JOIN assignment a ON a.id = n.assignment_id "
     "WHERE a.name = ? AND n.name = a.name"
 )
+EXCUSED = "excused_student"  # a table
 HANDED_IN = (
     "SELECT student_id FROM submitted_assignment WHERE assignment_id = ? "
     "ORDER BY student_id"
@@ -199,6 +200,30 @@ class Gradebook:
                 for (notebook,) in connection.execute(NOTEBOOK_OF, (lesson,)).fetchall()
                 for name in dropped_exercises(connection, notebook)
             )
+
+    def excused_students(self, lesson: str) -> frozenset[str]:
+        """Return who is excused from what their submissions do not contain."""
+        if not self._is_made():
+            return frozenset()
+        with connect(self.path) as connection:
+            if EXCUSED not in _tables(connection):
+                return frozenset()
+            query = f"SELECT student_id FROM {EXCUSED} WHERE lesson = ?"
+            return frozenset(row[0] for row in connection.execute(query, (lesson,)))
+
+    def excuse_missing(
+        self, lesson: str, students: Sequence[str], *, excuse: bool
+    ) -> None:
+        """Keep that students are excused from what is missing, or no longer."""
+        change = f"INSERT OR IGNORE INTO {EXCUSED} VALUES (?, ?)"
+        if not excuse:
+            change = f"DELETE FROM {EXCUSED} WHERE lesson = ? AND student_id = ?"
+        with connect(self.path) as connection, transaction(connection):
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {EXCUSED} (lesson VARCHAR(128), "
+                "student_id VARCHAR(128), PRIMARY KEY (lesson, student_id))"
+            )
+            connection.executemany(change, [(lesson, each) for each in students])
 
     def drop(
         self,

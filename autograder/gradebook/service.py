@@ -139,8 +139,14 @@ class Service:
         settings = Settings(
             lesson, course_seed(self.course), jobs, budget=self.budget, idle=MAX_IDLE
         )
-        dropped = Gradebook(self.course).dropped(lesson)
-        verdicts = Verdicts(self.course, settings, journal, dropped=dropped)
+        gradebook = Gradebook(self.course)
+        verdicts = Verdicts(
+            self.course,
+            settings,
+            journal,
+            dropped=gradebook.dropped(lesson),
+            excuse_missing=gradebook.excused_students(lesson),
+        )
         workers = self._warm_workers(settings)
         others = [
             each

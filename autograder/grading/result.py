@@ -46,7 +46,8 @@ class SubmissionResult:
     reason : for "invalid", why, in a sentence
     repairs : what was put right in the notebook, a sentence each
     troubles : cells of the learner's own that did not run through, a sentence each
-    excused : exercises that the submission's own release did not contain
+    excused : exercises that the submission's own release did not contain, or, where
+        that is excused, the file itself
     dropped : exercises that count for nobody any more
     """
 

@@ -102,21 +102,30 @@ class Submission:
         return rebuild(self.release, notebook.cells) if notebook else None, reason
 
     @cached_property
+    def contained(self) -> frozenset[str]:
+        """Exercises of which the file has a cell, by its marks, names or text."""
+        rebuilt, _ = self._rebuilt
+        return self._marked | rebuilt.recognised if rebuilt else frozenset()
+
+    @cached_property
+    def _marked(self) -> frozenset[str]:
+        """Exercises, of any release, of which a cell has the grade_id."""
+        notebook, _ = self._notebook
+        known = {*self.release.exercises}.union(*self.releases.values())
+        marks = (each.grade_id for each in notebook.cells) if notebook else ()
+        return frozenset(known & {mark.removeprefix(CHECK) for mark in marks})
+
+    @cached_property
     def own_exercises(self) -> frozenset[str]:
         """Exercises that the submission's own release contained.
 
         Of one that cannot be read, those of the current release.
         """
-        current = frozenset(self.release.exercises)
         notebook, _ = self._notebook
-        rebuilt, _ = self._rebuilt
-        if not notebook or not rebuilt:
-            return current
-        known = current.union(*self.releases.values())
-        marks = {each.grade_id.removeprefix(CHECK) for each in notebook.cells}
-        contained = known & marks
-        if notebook.release not in self.releases:  # its text and names decide, too
-            contained |= rebuilt.recognised
+        if not notebook:
+            return frozenset(self.release.exercises)
+        named = notebook.release in self.releases  # otherwise its text decides, too
+        contained = self._marked if named else self.contained
         own = own_release(self.releases, notebook.release, contained)
         return frozenset(self.releases[own])
 
@@ -146,16 +155,22 @@ class Submission:
         return tuple(cell for cell in self.cells if cell.is_code)
 
     def result(
-        self, code_result: CodeResult, earlier: Iterable[ExerciseResult] = ()
+        self,
+        code_result: CodeResult,
+        earlier: Iterable[ExerciseResult] = (),
+        *,
+        excuse_missing: bool = False,
     ) -> SubmissionResult:
         """Return the result that the verdicts on its code make.
 
         earlier : verdicts on the same file, when the lesson had other exercises: those
             that it no longer has, and the submission's own release had, still count
+        excuse_missing : whether exercises of which the file has no cell do not count
         """
         judged = {each.exercise for each in code_result.exercises}
         own = self.own_exercises
         retired = [each for each in earlier if each.exercise in own - judged]
+        names = (*self.release.exercises, *(each.exercise for each in retired))
         return SubmissionResult(
             self.student,
             self.release.lesson,
@@ -164,8 +179,17 @@ class Submission:
             self.reason,
             self.repairs,
             code_result.troubles,
-            tuple(name for name in self.release.exercises if name not in own),
+            self.excused(names, excuse_missing=excuse_missing),
         )
+
+    def excused(
+        self, exercises: Iterable[str], *, excuse_missing: bool
+    ) -> tuple[str, ...]:
+        """Return which of the exercises do not count for this submission."""
+        counted = self.own_exercises
+        if excuse_missing and self.contained:  # a file in which nothing is recognised
+            counted &= self.contained  # is excused from nothing
+        return tuple(name for name in exercises if name not in counted)
 
 
 def _submissions_root(path: Path) -> Path | None:

@@ -65,11 +65,13 @@ class Verdicts:
         *,
         anew: bool = False,
         dropped: Collection[str] = (),
+        excuse_missing: Collection[str] = (),
     ) -> None:
         """Load the lesson; raises ``CourseError`` if it has no built notebook.
 
         anew : judge everything, whatever the journal knows
         dropped : exercises that count for nobody
+        excuse_missing : students who are excused from what their files do not contain
         """
         self.course = course
         self.lesson = settings.lesson
@@ -78,6 +80,7 @@ class Verdicts:
         self.journal = journal
         self.anew = anew
         self.dropped = dropped
+        self.excuse_missing = excuse_missing
         self._seed = settings.seed
         self.version = course_version(course, settings.lesson)
         self._version = verdict_key(
@@ -135,7 +138,7 @@ class Verdicts:
         entry = self.journal.latest_of(self.lesson, submission.student)
         if entry and (entry.digest, entry.key) == (submission.digest, key):
             graded = GradedSubmission(submission, entry, is_new=False)
-            if graded.result == graded.result.without(self.dropped):
+            if self._is_counted_alike(graded):
                 self.recorded.add(submission.student)
                 self._graded.append(graded)
                 return True
@@ -143,6 +146,18 @@ class Verdicts:
         if code_result:
             self._add_result(submission, key, code_result)
         return code_result is not None
+
+    def _is_counted_alike(self, graded: GradedSubmission) -> bool:
+        """Return whether the same exercises count for a submission as before."""
+        result, student = graded.result, graded.submission.student
+        if result != result.without(self.dropped):
+            return False
+        if not result.excused and student not in self.excuse_missing:
+            return True
+        names = [each.exercise for each in result.exercises]
+        return result.excused == graded.submission.excused(
+            names, excuse_missing=student in self.excuse_missing
+        )
 
     def _add(self, task_result: GradingTaskResult) -> None:
         """Add what a worker has judged, for all who have written the same."""
@@ -168,7 +183,11 @@ class Verdicts:
         earlier = (
             SubmissionResult.from_json(before.line) if before and same_file else None
         )
-        result = submission.result(code_result, earlier.exercises if earlier else ())
+        result = submission.result(
+            code_result,
+            earlier.exercises if earlier else (),
+            excuse_missing=submission.student in self.excuse_missing,
+        )
         line = result.without(self.dropped).as_json()
         entry = JournalEntry(submission.student, submission.digest, key, line)
         if entry != before:

@@ -46,8 +46,11 @@ def hand_in(root, student, *, without=(), named=True):
     nbformat.write(notebook, path)
 
 
-def grade_class(root, lost=None, **rules):
-    """Grade everybody, each exercise with full points but for those ``lost``."""
+def grade_class(root, lost=None, *, excuse=None):
+    """Grade everybody, each exercise with full points but for those ``lost``.
+
+    excuse : whether everybody is excused from what is missing; None: as before
+    """
     course = Course(root)
     gradebook = Gradebook(course)
     gradebook.open_lesson(LESSON)
@@ -64,8 +67,15 @@ def grade_class(root, lost=None, **rules):
 
     students = classroom.students_of(course, LESSON)
     with Journal(course) as journal:
-        rules["dropped"] = gradebook.dropped(LESSON)
-        verdicts = Verdicts(course, Settings(LESSON, 1), journal, **rules)
+        if excuse is not None:
+            gradebook.excuse_missing(LESSON, students, excuse=excuse)
+        verdicts = Verdicts(
+            course,
+            Settings(LESSON, 1),
+            journal,
+            dropped=gradebook.dropped(LESSON),
+            excuse_missing=gradebook.excused_students(LESSON),
+        )
         records = GradeRecords(course, LESSON, journal, gradebook)
         for graded in verdicts.each(students, judge):
             records.add(graded)
