@@ -20,6 +20,7 @@ c.Autograde.exporter_class = "autograder.gradebook.exporters.AutogradeExporter"
 c.ExchangeFactory.collect = "autograder.gradebook.entrance.NotebookCollect"
 c.ZipCollectApp.extractor_plugin = "autograder.gradebook.zip_collect.LmsExtractor"
 c.ZipCollectApp.collector_plugin = "autograder.gradebook.zip_collect.LmsCollector"
+c.ExchangeFactory.release_feedback = "autograder.gradebook.exchange.FeedbackRelease"
 c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"
 
 # What a late submission costs, of the points earned: "10 % a day, at most 50 %". There

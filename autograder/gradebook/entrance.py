@@ -1,4 +1,4 @@
-"""What nbgrader may touch of what students send: notebooks and times, no more.
+"""What nbgrader may touch of what students send: notebooks, times, secrets, no more.
 
 nbgrader copies whatever lies beside a notebook, and follows links: one to a device
 fills the disk, one to a file of the instructor's copies that. Only the notebook is
@@ -27,7 +27,12 @@ from autograder.grading.reading import (
     printable_name,
     read_bytes,
 )
-from autograder.grading.submission import MAX_TIMESTAMP_BYTES, TIMESTAMP
+from autograder.grading.submission import (
+    MAX_TIMESTAMP_BYTES,
+    SECRET,
+    TIMESTAMP,
+    read_secret,
+)
 
 MAX_ENTRIES = 1000  # of a folder that are looked at
 MAX_NAMES = 3  # of them that are named
@@ -59,6 +64,8 @@ def guard(converter: Any) -> None:
             if moment:
                 text = f"{moment.isoformat(' ')} UTC\n"
                 Path(almost_empty, TIMESTAMP).write_text(text, encoding="ascii")
+            if secret := read_secret(folder, folder.parents[1]):
+                Path(almost_empty, SECRET).write_text(secret, encoding="ascii")
             converter._format_source = lambda *_, **__: almost_empty
             try:
                 enter(lesson, student)
@@ -81,17 +88,24 @@ def guard_timestamps(coursedir: Any) -> None:
 def guard_formgrader() -> None:
     """Make formgrader's lists read ``timestamp.txt`` in the same way.
 
-    One student's would keep the page of all from being shown. Called by
+    One student's would keep the page of all from being shown. What lies beside a graded
+    notebook is not served: by the secret there a student's feedback is found. Called by
     ``nbgrader_config.py`` where formgrader loads it.
     """
     from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.server_extensions.formgrader.handlers import SubmissionFilesHandler
+    from tornado.web import HTTPError
 
     def submitted(api: NbGraderAPI, lesson: str, student: str) -> datetime | None:
         directory = api.coursedir.submitted_directory
         folder = api.coursedir.format_path(directory, student, lesson)
         return _timestamp_in(str(Path(folder).absolute()))
 
+    def no_file(*_: Any) -> str:
+        raise HTTPError(404)
+
     NbGraderAPI.get_submitted_timestamp = submitted
+    SubmissionFilesHandler.parse_url_path = no_file
 
 
 def _timestamp_in(folder: str) -> datetime | None:
@@ -131,7 +145,7 @@ def odd_entries(folder: Path) -> str:
 
 
 class NotebookCollect(ExchangeCollect):
-    """Collects notebooks and times from nbgrader's exchange, and nothing else."""
+    """Collects notebooks, times and secrets from nbgrader's exchange, nothing else."""
 
     def copy_files(self) -> None:
         """Collect everybody's latest submission."""
@@ -171,3 +185,10 @@ class NotebookCollect(ExchangeCollect):
                 self.log.warning("%s: %s", student, error)
             else:
                 (folder / name).write_bytes(raw)
+        if secret := read_secret(source, source.parent):
+            (folder / SECRET).write_text(secret, encoding="ascii")
+        else:
+            self.log.warning(
+                "%s: no %s, by which the exchange would return feedback",
+                *(student, SECRET),
+            )

@@ -17,7 +17,7 @@ from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
 from autograder.grading.reading import printable_name
 from autograder.grading.session import Budget
-from autograder.grading.submission import TIMESTAMP
+from autograder.grading.submission import SECRET, TIMESTAMP
 
 
 class Grader(Protocol):
@@ -71,7 +71,7 @@ class AutogradeExporter(NotebookExporter):
         # What an earlier call of nbgrader's alone has copied: formgrader would serve a
         # page among it in the instructor's session. An older notebook may not be
         # written over.
-        clear_folder(graded.parent, keep={TIMESTAMP})
+        clear_folder(graded.parent, keep={TIMESTAMP, SECRET})
         if self._expected is None:  # later on some are graded already
             self._expected = _students_to_grade(self.parent, course, lesson)
         expected = [*dict.fromkeys([student, *self._expected])]

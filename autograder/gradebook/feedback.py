@@ -23,6 +23,7 @@ from autograder.gradebook.folders import (
     AUTOGRADED,
     FEEDBACK,
     autograded_path,
+    copy_for_exchange,
     student_folder,
 )
 from autograder.gradebook.grades import Grade, StudentGrades
@@ -67,6 +68,7 @@ def write_feedback(
         path = student_folder(course, FEEDBACK, lesson, student) / f"{lesson}.html"
         try:
             write_atomically(path, page)
+            copy_for_exchange(course, lesson, student)
         except OSError as error:
             raise CourseError(
                 f"{course.relative(path)} could not be written ({error.strerror}): "

@@ -59,12 +59,19 @@ class GradeRecords:
         """Write a submission's autograded notebook now, its grades with a batch."""
         if graded.fault:
             return
-        student = graded.submission.student
-        timestamp = graded.submission.timestamp
+        submission = graded.submission
+        student, timestamp = submission.student, submission.timestamp
         path = autograded_path(self.course, self.lesson, student)
-        if graded.is_new or not path.is_file():
-            text = self.autograded(graded)
-            write_autograded(self.course, self.lesson, student, text, timestamp)
+        is_written = path.is_file() and not graded.is_new
+        # The same notebook, handed in again, has another time and another secret.
+        write_autograded(
+            self.course,
+            self.lesson,
+            student,
+            None if is_written else self.autograded(graded),
+            timestamp,
+            submission.secret,
+        )
         self._batch.append(gradebook_entry(graded.result, timestamp))
         if monotonic() - self._written > BETWEEN_BATCHES:
             self.flush()

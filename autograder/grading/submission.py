@@ -6,6 +6,7 @@ unless the ``journal`` has the verdicts already.
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,9 @@ SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook
 MAX_TIMESTAMP_BYTES = 200
 NO_TIMESTAMP = "none"  # which is no time, and differs from a file that is not there
+SECRET = "submission_secret.txt"  # nbgrader's exchange finds a student's feedback by it
+MAX_SECRET_BYTES = 256
+SECRET_FORM = re.compile(rb"[0-9A-Za-z_-]{32,}")  # nbgrader's has 128 letters
 
 
 class Submission:
@@ -74,6 +78,12 @@ class Submission:
         except Unreadable:
             return NO_TIMESTAMP
         return raw.decode("utf-8", "replace").strip() or NO_TIMESTAMP
+
+    @property
+    def secret(self) -> str:
+        """What the exchange calls its feedback by, "" if there is none."""
+        folder = self.path.parent
+        return read_secret(folder, _submissions_root(self.path) or folder)
 
     @cached_property
     def digest(self) -> str:
@@ -190,6 +200,18 @@ class Submission:
         if excuse_missing and self.contained:  # a file in which nothing is recognised
             counted &= self.contained  # is excused from nothing
         return tuple(name for name in exercises if name not in counted)
+
+
+def read_secret(folder: Path, trusted_root: Path) -> str:
+    """Return the secret in a folder, "" if there is none of nbgrader's form.
+
+    trusted_root : a folder above, below which nothing may be a link
+    """
+    try:
+        raw = read_bytes(folder / SECRET, trusted_root, MAX_SECRET_BYTES)
+    except Unreadable:
+        return ""
+    return raw.decode("ascii") if SECRET_FORM.fullmatch(raw) else ""
 
 
 def _submissions_root(path: Path) -> Path | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.submissions import COURSE
 
-USER = "1000"
+USER = 1000
 
 
 def why_not() -> str:
@@ -24,12 +24,21 @@ def why_not() -> str:
     return f"needs {', '.join(missing)}" if missing else ""
 
 
-def as_ordinary_user(command: Sequence[str], folder: Path) -> list[str]:
+def as_ordinary_user(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    user: int = USER,
+    group: int = USER,
+    start: Path = COURSE.root,
+) -> list[str]:
     """Return the command that runs another as an ordinary user.
 
     folder : for its temporary files; made its own
+    user, group : their numbers
+    start : the folder in which it runs
     """
-    os.chown(folder, int(USER), int(USER))
+    os.chown(folder, user, group)
     options = ["--dev-bind", "/", "/"]
     needed = [Path(sys.base_prefix), Path(sys.prefix), COURSE.root, folder]
     closed = sorted({above for path in needed if (above := _closed_above(path))})
@@ -43,8 +52,8 @@ def as_ordinary_user(command: Sequence[str], folder: Path) -> list[str]:
     for capability in ("CAP_SETUID", "CAP_SETGID"):
         options += ["--cap-add", capability]
     options += ["--setenv", "HOME", str(folder), "--setenv", "TMPDIR", str(folder)]
-    person = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"]
-    return ["bwrap", *options, "--chdir", str(COURSE.root), "--", *person, *command]
+    person = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+    return ["bwrap", *options, "--chdir", str(start), "--", *person, *command]
 
 
 def _closed_above(path: Path) -> Path | None:
