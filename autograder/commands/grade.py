@@ -206,6 +206,8 @@ class _Run:
         self.n_known += not graded.is_new
         self.n_invalid += result.status == "invalid"
         self.n_flagged += bool(result.flags)
+        if graded.submission.choice:
+            terminal.warn(f"{result.student}: {graded.submission.choice}")
         terminal.say(line(result), flush=graded.is_new)
 
     @property

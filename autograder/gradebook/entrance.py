@@ -5,6 +5,7 @@ fills the disk, one to a file of the instructor's copies that. Only the notebook
 graded, so nothing else comes in.
 """
 
+import glob
 import itertools
 import logging
 import os
@@ -16,10 +17,11 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.gradebook.lateness import NO_TIME, parse_timestamp
 from autograder.gradebook.safe_html import visible
 from autograder.gradebook.writing import student_id_fault
+from autograder.grading.classroom import submission_path
 from autograder.grading.reading import (
     MAX_BYTES,
     Unreadable,
@@ -28,13 +30,14 @@ from autograder.grading.reading import (
     read_bytes,
 )
 from autograder.grading.submission import (
+    MAX_ENTRIES,
     MAX_TIMESTAMP_BYTES,
     SECRET,
     TIMESTAMP,
+    choice_of_notebook,
     read_secret,
 )
 
-MAX_ENTRIES = 1000  # of a folder that are looked at
 MAX_NAMES = 3  # of them that are named
 
 
@@ -43,38 +46,55 @@ def guard(converter: Any) -> None:
 
     converter : nbgrader's, for one call
 
-    It enters who has handed in before it calls an exporter, and its page of a student
-    holds the name as it is: a script in it would run there.
+    - It enters who has handed in before it calls an exporter, and its page of a student
+      holds the name as it is: a script in it would run there.
+    - It would skip a notebook that was renamed, and take away its grades. Which one is
+      graded is decided where it is read, as for ``autograder grade``.
     """
     enter: Callable[[str, str], None] = converter.init_assignment
-    format_source = converter._format_source
+    coursedir = converter.coursedir
+    format_path = coursedir.format_path
+    pattern = converter._format_source(coursedir.assignment_id, coursedir.student_id)
+    converter.assignments = {
+        folder: [str(Path(folder, f"{Path(folder).name}.ipynb"))]
+        for folder in glob.glob(pattern)  # noqa: PTH207 - as nbgrader does it
+    }
 
     def enter_guarded(lesson: str, student: str) -> None:
         if fault := student_id_fault(student):
             raise CourseError(f"{student!r} is not graded: {fault}")
-        folder = Path(format_source(lesson, student))
+        folder = Path(converter._format_source(lesson, student))
         if odd := odd_entries(folder):
             converter.log.warning(
                 "%s: only the notebook is graded; beside it are %s", student, odd
             )
-        moment = converter.coursedir.get_existing_timestamp(str(folder))
+        path = submission_path(Course(Path(coursedir.root)), lesson, student)
+        if choice := choice_of_notebook(path, lesson):
+            converter.log.warning("%s: %s", student, choice)
+        moment = coursedir.get_existing_timestamp(str(folder))
         if moment is None and os.path.lexists(folder / TIMESTAMP):
             converter.log.warning(NO_TIME.format(student, lesson))
-        with tempfile.TemporaryDirectory() as almost_empty:
+        with tempfile.TemporaryDirectory() as stand_in:
+            # A notebook that is not there would get zero points.
+            Path(stand_in, f"{lesson}.ipynb").touch()
             if moment:
                 text = f"{moment.isoformat(' ')} UTC\n"
-                Path(almost_empty, TIMESTAMP).write_text(text, encoding="ascii")
+                Path(stand_in, TIMESTAMP).write_text(text, encoding="ascii")
             if secret := read_secret(folder, folder.parents[1]):
-                Path(almost_empty, SECRET).write_text(secret, encoding="ascii")
-            converter._format_source = lambda *_, **__: almost_empty
+                Path(stand_in, SECRET).write_text(secret, encoding="ascii")
+            coursedir.format_path = lambda step, *names, **options: (
+                stand_in
+                if step == coursedir.submitted_directory
+                else format_path(step, *names, **options)
+            )
             try:
                 enter(lesson, student)
             finally:
-                converter._format_source = format_source
+                coursedir.format_path = format_path
 
     converter.init_assignment = enter_guarded
     guard_log(converter.log)
-    guard_timestamps(converter.coursedir)
+    guard_timestamps(coursedir)
 
 
 def guard_timestamps(coursedir: Any) -> None:

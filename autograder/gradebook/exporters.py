@@ -11,11 +11,10 @@ from typing import Any, Protocol
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from traitlets import Float
 
-from autograder.course import Course, CourseError
+from autograder.course import Course
 from autograder.gradebook.entrance import guard, guard_log
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
-from autograder.grading.reading import printable_name
 from autograder.grading.session import Budget
 from autograder.grading.submission import SECRET, TIMESTAMP
 
@@ -60,11 +59,6 @@ class AutogradeExporter(NotebookExporter):
         """Return the graded notebook's text, and nbconvert's resources."""
         resources = self._init_resources(resources)
         course, lesson, student = _course_lesson_student(self.parent, resources)
-        if (notebook := resources["nbgrader"]["notebook"]) != lesson:
-            raise CourseError(
-                f"{printable_name(notebook)}.ipynb is not graded: {lesson} is graded "
-                f"in {lesson}.ipynb only; move the other notebook out of the folder"
-            )
         graded = autograded_path(course, lesson, student)
         if Path(filename).resolve() == graded.resolve():
             return graded.read_text(encoding="utf-8"), resources

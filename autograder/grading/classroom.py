@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.course import Course, CourseError, write_lines
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.journal import Journal
-from autograder.grading.submission import SUBMITTED
+from autograder.grading.submission import SUBMITTED, notebooks_in
 
 
 def students_of(course: Course, lesson: str) -> list[str]:
@@ -51,21 +51,15 @@ def chosen_students(course: Course, lesson: str, student: str = "") -> list[str]
 def submission_path(course: Course, lesson: str, student: str) -> Path:
     """Return the path of a student's notebook: the lesson's name, or the only notebook.
 
-    A file that was renamed ("01 (1).ipynb") is still the student's work.
+    A file that was renamed ("01 (1).ipynb") is still the student's work. Which one was
+    taken where that is not plain, ``submission.choice_of_notebook`` says.
     """
     folder = course.root / SUBMITTED / student / lesson
     path = folder / f"{lesson}.ipynb"
-    if os.path.lexists(path) or folder.is_symlink() or folder.parent.is_symlink():
+    if os.path.lexists(path):
         return path
-    try:
-        others = [
-            entry
-            for entry in folder.iterdir()
-            if entry.suffix.lower() == ".ipynb" and not entry.name.startswith(".")
-        ]
-    except OSError:
-        return path
-    return others[0] if len(others) == 1 else path
+    notebooks = notebooks_in(folder)
+    return notebooks[0] if len(notebooks) == 1 else path
 
 
 def default_jobs() -> int:

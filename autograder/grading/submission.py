@@ -5,6 +5,7 @@ unless the ``journal`` has the verdicts already.
 """
 
 import hashlib
+import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -14,8 +15,10 @@ from pathlib import Path
 from autograder.checking.result import ExerciseResult
 from autograder.grading.child_client import clean_text
 from autograder.grading.reading import (
+    MAX_NAMES,
     SubmittedNotebook,
     Unreadable,
+    printable_name,
     read_bytes,
     read_file,
     read_notebook,
@@ -31,6 +34,7 @@ MAX_TIMESTAMP_BYTES = 200
 NO_TIMESTAMP = "none"  # which is no time, and differs from a file that is not there
 SECRET = "submission_secret.txt"  # nbgrader's exchange finds a student's feedback by it
 MAX_SECRET_BYTES = 256
+MAX_ENTRIES = 1000  # of a submission's folder that are looked at
 SECRET_FORM = re.compile(rb"[0-9A-Za-z_-]{32,}")  # nbgrader's has 128 letters
 
 
@@ -86,6 +90,11 @@ class Submission:
         return read_secret(folder, _submissions_root(self.path) or folder)
 
     @cached_property
+    def choice(self) -> str:
+        """Which notebook was taken, in a sentence; "" if that goes without saying."""
+        return choice_of_notebook(self.path, self.release.lesson)
+
+    @cached_property
     def digest(self) -> str:
         """Digest of what was handed in: other bytes, another digest."""
         name = self.path.name.encode("utf-8", "surrogateescape")
@@ -93,6 +102,7 @@ class Submission:
         digest = hashlib.sha256(b"%d %d " % (self._raw is None, len(name)))
         digest.update(name)
         digest.update(raw)
+        digest.update(self.choice.encode("utf-8", "replace"))  # the result says it
         return digest.hexdigest()
 
     @cached_property
@@ -149,7 +159,8 @@ class Submission:
     def repairs(self) -> tuple[str, ...]:
         """What was put right in the notebook, a sentence each."""
         rebuilt, _ = self._rebuilt
-        return tuple(map(clean_text, rebuilt.repairs)) if rebuilt else ()
+        choice = [self.choice] if self.choice else []
+        return tuple(map(clean_text, [*choice, *rebuilt.repairs])) if rebuilt else ()
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -212,6 +223,39 @@ def read_secret(folder: Path, trusted_root: Path) -> str:
     except Unreadable:
         return ""
     return raw.decode("ascii") if SECRET_FORM.fullmatch(raw) else ""
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """Return the notebooks in a submission's folder, sorted; no link is followed."""
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return []
+    try:
+        return sorted(
+            entry
+            for entry in itertools.islice(folder.iterdir(), MAX_ENTRIES)
+            if entry.suffix.lower() == ".ipynb" and not entry.name.startswith(".")
+        )
+    except OSError:
+        return []
+
+
+def choice_of_notebook(path: Path, lesson: str) -> str:
+    """Return which notebook of a submission is taken, in a sentence.
+
+    "" if it is the only one and has the lesson's name, if there is none to take, and
+    for a file that does not lie where nbgrader collects.
+    """
+    notebooks = notebooks_in(path.parent) if _submissions_root(path) else []
+    if path not in notebooks:
+        return ""
+    taken = printable_name(path.name)
+    if others := [each.name for each in notebooks if each != path]:
+        more = [] if len(others) <= MAX_NAMES else ["…"]
+        listed = ", ".join([*map(printable_name, others[:MAX_NAMES]), *more])
+        return f"{taken} was graded, and not {listed}: hand in one notebook only."
+    if path.stem == lesson:
+        return ""
+    return f"{taken} was graded: leave the notebook its name, {lesson}.ipynb."
 
 
 def _submissions_root(path: Path) -> Path | None:
