@@ -219,8 +219,10 @@ def _cut_off(text: str) -> str:
 
 # Whatever the course's own configuration says: its gradebook is not for the demo.
 OWN_GRADEBOOK = """
-# The demo's gradebook lies beside this file.
-c.CourseDirectory.db_url = {url!r}
+# The demo's gradebook lies beside this file, wherever the folder is copied to.
+from pathlib import Path
+
+c.CourseDirectory.db_url = f"sqlite:///{Path(__file__).resolve().parent}/gradebook.db"
 """
 
 
@@ -258,8 +260,7 @@ def _copy_lesson(course: Course, folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     text = (course.root / "nbgrader_config.py").read_text(encoding="utf-8")
-    own = OWN_GRADEBOOK.format(url=f"sqlite:///{folder / 'gradebook.db'}")
-    (folder / "nbgrader_config.py").write_text(text + own, encoding="utf-8")
+    (folder / "nbgrader_config.py").write_text(text + OWN_GRADEBOOK, encoding="utf-8")
 
 
 def submit(

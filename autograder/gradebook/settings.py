@@ -21,7 +21,10 @@ SECONDS = "seconds_per_submission"
 
 
 def database_path(course: Course) -> Path:
-    """Return the gradebook's path; raises ``CourseError`` if it is no SQLite file."""
+    """Return the gradebook's path.
+
+    Raises ``CourseError`` if it is no SQLite file, or another course's.
+    """
     config = load_config(course, "db_url")
     url = config.CourseDirectory.get("db_url", "") if config else ""
     if not url:
@@ -32,7 +35,16 @@ def database_path(course: Course) -> Path:
             f"{NAME}.py puts the gradebook at {str(url)!r}; it must be an SQLite file: "
             f"set c.CourseDirectory.db_url to {SQLITE}{DATABASE}, or take the line out"
         )
-    return course.root / name
+    path = course.root / name
+    if path.parent.resolve() != course.root.resolve() and (
+        path.with_name(f"{NAME}.py").is_file()
+    ):
+        raise CourseError(
+            f"{NAME}.py puts the gradebook into the folder of another course, {path}: "
+            "if this folder is a copy of that one, take its line "
+            "c.CourseDirectory.db_url out; each course has a gradebook of its own"
+        )
+    return path
 
 
 def course_id(course: Course) -> str:
