@@ -1,4 +1,4 @@
-"""``autograder open``, ``feedback``, ``report`` and ``export``.
+"""``autograder open``, ``roster``, ``feedback``, ``report`` and ``export``.
 
 Each returns an exit code: 0 if all was done, 1 if something was left out, which stderr
 names. What cannot be done at all raises ``CourseError``.
@@ -10,6 +10,7 @@ from pathlib import Path
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.roster import read_roster
 from autograder.gradebook.sheets import MissingAs
 from autograder.gradebook.writing import gradebook_entry
 from autograder.grading import classroom
@@ -17,6 +18,8 @@ from autograder.grading.journal import Journal
 from autograder.grading.release import load_release
 from autograder.grading.result import SubmissionResult
 from autograder.releases import kept_releases
+
+MAX_LISTED = 20  # students
 
 
 def open_lesson(course: Course, lesson: str) -> int:
@@ -117,6 +120,24 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     for sentence in left_out:
         terminal.warn(sentence)
     return int(bool(left_out))
+
+
+def roster(course: Course, path: Path, id_column: str) -> int:
+    """Enter the roster of a class; return 0."""
+    people = read_roster(path, id_column)
+    gradebook = Gradebook(course)
+    changes = gradebook.enter_people(people)
+    terminal.say(
+        f"{len(people)} students in {path}: {changes.new} new, {changes.changed} "
+        f"changed. Written: {gradebook.path}"
+    )
+    if changes.absent:
+        more = " …" if len(changes.absent) > MAX_LISTED else ""
+        terminal.say(
+            f"{len(changes.absent)} in the gradebook and not in the file stay: "
+            f"{', '.join(changes.absent[:MAX_LISTED])}{more}"
+        )
+    return 0
 
 
 def report(course: Course, lesson: str, output: str) -> int:

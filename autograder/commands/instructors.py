@@ -227,6 +227,29 @@ def open_command(lesson: Lesson) -> None:
     raise typer.Exit(gradebook.open_lesson(Course.here(), lesson))
 
 
+@commands.command("roster", rich_help_panel=PANEL)
+def roster_command(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV: nbgrader's columns, Canvas's gradebook or Moodle's participants"
+        ),
+    ],
+    id_column: Annotated[
+        str,
+        typer.Option("--id", help="The column with the names of students' folders"),
+    ] = "",
+) -> None:
+    """Enter names, e-mail addresses and LMS ids of a class into the gradebook.
+
+    All rows or none: bad ones are named. An empty cell changes nothing, and nobody is
+    removed.
+    """
+    from autograder.commands import gradebook
+
+    raise typer.Exit(gradebook.roster(Course.here(), file, id_column))
+
+
 @commands.command("doctor", rich_help_panel=PANEL)
 def doctor_command() -> None:
     """Try whether this machine can grade submissions safely; say what is missing.

@@ -17,7 +17,7 @@ from autograder.course import Course, CourseError, write_together
 from autograder.gradebook.archives import ArchiveContents, ArchivedFile
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.lateness import parse_timestamp
-from autograder.gradebook.roster import (
+from autograder.gradebook.owners import (
     Match,
     Owner,
     RosterStudent,

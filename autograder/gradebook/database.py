@@ -7,6 +7,7 @@ and ``writing`` (grades).
 """
 
 import math
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ from autograder.gradebook.opening import (
     released_cells,
     retired_exercises,
 )
+from autograder.gradebook.roster import Person, RosterChanges, enter_people
 from autograder.gradebook.settings import course_id, database_path
 from autograder.gradebook.writing import (
     GradebookBatch,
@@ -52,6 +54,7 @@ TABLES = frozenset(
         *("submitted_assignment", "submitted_notebook", "task_cells"),
     }
 )
+CREATES = re.compile(r"CREATE TABLE (\w+)")  # what a statement of that file does
 CORE_TABLES = frozenset({"assignment", "submitted_assignment"})  # in all its versions
 NOTEBOOK_OF = (
     "SELECT n.id FROM notebook n JOIN assignment a ON a.id = n.assignment_id "
@@ -119,25 +122,63 @@ def _tables(connection: sqlite3.Connection) -> set[str]:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is not made by this nbgrader; an empty file gets its tables later."""
+    """Refuse what is not made by this nbgrader; an empty file gets its tables later.
+
+    One that nbgrader has left half-made is completed: to enter its version it calls
+    ``alembic`` by name, which is there only in an activated environment.
+    """
     tables = _tables(connection)
     if not tables:
+        return
+    if _is_half_made(connection, tables):
+        with transaction(connection):
+            make_tables(connection)
         return
     if not tables >= CORE_TABLES:
         raise CourseError(
             f"{path} is a database of something else than nbgrader: move it away, or "
             "bring the gradebook back from a backup"
         )
-    version = ""
-    if "alembic_version" in tables:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        version = str(row[0]) if row else ""
+    version = _version(connection, tables)
     if version != VERSION or not tables >= TABLES:
         raise CourseError(
             f"{path} was made by another version of nbgrader (its tables are "
             f"{version or 'of none'}, not {VERSION}): make a copy of it, then run "
             "`nbgrader db upgrade`"
         )
+
+
+def _version(connection: sqlite3.Connection, tables: set[str]) -> str:
+    """Return the version of the tables, "" if the database does not say it."""
+    if "alembic_version" not in tables:
+        return ""
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return str(row[0]) if row else ""
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables that are not there, and enter their version if there is none."""
+    tables = _tables(connection)
+    has_version = bool(_version(connection, tables))
+    for statement in NEW_TABLES.read_text(encoding="utf-8").split(";\n"):
+        made = CREATES.search(statement)
+        if made[1] not in tables if made else not has_version:
+            connection.execute(statement)
+
+
+def _is_half_made(connection: sqlite3.Connection, tables: set[str]) -> bool:
+    """Return whether there are tables of this version only, but it is not entered."""
+    if _version(connection, tables) or not tables <= TABLES:
+        return False
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+        make_tables(new)
+        return all(_columns(connection, t) == _columns(new, t) for t in tables)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
+    """Return names and types of a table's columns."""
+    rows = connection.execute(f"PRAGMA table_info({table})")
+    return [(name, kind) for _, name, kind, *_ in rows]
 
 
 @contextmanager
@@ -186,8 +227,7 @@ class Gradebook:
         name = course_id(self.course)
         with connect(self.path, make=True) as connection, transaction(connection):
             if is_empty(connection):
-                for statement in NEW_TABLES.read_text(encoding="utf-8").split(";\n"):
-                    connection.execute(statement)
+                make_tables(connection)
             return enter_lesson(connection, lesson, name, cells)
 
     def dropped(self, lesson: str) -> frozenset[str]:
@@ -321,6 +361,13 @@ class Gradebook:
             return {}
         with connect(self.path) as connection:
             return read_people(connection)
+
+    def enter_people(self, people: Sequence[Person]) -> RosterChanges:
+        """Enter a class's roster, all of it or nothing; return what has changed."""
+        with connect(self.path, make=True) as connection, transaction(connection):
+            if is_empty(connection):
+                make_tables(connection)
+            return enter_people(connection, people)
 
     def _is_made(self) -> bool:
         if not self.path.exists():

@@ -1,140 +1,207 @@
-"""Who of the gradebook's students somebody in an archive is: by number, login or name.
+"""The class's roster: names, e-mail addresses and LMS ids from a file, checked.
 
-A wrong student is worse than none: where two could be meant, nobody is, and the
-sentence says what to enter in the gradebook.
+``nbgrader db student import`` takes only its own columns, stops at a bad row with half
+of the class entered, and empties what the file leaves out. Here either all rows are
+entered or none, and an empty cell changes nothing.
 """
 
+import csv
+import io
+import sqlite3
 import unicodedata
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
 
-from autograder.gradebook.archives import ArchivedFile
+from autograder.course import CourseError
+from autograder.gradebook.writing import INVISIBLE, MAX_ID, id_fault
 
-Owner = tuple[str, str, str]  # see ``ArchivedFile.owner``
+MAX_BYTES = 16 << 20
+SEPARATORS = ",;\t"
+# What a person's data are called: by nbgrader, by Canvas's gradebook export, and by
+# Moodle's participants and grades; written in small letters. The first that is there
+# counts: of Canvas's three ids the login, as in the files that go back.
+ID = ("id", "username", "sis login id", "user name", "login")
+COLUMNS = {
+    "first_name": ("first_name", "first name", "firstname", "given name"),
+    "last_name": ("last_name", "last name", "surname", "lastname"),
+    "email": ("email", "email address", "e-mail", "mail"),
+    "lms_user_id": ("lms_user_id", "id number", "idnumber", "sis user id"),
+}
+CANVAS = (
+    "sis login id"  # only Canvas's export has it; there "ID" is Canvas's own number
+)
+CANVAS_NAME = "student"  # "Last, First"
+NO_PERSON = (
+    "",
+    "points possible",
+    "student, test",
+    "test student",
+)  # Canvas's own rows
+ENTER = (
+    "INSERT INTO student (id, first_name, last_name, email, lms_user_id) "
+    "VALUES (?, nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, '')) "
+    "ON CONFLICT (id) DO UPDATE SET "
+    "first_name = coalesce(excluded.first_name, first_name), "
+    "last_name = coalesce(excluded.last_name, last_name), "
+    "email = coalesce(excluded.email, email), "
+    "lms_user_id = coalesce(excluded.lms_user_id, lms_user_id)"
+)
+PEOPLE = (
+    "SELECT id, coalesce(first_name, ''), coalesce(last_name, ''), "
+    "coalesce(email, ''), coalesce(lms_user_id, '') FROM student"
+)
 
 
 @dataclass(frozen=True)
-class RosterStudent:
-    """A student as the gradebook has them.
+class Person:
+    """A student as the gradebook has them; "" is what is not known.
 
-    student : the id, which is the login
-    lms_user_id : Canvas's own number, or another
+    id : the name of the folder in ``submitted``
     """
 
-    student: str
+    id: str
     first_name: str = ""
     last_name: str = ""
+    email: str = ""
     lms_user_id: str = ""
-
-    @property
-    def names(self) -> set[str]:
-        """How a system may write who this is, simplified."""
-        first, last = self.first_name, self.last_name
-        names = {self.student}
-        if first or last:
-            names |= {last + first, first + last, self.student + first + last}
-        return {simplified(name) for name in names} - {""}
-
-
-def simplified(name: str) -> str:
-    """Return a name without what systems write in different ways.
-
-    >>> simplified("O’Brien, Zoë-Ann"), simplified("obrienzoeann")
-    ('obrienzoeann', 'obrienzoeann')
-    """
-    letters = unicodedata.normalize("NFKD", name)
-    bare = "".join(each for each in letters if not unicodedata.combining(each))
-    return "".join(each for each in bare.casefold() if each.isalnum())
 
 
 @dataclass(frozen=True)
-class Match:
-    """Whom a person of the archive is taken for.
+class RosterChanges:
+    """What entering a roster has changed.
 
-    student : the id, "" for nobody
-    reason : why nobody, in a sentence
+    absent : ids of those whom the gradebook has, and the file has not
     """
 
-    student: str = ""
-    reason: str = ""
+    new: int
+    changed: int
+    absent: tuple[str, ...]
 
 
-def match_people(
-    files: Sequence[ArchivedFile], roster: Sequence[RosterStudent]
-) -> dict[Owner, Match]:
-    """Return for each person of an archive which student that is."""
-    by_number = _index(roster, lambda each: {each.lms_user_id} - {""})
-    by_name = _index(roster, lambda each: each.names)
-    people = {file.owner: file for file in files}
-    # Moodle's number is another one in each assignment. Where some numbers are those of
-    # the gradebook, a student's other number says that this is somebody else.
-    known = {each.student for each in roster if each.lms_user_id.isdecimal()}
-    canvas = {file.number for file in people.values() if file.system == "Canvas"}
-    elsewhere = known if canvas & {*by_number} else set()
-    matches: dict[Owner, Match] = {}
-    claims: dict[str, dict[Owner, bool]] = defaultdict(dict)
-    for owner, file in people.items():
-        numbered, named = [], by_name.get(simplified(file.person), [])
-        if file.system == "Canvas":
-            numbered = by_number.get(file.number, [])
-            named = [each for each in named if each not in elsewhere]
-        students = numbered or named
-        if len(students) == 1:
-            claims[students[0]][owner] = bool(numbered)
-        else:
-            matches[owner] = Match(reason=_nobody(file, students))
-    for student, owners in claims.items():
-        certain = [owner for owner, numbered in owners.items() if numbered]
-        chosen = certain or [*owners]
-        for owner in owners:
-            if chosen == [owner]:
-                matches[owner] = Match(student)
-            else:
-                matches[owner] = Match(reason=_several(owner, student))
-    return matches
+# --- the file -----------------------------------------------------------------------
 
 
-def _index(
-    roster: Sequence[RosterStudent], keys: Callable[[RosterStudent], set[str]]
-) -> dict[str, list[str]]:
-    """Return the students' ids by what they may be called."""
-    index: dict[str, list[str]] = defaultdict(list)
-    for each in roster:
-        for key in keys(each):
-            index[key].append(each.student)
-    return index
+def read_roster(path: Path, id_column: str = "") -> list[Person]:
+    """Return the people in a file; raises ``CourseError``, which names each bad row.
 
-
-def person_in_words(owner: Owner) -> str:
-    """Return a person as the archive calls them, with the number."""
-    system, person, number = owner
-    return f"{person or 'somebody without a name'} ({system}'s number {number})"
-
-
-def _nobody(file: ArchivedFile, students: Sequence[str]) -> str:
-    person = person_in_words(file.owner)
-    if students:
-        return f"{person} may be {' or '.join(students)}: {_remedy(file.system)}"
-    if not file.person:
-        return (
-            f"{person}: the assignment is marked anonymously; download the archive "
-            "once names are shown"
+    id_column : the column of the students' ids, if it is not one that is known
+    """
+    rows = csv.reader(io.StringIO(text := _text(path)), delimiter=_separator(text))
+    try:
+        header = [name.strip().lower() for name in next(rows, [])]
+        numbered = [(rows.line_num, row) for row in rows if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise CourseError(
+            f"{path}, line {rows.line_num}, is no CSV ({error}): export it again"
+        ) from None
+    id_column = _id_column(path, header, id_column)
+    people: dict[str, Person] = {}
+    faults = []
+    for number, row in numbered:
+        cells = dict(zip(header, map(str.strip, row), strict=False))
+        if CANVAS in header and cells.get(CANVAS_NAME, "").lower() in NO_PERSON:
+            continue
+        person = _person(cells, id_column)
+        fault = _fault(person)
+        if len(row) > len(header):
+            fault = f"has {len(row)} cells, and there are {len(header)} columns"
+        elif person.id in people:
+            fault = f"has the id {person.id}, as an earlier row"
+        if fault:
+            faults.append(f"line {number} {fault}")
+        people[person.id] = person
+    if faults:
+        raise CourseError(
+            "\n".join([*faults, f"{path}: mend these rows; nothing was entered"])
         )
-    return f"{person} is nobody in the gradebook: {_remedy(file.system)}"
+    if not people:
+        raise CourseError(f"{path} names nobody: nothing was entered")
+    return list(people.values())
 
 
-def _several(owner: Owner, student: str) -> str:
-    return (
-        f"{person_in_words(owner)} is not the only one who may be {student}: "
-        f"{_remedy(owner[0])}"
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise CourseError(f"{path} is no file: name the roster's CSV file")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read ({error.strerror})") from None
+    if len(raw) > MAX_BYTES or raw.startswith(b"PK"):
+        raise CourseError(f"{path} is no CSV file: export the roster as CSV")
+    try:
+        encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        return raw.decode(encoding)
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} is not in UTF-8: save it in that encoding") from None
+
+
+def _separator(text: str) -> str:
+    """Return what separates the columns of the first line."""
+    first = text.partition("\n")[0]
+    return max(SEPARATORS, key=first.count)
+
+
+def _id_column(path: Path, header: Sequence[str], wanted: str) -> str:
+    """Return the column of the ids; raises ``CourseError`` if it is not there."""
+    # Canvas's "ID" is a number of its own; who hands in is known by the login.
+    known = [CANVAS] if CANVAS in header else [each for each in ID if each in header]
+    names = [wanted.strip().lower()] if wanted else known
+    if not names or names[0] not in header:
+        raise CourseError(
+            f"{path} has no column {wanted or 'of ids (id, Username, SIS Login ID)'}; "
+            f"it has {', '.join(header) or 'none'}: name the one that holds the names "
+            "of the students' folders with --id"
+        )
+    return names[0]
+
+
+def _person(cells: Mapping[str, str], id_column: str) -> Person:
+    data = {
+        field: next((cells[name] for name in names if cells.get(name)), "")
+        for field, names in COLUMNS.items()
+    }
+    if CANVAS in cells:
+        last, _, first = cells.get(CANVAS_NAME, "").partition(",")
+        data |= {"first_name": first.strip(), "last_name": last.strip()}
+        data["lms_user_id"] = cells.get("id", "") or data["lms_user_id"]
+    return Person(cells.get(id_column, ""), **data)
+
+
+def _fault(person: Person) -> str:
+    """Return what is wrong with a row; "" if nothing is."""
+    if not person.id:
+        return "has no id"
+    if fault := id_fault(person.id):
+        return f"has an id that {fault}"
+    for field, value in vars(person).items():
+        if len(value) > MAX_ID:
+            return f"has {len(value)} characters as {field}, more than {MAX_ID}"
+        for character in value:
+            if character in "<>" or unicodedata.category(character) in INVISIBLE:
+                return f"holds {character!a} in {field}"  # pages show it as it is
+    if person.email and (person.email.count("@") != 1 or " " in person.email):
+        return f"has an e-mail address that is none: {person.email}"
+    return ""
+
+
+# --- the gradebook ------------------------------------------------------------------
+
+
+def enter_people(
+    connection: sqlite3.Connection, people: Sequence[Person]
+) -> RosterChanges:
+    """Enter people or what is new about them, within a transaction that writes."""
+    before = dict(_stored(connection))
+    connection.executemany(ENTER, map(astuple, people))
+    after = dict(_stored(connection))
+    return RosterChanges(
+        new=len(after) - len(before),
+        changed=sum(before[student] != after[student] for student in before),
+        absent=tuple(sorted(before.keys() - {person.id for person in people})),
     )
 
 
-def _remedy(system: str) -> str:
-    if system == "Canvas":
-        return "enter that number as the student's lms_user_id, and call again"
-    return (
-        "enter the student's name as Moodle writes it, or put the notebook into "
-        "submitted/ by hand"
-    )
+def _stored(connection: sqlite3.Connection) -> Iterator[tuple[str, Person]]:
+    for row in connection.execute(PEOPLE):
+        yield row[0], Person(*row)

@@ -154,20 +154,20 @@ def student_id_fault(student: str) -> str:
     >>> student_id_fault("a<b")
     "the folder's name holds <, which is no part of a student's id: rename it"
     """
+    fault = id_fault(student)
+    return f"the folder's name {fault}: rename it" if fault else ""
+
+
+def id_fault(student: str) -> str:
+    """Return what a text does that no student's id does; "" if nothing."""
     if not 0 < len(student) <= MAX_ID:
-        return (
-            f"the folder's name has {len(student)} characters, and a student's id has "
-            f"1 to {MAX_ID}: rename it"
-        )
+        return f"has {len(student)} characters, and a student's id has 1 to {MAX_ID}"
     if student[0] in ".-":
-        return f"the folder's name begins with {student[0]}: rename it"
+        return f"begins with {student[0]}"
     for character in student:
         if character in UNSAFE or unicodedata.category(character) in INVISIBLE:
             name = character if character in UNSAFE else f"U+{ord(character):04X}"
-            return (
-                f"the folder's name holds {name}, which is no part of a student's id: "
-                "rename it"
-            )
+            return f"holds {name}, which is no part of a student's id"
     return ""
 
 

@@ -710,8 +710,6 @@ def test_database_of_another_program_is_left_as_it_is(root, gradebook):
     "statement",
     [
         "UPDATE alembic_version SET version_num = '167914646830'",
-        "DELETE FROM alembic_version",
-        "DROP TABLE alembic_version",
         "DROP TABLE task_cells",
     ],
 )
@@ -720,6 +718,36 @@ def test_gradebook_of_another_version_is_refused(root, gradebook, statement):
     sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
     assert "another version of nbgrader" in sentence
     assert "`nbgrader db upgrade`" in sentence
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["DELETE FROM alembic_version"],
+        ["DROP TABLE alembic_version"],
+        ["DROP TABLE alembic_version", "DROP TABLE task_cells", "DROP TABLE comment"],
+    ],
+)
+def test_half_made_gradebook_is_completed_and_keeps_what_it_has(
+    root, gradebook, statements
+):
+    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
+    before = gradebook.grades(LESSON)["amara"].points
+    for statement in statements:
+        change(root, statement)
+    assert gradebook.grades(LESSON)["amara"].points == before == SUM
+    assert rows(root, "SELECT version_num FROM alembic_version") == [
+        (database.VERSION,)
+    ]
+    with NbgraderGradebook(f"sqlite:///{gradebook.path}", "attention") as book:
+        assert grade(book, "softmax").score == 7.0
+        assert book.find_submission(LESSON, "amara").score == SUM
+
+
+def test_older_gradebook_without_a_version_is_refused(root, gradebook):
+    change(root, "DROP TABLE alembic_version")
+    change(root, "ALTER TABLE student DROP COLUMN lms_user_id")
+    assert "another version of nbgrader" in refused(gradebook.grades, LESSON)
 
 
 KILLED = """
