@@ -240,7 +240,7 @@ def roster_command(
         typer.Option("--id", help="The column with the names of students' folders"),
     ] = "",
 ) -> None:
-    """Enter names, e-mail addresses and LMS ids of a class into the gradebook.
+    """Enter names, e-mail addresses, LMS ids and sections into the gradebook.
 
     All rows or none: bad ones are named. An empty cell changes nothing, and nobody is
     removed.

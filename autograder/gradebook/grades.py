@@ -82,6 +82,7 @@ class StudentGrades:
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+    section: str = ""
     extension_hours: float = 0.0
 
     @property
@@ -117,6 +118,9 @@ PEOPLE = (
     "SELECT id, coalesce(first_name, ''), coalesce(last_name, ''), "
     "coalesce(email, ''), coalesce(lms_user_id, '') FROM student "
 )
+# Not nbgrader's, which knows no sections; it is there if a roster has had some.
+SECTIONS = "roster_section"
+SECTION_OF_EACH = f"SELECT student_id, name FROM {SECTIONS}"
 NAMED = "WHERE id IN (SELECT value FROM json_each(?)) "
 
 CellTable = Literal["", "grade", "set_aside_grade", "comment"]
@@ -167,7 +171,7 @@ def read_grades(
         )
     }
     grades = {}
-    for student, (first_name, last_name, email, lms_user_id) in people.items():
+    for student, names in people.items():
         timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
         hours = parse_extension(extension) / timedelta(hours=1)
         submitted = student in submissions
@@ -178,11 +182,8 @@ def read_grades(
             penalty,
             submitted,
             timestamp,
-            first_name,
-            last_name,
-            email,
-            lms_user_id,
-            hours,
+            *names,
+            extension_hours=hours,
         )
     return grades
 
@@ -204,13 +205,25 @@ def exercises_of(
     )
 
 
+def read_sections(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the sections of those who have one, by student."""
+    query = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)"
+    if not connection.execute(query, (SECTIONS,)).fetchone()[0]:
+        return {}
+    return dict(connection.execute(SECTION_OF_EACH).fetchall())
+
+
 def read_people(
     connection: sqlite3.Connection, students: Sequence[str] | None
 ) -> dict[str, list[str]]:
-    """Return first and last name, email and ``lms_user_id`` by student, sorted."""
+    """Return first and last name, email, ``lms_user_id`` and section, by student."""
     query = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"
     values = () if students is None else (json.dumps(students),)
-    return {student: names for student, *names in connection.execute(query, values)}
+    sections = read_sections(connection)
+    return {
+        student: [*names, sections.get(student, "")]
+        for student, *names in connection.execute(query, values)
+    }
 
 
 def _ungraded(connection: sqlite3.Connection, lesson: OpenedLesson) -> dict[str, Grade]:

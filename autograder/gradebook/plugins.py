@@ -22,7 +22,13 @@ from traitlets import Bool, Int
 
 from autograder.course import CourseError
 from autograder.gradebook.entrance import guard_log
-from autograder.gradebook.grades import Grade, StudentGrades, exercises_of
+from autograder.gradebook.grades import (
+    SECTION_OF_EACH,
+    SECTIONS,
+    Grade,
+    StudentGrades,
+    exercises_of,
+)
 from autograder.gradebook.opening import GRADED
 from autograder.gradebook.sheets import (
     CourseGrades,
@@ -118,6 +124,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
     ungraded = _ungraded(gradebook, lesson)
     graded = _graded(gradebook, ungraded)
     submissions = _submissions(gradebook, lesson)
+    sections = _sections(gradebook)
     grades = {}
     for student in gradebook.db.query(Student):
         timestamp, penalty, extension = submissions.get(student.id, (None, 0.0, None))
@@ -132,6 +139,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
             email=student.email or "",
             lms_user_id=student.lms_user_id or "",
             extension_hours=(extension or timedelta()) / timedelta(hours=1),
+            section=sections.get(student.id, ""),
         )
     return grades
 
@@ -193,6 +201,14 @@ def _graded(
             ungraded[cell], auto=auto, manual=manual, extra=extra
         )
     return grades
+
+
+def _sections(gradebook: Gradebook) -> dict[str, str]:
+    """Return the sections of those who have one, by student."""
+    if not inspect(gradebook.engine).has_table(SECTIONS):
+        return {}
+    rows = gradebook.db.execute(text(SECTION_OF_EACH))
+    return {student: section for student, section in rows}
 
 
 def _submissions(gradebook: Gradebook, lesson: str) -> dict[str, tuple]:

@@ -1,4 +1,4 @@
-"""The class's roster: names, e-mail addresses and LMS ids from a file, checked.
+"""The class's roster: names, e-mail addresses, LMS ids and sections from a file.
 
 ``nbgrader db student import`` takes only its own columns, stops at a bad row with half
 of the class entered, and empties what the file leaves out. Here either all rows are
@@ -14,6 +14,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from autograder.course import CourseError
+from autograder.gradebook.grades import SECTIONS, read_sections
 from autograder.gradebook.writing import INVISIBLE, MAX_ID, id_fault
 
 MAX_BYTES = 16 << 20
@@ -27,6 +28,7 @@ COLUMNS = {
     "last_name": ("last_name", "last name", "surname", "lastname"),
     "email": ("email", "email address", "e-mail", "mail"),
     "lms_user_id": ("lms_user_id", "id number", "idnumber", "sis user id"),
+    "section": ("section", "sections", "groups", "group"),
 }
 CANVAS = (
     "sis login id"  # only Canvas's export has it; there "ID" is Canvas's own number
@@ -47,6 +49,12 @@ ENTER = (
     "email = coalesce(excluded.email, email), "
     "lms_user_id = coalesce(excluded.lms_user_id, lms_user_id)"
 )
+MAKE_SECTIONS = (
+    f"CREATE TABLE IF NOT EXISTS {SECTIONS} "
+    "(student_id VARCHAR(128) PRIMARY KEY NOT NULL, name VARCHAR NOT NULL)"
+)
+ENTER_SECTION = f"INSERT OR REPLACE INTO {SECTIONS} (student_id, name) VALUES (?, ?)"
+MAX_SECTION = 1000  # characters: Moodle's groups, all of a student's
 PEOPLE = (
     "SELECT id, coalesce(first_name, ''), coalesce(last_name, ''), "
     "coalesce(email, ''), coalesce(lms_user_id, '') FROM student"
@@ -65,6 +73,7 @@ class Person:
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,8 +184,9 @@ def _fault(person: Person) -> str:
     if fault := id_fault(person.id):
         return f"has an id that {fault}"
     for field, value in vars(person).items():
-        if len(value) > MAX_ID:
-            return f"has {len(value)} characters as {field}, more than {MAX_ID}"
+        limit = MAX_SECTION if field == "section" else MAX_ID
+        if len(value) > limit:
+            return f"has {len(value)} characters as {field}, more than {limit}"
         for character in value:
             if character in "<>" or unicodedata.category(character) in INVISIBLE:
                 return f"holds {character!a} in {field}"  # pages show it as it is
@@ -193,7 +203,10 @@ def enter_people(
 ) -> RosterChanges:
     """Enter people or what is new about them, within a transaction that writes."""
     before = dict(_stored(connection))
-    connection.executemany(ENTER, map(astuple, people))
+    connection.executemany(ENTER, (astuple(person)[:-1] for person in people))
+    if sections := [(each.id, each.section) for each in people if each.section]:
+        connection.execute(MAKE_SECTIONS)
+        connection.executemany(ENTER_SECTION, sections)
     after = dict(_stored(connection))
     return RosterChanges(
         new=len(after) - len(before),
@@ -203,5 +216,6 @@ def enter_people(
 
 
 def _stored(connection: sqlite3.Connection) -> Iterator[tuple[str, Person]]:
+    sections = read_sections(connection)
     for row in connection.execute(PEOPLE):
-        yield row[0], Person(*row)
+        yield row[0], Person(*[*row, sections.get(row[0], "")])

@@ -326,6 +326,10 @@ def plain_table(
     for each in people:
         texts = (each.student, each.last_name, each.first_name, each.email)
         rows.append([safe_text(text) for text in texts])
+    if any(each.section for each in people):
+        rows[0].append("section")
+        for each, row in zip(people, rows[1:], strict=True):
+            row.append(safe_text(each.section))
     for lesson, lesson_grades in course_grades.items():
         max_points = _max_points(lesson_grades)
         named = None if results is None else _misconceptions(results.get(lesson, ()))
@@ -443,7 +447,8 @@ def canvas_table(
         [POINTS_POSSIBLE, "", "", "", "", *max_points],
     ]
     for person in people:
-        cells = [_canvas_name(person), *_canvas_ids(person), person.student, ""]
+        cells = [_canvas_name(person), *_canvas_ids(person), person.student]
+        cells.append(safe_text(person.section))
         rows.append(cells + _totals(course_grades, person.student, missing))
     return rows
 

@@ -1,5 +1,7 @@
 """``autograder roster``: the files that it understands, and what it enters."""
 
+import csv
+import io
 import os
 import shutil
 import sqlite3
@@ -9,14 +11,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.commands import gradebook as commands
 from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.export import export
+from autograder.gradebook.plugins import CanvasExportPlugin, CsvExportPlugin
 from autograder.gradebook.roster import Person, read_roster
+from autograder.gradebook.writing import GradebookEntry
 from tests.submissions import COURSE, LESSON
 
-AMARA = Person("amara", "Amara", "Okafor", "a@x.org", "17")
+AMARA = Person("amara", "Amara", "Okafor", "a@x.org", "17", "Monday")
 NBGRADER = """id,first_name,last_name,email,lms_user_id,unknown
 amara,Amara,Okafor,a@x.org,17,?
 """
@@ -51,17 +57,18 @@ def students(root):
 
 
 @pytest.mark.parametrize(
-    ("text", "email"),
+    ("text", "email", "section"),
     [
-        (NBGRADER, "a@x.org"),
-        (CANVAS, ""),
-        (MOODLE, "a@x.org"),
-        (MOODLE.replace(",", ";").replace("Monday;", ""), "a@x.org"),
+        (NBGRADER, "a@x.org", ""),
+        (NBGRADER.replace("unknown", "section"), "a@x.org", "?"),
+        (CANVAS, "", "Monday"),
+        (MOODLE, "a@x.org", "Monday, Tuesday"),
+        (MOODLE.replace(",", ";"), "a@x.org", "Monday; Tuesday"),
     ],
 )
-def test_known_files_give_the_same_person(tmp_path, text, email):
+def test_known_files_give_the_same_person(tmp_path, text, email, section):
     (person,) = read_roster(written(tmp_path, text))
-    assert person == Person("amara", "Amara", "Okafor", email, "17")
+    assert person == Person("amara", "Amara", "Okafor", email, "17", section)
 
 
 def test_ids_may_be_in_another_column(tmp_path):
@@ -139,6 +146,27 @@ def test_empty_cells_change_nothing_and_nobody_is_removed(root, capsys):
     assert "2 students in" in out
     assert "1 new, 1 changed" in out
     assert "1 in the gradebook and not in the file stay: ben" in out
+
+
+def test_sections_stay_and_are_in_all_exports(root):
+    course = Course(root)
+    gradebook = Gradebook(course)
+    gradebook.open_lesson(LESSON)
+    gradebook.enter_people([AMARA, Person("ben")])
+    assert gradebook.enter_people([Person("amara")]).changed == 0
+    assert gradebook.enter_people([Person("amara", section="Friday")]).changed == 1
+    gradebook.enter(LESSON, [GradebookEntry("amara", {}), GradebookEntry("ben", {})])
+    for kind, plugin, column in (
+        ("csv", CsvExportPlugin, "section"),
+        ("canvas", CanvasExportPlugin, "Section"),
+    ):
+        export(course, [LESSON], kind, root / "ours.csv")
+        with NbgraderGradebook(f"sqlite:///{gradebook.path}", "attention") as book:
+            plugin(to=str(root / "theirs.csv"), assignment=[LESSON]).export(book)
+        text = (root / "ours.csv").read_text(encoding="utf-8-sig")
+        sections = [row[column] for row in csv.DictReader(io.StringIO(text))]
+        assert sections[-2:] == ["Friday", ""]
+        assert (root / "ours.csv").read_bytes() == (root / "theirs.csv").read_bytes()
 
 
 def test_import_of_nbgrader_without_its_environment_is_mended(root, tmp_path):
