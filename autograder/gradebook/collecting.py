@@ -79,8 +79,8 @@ def read_roster(course: Course) -> list[RosterStudent]:
     if not people:
         raise CourseError(
             f"{gradebook.path} has no students to whom submissions could belong: enter "
-            "them with `autograder roster FILE.csv` (columns id, first_name, last_name, "
-            "lms_user_id, or what Canvas or Moodle exports)"
+            "them with `autograder roster FILE.csv` (columns id, first_name, "
+            "last_name, lms_user_id, or what Canvas or Moodle exports)"
         )
     return [
         RosterStudent(student, first, last, number)

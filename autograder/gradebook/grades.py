@@ -70,6 +70,7 @@ class StudentGrades:
     late_penalty : points taken off, as nbgrader's plugin has said
     submitted : whether the gradebook has a submission; without one all is empty
     timestamp : when it was handed in, as the gradebook has it (UTC); "" if unknown
+    section : the student's, as the roster has it
     extension_hours : how much later the due date is for this student
     """
 
@@ -171,7 +172,7 @@ def read_grades(
         )
     }
     grades = {}
-    for student, names in people.items():
+    for student, (first_name, last_name, email, number, section) in people.items():
         timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
         hours = parse_extension(extension) / timedelta(hours=1)
         submitted = student in submissions
@@ -182,8 +183,12 @@ def read_grades(
             penalty,
             submitted,
             timestamp,
-            *names,
-            extension_hours=hours,
+            first_name,
+            last_name,
+            email,
+            number,
+            section,
+            hours,
         )
     return grades
 
@@ -214,7 +219,7 @@ def read_sections(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def read_people(
-    connection: sqlite3.Connection, students: Sequence[str] | None
+    connection: sqlite3.Connection, students: Sequence[str] | None = None
 ) -> dict[str, list[str]]:
     """Return first and last name, email, ``lms_user_id`` and section, by student."""
     query = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"

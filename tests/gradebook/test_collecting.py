@@ -306,7 +306,7 @@ def test_login_finds_a_student_without_names(root, tmp_path):
 def test_gradebook_without_students_is_said(root, tmp_path):
     (root / "gradebook.db").unlink()
     archive = write_zip(tmp_path / "a.zip", [(canvas_name(ANNA, 1), b"", PACKED)])
-    with pytest.raises(CourseError, match="nbgrader db student import"):
+    with pytest.raises(CourseError, match="autograder roster"):
         collect(root, archive)
     assert not (root / "gradebook.db").exists()
 
