@@ -429,14 +429,16 @@ def looks_for_the_files_of_an_earlier_process(submission, world):
     submission.own("import os\nos._exit(0)", below=NAME)  # so that there is one
 
 
+# A child's loop for tasks is its own.
 OPEN_FILES = """
 import os
-import socket
+from IPython.core.async_helpers import get_asyncio_loop
 
 
 def attack():
-    names = {}
-    for number in range(4096):
+    names, loop = {}, get_asyncio_loop()
+    parts = loop._selector, loop._ssock, loop._csock
+    for number in {*range(4096)} - {part.fileno() for part in parts}:
         try:
             names[number] = os.fstat(number)
         except OSError:
