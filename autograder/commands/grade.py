@@ -135,14 +135,15 @@ class _Run:
             options.isolated,
             _budget(course, options.seconds),
         )
-        self.records = GradeRecords(course, lesson, journal, self._gradebook())
+        gradebook = self._gradebook()
+        self.records = GradeRecords(course, lesson, journal, gradebook)
         self.verdicts = Verdicts(
             course,
             self.settings,
             journal,
             anew=options.anew,
-            dropped=Gradebook(course).dropped(lesson),
-            excuse_missing=self._excused(students),
+            dropped=gradebook.dropped(lesson) if gradebook else (),
+            excuse_missing=self._excused(gradebook, students),
         )
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}
@@ -158,15 +159,16 @@ class _Run:
             terminal.warn(sentence)
         return gradebook
 
-    def _excused(self, students: Sequence[str]) -> Collection[str]:
+    def _excused(
+        self, gradebook: Gradebook | None, students: Sequence[str]
+    ) -> Collection[str]:
         """Return who is excused from what is missing; keep it if it is new."""
-        gradebook, excuse = Gradebook(self.course), self.options.excuse_missing
-        if excuse is not None and self.options.gradebook:
+        excuse = self.options.excuse_missing
+        if gradebook is None:
+            return students if excuse else ()
+        if excuse is not None:
             gradebook.excuse_missing(self.lesson, students, excuse=excuse)
-        excused = gradebook.excused_students(self.lesson)
-        if excuse is None:
-            return excused
-        return excused | {*students} if excuse else excused - {*students}
+        return gradebook.excused_students(self.lesson)
 
     def grade(self) -> int:
         """Grade all students; return 0, or 130 after Ctrl-C."""

@@ -54,6 +54,12 @@ TABLES = frozenset(
         *("submitted_assignment", "submitted_notebook", "task_cells"),
     }
 )
+OWN_TABLES = frozenset(  # beside nbgrader's, which knows nothing of them
+    {
+        *("awaited_extension", "dropped_exercise", "excused_student"),
+        *("roster_section", "set_aside_grade"),
+    }
+)
 CREATES = re.compile(r"CREATE TABLE (\w+)")  # what a statement of that file does
 CORE_TABLES = frozenset({"assignment", "submitted_assignment"})  # in all its versions
 NOTEBOOK_OF = (
@@ -168,11 +174,12 @@ def make_tables(connection: sqlite3.Connection) -> None:
 
 def _is_half_made(connection: sqlite3.Connection, tables: set[str]) -> bool:
     """Return whether there are tables of this version only, but it is not entered."""
-    if _version(connection, tables) or not tables <= TABLES:
+    if _version(connection, tables) or not tables <= TABLES | OWN_TABLES:
         return False
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
         make_tables(new)
-        return all(_columns(connection, t) == _columns(new, t) for t in tables)
+        made = tables & TABLES
+        return all(_columns(connection, t) == _columns(new, t) for t in made)
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
