@@ -135,7 +135,7 @@ def test_file_without_any_exercise_is_excused_from_nothing(root):
 
 # --- random sequences -------------------------------------------------------------
 
-SEQUENCES = int(os.environ.get("SEQUENCES", "50"))
+SEQUENCES = int(os.environ.get("SEQUENCES", "12"))
 STEPS = 6
 BY_HAND = {
     "manual": "UPDATE grade SET manual_score = :value, needs_manual_grade = 0",
