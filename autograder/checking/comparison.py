@@ -137,11 +137,16 @@ def _compare_values(
     if is_array(expected) or (is_tensor(expected) and has_numbers(expected)):
         wrong = _unequal_entries(actual, expected, comparison)
         return _in_entries(wrong, "value", actual, expected) if wrong.any() else None
-    if CATEGORIES.get(id(type(expected)), "bool") != "bool":
+    if _is_number(expected):
         equal = _numbers_agree(actual, expected, comparison.least)
     else:
         equal = _equal(actual, expected)
     return None if equal else Difference("value", actual, expected)
+
+
+def _is_number(value: Any) -> bool:
+    """Decide whether a value is a number, and neither a boolean nor an array."""
+    return CATEGORIES.get(id(type(value))) in ("number", "complex number")
 
 
 def _category(value: Any) -> Any:
@@ -198,7 +203,7 @@ def _compare_shape_and_finiteness(actual: Any, expected: Any) -> Difference | No
     array = is_array(expected) or is_tensor(expected)
     if array and tuple(actual.shape) != tuple(expected.shape):
         return Difference("shape", actual, expected)
-    if not array and CATEGORIES.get(id(type(expected)), "bool") == "bool":
+    if not (array or _is_number(expected)):
         return None
     wrong = ~_finite(actual) & _finite(expected)
     return _in_entries(wrong, "not_finite", actual, expected) if wrong.any() else None

@@ -16,7 +16,7 @@ from autograder.gradebook.collecting import (
     Outcome,
     Times,
     choose_from,
-    read_roster,
+    require_people,
     timestamp_text,
 )
 from autograder.gradebook.collecting import collect as write_submissions
@@ -39,7 +39,7 @@ def collect(
     """
     own = course.find_lesson(lesson, built=True) if lesson else ""
     time_zone, checked = _zone(zone), _times(times)
-    roster = read_roster(course)
+    roster = require_people(course)
     with ExitStack() as stack:
         contents = [
             stack.enter_context(open_archive(path, time_zone)) for path in archives

@@ -16,11 +16,11 @@ from typing import Literal
 from autograder.course import Course, CourseError, write_together
 from autograder.gradebook.archives import ArchiveContents, ArchivedFile
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.grades import Person
 from autograder.gradebook.lateness import parse_timestamp
 from autograder.gradebook.owners import (
     Match,
     Owner,
-    RosterStudent,
     match_people,
     person_in_words,
 )
@@ -72,7 +72,7 @@ class Chosen:
     left_out: tuple[str, ...]
 
 
-def read_roster(course: Course) -> list[RosterStudent]:
+def require_people(course: Course) -> list[Person]:
     """Return the gradebook's students; raises ``CourseError`` if there are none."""
     gradebook = Gradebook(course)
     people = gradebook.people()
@@ -82,10 +82,7 @@ def read_roster(course: Course) -> list[RosterStudent]:
             "them with `autograder roster FILE.csv` (columns id, first_name, "
             "last_name, lms_user_id, or what Canvas or Moodle exports)"
         )
-    return [
-        RosterStudent(student, first, last, number)
-        for student, (first, last, _, number, _) in people.items()
-    ]
+    return list(people.values())
 
 
 # --- which file is whose submission of what ---------------------------------------
@@ -103,7 +100,7 @@ def version(file: ArchivedFile, lesson: str) -> tuple[int, ...]:
 
 def choose(
     files: Sequence[ArchivedFile],
-    roster: Sequence[RosterStudent],
+    roster: Sequence[Person],
     lessons: Sequence[str],
     lesson: str = "",
 ) -> Chosen:
@@ -152,7 +149,7 @@ def choose(
 
 def choose_from(
     archives: Sequence[ArchiveContents],
-    roster: Sequence[RosterStudent],
+    roster: Sequence[Person],
     lessons: Sequence[str],
     lesson: str = "",
 ) -> Chosen:

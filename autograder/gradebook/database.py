@@ -17,7 +17,12 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.grades import StudentGrades, read_grades, read_people
+from autograder.gradebook.grades import (
+    Person,
+    StudentGrades,
+    read_grades,
+    read_people,
+)
 from autograder.gradebook.lateness import (
     NO_TIME,
     LatePenalties,
@@ -34,7 +39,7 @@ from autograder.gradebook.opening import (
     released_cells,
     retired_exercises,
 )
-from autograder.gradebook.roster import Person, RosterChanges, enter_people
+from autograder.gradebook.roster import RosterChanges, enter_people
 from autograder.gradebook.settings import course_id, database_path
 from autograder.gradebook.writing import (
     GradebookBatch,
@@ -331,7 +336,7 @@ class Gradebook:
         if student not in self.people():
             raise CourseError(
                 f"{student!r} is not in the gradebook: correct the name, or enter the "
-                "student first (`nbgrader db student add`)"
+                "student first (`autograder roster FILE.csv`)"
             )
         with connect(self.path) as connection:
             _ = self._penalties.plugin
@@ -362,8 +367,8 @@ class Gradebook:
                 connection, find_opened_lesson(connection, lesson), students
             )
 
-    def people(self) -> dict[str, list[str]]:
-        """Return everybody in the gradebook: see ``grades.read_people``."""
+    def people(self) -> dict[str, Person]:
+        """Return everybody in the gradebook, by id."""
         if not self._is_made():
             return {}
         with connect(self.path) as connection:

@@ -62,6 +62,22 @@ class Grade:
 
 
 @dataclass(frozen=True)
+class Person:
+    """A student as the gradebook has them; "" is what is not known.
+
+    id : the name of the folder in ``submitted``
+    lms_user_id : Canvas's own number, or another
+    """
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True)
 class StudentGrades:
     """All grades of a student for a lesson.
 
@@ -172,7 +188,7 @@ def read_grades(
         )
     }
     grades = {}
-    for student, (first_name, last_name, email, number, section) in people.items():
+    for student, person in people.items():
         timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
         hours = parse_extension(extension) / timedelta(hours=1)
         submitted = student in submissions
@@ -183,11 +199,11 @@ def read_grades(
             penalty,
             submitted,
             timestamp,
-            first_name,
-            last_name,
-            email,
-            number,
-            section,
+            person.first_name,
+            person.last_name,
+            person.email,
+            person.lms_user_id,
+            person.section,
             hours,
         )
     return grades
@@ -210,7 +226,7 @@ def exercises_of(
     )
 
 
-def read_sections(connection: sqlite3.Connection) -> dict[str, str]:
+def _sections(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the sections of those who have one, by student."""
     query = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)"
     if not connection.execute(query, (SECTIONS,)).fetchone()[0]:
@@ -220,14 +236,14 @@ def read_sections(connection: sqlite3.Connection) -> dict[str, str]:
 
 def read_people(
     connection: sqlite3.Connection, students: Sequence[str] | None = None
-) -> dict[str, list[str]]:
-    """Return first and last name, email, ``lms_user_id`` and section, by student."""
+) -> dict[str, Person]:
+    """Return all students of the gradebook, or some, by id."""
     query = PEOPLE + ("" if students is None else NAMED) + "ORDER BY id"
     values = () if students is None else (json.dumps(students),)
-    sections = read_sections(connection)
+    sections = _sections(connection)
     return {
-        student: [*names, sections.get(student, "")]
-        for student, *names in connection.execute(query, values)
+        row[0]: Person(*[*row, sections.get(row[0], "")])
+        for row in connection.execute(query, values)
     }
 
 

@@ -10,31 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autograder.gradebook.archives import ArchivedFile
+from autograder.gradebook.grades import Person
 
 Owner = tuple[str, str, str]  # see ``ArchivedFile.owner``
-
-
-@dataclass(frozen=True)
-class RosterStudent:
-    """A student as the gradebook has them.
-
-    student : the id, which is the login
-    lms_user_id : Canvas's own number, or another
-    """
-
-    student: str
-    first_name: str = ""
-    last_name: str = ""
-    lms_user_id: str = ""
-
-    @property
-    def names(self) -> set[str]:
-        """How a system may write who this is, simplified."""
-        first, last = self.first_name, self.last_name
-        names = {self.student}
-        if first or last:
-            names |= {last + first, first + last, self.student + first + last}
-        return {simplified(name) for name in names} - {""}
 
 
 def simplified(name: str) -> str:
@@ -46,6 +24,15 @@ def simplified(name: str) -> str:
     letters = unicodedata.normalize("NFKD", name)
     bare = "".join(each for each in letters if not unicodedata.combining(each))
     return "".join(each for each in bare.casefold() if each.isalnum())
+
+
+def _names_of(person: Person) -> set[str]:
+    """Return how a system may write who this is, simplified."""
+    first, last = person.first_name, person.last_name
+    names = {person.id}
+    if first or last:
+        names |= {last + first, first + last, person.id + first + last}
+    return {simplified(name) for name in names} - {""}
 
 
 @dataclass(frozen=True)
@@ -61,15 +48,15 @@ class Match:
 
 
 def match_people(
-    files: Sequence[ArchivedFile], roster: Sequence[RosterStudent]
+    files: Sequence[ArchivedFile], roster: Sequence[Person]
 ) -> dict[Owner, Match]:
     """Return for each person of an archive which student that is."""
     by_number = _index(roster, lambda each: {each.lms_user_id} - {""})
-    by_name = _index(roster, lambda each: each.names)
+    by_name = _index(roster, _names_of)
     people = {file.owner: file for file in files}
     # Moodle's number is another one in each assignment. Where some numbers are those of
     # the gradebook, a student's other number says that this is somebody else.
-    known = {each.student for each in roster if each.lms_user_id.isdecimal()}
+    known = {each.id for each in roster if each.lms_user_id.isdecimal()}
     canvas = {file.number for file in people.values() if file.system == "Canvas"}
     elsewhere = known if canvas & {*by_number} else set()
     matches: dict[Owner, Match] = {}
@@ -96,13 +83,13 @@ def match_people(
 
 
 def _index(
-    roster: Sequence[RosterStudent], keys: Callable[[RosterStudent], set[str]]
+    roster: Sequence[Person], keys: Callable[[Person], set[str]]
 ) -> dict[str, list[str]]:
     """Return the students' ids by what they may be called."""
     index: dict[str, list[str]] = defaultdict(list)
     for each in roster:
         for key in keys(each):
-            index[key].append(each.student)
+            index[key].append(each.id)
     return index
 
 

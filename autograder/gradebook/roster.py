@@ -9,12 +9,12 @@ import csv
 import io
 import sqlite3
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from autograder.course import CourseError
-from autograder.gradebook.grades import SECTIONS, read_sections
+from autograder.gradebook.grades import SECTIONS, Person, read_people
 from autograder.gradebook.writing import INVISIBLE, MAX_ID, id_fault
 
 MAX_BYTES = 16 << 20
@@ -30,16 +30,11 @@ COLUMNS = {
     "lms_user_id": ("lms_user_id", "id number", "idnumber", "sis user id"),
     "section": ("section", "sections", "groups", "group"),
 }
-CANVAS = (
-    "sis login id"  # only Canvas's export has it; there "ID" is Canvas's own number
-)
+# Only Canvas's export has it. "ID" is Canvas's own number there.
+CANVAS = "sis login id"
 CANVAS_NAME = "student"  # "Last, First"
-NO_PERSON = (
-    "",
-    "points possible",
-    "student, test",
-    "test student",
-)  # Canvas's own rows
+# Canvas's own rows
+NO_PERSON = ("", "points possible", "student, test", "test student")
 ENTER = (
     "INSERT INTO student (id, first_name, last_name, email, lms_user_id) "
     "VALUES (?, nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, '')) "
@@ -55,25 +50,6 @@ MAKE_SECTIONS = (
 )
 ENTER_SECTION = f"INSERT OR REPLACE INTO {SECTIONS} (student_id, name) VALUES (?, ?)"
 MAX_SECTION = 1000  # characters: Moodle's groups, all of a student's
-PEOPLE = (
-    "SELECT id, coalesce(first_name, ''), coalesce(last_name, ''), "
-    "coalesce(email, ''), coalesce(lms_user_id, '') FROM student"
-)
-
-
-@dataclass(frozen=True)
-class Person:
-    """A student as the gradebook has them; "" is what is not known.
-
-    id : the name of the folder in ``submitted``
-    """
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    lms_user_id: str = ""
-    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -153,7 +129,6 @@ def _separator(text: str) -> str:
 
 def _id_column(path: Path, header: Sequence[str], wanted: str) -> str:
     """Return the column of the ids; raises ``CourseError`` if it is not there."""
-    # Canvas's "ID" is a number of its own; who hands in is known by the login.
     known = [CANVAS] if CANVAS in header else [each for each in ID if each in header]
     names = [wanted.strip().lower()] if wanted else known
     if not names or names[0] not in header:
@@ -202,20 +177,14 @@ def enter_people(
     connection: sqlite3.Connection, people: Sequence[Person]
 ) -> RosterChanges:
     """Enter people or what is new about them, within a transaction that writes."""
-    before = dict(_stored(connection))
+    before = read_people(connection)
     connection.executemany(ENTER, (astuple(person)[:-1] for person in people))
     if sections := [(each.id, each.section) for each in people if each.section]:
         connection.execute(MAKE_SECTIONS)
         connection.executemany(ENTER_SECTION, sections)
-    after = dict(_stored(connection))
+    after = read_people(connection)
     return RosterChanges(
         new=len(after) - len(before),
         changed=sum(before[student] != after[student] for student in before),
         absent=tuple(sorted(before.keys() - {person.id for person in people})),
     )
-
-
-def _stored(connection: sqlite3.Connection) -> Iterator[tuple[str, Person]]:
-    sections = read_sections(connection)
-    for row in connection.execute(PEOPLE):
-        yield row[0], Person(*[*row, sections.get(row[0], "")])

@@ -13,7 +13,7 @@ from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
 from autograder.course import Course, CourseError
 from autograder.gradebook.archives import open_archive
-from autograder.gradebook.collecting import choose_from, read_roster, timestamp_text
+from autograder.gradebook.collecting import choose_from, require_people, timestamp_text
 from autograder.gradebook.entrance import guard_log
 from autograder.grading.reading import Unreadable, printable_name
 from autograder.grading.submission import TIMESTAMP
@@ -40,7 +40,7 @@ class LmsExtractor(ExtractorPlugin):
             contents = [stack.enter_context(open_archive(path, None)) for path in paths]
             # What lies loose in the folder may be the archive itself
             contents[-1] = replace(contents[-1], left_out=())
-            roster = read_roster(course)
+            roster = require_people(course)
             chosen = choose_from(contents, roster, course.built_lessons, lesson)
             for sentence in chosen.left_out:
                 self.log.warning("%s", sentence)

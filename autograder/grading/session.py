@@ -56,6 +56,7 @@ class Budget:
     children: int = 200
 
 
+_Asked = tuple[str, When, tuple[str, ...]]  # exercise, moment, names that are bound
 MAX_HIDDEN_LINE = 200  # the lines of an answer that a hidden case may name
 
 
@@ -122,7 +123,7 @@ class Session:
         self._client: ChildClient | None = None
         self._planned: Sequence[PlannedCall] = ()
         self._replies: list[tuple[bytes, CallReply]] = []  # to planned calls, by key
-        self._asked: tuple[str, When, tuple[str, ...]] | None = None
+        self._asked: _Asked | None = None
         self._child_has_seen_hidden = False
         self._cells_to_run = self.cells  # fewer while an exercise is judged alone
         self._own = {i for i, cell in enumerate(cells) if cell.role == "own"}
@@ -297,9 +298,7 @@ class Session:
                 return [call, *calls[1:]]
         return [call]
 
-    def _planned_reply(
-        self, call: PlannedCall, asked: tuple[str, When, tuple[str, ...]]
-    ) -> CallReply | None:
+    def _planned_reply(self, call: PlannedCall, asked: _Asked) -> CallReply | None:
         """Return the reply to a call that has been asked for already, or None.
 
         Replies to other calls are kept. A child that does not live to give them has

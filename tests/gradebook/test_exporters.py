@@ -205,6 +205,14 @@ def test_formgraders_list_is_not_stopped_by_a_timestamp(tmp_path, monkeypatch, w
     assert api.get_submitted_timestamp(LESSON, "amara") == moment
 
 
+def collect(root, exchange):
+    """Collect what lies in an exchange, whoever owns it."""
+    options = f"--Exchange.root={exchange}", "--ExchangeCollect.check_owner=False"
+    called = nbgrader(root, "collect", LESSON, *options)
+    assert called.returncode == 0, called.stderr
+    return called
+
+
 def test_collect_takes_notebooks_and_no_links(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened / "notebooks", root / "notebooks")
@@ -223,14 +231,7 @@ def test_collect_takes_notebooks_and_no_links(opened, tmp_path):
             (sent / f"{LESSON}.ipynb").write_text(text)
         else:
             (sent / f"{LESSON}.ipynb").symlink_to(root / "nbgrader_config.py")
-    called = nbgrader(
-        root,
-        "collect",
-        LESSON,
-        f"--Exchange.root={tmp_path / 'exchange'}",
-        "--ExchangeCollect.check_owner=False",
-    )
-    assert called.returncode == 0, called.stderr
+    called = collect(root, tmp_path / "exchange")
     for student, names in (
         ("amara", {f"{LESSON}.ipynb", "timestamp.txt"}),
         ("zoe", {"timestamp.txt"}),
@@ -261,14 +262,7 @@ def test_collect_survives_odd_names_of_submissions(opened, tmp_path):
         (sent / "timestamp.txt").write_text(time)
         (sent / f"{LESSON}.ipynb").write_text(text)
     before = {path.name for path in root.iterdir()}
-    called = nbgrader(
-        root,
-        "collect",
-        LESSON,
-        f"--Exchange.root={tmp_path / 'exchange'}",
-        "--ExchangeCollect.check_owner=False",
-    )
-    assert called.returncode == 0, called.stderr
+    called = collect(root, tmp_path / "exchange")
     texts = {
         path.parents[1].name: path.read_text()
         for path in (root / "submitted").rglob("*.ipynb")

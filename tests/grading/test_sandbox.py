@@ -22,6 +22,7 @@ from autograder.grading.sandbox import (
     SandboxFailure,
     check_started,
     environment,
+    one_processor,
 )
 from tests.grading.engines import (
     SANDBOX_USERS,
@@ -206,6 +207,16 @@ def test_only_its_connection_is_open_in_a_child(sandbox):
     assert sorted(opened) == [0, 1, 2, 3]
     assert all(opened[number][1] == os.makedev(1, 3) for number in (0, 1, 2))
     assert stat.S_ISSOCK(opened[3][0])
+
+
+def test_child_stays_on_the_processor_of_its_grader(sandbox):
+    look = "import os; return sorted(os.sched_getaffinity(0))"
+    before = os.sched_getaffinity(0)
+    with one_processor():
+        (own,) = os.sched_getaffinity(0)
+        assert inside(sandbox, look) == [own]
+    assert os.sched_getaffinity(0) == before
+    assert inside(sandbox, look) == sorted(before)
 
 
 def test_environment_of_a_child_is_ours_and_nothing_else(engine, sandbox):
