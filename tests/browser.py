@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from autograder.course import Course
 from autograder.system import find_browser
@@ -83,12 +84,19 @@ def _address(server: subprocess.Popen, log: Path) -> str:
     pattern = r"http://(?:127\.0\.0\.1|localhost):\d+/\S*[?&]token=\S+"
     for _ in range(600):
         text = log.read_text()
-        if match := re.search(pattern, text):
+        # The address is printed before anybody listens there.
+        if (match := re.search(pattern, text)) and _answers(match[0]):
             return match[0]
         if server.poll() is not None:
             raise RuntimeError(f"the server ended: {text}")
         time.sleep(0.1)
     raise RuntimeError(f"no address after a minute: {log.read_text()}")
+
+
+def _answers(address: str) -> bool:
+    parts = urlsplit(address)
+    with socket.socket() as probe:
+        return probe.connect_ex((parts.hostname, parts.port)) == 0
 
 
 @contextlib.contextmanager

@@ -72,10 +72,10 @@ def test_named_commands_exist():
 
 
 def test_linked_files_exist():
-    for name in ("README.md", "CONTRIBUTING.md", "autograder/grading/README.md"):
-        path = ROOT / name
+    pages = ("README.md", "CONTRIBUTING.md", "autograder/grading/README.md")
+    for path in (*(ROOT / name for name in pages), *ROOT.glob("docs/*.md")):
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text("utf-8")):
-            assert (path.parent / link).exists(), f"{name} links {link}"
+            assert (path.parent / link).exists(), f"{path} links {link}"
 
 
 def test_engine_page_names_every_module():
