@@ -11,6 +11,8 @@ from autograder.grading.sandbox import Sandbox
 from autograder.grading.session import Budget, Session
 from tests.grading.engines import SHORT
 
+QUICK = Budget(call=0.4, cell=0.6)
+
 
 def own(text: str) -> Cell:
     """Return a cell of the learner's own."""
@@ -45,6 +47,13 @@ def call(session: Session, name: str, *arguments: Any, **keywords: Any) -> CallR
     return session.call(name, when, arguments, keywords, bound)
 
 
+def value(session: Session, name: str, *arguments: Any, **keywords: Any) -> Any:
+    """Call an answer; return the value that it has to give."""
+    result = call(session, name, *arguments, **keywords)
+    assert result.kind == "value", result
+    return result.value
+
+
 def look(text: str) -> list[Cell]:
     """Return cells whose answer ``look`` runs some statements and returns."""
     body = textwrap.indent(textwrap.dedent(text), "    ")
@@ -54,6 +63,4 @@ def look(text: str) -> list[Cell]:
 def inside(sandbox: Sandbox, text: str, *arguments: Any) -> Any:
     """Run statements in a child of their own; return their value."""
     with session_of(sandbox, *look(text)) as session:
-        result = call(session, "look", *arguments)
-    assert result.kind == "value", result
-    return result.value
+        return value(session, "look", *arguments)

@@ -1,8 +1,7 @@
-"""A submission's cells and answers: what counts, what is left out, and what lies do."""
+"""A submission's cells and answers: what counts, what crosses, what is left out."""
 
 import textwrap
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,13 +9,12 @@ import pytest
 from autograder.grading import child_client
 from autograder.grading.child_client import ChildClient, planned_call
 from autograder.grading.inside import wire
-from autograder.grading.session import Budget, TimedOutOnce
+from autograder.grading.session import Budget
 from tests.grading.engines import SHORT, engine_of, processes_of
-from tests.grading.sessions import call, check, own, session_of, solution
+from tests.grading.sessions import QUICK, call, check, own, session_of, solution, value
 from tests.submissions import COURSE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
-QUICK = Budget(call=0.4, cell=0.6)
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +26,6 @@ def engine():
 @pytest.fixture(scope="module")
 def sandbox(engine):
     return engine.sandbox
-
-
-def value(session, name, *arguments, **keywords):
-    result = call(session, name, *arguments, **keywords)
-    assert result.kind == "value", result
-    return result.value
 
 
 # --- which answer counts -------------------------------------------------------
@@ -525,92 +517,6 @@ def test_functions_are_lent_to_planned_calls(sandbox):
         assert [value(session, "f", x, bound=bound) for x in (1, 2)] == [10, 20]
 
 
-# --- timeouts ------------------------------------------------------------------
-
-
-def test_first_try_stops_at_the_first_timeout(engine, sandbox):
-    cells = own("def f():\n    while True: pass"), check("f")
-    with session_of(sandbox, *cells, budget=QUICK, last_try=False) as session:
-        with pytest.raises(TimedOutOnce):
-            call(session, "f")
-        assert len(processes_of(engine)) == 3
-
-
-def test_first_try_stops_at_a_cell_that_never_ends(engine, sandbox):
-    cells = [own("while True: pass")]
-    with pytest.raises(TimedOutOnce):
-        with session_of(sandbox, *cells, budget=QUICK, last_try=False):
-            pass
-    assert len(processes_of(engine)) == 3
-
-
-def test_last_try_allows_twice_the_time(sandbox):
-    text = "import time\ndef f(x):\n    time.sleep(x)\n    return 1"
-    with session_of(sandbox, own(text), check("f"), budget=QUICK) as session:
-        assert value(session, "f", 1.4 * QUICK.call) == 1
-        assert call(session, "f", 3 * QUICK.call).kind == "timeout"
-        assert call(session, "f", 0.5 * QUICK.call).kind == "timeout"
-        assert value(session, "f", 0) == 1
-
-
-# --- a budget for everything -----------------------------------------------------
-
-SLOW = "import time\ndef {}(x=0):\n    time.sleep(0.2)\n    return x"
-
-
-def test_submission_that_is_slow_in_sum_is_not_called_any_more(sandbox):
-    budget = Budget(call=1, cell=1, submission=1.5)
-    with session_of(sandbox, own(SLOW.format("f")), check("f"), budget=budget) as it:
-        start = time.monotonic()
-        kinds = [call(it, "f", x).kind for x in range(50)]
-        assert time.monotonic() - start < 2.5
-        assert kinds[0] == "value"
-        assert kinds[-1] == "untried"
-        assert it.used_up == "longer than 1.5 seconds"
-
-
-def test_first_try_stops_where_the_sum_is_used_up(engine, sandbox):
-    budget = Budget(call=1, cell=1, submission=1)
-    cells = own(SLOW.format("f")), check("f")
-    with session_of(sandbox, *cells, budget=budget, last_try=False) as session:
-        with pytest.raises(TimedOutOnce):
-            for x in range(50):
-                call(session, "f", x)
-    assert len(processes_of(engine)) == 3
-
-
-def test_cells_end_with_the_time_of_the_submission(sandbox):
-    budget = Budget(call=1, cell=1, submission=1)
-    slow = own("import time\ntime.sleep(1.9)")
-    with session_of(sandbox, slow, slow, check("f"), budget=budget) as session:
-        assert session.killed == {}  # no cell's fault
-        assert call(session, "f").kind == "untried"
-
-
-def test_all_children_of_a_submission_are_limited(sandbox):
-    budget = Budget(call=1, cell=1, children=12)
-    text = "import os\ndef {0}(bound=0):\n    os._exit(1)"
-    cells = [own(text.format(name)) for name in "fg"] + [check("f"), check("g")]
-    with session_of(sandbox, *cells, budget=budget) as session:
-        before = sandbox._forked
-        for name in "fg":
-            for number in range(20):  # each judged in another way
-                call(session, name, bound={f"b{number}": abs})
-        assert sandbox._forked - before < budget.children
-        assert session.used_up == "more than 12 processes"
-        assert call(session, "g").kind == "untried"
-
-
-def test_one_exercise_leaves_the_others_their_part(sandbox):
-    budget = Budget(call=1, cell=1, submission=2, children=12)
-    cells = own(SLOW.format("f") + "\ndef g(x):\n    return x"), check("f"), check("g")
-    with session_of(sandbox, *cells, budget=budget) as session:
-        session.reserve(1, 2)
-        assert [call(session, "f").kind for _ in range(20)][-1] == "untried"
-        session.reserve(0, 2)
-        assert [value(session, "g", x) for x in range(9)] == [*range(9)]
-
-
 # --- hidden inputs ---------------------------------------------------------------
 
 REMEMBERS = """\
@@ -646,216 +552,3 @@ def test_hidden_input_may_name_a_line_of_the_answers_cell(sandbox, text, number)
         assert call(session, "f", 1).raised.line_number > 0
         session.hidden = True
         assert call(session, "f", 1).raised.line_number == number
-
-
-# --- lies ----------------------------------------------------------------------
-
-FRAME = """
-import msgpack, os, struct, sys
-def token():
-    # as an attacker can: in the frames above
-    frame = sys._getframe()
-    while type(frame.f_locals.get("token")) is not bytes:
-        frame = frame.f_back
-    return frame.f_locals["token"]
-def say(tree, data=b""):
-    if type(tree) is list:
-        tree = [token() if part == "TOKEN" else part for part in tree]
-    packed = tree if type(tree) is bytes else msgpack.packb(tree)
-    frame = struct.pack(">II", len(packed), len(data)) + packed + data
-    while frame:
-        frame = frame[os.write(3, frame):]
-"""
-EMPTY = ["d"]
-# Trees as the wire writes them: ["l", …] is a list, ["t", …] a tuple, ["d", …] a dict.
-OUTCOME = ["l", "outcome", "TOKEN", "value", 7, None, None, False, ["l"]]
-RAN = ["l", "ran", EMPTY, EMPTY, ["d", "f", ["t", "answer", ""]]]
-LIES = {
-    "an outcome before it was asked for": [["l", "outcome", b"token", *OUTCOME[3:]]],
-    "a report before the end": [RAN],
-    "a report of nothing": [["l", "ran"]],
-    "a report of too much": [[*RAN, 1, 2, 3]],
-    "a report of numbers": [["l", "ran", 1, 2, 3]],
-    "a report of odd troubles": [["l", "ran", ["d", 0, ["t", 1]], EMPTY, EMPTY]],
-    "a trouble of no cell": [
-        ["l", "ran", ["d", 99, ["t", ["t", "E"], "", "", 0, ""]], EMPTY, EMPTY]
-    ],
-    "odd answers": [["l", "ran", EMPTY, EMPTY, ["d", "f", 3]]],
-    "answers of odd names": [["l", "ran", EMPTY, EMPTY, ["d", 3, ["t", "a", "b"]]]],
-    "a cell that is none": [["l", "at", 10**6]],
-    "a cell below the first": [["l", "at", -1], ["l", "failed", "no sandbox"]],
-    "a cell without an index": [["l", "at"]],
-    "a word alone": [["l", "ran", "off"], ["l"]],
-    "no list": [7, "at", None],
-    "no word": [["l", 1, 2]],
-    "that it could not be shut in": [["l", "failed", "no sandbox"]],
-    "a question nobody asked": [["l", "callback", 0, ["t"], EMPTY]],
-    "bytes that are no tree": [b"\xc1\xc1\xc1"],
-    "a list that is a key": [["l", "ran", ["d", ["l"], 1], EMPTY, EMPTY]],
-    "a tensor of a wrong size": [["l", "ran", ["T", "float32", ["l", 9], 0, 4], 1, 2]],
-}
-
-
-@pytest.mark.parametrize("frames", LIES.values(), ids=[*LIES])
-def test_false_messages_of_a_cell_change_only_its_own_result(sandbox, frames):
-    lie = f"{FRAME}\nfor tree in {frames!r}:\n    say(tree)"
-    right = solution("f", "def f():\n    return 'honest'")
-    cells = right, own(lie), own("x = 1"), check("f")
-    with session_of(sandbox, *cells) as session:
-        for _ in range(3):
-            result = call(session, "f")
-            assert (result.kind, result.value) in [
-                ("value", "honest"),
-                ("value", 7),  # its own word for what it returns
-                ("crashed", None),
-                ("raised", None),
-            ]
-
-
-def lying(lie):
-    body = textwrap.indent(lie, "    ")
-    return own(f"{FRAME}\ndef f(*given):\n{body}\n    return 'honest'"), check("f")
-
-
-RAISED = ["l", "outcome", "TOKEN", "raised", None]
-ASKED = ["l", "callback", "TOKEN"]
-LIES_IN_A_CALL = {
-    "an outcome of no kind": [*OUTCOME[:3], "ok", *OUTCOME[4:]],
-    "a timeout": [*OUTCOME[:3], "timeout", *OUTCOME[4:]],
-    "an outcome that is too short": OUTCOME[:4],
-    "an outcome that is too long": [*OUTCOME, 1],
-    "an outcome without a token": ["l", "outcome"],
-    "an outcome of an odd token": ["l", "outcome", 3, *OUTCOME[3:]],
-    "other arguments than were given": [*OUTCOME[:6], ["t", 1, 2, 3], False, ["l"]],
-    "arguments that are no tuple": [*OUTCOME[:6], 3, False, ["l"]],
-    "an exception with a value": [*RAISED[:4], 7, None, None, False, ["l"]],
-    "an exception without types": [
-        *[*RAISED, ["t", ["t"], "", "", 0, ""], None, False, ["l"]]
-    ],
-    "an exception of the wrong shape": [
-        *[*RAISED, ["t", "ValueError"], None, False, ["l"]]
-    ],
-    "flags that are none": [*OUTCOME[:8], ["l", 3]],
-    "a flag without a line": [*OUTCOME[:8], ["l", ["t", "torch.softmax"]]],
-    "flags that are no list": [*OUTCOME[:8], 3],
-    "a function that is none": [*ASKED, 99, ["t"], EMPTY],
-    "a function below zero": [*ASKED, -99, ["t"], EMPTY],
-    "a function by name": [*ASKED, "eval", ["t"], EMPTY],
-    "arguments that are none": [*ASKED, 0, 3, EMPTY],
-    "a question without arguments": ASKED,
-    "another report": RAN,
-    "that it could not be shut in": ["l", "failed", "no sandbox"],
-    "a word of its own": ["l", "points", 60],
-}
-
-
-@pytest.mark.parametrize("tree", LIES_IN_A_CALL.values(), ids=[*LIES_IN_A_CALL])
-def test_false_message_of_a_call_is_a_crash_of_that_call_only(sandbox, tree):
-    lie = f"if given[0]:\n    say({tree!r})"
-    with session_of(sandbox, *lying(lie)) as session:
-        assert call(session, "f", True, len).kind == "crashed"
-        assert value(session, "f", False, len) == "honest"
-
-
-def test_callback_with_false_keywords_raises_in_the_child(sandbox):
-    # Keywords that are no names reach nothing but Python's own check of them.
-    lie = "if given[0]:\n    say(['l', 'callback', 'TOKEN', 0, ['t'], ['d', 3, 4]])"
-    with session_of(sandbox, *lying(lie)) as session:
-        assert value(session, "f", True, len) == "honest"
-
-
-def test_call_cannot_reach_callbacks_of_an_earlier_one(sandbox):
-    secret = "say(['l', 'callback', 'TOKEN', 1, ['t'], ['d']])"
-    with session_of(sandbox, *lying(f"if given[0]:\n    {secret}")) as session:
-        assert value(session, "f", False, len, lambda: "secret") == "honest"
-        assert call(session, "f", True, len).kind == "crashed"
-
-
-def test_result_with_another_calls_token_is_ignored(sandbox):
-    lie = "say(['l', 'outcome', b'earlier!', 'value', 'forged', None, None, 0, ['l']])"
-    with session_of(sandbox, *lying(lie)) as session:
-        assert [value(session, "f") for _ in range(3)] == ["honest"] * 3
-
-
-def test_result_that_is_sent_twice_counts_once(sandbox):
-    # The second one, still on its way, does not belong to the next call.
-    lie = f"if given[0]:\n    say({OUTCOME!r})"
-    with session_of(sandbox, *lying(lie)) as session:
-        assert value(session, "f", True) == 7
-        assert value(session, "f", False) == "honest"
-
-
-def test_endless_results_of_other_calls_are_a_timeout(sandbox, monkeypatch):
-    monkeypatch.setattr(child_client, "MAX_CALLBACKS", 50)
-    lie = "while given[0]:\n    say(['l', 'outcome', b'other', 1])"
-    with session_of(sandbox, *lying(lie)) as session:
-        assert call(session, "f", True).kind == "timeout"
-        assert value(session, "f", False) == "honest"
-
-
-@pytest.mark.parametrize("frame", [["l", "at", 0], ["l", "callback", 0, ["t"], EMPTY]])
-def test_endless_messages_of_a_cell_are_a_crash(sandbox, frame):
-    lie = own(f"{FRAME}\nwhile True:\n    say({frame!r})")
-    start = time.monotonic()
-    cells = lie, own("def f():\n    return 1"), check("f")
-    with session_of(sandbox, *cells, budget=QUICK) as session:
-        assert value(session, "f") == 1
-        assert session.killed == {0: "crashed"}
-    assert time.monotonic() - start < 5
-
-
-def test_repeated_messages_do_not_extend_the_time_limit(sandbox):
-    lie = own(
-        f"{FRAME}\nimport time\nwhile True:\n    say(['l', 'at', 0])\n"
-        "    time.sleep(0.3)"
-    )
-    start = time.monotonic()
-    cells = lie, own("def f():\n    return 1"), check("f")
-    with session_of(sandbox, *cells, budget=QUICK) as session:
-        assert value(session, "f") == 1
-    assert time.monotonic() - start < 5
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "os.write(3, b'\\xff' * 8)",  # announces 4 GiB
-        "os.write(3, b'\\x00\\x00\\x00\\x05\\x00\\x00\\x00\\x00ab')\nos._exit(0)",
-        "os.write(3, bytes(range(256)))",
-    ],
-    ids=["too long a frame", "half a frame", "any bytes"],
-)
-def test_bytes_that_are_no_frame_are_a_crash_of_that_call(sandbox, text):
-    lie = "if given:\n" + textwrap.indent(text, "    ")
-    with session_of(sandbox, *lying(lie)) as session:
-        assert call(session, "f", 1).kind == "crashed"
-        assert value(session, "f") == "honest"
-
-
-def test_half_a_frame_without_end_is_a_timeout(sandbox):
-    lie = "if given:\n    os.write(3, b'abc')\n    import time\n    time.sleep(60)"
-    with session_of(sandbox, *lying(lie), budget=QUICK) as session:
-        assert call(session, "f", 1).kind == "timeout"
-
-
-def test_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
-    # The message is larger than what the connection holds.
-    monkeypatch.setattr(child_client, "SEND_SECONDS", 0.5)
-    lie = own("import time\ndef f(x):\n    return 1\n"), check("f")
-    with session_of(sandbox, *lie, budget=QUICK) as session:
-        child = session._child
-        process = processes_of(SimpleNamespace(sandbox=sandbox))[-1]
-        process.suspend()
-        assert call(session, "f", np.zeros(1 << 20)).kind == "timeout"
-        assert session._child is not child
-
-
-def test_only_known_functions_are_flagged_with_clean_lines(sandbox):
-    known = sandbox.library["softmax"][0]
-    flags = ["l", ["t", known, "x at 0x7fffdeadbeef"], ["t", "os.remove", "rm"]]
-    tree = [*OUTCOME[:8], flags]
-    with session_of(sandbox, *lying(f"say({tree!r})")) as session:
-        call(session, "f")
-        assert {(each.what, each.line) for each in session.flags} == {
-            (known, "x at 0x…")
-        }

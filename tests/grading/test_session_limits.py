@@ -1,0 +1,109 @@
+"""How long a submission may take: each call, each cell, and all of it."""
+
+import time
+
+import pytest
+
+from autograder.grading.session import Budget, TimedOutOnce
+from tests.grading.engines import engine_of, processes_of
+from tests.grading.sessions import QUICK, call, check, own, session_of, value
+from tests.submissions import COURSE
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with engine_of(COURSE) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def sandbox(engine):
+    return engine.sandbox
+
+
+# --- timeouts ------------------------------------------------------------------
+
+
+def test_first_try_stops_at_the_first_timeout(engine, sandbox):
+    cells = own("def f():\n    while True: pass"), check("f")
+    with session_of(sandbox, *cells, budget=QUICK, last_try=False) as session:
+        with pytest.raises(TimedOutOnce):
+            call(session, "f")
+        assert len(processes_of(engine)) == 3
+
+
+def test_first_try_stops_at_a_cell_that_never_ends(engine, sandbox):
+    cells = [own("while True: pass")]
+    with pytest.raises(TimedOutOnce):
+        with session_of(sandbox, *cells, budget=QUICK, last_try=False):
+            pass
+    assert len(processes_of(engine)) == 3
+
+
+def test_last_try_allows_twice_the_time(sandbox):
+    text = "import time\ndef f(x):\n    time.sleep(x)\n    return 1"
+    with session_of(sandbox, own(text), check("f"), budget=QUICK) as session:
+        assert value(session, "f", 1.4 * QUICK.call) == 1
+        assert call(session, "f", 3 * QUICK.call).kind == "timeout"
+        assert call(session, "f", 0.5 * QUICK.call).kind == "timeout"
+        assert value(session, "f", 0) == 1
+
+
+# --- a budget for everything -----------------------------------------------------
+
+SLOW = "import time\ndef {}(x=0):\n    time.sleep(0.2)\n    return x"
+
+
+def test_submission_that_is_slow_in_sum_is_not_called_any_more(sandbox):
+    budget = Budget(call=1, cell=1, submission=1.5)
+    with session_of(sandbox, own(SLOW.format("f")), check("f"), budget=budget) as it:
+        start = time.monotonic()
+        kinds = [call(it, "f", x).kind for x in range(50)]
+        assert time.monotonic() - start < 2.5
+        assert kinds[0] == "value"
+        assert kinds[-1] == "untried"
+        assert it.used_up == "longer than 1.5 seconds"
+
+
+def test_first_try_stops_where_the_sum_is_used_up(engine, sandbox):
+    budget = Budget(call=1, cell=1, submission=1)
+    cells = own(SLOW.format("f")), check("f")
+    with session_of(sandbox, *cells, budget=budget, last_try=False) as session:
+        with pytest.raises(TimedOutOnce):
+            for x in range(50):
+                call(session, "f", x)
+    assert len(processes_of(engine)) == 3
+
+
+def test_cells_end_with_the_time_of_the_submission(sandbox):
+    budget = Budget(call=1, cell=1, submission=1)
+    slow = own("import time\ntime.sleep(1.9)")
+    with session_of(sandbox, slow, slow, check("f"), budget=budget) as session:
+        assert session.killed == {}  # no cell's fault
+        assert call(session, "f").kind == "untried"
+
+
+def test_all_children_of_a_submission_are_limited(sandbox):
+    budget = Budget(call=1, cell=1, children=12)
+    text = "import os\ndef {0}(bound=0):\n    os._exit(1)"
+    cells = [own(text.format(name)) for name in "fg"] + [check("f"), check("g")]
+    with session_of(sandbox, *cells, budget=budget) as session:
+        before = sandbox._forked
+        for name in "fg":
+            for number in range(20):  # each judged in another way
+                call(session, name, bound={f"b{number}": abs})
+        assert sandbox._forked - before < budget.children
+        assert session.used_up == "more than 12 processes"
+        assert call(session, "g").kind == "untried"
+
+
+def test_one_exercise_leaves_the_others_their_part(sandbox):
+    budget = Budget(call=1, cell=1, submission=2, children=12)
+    cells = own(SLOW.format("f") + "\ndef g(x):\n    return x"), check("f"), check("g")
+    with session_of(sandbox, *cells, budget=budget) as session:
+        session.reserve(1, 2)
+        assert [call(session, "f").kind for _ in range(20)][-1] == "untried"
+        session.reserve(0, 2)
+        assert [value(session, "g", x) for x in range(9)] == [*range(9)]
