@@ -37,6 +37,7 @@ class Grade:
     manual : a person's points, entered in formgrader, which count instead
     extra : extra credit, which a person has added
     comment : what a person has written to the student
+    needs_review : whether a person is to decide about it, and has not done so
     """
 
     exercise: str
@@ -45,6 +46,7 @@ class Grade:
     manual: float | None = None
     extra: float | None = None
     comment: str = ""
+    needs_review: bool = False
 
     @property
     def points(self) -> float:
@@ -276,14 +278,20 @@ def _graded(
         if comment:
             comments[student, exercises[cell]] = comment
     grades: dict[str, dict[str, Grade]] = defaultdict(dict)
-    columns = "g.cell_id, g.auto_score, g.manual_score, g.extra_credit"
+    columns = "g.cell_id, g.auto_score, g.manual_score, g.extra_credit, "
+    columns += "g.needs_manual_grade"
     rows = submission_rows(connection, lesson, students, columns, "grade")
-    for student, cell, auto, manual, extra in rows:
+    for student, cell, auto, manual, extra, needs_review in rows:
         if cell not in ungraded:
             continue  # dropped
         comment = comments.get((student, ungraded[cell].exercise), "")
         grades[student][cell] = replace(
-            ungraded[cell], auto=auto, manual=manual, extra=extra, comment=comment
+            ungraded[cell],
+            auto=auto,
+            manual=manual,
+            extra=extra,
+            comment=comment,
+            needs_review=bool(needs_review),
         )
     return grades
 
