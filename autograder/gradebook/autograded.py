@@ -22,7 +22,7 @@ from autograder.grading.release import Cell, load_release
 from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
 
-METADATA_KEY = "attention_course"  # of the notebook's metadata: holds the result
+METADATA_KEY = "attention_course"  # of the metadata: the result, ids of own cells
 MAX_PROSE = 20_000  # characters of a text cell: each may take seven
 MAX_TEXT = 10_000  # characters of one output
 MAX_PICTURE = 400_000  # characters of one picture, as text
@@ -55,7 +55,8 @@ def autograded_notebook(
         else:
             verdict = verdicts.get(cell.exercise)
             lines.append(_line(lesson, cell, displayed, verdict))
-    ours = f'"{METADATA_KEY}": {{"result": {result.as_json()}}}'
+    own = json.dumps([cell.id for cell in cells if cell.role == "own"])
+    ours = f'"{METADATA_KEY}": {{"result": {result.as_json()}, "own": {own}}}'
     metadata = json.dumps(lesson.metadata)[:-1] + (", " if lesson.metadata else "")
     text = (
         '{"cells": [\n' + ",\n".join(lines) + f'\n],\n"metadata": {metadata}{ours}}},\n'
@@ -63,6 +64,12 @@ def autograded_notebook(
     )
     # A folder's name may hold what is no text; it is part of the result.
     return text.encode("utf-8", "replace").decode()
+
+
+def unanswered(course: Course, lesson: str) -> dict[str, str]:
+    """Return what the cell of each exercise holds before it is answered."""
+    cells = _released(course, lesson).rebuilt
+    return {each.exercise: each.source for each in cells if each.role == "solution"}
 
 
 # --- the lesson as it was released ------------------------------------------------

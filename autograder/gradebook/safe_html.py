@@ -7,6 +7,7 @@ data from the journal, and every word in them may be a learner's.
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.messages.report import Claim, region
@@ -64,12 +65,21 @@ def format_points_of(points: float, max_points: float) -> str:
     return f"{points:g} of {format_points(max_points)}"
 
 
-def verdicts_html(exercise: ExerciseResult) -> str:
-    """Return an exercise's verdicts as a short stretch of HTML."""
+class Verdicts(NamedTuple):
+    """What is said about an answer, as ``messages.report.region`` takes it."""
+
+    headline: str
+    opening: list[str]
+    claims: list[Claim]
+    closing: list[str]
+    notes: list[str]
+
+
+def verdicts_of(exercise: ExerciseResult) -> Verdicts:
+    """Return an exercise's verdicts as sentences, their invisible characters out."""
     first, *lines = visible(exercise.report).split("\n")
     reasons = _reasons(exercise, lines)
-    page = region(
-        exercise.exercise,
+    return Verdicts(
         first or f"{exercise.exercise} could not be graded",
         _opening(lines),
         [
@@ -79,6 +89,11 @@ def verdicts_html(exercise: ExerciseResult) -> str:
         [line.removeprefix(CLOSING) for line in lines if line.startswith(CLOSING)],
         [_flag(flag) for flag in exercise.flags],
     )
+
+
+def verdicts_html(exercise: ExerciseResult) -> str:
+    """Return an exercise's verdicts as a short stretch of HTML."""
+    page = region(exercise.exercise, *verdicts_of(exercise))
     # MathJax takes what is between two of these for a formula, and a formula may hold a
     # link; in elements of their own they mark nothing. Our tags have neither.
     return page.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

@@ -206,17 +206,17 @@ def region(
     closing : sentences below them that stand out
     """
     parts = [f"<strong>{escape(headline)}</strong>"]
-    parts += [f"<p>{_code(sentence)}</p>" for sentence in opening]
+    parts += [f"<p>{sentence_html(sentence)}</p>" for sentence in opening]
     if claims:
         items = "".join(_item(claim) for claim in claims)
         style = "list-style:none;padding-left:0.5em;margin:0.3em 0"
         parts.append(f'<ul style="{style}">{items}</ul>')
     parts += [
         f'<p style="margin:0.4em 0;padding:0.4em 0.8em;border-left:4px solid '
-        f'{CLOSING}">→ {_code(sentence)}</p>'
+        f'{CLOSING}">→ {sentence_html(sentence)}</p>'
         for sentence in closing
     ]
-    parts += [f"<p>{_code(note)}</p>" for note in notes]
+    parts += [f"<p>{sentence_html(note)}</p>" for note in notes]
     label = f"check of {escape(name)}"
     return f'<div role="region" aria-label="{label}">{"".join(parts)}</div>'
 
@@ -227,12 +227,14 @@ def _item(claim: Claim) -> str:
         colour, label, mark = FAILS, "does not hold", "✗"
     sign = f'<span role="img" style="color:{colour}" aria-label="{label}">{mark}</span>'
     why = (
-        f'<div style="margin-left:1.5em">{_code(claim.why)}</div>' if claim.why else ""
+        f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'
+        if claim.why
+        else ""
     )
-    return f"<li>{sign} {_code(claim.sentence)}{why}</li>"
+    return f"<li>{sign} {sentence_html(claim.sentence)}{why}</li>"
 
 
-def _code(sentence: str) -> str:
+def sentence_html(sentence: str) -> str:
     """Escape a sentence and set what stands between backticks as code."""
     parts = escape(sentence).split("`")
     if len(parts) % 2 == 0:  # an odd backtick: leave the text as it is

@@ -12,6 +12,8 @@ from autograder.gradebook.autograded import METADATA_KEY, autograded_notebook
 from autograder.gradebook.feedback import feedback_page, write_feedback
 from autograder.gradebook.folders import AUTOGRADED, write_autograded
 from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.gradebook.student_feedback import code_lines, feedback_of
+from autograder.grading.release import load_release
 from autograder.grading.result import SubmissionResult
 from autograder.system import find_browser
 from tests.browser import page_of as opened
@@ -41,8 +43,12 @@ def notebook(text=HARMLESS, sentence=HARMLESS, **changes):
     return json.loads(autograded_notebook(COURSE, cells, result, outputs))
 
 
+def page_text(graded_file, grades, docstrings=None):
+    return feedback_page(feedback_of(graded_file, grades, docstrings))
+
+
 def page(grades=None, **changes):
-    return Page(feedback_page(notebook(**changes), grades or grades_of()))
+    return Page(page_text(notebook(**changes), grades or grades_of()))
 
 
 def section(html, exercise):
@@ -77,18 +83,43 @@ def test_page_has_the_points_of_each_exercise_and_of_all():
     assert "Feedback for amara" in html.text
     assert f"{2 * len(EXERCISES)} of {3 * len(EXERCISES)} points" in html.text
     for name in EXERCISES:
-        assert f"{name}1 of 2 hold2 of 3" in html.text  # a row of the table
-        assert "✗ Harmless words. (0 of 1 point)" in section(html, name)
-        assert "✓ It holds (2 points)" in section(html, name)
+        text = section(html, name)
+        assert text.startswith(f"\n{name} · 2 of 3 points · 1 of 2 claims hold\n")
+        assert "✗Harmless words. (0 of 1 point)" in text
+        assert "✓It holds (2 points)" in text
 
 
-def test_rows_and_sections_link_to_each_other():
-    html = page()
-    targets = {at["href"][1:] for name, at in html.elements if name == "a"}
+def test_list_on_top_links_to_what_has_points_left():
+    full = {"softmax": {"manual": 3.0}, "attention": {"auto": 3.0}}
+    html = page(grades_of(change=full))
+    targets = [at["href"][1:] for name, at in html.elements if name == "a"]
     ids = [at["id"] for _, at in html.elements if "id" in at]
-    assert targets == {"exercises", *(f"exercise-{name}" for name in EXERCISES)}
-    assert targets <= {*ids}
-    assert len(ids) == len({*ids})
+    in_order = load_release(COURSE, LESSON).exercises
+    left = [name for name in in_order if name not in full]
+    assert targets == [f"exercise-{name}" for name in left]
+    assert {*targets} <= {*ids} and len(ids) == len({*ids})
+    words = " ".join(html.text.split())
+    assert f"Points are left in {left[0]} (1), {left[1]} (1)," in words
+
+
+def test_full_points_are_folded_and_others_are_not():
+    full = {"softmax": {"auto": 3.0}, "attention": {"auto": 3.0, "comment": COMMENT}}
+    html = page(grades_of(change=full))
+    folded = {
+        name
+        for name in EXERCISES
+        for text, around in html.texts
+        if text == name and "summary" in around
+    }
+    assert folded == {"softmax"}  # a comment is not hidden
+
+
+def test_first_failing_claim_is_open_and_the_others_are_folded():
+    html = page()
+    for words, is_open in (("Harmless words. (0 of 1 point)", True), ("It", False)):
+        around = [at for text, at in html.texts if text.startswith(words)]
+        assert len(around) == len(EXERCISES)
+        assert all(("details" in each) != is_open for each in around)
 
 
 def test_headings_come_in_order():
@@ -103,9 +134,116 @@ def test_page_shows_only_the_answers_code():
         {"cell_type": "code", "metadata": {}, "source": "my_secret", "outputs": []}
     )
     changed["cells"][0]["source"] = ["a list of ", "lines"]
-    html = Page(feedback_page(changed, grades_of()))
-    assert html.text.count("answer = 3\n\n# the end") == len(EXERCISES)
+    html = Page(page_text(changed, grades_of()))
+    for name in EXERCISES:
+        assert "answer = 3\n\n# the end\n" in section(html, name)
     assert "my_secret" not in html.text
+
+
+DOCSTRING = '    """Return x.\n\n    x : a number\n    """'
+ANSWER = f"import math\n\ndef softmax(x):\n{DOCSTRING}\n    y = 2 * x\n    return y"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n"])
+def test_lessons_docstring_is_one_line_and_numbers_stay(end):
+    lines = code_lines(ANSWER.replace("\n", end), DOCSTRING)
+    assert [each.text for each in lines] == [
+        *("import math", "", "def softmax(x):"),
+        '    """…"""  # the lesson\'s docstring',
+        *("    y = 2 * x", "    return y"),
+    ]
+    assert [each.stands_for for each in lines] == [1, 1, 1, 4, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "docstring", ["", '    """Return y."""', f"{DOCSTRING}\n    z = 3"]
+)
+def test_students_own_docstring_stays(docstring):
+    assert "\n".join(each.text for each in code_lines(ANSWER, docstring)) == ANSWER
+
+
+def test_page_has_the_docstring_of_no_answer():
+    html = Page(page_text(notebook(ANSWER), grades_of(), {"softmax": DOCSTRING}))
+    assert "x : a number" not in section(html, "softmax")
+    assert "x : a number" in section(html, "attention")
+    (cut,) = [at for _, at in html.elements if at.get("class") == "line cut"]
+    assert cut["style"] == "counter-increment: line 4"
+
+
+def test_long_answers_are_folded():
+    long = page(text="\n".join(f"x = {n}" for n in range(13)))
+    assert long.text.count("Your answer (13 lines)") == len(EXERCISES)
+    assert "Your answer" not in page(text="x = 1\n" * 12).text
+
+
+def test_own_cells_are_shown_folded_as_they_were_written():
+    html = page(text="note < 3 & *x*")
+    note = [around for text, around in html.texts if text == "note < 3 & *x*"]
+    folded = [around for around in note if "details" in around]
+    assert len(folded) == 2 * len(EXERCISES)  # prose and code for each
+    assert f"Your own cells · {2 * len(EXERCISES)}" in html.text
+
+
+def test_exercises_that_do_not_count_are_named():
+    grades = grades_of()
+    fewer = tuple(e for e in grades.exercises if e.exercise not in EXERCISES[:2])
+    html = page(replace(grades, exercises=fewer), excused=EXERCISES[:1])
+    excused, dropped = EXERCISES[:2]
+    words = " ".join(html.text.split())
+    assert f"did not contain it: {excused}." in words
+    assert f"for anybody: {dropped}." in words
+    assert f"\n{excused} · " not in html.text
+
+
+def test_points_are_not_final_before_a_persons_decision():
+    html = page(grades_of(change={"softmax": {"needs_review": True, "auto": 3.0}}))
+    assert "Not final yet: a person is going to decide about softmax." in html.text
+    assert "so far" in html.text and "so far" not in page().text
+
+
+def unwritten(*names):
+    """Return changes after which some exercises are not answered."""
+    result = untrusted.result(HARMLESS)
+    return [
+        replace(
+            each,
+            points=0.0,
+            cases=tuple(replace(c, status="missing", points=0.0) for c in each.cases),
+        )
+        if each.exercise in names
+        else each
+        for each in result.exercises
+    ]
+
+
+def test_unwritten_exercises_are_a_line_each():
+    exercises = tuple(unwritten("softmax", "attention"))
+    html = page(grades_of(), exercises=exercises)
+    assert "Not written yet: softmax, attention." in html.text
+    assert section(html, "softmax").strip() == (
+        "softmax · 2 of 3 points · not written yet"
+    )
+    assert "Nothing is written yet" not in html.text
+    nothing = page(grades_of(), exercises=tuple(unwritten(*EXERCISES)))
+    assert "Nothing is written yet." in nothing.text
+    assert "Points are left" not in nothing.text
+
+
+@pytest.mark.parametrize(
+    ("why", "step"),
+    [
+        ("Your `f` stopped with KeyError: 3 (line 2).", "Begin at that line"),
+        ("Your `f` returned 3. It should return 4.", "Make this call"),
+    ],
+)
+def test_next_step_where_no_diagnosis_asks(why, step):
+    report = f"softmax: 1 of 2 claims hold\n  ✓ It holds\n  ✗ Other\n      {why}"
+    judged = untrusted.verdict("softmax", HARMLESS)
+    plain = replace(judged, report=report, flags=())
+    assert step in page(exercises=(plain,)).text
+    asked = replace(plain, report=report + "\n→ Which axis?", diagnosis="no_scale")
+    text = page(exercises=(asked,)).text
+    assert step not in text and "Which axis?" in text
 
 
 def test_page_shows_what_a_person_has_changed():
@@ -141,13 +279,13 @@ def test_page_praises_full_marks_and_else_says_how_to_go_on():
     full = grades_of(change={name: {"manual": 3.0} for name in EXERCISES})
     assert "Well done" in page(full).text
     assert "Well done" not in page().text
-    assert "question that leads on" in page().text
+    assert "run the check below an exercise" in page().text
 
 
 def test_page_shows_repairs_and_troubles():
     html = page(repairs=("A cell is back.",), troubles=("`f()` stopped.",))
-    assert "What was put right" in html.text and "A cell is back." in html.text
-    assert "What did not run through" in html.text and "`f()` stopped." in html.text
+    assert "About your notebook" in html.text and "A cell is back." in html.text
+    assert "f() stopped." in html.text
     assert "About your notebook" not in page(repairs=(), troubles=()).text
 
 
@@ -157,20 +295,17 @@ def test_page_of_an_invalid_file_has_reason_and_way_out():
     nothing = {name: {"auto": 0.0} for name in EXERCISES}
     by_hand = {"auto": 0.0, "manual": 1.0, "comment": COMMENT}
     grades = grades_of("pavel", {**nothing, "attention": by_hand})
-    html = Page(feedback_page(graded_file, grades))
+    html = Page(page_text(graded_file, grades))
     assert REASON in html.text and "What to do" in html.text
     assert "pre" not in html.names  # the lesson's stubs are no answers
-    assert "softmaxnot graded0 of 3" in html.text
+    assert "softmax · 0 of 3 points · not graded" in html.text
     assert COMMENT in section(html, "attention")
-    assert {at["href"] for name, at in html.elements if name == "a"} == {
-        *("#exercises", "#exercise-attention")
-    }
 
 
 def test_exercise_of_the_gradebook_only_keeps_its_points():
     grades = grades_of()
     more = replace(grades, exercises=(*grades.exercises, Grade("older", 5.0, 4.0)))
-    assert "oldernot graded4 of 5" in page(more).text
+    assert "older · 4 of 5 points · not graded" in page(more).text
 
 
 # --- it does nothing ----------------------------------------------------------------
@@ -180,7 +315,7 @@ def hostile():
     by_hand = {"comment": TEXT, "manual": 1.0}
     names = {"first_name": SENTENCE, "last_name": SENTENCE, "timestamp": SENTENCE}
     grades = grades_of(SENTENCE, {"softmax": by_hand}, **names)
-    return feedback_page(notebook(TEXT, SENTENCE), grades)
+    return page_text(notebook(TEXT, SENTENCE), grades)
 
 
 def test_page_full_of_attacks_is_inert_and_shows_them():
@@ -202,7 +337,7 @@ def test_invisible_characters_are_spelled_out():
 def test_page_of_an_invalid_file_with_attacks_is_inert():
     result = SubmissionResult(SENTENCE, LESSON, "invalid", (), SENTENCE)
     graded_file = json.loads(autograded_notebook(COURSE, (), result, {}))
-    Page(feedback_page(graded_file, grades_of(SENTENCE))).assert_inert()
+    Page(page_text(graded_file, grades_of(SENTENCE))).assert_inert()
 
 
 def test_page_forbids_scripts_and_requests():

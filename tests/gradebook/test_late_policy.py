@@ -14,8 +14,8 @@ from autograder.commands import gradebook as command
 from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
-from autograder.gradebook.feedback import format_duration
 from autograder.gradebook.late_policy import parse_late_cost
+from autograder.gradebook.student_feedback import format_duration
 from autograder.gradebook.writing import GradebookEntry
 from tests.gradebook.archives import CLASS
 from tests.submissions import EXERCISES, LESSON, open_course
