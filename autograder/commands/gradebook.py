@@ -12,6 +12,7 @@ from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.roster import read_roster
 from autograder.gradebook.sheets import MissingAs
+from autograder.gradebook.summaries import Delivery, write_summaries
 from autograder.gradebook.writing import gradebook_entry
 from autograder.grading import classroom
 from autograder.grading.journal import Journal
@@ -20,6 +21,10 @@ from autograder.grading.result import SubmissionResult
 from autograder.releases import kept_releases
 
 MAX_LISTED = 20  # students
+NOT_IN_THE_GRADEBOOK = (
+    "{} is not in the gradebook: correct the name, or grade the submission first "
+    "(`autograder grade`)"
+)
 
 
 def open_lesson(course: Course, lesson: str) -> int:
@@ -110,13 +115,34 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     chosen = [student] if student else None
     grades = Gradebook(course).grades(name, chosen)
     if student and student not in grades:
-        raise CourseError(
-            f"{student} is not in the gradebook: correct the name, or grade the "
-            "submission first (`autograder grade`)"
-        )
+        raise CourseError(NOT_IN_THE_GRADEBOOK.format(student))
     left_out: list[str] = []
     written = write_feedback(course, name, chosen, grades, on_left_out=left_out.append)
     terminal.say(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
+    for sentence in left_out:
+        terminal.warn(sentence)
+    return int(bool(left_out))
+
+
+def summaries(course: Course, lesson: str, student: str, delivery: Delivery) -> int:
+    """Write the messages of a class, or of one student."""
+    name = course.find_lesson(lesson, built=True)
+    gradebook = Gradebook(course)
+    grades = gradebook.grades(name, [student] if student else None)
+    if student and student not in grades:
+        raise CourseError(NOT_IN_THE_GRADEBOOK.format(student))
+    left_out: list[str] = []
+    written = write_summaries(
+        course,
+        name,
+        grades,
+        gradebook.due(name),
+        delivery,
+        left_out.append,
+        whole_class=not student,
+    )
+    table = "" if student else f", all of them in build/summaries/{name}.csv"
+    terminal.say(f"{len(written)} messages in build/summaries/{name}/*.eml{table}")
     for sentence in left_out:
         terminal.warn(sentence)
     return int(bool(left_out))

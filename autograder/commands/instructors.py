@@ -180,6 +180,33 @@ def feedback_command(
     raise typer.Exit(gradebook.feedback(Course.here(), lesson, student))
 
 
+@commands.command("summaries", rich_help_panel=PANEL)
+def summaries_command(
+    lesson: Lesson,
+    student: Annotated[str, typer.Option(help="For this one only")] = "",
+    sender: Annotated[
+        str, typer.Option("--from", help="Sender, as 'Ada Lovelace <ada@example.org>'")
+    ] = "",
+    attach: Annotated[
+        bool, typer.Option("--attach", help="Attach each student's feedback page")
+    ] = False,
+    link: Annotated[
+        str,
+        typer.Option(help="Address of a page, with {student} and {lesson} in it"),
+    ] = "",
+) -> None:
+    """Write a short message for each student, for your mailer; nothing is sent.
+
+    An .eml file each and a CSV file for a mail merge, in build/summaries. Exit code 1
+    if somebody gets none, which stderr says.
+    """
+    from autograder.commands import gradebook
+    from autograder.gradebook.summaries import Delivery
+
+    delivery = Delivery(sender, link, attach)
+    raise typer.Exit(gradebook.summaries(Course.here(), lesson, student, delivery))
+
+
 @commands.command("report", rich_help_panel=PANEL)
 def report_command(
     lesson: Lesson,

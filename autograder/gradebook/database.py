@@ -353,6 +353,14 @@ class Gradebook:
                 batch.write()
         return datetime.fromisoformat(opened.due) + timedelta(seconds=seconds)
 
+    def due(self, lesson: str) -> datetime | None:
+        """Return a lesson's due date, in UTC; None if it has none."""
+        if not self._is_made():
+            raise not_opened_error(lesson)
+        with connect(self.path) as connection:
+            due = find_opened_lesson(connection, lesson).due
+        return datetime.fromisoformat(due) if due else None
+
     def grades(
         self, lesson: str, students: Sequence[str] | None = None
     ) -> dict[str, StudentGrades]:
