@@ -136,7 +136,7 @@ def summaries(course: Course, lesson: str, student: str, delivery: Delivery) -> 
         course,
         name,
         grades,
-        gradebook.due(name),
+        gradebook.due_dates(name, [*grades]),
         delivery,
         left_out.append,
         whole_class=not student,

@@ -44,6 +44,7 @@ from autograder.gradebook.settings import course_id, database_path
 from autograder.gradebook.writing import (
     GradebookBatch,
     GradebookEntry,
+    awaited_extensions,
     student_id_fault,
 )
 from autograder.grading.release import load_release
@@ -353,13 +354,23 @@ class Gradebook:
                 batch.write()
         return datetime.fromisoformat(opened.due) + timedelta(seconds=seconds)
 
-    def due(self, lesson: str) -> datetime | None:
-        """Return a lesson's due date, in UTC; None if it has none."""
+    def due_dates(self, lesson: str, students: Sequence[str]) -> dict[str, datetime]:
+        """Return until when those have time who have not handed in, in UTC.
+
+        Without a due date there is none for anybody.
+        """
         if not self._is_made():
             raise not_opened_error(lesson)
         with connect(self.path) as connection:
-            due = find_opened_lesson(connection, lesson).due
-        return datetime.fromisoformat(due) if due else None
+            opened = find_opened_lesson(connection, lesson)
+            if not opened.due:
+                return {}
+            extensions = awaited_extensions(connection, opened, students)
+        due = datetime.fromisoformat(opened.due)
+        return {
+            student: due + timedelta(seconds=extensions.get(student, 0.0))
+            for student in students
+        }
 
     def grades(
         self, lesson: str, students: Sequence[str] | None = None

@@ -37,7 +37,7 @@ class Grade:
     manual : a person's points, entered in formgrader, which count instead
     extra : extra credit, which a person has added
     comment : what a person has written to the student
-    needs_review : whether a person is to decide about it, and has not done so
+    needs_manual_grade : whether a person is to look at it, as formgrader shows
     """
 
     exercise: str
@@ -46,7 +46,7 @@ class Grade:
     manual: float | None = None
     extra: float | None = None
     comment: str = ""
-    needs_review: bool = False
+    needs_manual_grade: bool = False
 
     @property
     def points(self) -> float:
@@ -118,6 +118,16 @@ class StudentGrades:
     def max_points(self) -> float:
         """Points that could be earned."""
         return float(sum(each.max_points for each in self.exercises))
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person has given points."""
+        return any(each.manual is not None or each.extra for each in self.exercises)
+
+    @property
+    def needs_manual_grade(self) -> bool:
+        """Whether a person is to look at an exercise."""
+        return any(each.needs_manual_grade for each in self.exercises)
 
 
 # In this order of the tables every row is found by an index: a few students of many
@@ -278,10 +288,11 @@ def _graded(
         if comment:
             comments[student, exercises[cell]] = comment
     grades: dict[str, dict[str, Grade]] = defaultdict(dict)
-    columns = "g.cell_id, g.auto_score, g.manual_score, g.extra_credit, "
-    columns += "g.needs_manual_grade"
+    columns = (
+        "g.cell_id, g.auto_score, g.manual_score, g.extra_credit, g.needs_manual_grade"
+    )
     rows = submission_rows(connection, lesson, students, columns, "grade")
-    for student, cell, auto, manual, extra, needs_review in rows:
+    for student, cell, auto, manual, extra, review in rows:
         if cell not in ungraded:
             continue  # dropped
         comment = comments.get((student, ungraded[cell].exercise), "")
@@ -291,7 +302,7 @@ def _graded(
             manual=manual,
             extra=extra,
             comment=comment,
-            needs_review=bool(needs_review),
+            needs_manual_grade=bool(review),
         )
     return grades
 

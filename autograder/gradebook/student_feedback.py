@@ -294,7 +294,7 @@ def _exercises(
             _summary(judged),
             _by_hand(grade),
             visible(grade.comment),
-            grade.needs_review,
+            grade.needs_manual_grade,
             is_unwritten,
             verdicts_of(answer) if answer else None,
             bool(answer and (answer.diagnosis or answer.blamed)),

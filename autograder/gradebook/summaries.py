@@ -9,7 +9,7 @@ quoted. Headers come from the gradebook, and no line end gets into them.
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -80,7 +80,7 @@ def write_summaries(
     course: Course,
     lesson: str,
     grades: Mapping[str, StudentGrades],
-    due: datetime | None,
+    due: Mapping[str, datetime],
     delivery: Delivery,
     on_left_out: Callable[[str], None] = print,
     *,
@@ -89,7 +89,7 @@ def write_summaries(
     """Write a class's messages and the CSV file of them; return their paths.
 
     grades : by student, as the gradebook has them; those without a submission too
-    due : the lesson's due date, in UTC
+    due : by student, until when there is time to hand in, in UTC
     on_left_out : is called with a sentence for each student who gets no message
     whole_class : whether the folder is to hold no other messages afterwards, since an
         old one could be sent; otherwise the CSV file stays, too
@@ -102,7 +102,9 @@ def write_summaries(
     try:
         for student, person in grades.items():
             try:
-                summary = student_summary(course, lesson, person, due, delivery)
+                summary = student_summary(
+                    course, lesson, person, due.get(student), delivery
+                )
                 message = as_message(summary, lesson, delivery.sender)
             except NoFeedback as error:
                 on_left_out(str(error))
@@ -255,9 +257,7 @@ def _nothing_handed_in(
 ) -> list[str]:
     parts = [f"nothing has come in from you for {_in_a_sentence(lesson)} so far."]
     if due:
-        own = due + timedelta(hours=person.extension_hours)
-        extended = ", with your extension" if person.extension_hours else ""
-        parts.append(f"The due date is {own:%Y-%m-%d %H:%M} UTC{extended}.")
+        parts.append(f"You have time until {due:%Y-%m-%d %H:%M} UTC.")
     parts.append(
         "If you have handed it in, answer this message and attach the notebook, so "
         "that we can find out where it went."

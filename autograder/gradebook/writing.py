@@ -238,13 +238,20 @@ def read_stored(
     columns = "g.cell_id, g.id, g.auto_comment"
     for student, cell, name, comment in rows(columns, "comment"):
         stored[student].comments[cell] = (name, comment)
-    if connection.execute(
-        "SELECT 1 FROM sqlite_master WHERE name = 'awaited_extension'"
-    ).fetchone():
-        values = json.dumps(students), lesson.assignment
-        for student, seconds in connection.execute(READ_AWAITED, values):
-            stored[student].awaited = seconds
+    for student, seconds in awaited_extensions(connection, lesson, students).items():
+        stored[student].awaited = seconds
     return stored
+
+
+def awaited_extensions(
+    connection: sqlite3.Connection, lesson: OpenedLesson, students: Sequence[str]
+) -> dict[str, float]:
+    """Return the extensions, in seconds, of those who have handed in nothing yet."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'awaited_extension'"
+    if not connection.execute(query).fetchone():
+        return {}
+    values = json.dumps(students), lesson.assignment
+    return dict(connection.execute(READ_AWAITED, values).fetchall())
 
 
 class GradebookBatch:

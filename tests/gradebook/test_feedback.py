@@ -196,7 +196,9 @@ def test_exercises_that_do_not_count_are_named():
 
 
 def test_points_are_not_final_before_a_persons_decision():
-    html = page(grades_of(change={"softmax": {"needs_review": True, "auto": 3.0}}))
+    html = page(
+        grades_of(change={"softmax": {"needs_manual_grade": True, "auto": 3.0}})
+    )
     assert "Not final yet: a person is going to decide about softmax." in html.text
     assert "so far" in html.text and "so far" not in page().text
 
