@@ -4,9 +4,9 @@ The whole explanation is on the feedback pages.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from rich import box
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.checking.result import ExerciseResult
+from autograder.gradebook.grades import StudentGrades
 from autograder.grading.result import SubmissionResult
 
 BROKEN_FILE = "broken file: {}"
@@ -34,6 +35,7 @@ class AnswerDiagnosis:
     """
 
     student: str
+    lesson: str
     exercise: str
     points: float
     max_points: float
@@ -50,7 +52,9 @@ def diagnoses_of(result: SubmissionResult) -> Iterator[AnswerDiagnosis]:
     for each in result.exercises:
         diagnosis = reason or in_words(each) or None
         points = each.points, each.max_points
-        yield AnswerDiagnosis(result.student, each.exercise, *points, diagnosis)
+        yield AnswerDiagnosis(
+            result.student, result.lesson, each.exercise, *points, diagnosis
+        )
 
 
 def in_words(exercise: ExerciseResult) -> str:
@@ -82,51 +86,38 @@ def _failure(exercise: ExerciseResult) -> str:
     return next((STOPPED[status] for status in in_order), "no known misconception")
 
 
-def print_class(
-    console: Console, title: str, diagnoses: Sequence[AnswerDiagnosis]
+def print_term(
+    console: Console,
+    grades: Mapping[str, Mapping[str, StudentGrades]],
+    diagnoses: Sequence[AnswerDiagnosis],
 ) -> None:
-    """Print the class as a table, a line per student and answer that is not right."""
-    table = Table(
-        title=title,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
+    """Print the class as a table: a line per student, a column per lesson.
+
+    grades : by lesson and student
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("student", no_wrap=True)
+    for lesson in grades:
+        table.add_column(lesson[:2], justify="right", no_wrap=True)
     table.add_column("total", justify="right", no_wrap=True)
-    table.add_column("exercise", no_wrap=True)
-    table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what was diagnosed", overflow="fold")
-    for student, group in groupby(diagnoses, key=lambda each: each.student):
-        for index, row in enumerate(rows_of([*group])):
-            table.add_row("" if index else student, *map(escape, row))
+    for student, *row in rows_of(grades, diagnoses):
+        table.add_row(escape(student), *map(escape, row))
     console.print(table, width=min(console.width, MAX_WIDTH))
 
 
-def rows_of(diagnoses: Sequence[AnswerDiagnosis]) -> list[tuple[str, str, str, str]]:
-    """Return a student's rows: total, exercise, points and diagnosis.
-
-    Exercises next to each other with the same diagnosis share a row; right ones have
-    none, unless all are right.
-    """
-    total = _points(diagnoses)
-    rows = []
-    for words, group in groupby(diagnoses, key=lambda each: each.diagnosis):
-        same = [*group]
-        if words is not None:
-            rows.append((_names(same, len(diagnoses)), _points(same), words))
-    if not rows:
-        rows = [("all", total, "right")]
-    return [("" if index else total, *row) for index, row in enumerate(rows)]
-
-
-def _names(diagnoses: Sequence[AnswerDiagnosis], n_exercises: int) -> str:
-    if len(diagnoses) == 1:
-        return diagnoses[0].exercise
-    return "all" if len(diagnoses) == n_exercises else f"{len(diagnoses)} exercises"
-
-
-def _points(diagnoses: Sequence[AnswerDiagnosis]) -> str:
-    points = sum(each.points for each in diagnoses)
-    return f"{points:g}/{sum(each.max_points for each in diagnoses):g}"
+def rows_of(
+    grades: Mapping[str, Mapping[str, StudentGrades]],
+    diagnoses: Sequence[AnswerDiagnosis],
+) -> Iterator[list[str]]:
+    """Yield students' rows: name, points of each lesson, total, diagnoses."""
+    words = defaultdict[str, list[str]](list)
+    for each in diagnoses:
+        if each.diagnosis and each.points < each.max_points:
+            words[each.student].append(each.diagnosis.partition(":")[0])
+    for student, first in next(iter(grades.values())).items():
+        name = f"{first.first_name} {first.last_name}".strip() or student
+        own = [of_class[student] for of_class in grades.values()]
+        points = [f"{each.points:g}" if each.submitted else "–" for each in own]
+        total = f"{sum(each.points for each in own):g}"
+        yield [name, *points, total, ", ".join(dict.fromkeys(words[student]))]

@@ -1,14 +1,15 @@
-"""The instructor's path on a sample class, from the release to the files for an LMS.
+"""The instructor's path through a term, from the roster to the files for an LMS.
 
 Everything happens in a course folder of its own, with its own journal and gradebook;
-the repository's gradebook and submissions are never touched.
+the repository's gradebook and submissions are never touched. Each file is where the
+command of the same name would put it.
 """
 
 import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,17 +18,24 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.dashboard.page import write_report
-from autograder.demo.diagnoses import AnswerDiagnosis, diagnoses_of, print_class
-from autograder.demo.sample_class import (
-    LESSON,
-    SampleStudent,
-    make_folder,
-    sample_class,
+from autograder.demo.diagnoses import AnswerDiagnosis, diagnoses_of, print_term
+from autograder.demo.sample_term import (
+    DUE,
+    EXTENSIONS,
+    LESSONS,
+    NAMES,
+    ROSTER,
+    make_term,
 )
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.gradebook.feedback import write_feedback
+from autograder.gradebook.grades import StudentGrades
+from autograder.gradebook.roster import read_roster
 from autograder.gradebook.service import GradeRecords
+from autograder.gradebook.settings import course_id
+from autograder.gradebook.sheets import ExportFormat
+from autograder.gradebook.summaries import Delivery, write_summaries
 from autograder.grading import classroom
 from autograder.grading.identity import course_seed
 from autograder.grading.journal import Journal
@@ -37,73 +45,113 @@ from autograder.grading.verdicts import Verdicts
 from autograder.grading.workers import Settings, Workers
 
 INTERRUPTED = 130  # the exit code that shells give to Ctrl-C
-TABLES = {"csv": "grades.csv", "canvas": "canvas.csv", "moodle": "moodle.csv"}
-DASHBOARD, DATA = "dashboard.html", "class.json"
+SENDER = "Ada Lovelace <ada@example.org>"
+TABLES: tuple[ExportFormat, ...] = ("csv", "canvas", "moodle")
+DATA = "class.json"
 FORMGRADER = "cd {folder} && {jupyter} lab --LabApp.default_url=/formgrader"
 UNSAFE = (
     "There is no sandbox here (`autograder grade 01` says why). The sample class is "
     "the course's own, so it is graded without one."
 )
+# What to open, and the command that makes it in a course of yours.
+GUIDE = (
+    ("{report}", "the class at a glance: begin here", "report 01"),
+    ("{page}", "a student's page", "feedback 01"),
+    ("{message}", "a message for a mailer", "summaries 01"),
+    ("build/summaries/{lesson}.csv", "all messages, for a mail merge", ""),
+    (
+        "build/export/csv.csv",
+        "points by exercise, and totals",
+        "export --drop-lowest 1",
+    ),
+    ("build/export/canvas.csv", "totals, as Canvas imports them", "export --to canvas"),
+    ("build/export/moodle.csv", "totals, as Moodle imports them", "export --to moodle"),
+    (ROSTER, "the class's roster", f"roster {ROSTER}"),
+    ("submitted/", "what was handed in", "grade 01"),
+    ("gradebook.db, autograded/", "for nbgrader and formgrader", ""),
+    (DATA, "each answer's points and diagnosis", ""),
+)
 
 
 def demo(course: Course, console: Console | None = None) -> int:
-    """Grade the sample class in ``build/demo``, print it, and return the exit code."""
+    """Grade a term in ``build/demo``, print it, and return the exit code."""
     console = console or Console()
     folder = course.root / "build" / "demo"
-    students = sample_class()
-    console.print(f"A sample class of {len(students)} for {LESSON} …")
+    console.print(f"A class of {len(NAMES)}, a term of {len(LESSONS)} lessons …")
     try:
-        diagnoses = grade_class(course, folder, students, console)
+        diagnoses, grades = grade_term(course, folder, console)
     except KeyboardInterrupt:
         console.print("Stopped: call it again, and the demo starts over.")
         return INTERRUPTED
-    print_class(console, f"{LESSON}: the class", diagnoses)
-    _print_files(console, course, folder)
+    print_term(console, grades, diagnoses)
+    _print_guide(console, course, folder)
     return 0
 
 
-def grade_class(
-    course: Course,
-    folder: Path,
-    students: Sequence[SampleStudent],
-    console: Console,
-) -> list[AnswerDiagnosis]:
-    """Make a course folder, take a class through it, and return the diagnoses.
+def grade_term(
+    course: Course, folder: Path, console: Console
+) -> tuple[list[AnswerDiagnosis], dict[str, dict[str, StudentGrades]]]:
+    """Make a course folder and take a class through a term.
 
     folder : where the course folder is made; an earlier one is replaced
+
+    Returns what each answer got, and the grades by lesson and student.
     """
-    make_folder(course, folder, students)
+    make_term(course, folder)
     own = Course(folder)
-    results = grade(own, console)
-    _write_pages(own, results)
-    diagnoses = [each for result in results for each in diagnoses_of(result)]
+    gradebook = Gradebook(own)
+    gradebook.enter_people(read_roster(folder / ROSTER))
+    results = {}
+    for lesson in LESSONS:
+        gradebook.open_lesson(lesson)
+        _set_due_date(own, gradebook, lesson)
+        results[lesson] = grade(own, lesson, console)
+    grades = {lesson: gradebook.grades(lesson) for lesson in LESSONS}
+    _write_pages(own, gradebook, grades, results)
+    diagnoses = [
+        each
+        for of_lesson in results.values()
+        for result in of_lesson
+        for each in diagnoses_of(result)
+    ]
     text = json.dumps([vars(each) for each in diagnoses], indent=1, ensure_ascii=False)
     write_atomically(folder / DATA, text + "\n")
-    return diagnoses
+    return diagnoses, grades
 
 
-def grade(course: Course, console: Console) -> list[SubmissionResult]:
-    """Grade the class of a demo's folder; return the results, sorted by student.
+def _set_due_date(course: Course, gradebook: Gradebook, lesson: str) -> None:
+    """Set it as ``nbgrader db assignment add`` does, and extend it for some."""
+    from nbgrader.api import Gradebook as NbgraderGradebook  # a second of imports
+
+    database = f"sqlite:///{gradebook.path}"
+    with NbgraderGradebook(database, course_id(course)) as book:
+        book.update_or_create_assignment(lesson, duedate=DUE[lesson])
+    for (student, of_lesson), longer in EXTENSIONS.items():
+        if of_lesson == lesson:
+            gradebook.extend(lesson, student, longer.total_seconds())
+
+
+def grade(course: Course, lesson: str, console: Console) -> list[SubmissionResult]:
+    """Grade a lesson of a demo's folder; return the results, sorted by student.
 
     Raises ``CourseError`` if something could not be graded or written.
     """
-    Gradebook(course).open_lesson(LESSON)
     try:
-        return _grade(course, console)
+        return _grade(course, lesson, console)
     except NoSandbox:
         console.print(UNSAFE, highlight=False)
-        return _grade(course, console, isolated=False)
+        return _grade(course, lesson, console, isolated=False)
 
 
 def _grade(
-    course: Course, console: Console, *, isolated: bool = True
+    course: Course, lesson: str, console: Console, *, isolated: bool = True
 ) -> list[SubmissionResult]:
     """Grade as ``autograder grade`` does, but report it in one bar."""
-    students = classroom.chosen_students(course, LESSON)
+    students = classroom.chosen_students(course, lesson)
     jobs = classroom.default_jobs()
-    settings = Settings(LESSON, course_seed(course), jobs, isolated)
+    settings = Settings(lesson, course_seed(course), jobs, isolated)
     with Journal(course) as journal:
-        records = GradeRecords(course, LESSON, journal, Gradebook(course))
+        records = GradeRecords(course, lesson, journal, Gradebook(course))
         verdicts = Verdicts(course, settings, journal)
         with Workers(course, settings) as workers, _progress(console) as progress:
             each_graded = verdicts.each(students, workers.each)
@@ -114,7 +162,7 @@ def _grade(
         records.flush()
         if records.fault:
             raise CourseError(records.fault)
-        return journal.results(LESSON)
+        return journal.results(lesson)
 
 
 def _progress(console: Console) -> Progress:
@@ -128,15 +176,28 @@ def _progress(console: Console) -> Progress:
     )
 
 
-def _write_pages(course: Course, results: Sequence[SubmissionResult]) -> None:
-    """Write what is made of a graded class: feedback, dashboard, tables."""
-    grades = Gradebook(course).grades(LESSON)
-    write_feedback(course, LESSON, None, grades, on_left_out=_refuse)
-    write_report(course, LESSON, course.root / DASHBOARD, grades=grades)
-    by_lesson = {LESSON: results}
-    for table, name in TABLES.items():
-        path = course.root / name
-        export(course, [LESSON], table, path, results=by_lesson, on_left_out=_refuse)
+def _write_pages(
+    course: Course,
+    gradebook: Gradebook,
+    grades: Mapping[str, Mapping[str, StudentGrades]],
+    results: Mapping[str, Sequence[SubmissionResult]],
+) -> None:
+    """Write what is made of a graded term: pages, messages, tables."""
+    for lesson, of_class in grades.items():
+        due = gradebook.due_dates(lesson, [*of_class])
+        write_feedback(course, lesson, None, of_class, on_left_out=_refuse)
+        write_summaries(course, lesson, of_class, due, Delivery(SENDER), _refuse)
+        write_report(course, lesson, grades=of_class)
+    for table in TABLES:
+        export(
+            course,
+            LESSONS,
+            table,
+            results=results,
+            n_drop=1,
+            on_note=lambda sentence: None,
+            on_left_out=_refuse,
+        )
 
 
 def _refuse(sentence: str) -> NoReturn:
@@ -144,20 +205,23 @@ def _refuse(sentence: str) -> NoReturn:
     raise CourseError(sentence)
 
 
-def _print_files(console: Console, course: Course, folder: Path) -> None:
-    files = {
-        DASHBOARD: "the class at a glance: open this first",
-        "feedback/": "a page for each student",
-        "gradebook.db": "the grades, for nbgrader and formgrader",
-        "autograded/": "each notebook with its verdicts, for formgrader",
-        "grades.csv": "points by exercise, for a spreadsheet",
-        "canvas.csv": "totals, as Canvas imports them",
-        "moodle.csv": "totals, as Moodle imports them",
-        DATA: "the table above as data",
+def _print_guide(console: Console, course: Course, folder: Path) -> None:
+    student, lesson = "gudrun", LESSONS[0]
+    paths = {
+        "lesson": lesson,
+        "report": f"build/report/{lesson}.html",
+        "page": f"feedback/{student}/{lesson}/{lesson}.html",
+        "message": f"build/summaries/{lesson}/{student}.eml",
     }
-    console.print(f"In {course.relative(folder)}:")
-    for name, what in files.items():
-        console.print(f"  {name:16}{what}", highlight=False)
+    console.print(
+        f"In {course.relative(folder)}, a course folder like yours, and the command "
+        "behind each:",
+        highlight=False,
+    )
+    for path, what, command in GUIDE:
+        made_by = f" (autograder {command})" if command else ""
+        line = f"  {path.format(**paths)}\n      {what}{made_by}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print("To see it in formgrader:")
     command = _formgrader(course, folder)
     console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)

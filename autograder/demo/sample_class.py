@@ -1,8 +1,9 @@
-"""The demo's course folder: the lesson, the configuration and the class's submissions.
+"""The demo's course folder: its lessons and settings, and what is handed in for one.
 
 It is a course folder like any other, so each command works in it. The students are
-invented. Their wrong answers are misconceptions of the exercises, so no wrong code is
-kept twice; what no misconception stands for is written out here.
+invented; who they are, and the rest of their term, is in ``sample_term``. Their wrong
+answers are misconceptions of the exercises, so no wrong code is kept twice; what no
+misconception stands for is written out here.
 """
 
 import ast
@@ -145,61 +146,63 @@ class SampleStudent:
 def sample_class() -> list[SampleStudent]:
     """Return the whole class, in the order of the names."""
     return [
-        SampleStudent("amara", _right_answers()),
-        _with_misconceptions("bjarne", scaled_scores="no_scale"),
-        _with_misconceptions(
+        SampleStudent("amara", right_answers()),
+        with_misconceptions("bjarne", scaled_scores="no_scale"),
+        with_misconceptions(
             "chiyo",
             scaled_scores="divided_by_d_k",
             attention_step_by_step="softmax_of_unscaled",
         ),
-        _with_misconceptions("dario", softmax="no_max_subtraction"),
-        _with_misconceptions("elif", attention="softmax_over_queries"),
-        _with_misconceptions(
+        with_misconceptions("dario", softmax="no_max_subtraction"),
+        with_misconceptions("elif", attention="softmax_over_queries"),
+        with_misconceptions(
             "farid",
             similarity_attention="rows_of_x_mixed",
             softmax_jacobian="diagonal_only",
         ),
-        _with_misconceptions(
+        with_misconceptions(
             "gudrun",
             scaled_scores="no_scale",  # like bjarne: misconceptions are ranked
             additive_scores="no_tanh",
             bilinear_scores="w_transposed",
         ),
         # All that calls this softmax is right by itself.
-        _with_misconceptions("hamid", softmax="keepdims_missing_in_the_sum"),
+        with_misconceptions("hamid", softmax="keepdims_missing_in_the_sum"),
         SampleStudent("ines", _first_half()),
         SampleStudent("jomo", {}),
         SampleStudent(
             "kalea",
-            _right_answers(
+            right_answers(
                 bilinear_scores=BILINEAR_THAT_STOPS,
                 additive_scores=ADDITIVE_THAT_DOES_NOT_PARSE,
             ),
         ),
-        SampleStudent("lior", _right_answers(softmax=SOFTMAX_WITH_WARNINGS)),
+        SampleStudent("lior", right_answers(softmax=SOFTMAX_WITH_WARNINGS)),
         SampleStudent(
             "mirela",
-            _right_answers(
+            right_answers(
                 scaled_scores=SCORES_WITH_HELPER,
                 attention=ATTENTION_WITH_HELPER,
             ),
             own_cells={"scaled_scores": HELPER},
         ),
-        SampleStudent("nuru", _right_answers(), as_saved=_on_windows),
-        SampleStudent("orla", _right_answers(attention=COURSE_VERSION)),
-        SampleStudent("pavel", _right_answers(), as_saved=_cut_off),
+        SampleStudent("nuru", right_answers(), as_saved=_on_windows),
+        SampleStudent("orla", right_answers(attention=COURSE_VERSION)),
+        SampleStudent("pavel", right_answers(), as_saved=cut_off),
     ]
 
 
-def _with_misconceptions(student: str, **misconceptions: str) -> SampleStudent:
+def with_misconceptions(
+    student: str, lesson: str = LESSON, **misconceptions: str
+) -> SampleStudent:
     """Return a student with these misconceptions; all other answers are right."""
     wrong = {name: wrong_answer(name, each) for name, each in misconceptions.items()}
-    return SampleStudent(student, _right_answers(**wrong))
+    return SampleStudent(student, right_answers(lesson, **wrong))
 
 
-def _right_answers(**others: str) -> dict[str, str]:
+def right_answers(lesson: str = LESSON, **others: str) -> dict[str, str]:
     """Return right answers to all exercises, except where others are passed."""
-    right = {each.name: right_answer(each.name) for each in exercises_of(LESSON)}
+    right = {each.name: right_answer(each.name) for each in exercises_of(lesson)}
     return right | others
 
 
@@ -213,7 +216,7 @@ def _on_windows(text: str) -> str:
     return text.replace("\\n", "\\r\\n").replace("\n", "\r\n")
 
 
-def _cut_off(text: str) -> str:
+def cut_off(text: str) -> str:
     return text[: 2 * len(text) // 3]
 
 
@@ -227,22 +230,26 @@ c.CourseDirectory.db_url = f"sqlite:///{Path(__file__).resolve().parent}/gradebo
 
 
 def make_folder(
-    course: Course, folder: Path, students: Sequence[SampleStudent]
+    course: Course,
+    folder: Path,
+    students: Sequence[SampleStudent],
+    lessons: Sequence[str] = (LESSON,),
 ) -> None:
-    """Make a course folder with the lesson and the students' submissions.
+    """Make a course folder with lessons and the students' submissions for the first.
 
     folder : an earlier one is replaced
     """
-    for path in (course.teacher(LESSON), course.learner(LESSON)):
-        if not path.is_file():
-            raise CourseError(
-                f"{course.relative(path)} is missing: run `make build` first, which "
-                "makes the notebooks"
-            )
+    for lesson in lessons:
+        for path in (course.teacher(lesson), course.learner(lesson)):
+            if not path.is_file():
+                raise CourseError(
+                    f"{course.relative(path)} is missing: run `make build` first, "
+                    "which makes the notebooks"
+                )
     try:
         if folder.exists():
             shutil.rmtree(folder)
-        _copy_lesson(course, folder)
+        _copy_lessons(course, folder, lessons)
     except OSError as error:
         raise CourseError(
             f"{error.filename or folder} cannot be written or replaced "
@@ -253,8 +260,9 @@ def make_folder(
         submit(folder, LESSON, learner, student)
 
 
-def _copy_lesson(course: Course, folder: Path) -> None:
-    paths = (course.source(LESSON), course.teacher(LESSON), course.learner(LESSON))
+def _copy_lessons(course: Course, folder: Path, lessons: Sequence[str]) -> None:
+    homes = (course.source, course.teacher, course.learner)
+    paths = (home(lesson) for lesson in lessons for home in homes)
     for path in filter(Path.is_file, paths):
         target = folder / path.relative_to(course.root)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -264,14 +272,21 @@ def _copy_lesson(course: Course, folder: Path) -> None:
 
 
 def submit(
-    folder: Path, lesson: str, learner: NotebookNode, student: SampleStudent
+    folder: Path,
+    lesson: str,
+    learner: NotebookNode,
+    student: SampleStudent,
+    file_name: str = "",
 ) -> Path:
     """Write a student's submission to where nbgrader collects it; return its path.
 
     learner : the learner's notebook, which stays as it is
+    file_name : the lesson's name, if the student has not changed it
     """
     text = student.as_saved(nbformat.writes(answered_notebook(learner, student)))
-    path = folder / "submitted" / student.name / lesson / f"{lesson}.ipynb"
+    path = (
+        folder / "submitted" / student.name / lesson / (file_name or f"{lesson}.ipynb")
+    )
     path.parent.mkdir(parents=True)
     path.write_bytes(text.encode())  # write_text would change the line ends
     return path

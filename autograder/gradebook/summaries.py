@@ -257,7 +257,7 @@ def _nothing_handed_in(
 ) -> list[str]:
     parts = [f"nothing has come in from you for {_in_a_sentence(lesson)} so far."]
     if due:
-        parts.append(f"You have time until {due:%Y-%m-%d %H:%M} UTC.")
+        parts.append(f"Your due date is {due:%Y-%m-%d %H:%M} UTC.")
     parts.append(
         "If you have handed it in, answer this message and attach the notebook, so "
         "that we can find out where it went."
