@@ -1,4 +1,4 @@
-"""The sample class, graded by the engine: points, diagnoses, files, and failures."""
+"""The sample term, graded by the engine: points, diagnoses, files, and failures."""
 
 import csv
 import html
@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from email import message_from_bytes
+from email.policy import default
 from io import StringIO
 from pathlib import Path
 
@@ -31,10 +33,10 @@ from autograder.demo.diagnoses import (
     AnswerDiagnosis,
     diagnoses_of,
     in_words,
-    print_class,
+    print_term,
     rows_of,
 )
-from autograder.demo.run import grade_class
+from autograder.demo.run import grade_term
 from autograder.demo.sample_class import (
     LESSON,
     SampleStudent,
@@ -44,13 +46,28 @@ from autograder.demo.sample_class import (
     submit,
     wrong_answer,
 )
+from autograder.demo.sample_term import (
+    BROKEN,
+    LESSONS,
+    NAMES,
+    NOT_HANDED_IN,
+    ONE,
+    THREE,
+    TWO,
+    people,
+    submissions,
+)
+from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.settings import database_path
 from autograder.grading.result import SubmissionResult
 from autograder.grading.sandbox import NoSandbox
+from autograder.system import find_browser
+from tests.browser import page_of
 from tests.processes import InterruptibleProcess
 
 COURSE = Course.here()
 CLASS = {student.name: student for student in sample_class()}
+HANDED_IN = sorted(each.name for each in submissions(LESSON))
 LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
 EXERCISES = {exercise.name for exercise in exercises_of(LESSON)}
 MISCONCEPTIONS = {
@@ -77,13 +94,17 @@ MISCONCEPTIONS = {
 class GradedClass:
     """The course folder after the demo, and how to look into it."""
 
-    def __init__(self, folder, diagnoses):
+    def __init__(self, folder, diagnoses, grades):
         self.folder = folder
         self.diagnoses = diagnoses
+        self.grades = grades
         self.data = json.loads((folder / "class.json").read_text(encoding="utf-8"))
 
-    def of(self, student):
-        return {r["exercise"]: r for r in self.data if r["student"] == student}
+    def of(self, student, lesson=LESSON):
+        rows = (
+            r for r in self.data if (r["student"], r["lesson"]) == (student, lesson)
+        )
+        return {row["exercise"]: row for row in rows}
 
     def notebook(self, step, student):
         return self.folder / step / student / LESSON / f"{LESSON}.ipynb"
@@ -93,8 +114,13 @@ class GradedClass:
         return path.read_text(encoding="utf-8")
 
     def table(self, name):
-        text = (self.folder / name).read_text(encoding="utf-8-sig")
-        return [*csv.DictReader(StringIO(text))]
+        path = self.folder / "build" / "export" / name
+        return [*csv.DictReader(StringIO(path.read_text(encoding="utf-8-sig")))]
+
+    def message(self, student, lesson=LESSON):
+        path = self.folder / "build" / "summaries" / lesson / f"{student}.eml"
+        message = message_from_bytes(path.read_bytes(), policy=default)
+        return " ".join(message.get_content().split())
 
 
 def belongings(root):
@@ -107,23 +133,25 @@ def belongings(root):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo") / "class"
+    folder = tmp_path_factory.mktemp("demo") / "a class"
     folder.mkdir()
     (folder / "of-an-earlier-demo").touch()
     before = belongings(COURSE.root)
-    diagnoses = grade_class(COURSE, folder, [*CLASS.values()], Console(file=StringIO()))
+    diagnoses, grades = grade_term(COURSE, folder, Console(file=StringIO()))
     assert belongings(COURSE.root) == before
     assert not (folder / "of-an-earlier-demo").exists()
-    return GradedClass(folder, diagnoses)
+    return GradedClass(folder, diagnoses, grades)
 
 
 @pytest.mark.sandbox
 def test_every_student_has_every_exercise_once(graded):
-    pairs = [(row["student"], row["exercise"]) for row in graded.data]
+    rows = [row for row in graded.data if row["lesson"] == LESSON]
     in_order = [cell.metadata.nbgrader.grade_id for cell in LEARNER.cells if _of(cell)]
-    assert pairs == [(s, e) for s in CLASS for e in in_order]
+    assert [(row["student"], row["exercise"]) for row in rows] == [
+        (student, exercise) for student in HANDED_IN for exercise in in_order
+    ]
     assert {*in_order} == EXERCISES
-    keys = {"student", "exercise", "points", "max_points", "diagnosis"}
+    keys = {"student", "lesson", "exercise", "points", "max_points", "diagnosis"}
     assert all({*row} == keys for row in graded.data)
 
 
@@ -203,7 +231,7 @@ def test_broken_file_costs_only_its_owner(graded):
 
 @pytest.mark.sandbox
 def test_grades_csv_has_totals_and_misconceptions(graded):
-    rows = graded.table("grades.csv")
+    rows = [row for row in graded.table("csv.csv") if row["student"] in CLASS]
     assert [row["student"] for row in rows] == [*CLASS]
     for row in rows:
         rows_of_student = graded.of(row["student"]).values()
@@ -223,7 +251,7 @@ def test_grades_csv_has_totals_and_misconceptions(graded):
     [("canvas.csv", "SIS Login ID"), ("moodle.csv", "Username")],
 )
 def test_lms_files_have_the_totals(graded, file, student):
-    rows = [row for row in graded.table(file) if row[student]]
+    rows = [row for row in graded.table(file) if row[student] in CLASS]
     totals = {row[student]: float(row[LESSON]) for row in rows}
     points = {name: [r["points"] for r in graded.of(name).values()] for name in CLASS}
     assert totals == {name: sum(each) for name, each in points.items()}
@@ -235,7 +263,8 @@ def test_gradebook_agrees_with_the_diagnoses(graded):
     with Gradebook(database, "attention") as gradebook:
         for row in graded.data:
             name, student = row["exercise"], row["student"]
-            grade = gradebook.find_grade(f"check_{name}", LESSON, LESSON, student)
+            lesson = row["lesson"]
+            grade = gradebook.find_grade(f"check_{name}", lesson, lesson, student)
             assert (grade.score, grade.max_score) == (row["points"], row["max_points"])
             assert grade.max_score == load(name).points
             review = "for review" in (row["diagnosis"] or "")
@@ -248,18 +277,19 @@ def test_feedback_pages_show_the_diagnosis(graded):
         for name, misconception in MISCONCEPTIONS.get(student, {}).items():
             assert diagnosis_of(name, misconception) in graded.page(student)
     assert "not written yet" in graded.page("jomo")
-    assert "all 8 claims hold" in graded.page("amara")
+    assert "all claims hold" in graded.page("amara")
     assert "ends in the middle" in graded.page("pavel")
 
 
 @pytest.mark.sandbox
 def test_dashboard_names_misconceptions_and_reviews(graded):
-    text = (graded.folder / "dashboard.html").read_text(encoding="utf-8")
+    path = graded.folder / "build" / "report" / f"{LESSON}.html"
+    text = path.read_text(encoding="utf-8")
     page = re.sub(r"<[^>]*>", "", text)
     for wrong in MISCONCEPTIONS.values():
         for name, misconception in wrong.items():
             assert misconception in page and diagnosis_of(name, misconception) in page
-    assert re.search(r"most frequent .* no_scale in .* 2 students", page)
+    assert "no_scale" in page
     assert "course_lib.attention.attention" in page and "ends in the middle" in page
 
 
@@ -276,46 +306,112 @@ def test_autograder_grade_knows_the_demo_as_graded(graded):
     command = [sys.executable, "-m", "autograder", "grade", "01"]
     done = subprocess.run(command, cwd=graded.folder, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"{len(CLASS)} of them as before" in done.stdout
+    assert f"{len(HANDED_IN)} of them as before" in done.stdout
 
 
 @pytest.mark.sandbox
-def test_table_names_every_misconception_in_80_columns(graded):
+def test_wrong_answers_of_the_term_are_all_named(graded):
+    words = {row["diagnosis"] for row in graded.data if row["points"] == 0}
+    assert not {"no known misconception", "stopped with NameError"} & words
+
+
+@pytest.mark.sandbox
+def test_term_has_each_kind_of_submission(graded):
+    grades = graded.grades
+    assert [*grades] == [*LESSONS] and all(
+        len(e) == len(NAMES) for e in grades.values()
+    )
+    for lesson in LESSONS:
+        missing = {s for s, each in grades[lesson].items() if not each.submitted}
+        assert missing == {s for s, of_lesson in NOT_HANDED_IN if of_lesson == lesson}
+    late = {(s, lesson) for lesson in LESSONS for s in grades[lesson]}
+    late = {pair for pair in late if grades[pair[1]][pair[0]].late_penalty}
+    assert late == {("kalea", TWO), ("dario", THREE)}
+    assert grades[TWO]["elif"].extension_hours == 48
+    assert grades[TWO]["pavel"].points == 38  # of the file that was renamed
+    (broken,) = BROKEN
+    assert grades[broken[1]][broken[0]].points == 0
+    amara = grades[ONE]["amara"]
+    assert (amara.first_name, amara.last_name) == ("Amara", "Okafor")
+    assert amara.email == "amara@students.example.org" and amara.section == "Monday"
+
+
+@pytest.mark.sandbox
+def test_everybody_gets_a_message(graded):
+    for lesson in LESSONS:
+        folder = graded.folder / "build" / "summaries" / lesson
+        assert {path.stem for path in folder.iterdir()} == {*graded.grades[lesson]}
+    assert "Hello Bjarne," in graded.message("bjarne")
+    assert "2 of 7 scaled_scores: Your numbers are the dot" in graded.message("bjarne")
+    assert "8.8 points are taken off" in graded.message("kalea", TWO)
+    assert "nothing has come in from you" in graded.message("ines", TWO)
+    assert "decide about attention" in graded.message("orla")
+    assert "could not be graded yet" in graded.message("pavel")
+
+
+@pytest.mark.sandbox
+def test_total_without_the_lowest_lesson_is_exported(graded):
+    rows = {row["student"]: row for row in graded.table("csv.csv")}
+    assert "02_self_attention" in "".join(rows["ines"].values())
+
+
+@pytest.mark.sandbox
+@pytest.mark.browser
+@pytest.mark.skipif(not find_browser(), reason="neither Chromium nor Chrome is here")
+@pytest.mark.parametrize("student", ["amara", "gudrun", "kalea", "jomo", "pavel"])
+def test_feedback_fits_on_one_sheet_of_paper(graded, student):
+    path = graded.notebook("feedback", student).with_suffix(".html")
+    with page_of(path.as_uri()) as tab:
+        sheets = re.findall(rb"/Type\s*/Page\b", tab.pdf(format="A4"))
+        assert len(sheets) == 1
+        for width in (360, 1280):
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.evaluate(
+                "document.querySelectorAll('details').forEach(d => d.open = 1)"
+            )
+            assert not tab.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def answer(student, lesson, points, words):
+    return AnswerDiagnosis(student, lesson, "softmax", points, 7.0, words)
+
+
+def test_rows_of_has_a_column_for_each_lesson():
+    def grades(student, points, **others):
+        exercises = (Grade("softmax", 7.0, auto=points),)
+        return StudentGrades(student, exercises, **others)
+
+    term = {
+        ONE: {
+            "amara": grades("amara", 7.0, first_name="Amara"),
+            "ben": grades("ben", 2.5),
+        },
+        TWO: {
+            "amara": grades("amara", 5.0),
+            "ben": StudentGrades("ben", (), 0.0, False),
+        },
+    }
+    diagnoses = [
+        answer("amara", ONE, 7.0, "softmax is to blame"),  # costs nothing
+        answer("amara", TWO, 5.0, "no_scale"),
+        answer("ben", ONE, 1.0, "broken file: [b] is empty"),
+        answer("ben", ONE, 1.5, "broken file: [b] is empty"),
+    ]
+    assert [*rows_of(term, diagnoses)] == [
+        ["Amara", "7", "5", "12", "no_scale"],
+        ["ben", "2.5", "–", "2.5", "broken file"],
+    ]
     out = StringIO()
-    print_class(Console(file=out, width=80), "The class", graded.diagnoses)
-    lines = out.getvalue().splitlines()
-    assert max(len(line) for line in lines) <= 80
-    for row in graded.data:
-        if row["diagnosis"] and "_" in row["diagnosis"].split(" ")[0]:
-            assert any(row["diagnosis"] in line for line in lines)
-    first = [line.split()[0] for line in lines if line.strip()]
-    assert [word for word in first if word in CLASS] == [*CLASS]
+    print_term(Console(file=out, width=60), term, [answer("ben", ONE, 0.0, "[b]")])
+    assert max(map(len, out.getvalue().splitlines())) <= 60
+    assert "[b]" in out.getvalue() and "/7" in out.getvalue()
 
 
-def test_rows_of_leaves_out_right_answers():
-    def diagnosis(name, points, words):
-        return AnswerDiagnosis("amara", name, points, 7.0, words)
-
-    assert rows_of([diagnosis("a", 7.0, None), diagnosis("b", 7.0, None)]) == [
-        ("14/14", "all", "14/14", "right")
-    ]
-    mixed = [
-        diagnosis("a", 7.0, None),
-        diagnosis("b", 2.5, "no_scale"),
-        diagnosis("c", 0.0, "not written yet"),
-        diagnosis("d", 0.0, "not written yet"),
-    ]
-    assert rows_of(mixed) == [
-        ("9.5/28", "b", "2.5/7", "no_scale"),
-        ("", "2 exercises", "0/14", "not written yet"),
-    ]
-
-
-def test_table_prints_brackets_as_they_are():
-    out = StringIO()
-    diagnosis = AnswerDiagnosis("amara", "softmax", 0.0, 8.0, "broken file: [b]")
-    print_class(Console(file=out, width=80), "The class", [diagnosis])
-    assert "broken file: [b]" in out.getvalue()
+def test_roster_and_ids_fit_together():
+    ids = [person.id for person in people()]
+    assert len({*ids}) == len(ids) == len(NAMES) and {*CLASS} < {*ids}
+    for lesson in LESSONS:
+        assert {each.name for each in submissions(lesson)} < {*ids}
 
 
 def judged(*statuses, **parts):
@@ -463,16 +559,15 @@ def test_folder_that_is_a_link_is_not_followed(tmp_path):
 def test_demo_without_a_sandbox_grades_and_says_so(monkeypatch):
     tried = []
 
-    def grade(course, console, *, isolated=True):
+    def grade(course, lesson, console, *, isolated=True):
         tried.append(isolated)
         if isolated:
             raise NoSandbox("submissions cannot be isolated on this machine")
         return ["graded"]
 
     monkeypatch.setattr(grading, "_grade", grade)
-    monkeypatch.setattr(grading.Gradebook, "open_lesson", lambda *_: [])
     out = StringIO()
-    assert grading.grade(COURSE, Console(file=out, width=200)) == ["graded"]
+    assert grading.grade(COURSE, LESSON, Console(file=out, width=200)) == ["graded"]
     assert tried == [True, False]
     assert out.getvalue().startswith("There is no sandbox here")
     assert out.getvalue().count("\n") == 1
@@ -480,7 +575,8 @@ def test_demo_without_a_sandbox_grades_and_says_so(monkeypatch):
 
 @pytest.mark.sandbox
 def test_ctrl_c_ends_the_demo_with_one_line(tmp_path):
-    empty_course(tmp_path, COURSE.teacher(LESSON), COURSE.learner(LESSON))
+    homes = (COURSE.teacher, COURSE.learner)
+    empty_course(tmp_path, *(home(lesson) for lesson in LESSONS for home in homes))
     with InterruptibleProcess(
         [sys.executable, "-m", "autograder", "demo"],
         cwd=tmp_path,
