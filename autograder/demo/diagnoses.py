@@ -97,8 +97,10 @@ def print_term(
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("student", no_wrap=True)
-    for lesson in grades:
-        table.add_column(lesson[:2], justify="right", no_wrap=True)
+    for lesson, of_class in grades.items():
+        most = max(each.max_points for each in of_class.values())
+        heading = f"{lesson[:2]}\n/{most:g}"
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("total", justify="right", no_wrap=True)
     table.add_column("what was diagnosed", overflow="fold")
     for student, *row in rows_of(grades, diagnoses):

@@ -59,11 +59,7 @@ GUIDE = (
     ("{page}", "a student's page", "feedback 01"),
     ("{message}", "a message for a mailer", "summaries 01"),
     ("build/summaries/{lesson}.csv", "all messages, for a mail merge", ""),
-    (
-        "build/export/csv.csv",
-        "points by exercise, and totals",
-        "export --drop-lowest 1",
-    ),
+    ("build/export/csv.csv", "points and totals", "export --drop-lowest 1"),
     ("build/export/canvas.csv", "totals, as Canvas imports them", "export --to canvas"),
     ("build/export/moodle.csv", "totals, as Moodle imports them", "export --to moodle"),
     (ROSTER, "the class's roster", f"roster {ROSTER}"),

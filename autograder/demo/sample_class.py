@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -70,11 +71,13 @@ def additive_scores(q, k, w_q, w_k, v)
 COURSE_VERSION = "from course_lib.attention import attention"
 
 
+@cache  # a class answers many times
 def right_answer(name: str) -> str:
     """Return the source of an exercise's reference."""
     return inspect.getsource(load(name).reference).rstrip("\n")
 
 
+@cache
 def wrong_answer(name: str, misconception: str) -> str:
     """Return the source of a misconception under the exercise's name.
 

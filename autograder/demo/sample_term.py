@@ -75,7 +75,7 @@ IN_TURNS: dict[str, tuple[dict[str, str], ...]] = {
         {"project": "one_matrix_for_all"},
         {},
         {
-            "self_attention": "softmax_over_queries",
+            "self_attention": "divided_by_root_of_d_model",
             "equivariance_gap": "result_not_permuted",
         },
         {"self_attention_gradients": "scale_forgotten"},

@@ -15,6 +15,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
+from urllib.parse import quote
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.gradebook.feedback import feedback_page
@@ -35,6 +36,7 @@ from autograder.grading.submission import SUBMITTED, read_secret
 
 WIDTH = 78  # columns of a message
 COLUMNS = ("id", "first_name", "last_name", "email", "status", "subject", "body")
+BOUNDARY = "=_of-a-summary"  # no encoded part can hold it; always the same bytes
 TRY_AGAIN = (
     "What to do: open your own notebook in JupyterLab, see that it opens and that your "
     "answers are in it, save it, and hand it in again under its own name. This is a "
@@ -98,7 +100,6 @@ def write_summaries(
     rows = [COLUMNS]
     written: list[Path] = []
     _check_sender(delivery.sender)
-    _check_link(delivery.link)
     try:
         for student, person in grades.items():
             try:
@@ -151,6 +152,7 @@ def as_message(summary: Summary, lesson: str, sender: str = "") -> EmailMessage:
         page = summary.page.encode()
         name = f"{lesson}.html"
         message.add_attachment(page, maintype="text", subtype="html", filename=name)
+        message.set_boundary(BOUNDARY)
     return message
 
 
@@ -188,16 +190,6 @@ def _check_sender(sender: str) -> None:
     raise CourseError(
         f"--from {sender!r} is no address: write it as 'Ada Lovelace <ada@example.org>'"
     )
-
-
-def _check_link(link: str) -> None:
-    try:
-        link.format(student="", lesson="")
-    except (LookupError, ValueError):
-        raise CourseError(
-            f"--link {link!r} cannot be filled in: write {{student}} and {{lesson}} "
-            "where they belong, and no other braces"
-        ) from None
 
 
 def _line(text: str) -> str:
@@ -277,7 +269,8 @@ def _result(feedback: LessonFeedback, lesson: str) -> Iterator[str]:
         yield _wrapped(f"Until then it has {points}.")
     else:
         so_far = " so far" if feedback.under_review else ""
-        end = ". Well done!" if not feedback.unfinished else "."
+        whole = feedback.points >= feedback.max_points and not so_far
+        end = ". Well done!" if whole else "."
         yield _wrapped(
             f"your notebook for {title}{when} is graded: {points}{so_far}{end}"
         )
@@ -338,7 +331,8 @@ def _more(
         yield _wrapped("The page with your answers and what they returned is attached.")
     if delivery.link:
         yield "The page with your answers and what they returned:"
-        yield delivery.link.format(student=person.student, lesson=lesson)
+        link = delivery.link.replace("{student}", quote(person.student))
+        yield link.replace("{lesson}", quote(lesson))
     graded = student_folder(course, AUTOGRADED, lesson, person.student)
     if not (delivery.attach or delivery.link) and read_secret(
         graded, course.root / AUTOGRADED
