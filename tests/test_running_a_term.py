@@ -211,6 +211,7 @@ def test_page_can_be_followed_from_top_to_bottom(term):
     assert re.search(
         rf"zoe +{MAX_POINTS:g} of {MAX_POINTS:g}", printed["autograder grade 01"]
     )
+    assert printed["autograder summaries 01"].startswith("2 messages in build/")
     (row,) = (each for each in printed["jupyter lab"] if each["name"] == LESSON)
     assert row["num_submissions"] == 2
     (page,) = (term.learner.home / LESSON / "feedback").rglob("*.html")

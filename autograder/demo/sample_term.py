@@ -112,13 +112,13 @@ def submissions(lesson: str) -> Iterator[SampleStudent]:
     by_hand = {each.name: each for each in sample_class()} if lesson == ONE else {}
     turns = IN_TURNS[lesson]
     for number, person in enumerate(people()):
-        mistakes = turns[number % len(turns)]
+        wrong = turns[number % len(turns)]
         if (person.id, lesson) in NOT_HANDED_IN:
             continue
         if person.id in by_hand:
             yield by_hand[person.id]
             continue
-        submission = with_misconceptions(person.id, lesson, **mistakes)
+        submission = with_misconceptions(person.id, lesson, **wrong)
         if (person.id, lesson) in BROKEN:
             submission = SampleStudent(person.id, submission.answers, as_saved=cut_off)
         yield submission

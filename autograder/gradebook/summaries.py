@@ -97,7 +97,7 @@ def write_summaries(
         old one could be sent; otherwise the CSV file stays, too
     """
     folder = course.root / "build" / "summaries" / lesson
-    rows = [COLUMNS]
+    rows: list[Sequence[str]] = [COLUMNS]
     written: list[Path] = []
     _check_sender(delivery.sender)
     try:
