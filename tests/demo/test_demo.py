@@ -42,6 +42,7 @@ from autograder.demo.sample_class import (
     SampleStudent,
     answered_notebook,
     make_folder,
+    right_answer,
     sample_class,
     submit,
     wrong_answer,
@@ -279,6 +280,20 @@ def test_feedback_pages_show_the_diagnosis(graded):
     assert "not written yet" in graded.page("jomo")
     assert "all claims hold" in graded.page("amara")
     assert "ends in the middle" in graded.page("pavel")
+
+
+@pytest.mark.sandbox
+def test_feedback_pages_repeat_no_docstring(graded):
+    assert "Goodfellow" in right_answer("softmax")
+    for student in ("amara", "gudrun", "nuru"):
+        assert "Goodfellow" not in graded.page(student)
+    assert graded.page("amara").count("the lesson&#39;s docstring") == len(EXERCISES)
+
+
+@pytest.mark.sandbox
+def test_feedback_pages_have_own_cells_folded(graded):
+    assert "My own helper: every row" in graded.page("mirela")
+    assert "Your own cells" not in graded.page("amara")
 
 
 @pytest.mark.sandbox
