@@ -97,11 +97,10 @@ def grade_term(
     own = Course(folder)
     gradebook = Gradebook(own)
     gradebook.enter_people(read_roster(folder / ROSTER))
-    results = {}
     for lesson in LESSONS:
         gradebook.open_lesson(lesson)
         _set_due_date(own, gradebook, lesson)
-        results[lesson] = grade(own, lesson, console)
+    results = grade(own, console)
     grades = {lesson: gradebook.grades(lesson) for lesson in LESSONS}
     _write_pages(own, gradebook, grades, results)
     diagnoses = [
@@ -127,16 +126,16 @@ def _set_due_date(course: Course, gradebook: Gradebook, lesson: str) -> None:
             gradebook.extend(lesson, student, longer.total_seconds())
 
 
-def grade(course: Course, lesson: str, console: Console) -> list[SubmissionResult]:
-    """Grade a lesson of a demo's folder; return the results, sorted by student.
+def grade(course: Course, console: Console) -> dict[str, list[SubmissionResult]]:
+    """Grade a demo's folder; return each lesson's results, sorted by student.
 
     Raises ``CourseError`` if something could not be graded or written.
     """
     try:
-        return _grade(course, lesson, console)
+        return {each: _grade(course, each, console) for each in LESSONS}
     except NoSandbox:
         console.print(UNSAFE, highlight=False)
-        return _grade(course, lesson, console, isolated=False)
+        return {each: _grade(course, each, console, isolated=False) for each in LESSONS}
 
 
 def _grade(

@@ -582,8 +582,9 @@ def test_demo_without_a_sandbox_grades_and_says_so(monkeypatch):
 
     monkeypatch.setattr(grading, "_grade", grade)
     out = StringIO()
-    assert grading.grade(COURSE, LESSON, Console(file=out, width=200)) == ["graded"]
-    assert tried == [True, False]
+    graded = {lesson: ["graded"] for lesson in LESSONS}
+    assert grading.grade(COURSE, Console(file=out, width=200)) == graded
+    assert tried == [True, False, False, False]
     assert out.getvalue().startswith("There is no sandbox here")
     assert out.getvalue().count("\n") == 1
 
