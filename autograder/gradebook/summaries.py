@@ -129,7 +129,8 @@ def write_summaries(
 def _row(summary: Summary) -> tuple[str, ...]:
     person = summary.person
     names = map(safe_text, (person.student, person.first_name, person.last_name))
-    return *names, person.email, summary.status, summary.subject, summary.body
+    email = safe_text(person.email)
+    return *names, email, summary.status, summary.subject, summary.body
 
 
 # --- the message --------------------------------------------------------------------
