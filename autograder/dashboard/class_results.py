@@ -39,8 +39,7 @@ class StudentRow:
     @property
     def by_hand(self) -> bool:
         """Whether a person has given points."""
-        grades = self.grades.exercises if self.grades else ()
-        return any(grade.manual is not None or grade.extra for grade in grades)
+        return bool(self.grades and self.grades.by_hand)
 
     @property
     def penalty(self) -> float:

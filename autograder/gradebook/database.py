@@ -386,6 +386,26 @@ class Gradebook:
                 connection, find_opened_lesson(connection, lesson), students
             )
 
+    def not_yet_due(self, lesson: str, moment: datetime) -> frozenset[str]:
+        """Return who may still hand in a lesson, of those who have not; ids.
+
+        moment : in UTC, as nbgrader's times: without saying so
+
+        Nobody, if the lesson has no due date: then nothing says so.
+        """
+        people = self.people()
+        with connect(self.path) as connection:
+            opened = find_opened_lesson(connection, lesson)
+            if not opened.due:
+                return frozenset()
+            extensions = awaited_extensions(connection, opened, [*people])
+        left = datetime.fromisoformat(opened.due) - moment
+        return frozenset(
+            student
+            for student in people
+            if left + timedelta(seconds=extensions.get(student, 0.0)) > timedelta()
+        )
+
     def people(self) -> dict[str, Person]:
         """Return everybody in the gradebook, by id."""
         if not self._is_made():
