@@ -4,6 +4,7 @@ Points that a person has given, in the gradebook, count instead of the engine's.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -40,6 +41,11 @@ class StudentRow:
     def by_hand(self) -> bool:
         """Whether a person has given points."""
         return bool(self.grades and self.grades.by_hand)
+
+    @property
+    def needs_manual_grade(self) -> bool:
+        """Whether formgrader says so."""
+        return bool(self.grades and self.grades.needs_manual_grade)
 
     @property
     def penalty(self) -> float:
@@ -111,6 +117,7 @@ class Roster:
     title : the lesson's heading
     cells : of the lesson's exercises, in its order
     absent : students in the gradebook who have handed in nothing
+    people : what the gradebook has of everybody, by student
     """
 
     lesson: str
@@ -118,6 +125,28 @@ class Roster:
     rows: tuple[StudentRow, ...]
     cells: Mapping[str, ExerciseCell] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
+    people: Mapping[str, StudentGrades] = field(default_factory=dict)
+
+    @functools.cached_property
+    def students(self) -> tuple[str, ...]:
+        """The whole class: those who have handed in, and then the others."""
+        return (*(row.student for row in self.rows), *self.absent)
+
+    @functools.cached_property
+    def labels(self) -> dict[str, str]:
+        """What each student is called."""
+        return label_students(
+            {each: self.people.get(each) for each in self.students}
+        )
+
+    @functools.cached_property
+    def sections(self) -> dict[str, str]:
+        """The sections of those who have one, by student."""
+        return {
+            student: self.people[student].section
+            for student in self.students
+            if student in self.people and self.people[student].section
+        }
 
     @functools.cached_property
     def max_points(self) -> dict[str, float]:
@@ -167,7 +196,29 @@ def make_roster(
         for student, own in grades.items()
         if not own.submitted and student not in present
     ]
-    return Roster(lesson, title, tuple(rows), cells, tuple(sorted(absent)))
+    return Roster(lesson, title, tuple(rows), cells, tuple(sorted(absent)), grades)
+
+
+def label_students(people: Mapping[str, StudentGrades | None]) -> dict[str, str]:
+    """Return what to call each student: the name, with the id if it is not enough.
+
+    >>> amara = StudentGrades("s1", (), first_name="Amara", last_name="Okafor")
+    >>> label_students({"s1": amara, "s2": None})
+    {'s1': 'Amara Okafor', 's2': 's2'}
+    >>> label_students({"s1": amara, "s2": replace(amara, student="s2")})
+    {'s1': 'Amara Okafor (s1)', 's2': 'Amara Okafor (s2)'}
+    """
+    names = {student: full_name(own) for student, own in people.items()}
+    counts = Counter(names.values())
+    return {
+        student: f"{name} ({student})" if name and counts[name] > 1 else name or student
+        for student, name in names.items()
+    }
+
+
+def full_name(person: StudentGrades | None) -> str:
+    """Return first and last name, "" if neither is known."""
+    return f"{person.first_name} {person.last_name}".strip() if person else ""
 
 
 def rank_by_count(

@@ -3,7 +3,7 @@
 The misconceptions' names, and what they mean in words, are the exercises' own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.checking.registry import UnknownExercise, load
@@ -78,6 +78,17 @@ def count_misconceptions(roster: Roster) -> list[MisconceptionCount]:
     )
     ranked = rank_by_count(pairs, lambda key: (roster.order(key[0]), key[1]))
     return [_described(exercise, name, who) for (exercise, name), who in ranked]
+
+
+def by_student(
+    counts: Sequence[MisconceptionCount],
+) -> dict[str, list[MisconceptionCount]]:
+    """Return each student's misconceptions, the class's most frequent first."""
+    students: dict[str, list[MisconceptionCount]] = {}
+    for each in counts:
+        for student in each.students:
+            students.setdefault(student, []).append(each)
+    return students
 
 
 def _described(exercise: str, name: str, students: Students) -> MisconceptionCount:

@@ -1,30 +1,27 @@
-"""The instructor's page: put together from what is counted, and written as one file.
+"""The instructor's page on one lesson: put together from what is counted."""
 
-It has no script and loads nothing. Student ids, lines and reasons are untrusted text:
-the template escapes them all.
-"""
-
-import functools
-import re
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
-import jinja2
-from markupsafe import Markup, escape
-
-from autograder.course import Course, CourseError, write_atomically
-from autograder.dashboard import charts, misconceptions, notices, scores, wording
+from autograder.course import Course, CourseError
+from autograder.dashboard import (
+    charts,
+    misconceptions,
+    notices,
+    overview,
+    scores,
+    wording,
+)
 from autograder.dashboard.class_results import ExerciseCell, Roster, make_roster
+from autograder.dashboard.examples import find_examples
+from autograder.dashboard.rendering import now, render, write_page
 from autograder.gradebook.grades import StudentGrades
 from autograder.grading.journal import Journal
 from autograder.grading.release import load_release
 
-FOLDER = Path(__file__).parent
 MAX_UNFOLDED_STUDENTS = 100  # a longer table is folded
 MAX_OPEN_STUDENTS = 30  # in a bigger class lists of names are folded
 MAX_UNFOLDED_ROWS = 12  # misconceptions, and claims, before the rarer ones are folded
-MAX_LINE = 160  # characters of a learner's line of code
 
 
 def write_report(
@@ -43,26 +40,37 @@ def write_report(
 
     Raises ``CourseError`` if nobody has been graded or the file cannot be written.
     """
-    with Journal(course) as journal:
-        results, times = journal.results(lesson), dict(journal.times(lesson))
-    if not results:
+    roster = lesson_roster(course, lesson, grades or {})
+    if not roster.rows:
         raise CourseError(
             f"nobody has been graded for {lesson} yet: run `autograder grade "
             f"{lesson.partition('_')[0]}`"
         )
-    title, cells = _title_and_cells(course, lesson)
-    roster = make_roster(lesson, title, results, times, grades or {}, cells)
-    if written is None:
-        written = f"{datetime.now():%Y-%m-%d, %H:%M}"
-    path = output or course.root / "build" / "report" / f"{lesson}.html"
-    try:
-        write_atomically(path, render_page(roster, written=written))
-    except OSError as error:
-        raise CourseError(
-            f"the report could not be written to {path} ({error.strerror}): make room "
-            "or name another file with --output; an earlier report is as it was"
-        ) from None
+    path = output or report_path(course, lesson)
+    write_page(path, lesson_page(course, roster, written or now()))
     return path
+
+
+def report_path(course: Course, name: str) -> Path:
+    """Return where a lesson's page is written, or the term's."""
+    return course.root / "build" / "report" / f"{name}.html"
+
+
+def lesson_roster(
+    course: Course, lesson: str, grades: Mapping[str, StudentGrades]
+) -> Roster:
+    """Return what is known of a lesson's class; no rows if nobody has been graded."""
+    with Journal(course) as journal:
+        results, times = journal.results(lesson), dict(journal.times(lesson))
+    title, cells = _title_and_cells(course, lesson) if results else (lesson, {})
+    return make_roster(lesson, title, results, times, grades, cells)
+
+
+def lesson_page(course: Course, roster: Roster, written: str) -> str:
+    """Return the page of a class as text, with examples of its graded notebooks."""
+    counts = misconceptions.count_misconceptions(roster)
+    examples = find_examples(course, roster, overview.shared(counts))
+    return render_page(roster, written=written, examples=examples)
 
 
 def _title_and_cells(
@@ -79,18 +87,25 @@ def _title_and_cells(
     return first.removeprefix("# ").strip() or lesson, exercises
 
 
-def render_page(roster: Roster, *, written: str = "") -> str:
+def render_page(
+    roster: Roster, *, written: str = "", examples: overview.Examples | None = None
+) -> str:
     """Return the page of a class as text."""
     summary, columns = scores.summary(roster), scores.histogram(roster)
     rows, counts = (
         scores.exercise_rows(roster),
         misconceptions.count_misconceptions(roster),
     )
-    return _template().render(
+    return render(
+        "dashboard.html.j2",
         roster=roster,
         written=written,
         summary=summary,
         lead=wording.lead(summary, counts),
+        topics=overview.topics(counts, examples or {}),
+        costly=overview.costly_exercises(rows),
+        attention=overview.attention(roster),
+        sections=scores.section_rows(roster),
         bars=charts.histogram_bars(columns, summary),
         scores_in_words=charts.histogram_in_words(columns, summary),
         exercise_rows=rows,
@@ -98,6 +113,7 @@ def render_page(roster: Roster, *, written: str = "") -> str:
         exercises_in_words=charts.exercises_in_words(rows),
         misconceptions=counts,
         misconceptions_in_words=wording.misconceptions_in_words(roster, counts),
+        misconceptions_of=misconceptions.by_student(counts),
         failed_claims=misconceptions.failed_claims(roster),
         blamed_exercises=misconceptions.blamed_exercises(roster),
         stopped_answers=misconceptions.stopped_answers(roster),
@@ -110,38 +126,3 @@ def render_page(roster: Roster, *, written: str = "") -> str:
         max_students=MAX_UNFOLDED_STUDENTS,
         open=len(roster.rows) <= MAX_OPEN_STUDENTS,
     )
-
-
-@functools.cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=wording.legible,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "breakable": breakable,
-        "counted": wording.format_count,
-        "cut": lambda line: (
-            line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
-        ),
-        "number": wording.format_number,
-        "parts": charts.bar_parts,
-        "remarks": wording.remarks,
-        "seconds": wording.format_seconds,
-        "share": wording.format_share,
-    }
-    return environment.get_template("dashboard.html.j2")
-
-
-def breakable(name: str) -> Markup:
-    """Let a long identifier go on in the next line, after an underscore or a dot.
-
-    >>> breakable("a_<b>.c")
-    Markup('a_<wbr>&lt;b&gt;.<wbr>c')
-    """
-    escaped = str(escape(wording.legible(name)))
-    return Markup(re.sub("([_.])", r"\1<wbr>", escaped))

@@ -25,6 +25,7 @@ class ClassSummary:
     invalid: int
     review: int
     by_hand: int
+    needs_manual_grade: int
     late: int
     absent: int
     max_points: float
@@ -48,6 +49,7 @@ class ExerciseRow:
     full, part, none, unwritten : students with all its points, with some, with none
         for what they wrote, and those who wrote nothing; together all who are counted
     mean_share : of the points, from 0 to 1
+    lost : points that all students together have not got
     median, percentile_90 : seconds
     """
 
@@ -58,6 +60,7 @@ class ExerciseRow:
     none: int
     unwritten: int
     mean_share: float | None
+    lost: float
     median: float | None
     percentile_90: float | None
 
@@ -65,6 +68,50 @@ class ExerciseRow:
     def counted(self) -> int:
         """All students who are counted."""
         return self.full + self.part + self.none + self.unwritten
+
+
+@dataclass(frozen=True)
+class SectionRow:
+    """One section of the class, "" for those without one.
+
+    submissions, absent : students who have handed in, and who have not
+    median : of the points of those who count, in per cent of their maximum
+    """
+
+    section: str
+    submissions: int
+    absent: int
+    median: float | None
+
+
+def section_rows(roster: Roster) -> list[SectionRow]:
+    """Count each section; none if the class has one at most."""
+    names = {roster.sections.get(student, "") for student in roster.students}
+    if len(names) < 2:
+        return []
+    return [_section_row(roster, name) for name in sorted(names, key=section_order)]
+
+
+def section_order(section: str) -> tuple[bool, str]:
+    """Return what to sort sections by: who has none comes last."""
+    return not section, section
+
+
+def _section_row(roster: Roster, section: str) -> SectionRow:
+    def belongs(student: str) -> bool:
+        return roster.sections.get(student, "") == section
+
+    shares = [
+        100 * row.points / row.max_points
+        for row in roster.counted
+        if belongs(row.student) and row.max_points
+    ]
+    return SectionRow(
+        section,
+        sum(belongs(row.student) for row in roster.rows),
+        sum(map(belongs, roster.absent)),
+        statistics.median(shares) if shares else None,
+    )
 
 
 def summary(roster: Roster) -> ClassSummary:
@@ -76,6 +123,7 @@ def summary(roster: Roster) -> ClassSummary:
         invalid=len(roster.rows) - len(roster.readable),
         review=sum(bool(row.result.flags) for row in roster.rows),
         by_hand=sum(row.by_hand for row in roster.rows),
+        needs_manual_grade=sum(row.needs_manual_grade for row in roster.rows),
         late=sum(row.penalty > 0 for row in roster.rows),
         absent=len(roster.absent),
         max_points=float(sum(roster.max_points.values())),
@@ -126,6 +174,7 @@ def _exercise_row(
         none=kinds.count("none"),
         unwritten=kinds.count("unwritten"),
         mean_share=statistics.fmean(points) / max_points if has_share else None,
+        lost=sum(max(0.0, max_points - each) for each in points),
         median=statistics.median(seconds) if seconds else None,
         percentile_90=percentile_90(seconds),
     )

@@ -84,12 +84,36 @@ def format_seconds(value: float | None) -> str:
     return f"{value:.{digits}f}{THIN}s"
 
 
+def format_signed(value: float) -> str:
+    """Return a whole number with its sign, and which way it points.
+
+    >>> [format_signed(value) for value in (12.4, -7.0, 0.3)]
+    ['+12 ▲', '−7 ▼', '0']
+    """
+    whole = round(value)
+    if not whole:
+        return "0"
+    return f"+{whole} ▲" if whole > 0 else f"−{-whole} ▼"
+
+
+def short_lesson(lesson: str) -> str:
+    """Return a lesson's number, or its name if it has none.
+
+    >>> short_lesson("01_dot_product_attention"), short_lesson("warm_up")
+    ('01', 'warm_up')
+    """
+    number = lesson.partition("_")[0]
+    return number if number.isdecimal() else lesson
+
+
 def lead(summary: ClassSummary, counts: Sequence[MisconceptionCount]) -> str:
     """Return two sentences on how the class stands.
 
     counts : the misconceptions, the most frequent first
     """
     if summary.median is None:
+        if not summary.submissions:
+            return "Nobody has handed anything in yet."
         if summary.submissions == 1:
             return "The only submission could not be graded: the reason is below."
         many = format_count(summary.submissions, "submission")
@@ -130,6 +154,7 @@ def remarks(row: StudentRow) -> str:
         "could not be graded": not row.readable,
         "for review": bool(row.result.flags),
         "graded by hand": row.by_hand,
+        "needs a manual grade": row.needs_manual_grade,
         f"{format_number(row.penalty)} taken off, late": row.penalty > 0,
     }
     return ", ".join(remark for remark in holds if holds[remark])
