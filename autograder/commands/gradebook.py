@@ -166,10 +166,18 @@ def roster(course: Course, path: Path, id_column: str) -> int:
     return 0
 
 
-def report(course: Course, lesson: str, output: str) -> int:
-    """Write the instructor's page; without a gradebook, with the engine's points."""
+def report(course: Course, lesson: str, output: str, as_json: bool = False) -> int:
+    """Write the instructor's page on a lesson; on the term and all lessons without one.
+
+    A lesson's page has the engine's points if there is no gradebook.
+    """
     from autograder.dashboard.page import write_report
 
+    path = output_file(Path(output)) if output else None
+    if not lesson:
+        return _term_report(course, path, as_json)
+    if as_json:
+        raise CourseError("--json is for the term: leave the lesson out")
     name = course.find_lesson(lesson, built=True)
     grades, code = {}, 0
     try:
@@ -177,10 +185,21 @@ def report(course: Course, lesson: str, output: str) -> int:
     except CourseError as error:
         terminal.warn(f"{error}; the report has the grader's points only")
         code = 1
-    path = output_file(Path(output)) if output else None
     page = write_report(course, name, path, grades=grades)
     terminal.say(f"Written: {page}")
     return code
+
+
+def _term_report(course: Course, path: Path | None, as_json: bool) -> int:
+    from autograder.dashboard.term_page import write_reports
+
+    left_out: list[str] = []
+    paths = write_reports(course, path, as_json=as_json, on_left_out=left_out.append)
+    for sentence in left_out:
+        terminal.warn(sentence)
+    for each in paths:
+        terminal.say(f"Written: {each}")
+    return int(bool(left_out))
 
 
 def export(

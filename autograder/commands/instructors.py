@@ -209,15 +209,23 @@ def summaries_command(
 
 @commands.command("report", rich_help_panel=PANEL)
 def report_command(
-    lesson: Lesson,
+    lesson: Annotated[
+        str, typer.Argument(help="A lesson's number or name; the term without one")
+    ] = "",
     output: Annotated[
         str, typer.Option(help="File for the page; build/report/LESSON.html")
     ] = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write the term's numbers as data, too")
+    ] = False,
 ) -> None:
-    """Write the instructor's page: the class's grades and its misconceptions."""
+    """Write the instructor's page: the class's grades and its misconceptions.
+
+    Without a lesson: the term, in build/report/term.html, and all lessons beside it.
+    """
     from autograder.commands import gradebook
 
-    raise typer.Exit(gradebook.report(Course.here(), lesson, output))
+    raise typer.Exit(gradebook.report(Course.here(), lesson, output, as_json))
 
 
 @commands.command("export", rich_help_panel=PANEL)

@@ -135,9 +135,7 @@ class Roster:
     @functools.cached_property
     def labels(self) -> dict[str, str]:
         """What each student is called."""
-        return label_students(
-            {each: self.people.get(each) for each in self.students}
-        )
+        return label_students({each: self.people.get(each) for each in self.students})
 
     @functools.cached_property
     def sections(self) -> dict[str, str]:

@@ -41,8 +41,8 @@ def find_examples(
             if (lines := _answer(course, roster, student, each, stub))
         ]
         if answers:  # the same one each time
-            shortest = min(answers, key=lambda lines: (len(lines), sum(map(len, lines)), lines))
-            examples[each.exercise, each.name] = "\n".join(shortest)
+            shortest = min((len(lines), "\n".join(lines)) for lines in answers)
+            examples[each.exercise, each.name] = shortest[1]
     return examples
 
 
@@ -94,8 +94,18 @@ def own_lines(source: str, stub: str) -> list[str]:
     return [
         line.rstrip()
         for line in source.expandtabs(4).splitlines()
-        if line.strip() not in given | {""} and not line.lstrip().startswith("#")
+        if (text := line.strip()) not in given | {""} and not _is_remark(text)
     ]
+
+
+def _is_remark(line: str) -> bool:
+    """Return whether a line only says something: a comment, or a docstring of its own.
+
+    >>> [*map(_is_remark, ("# so", "'''So.'''", "'''So", "so = 1  # so"))]
+    [True, True, False, False]
+    """
+    quoted = any(len(line) > 5 and line[:3] == line[-3:] == mark for mark in TALKS[1:])
+    return quoted or line.startswith("#")
 
 
 def _names(student: str, people: Mapping[str, StudentGrades]) -> list[str]:

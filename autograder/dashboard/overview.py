@@ -37,6 +37,7 @@ class CostlyExercise:
     lost : points of all students together
     mean : points of each of them, on average
     width : in per cent of the costliest
+    lesson : "" on a lesson's own page
     """
 
     exercise: str
@@ -44,6 +45,7 @@ class CostlyExercise:
     mean: float
     max_points: float
     width: float
+    lesson: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from autograder.dashboard.class_results import Roster, StudentRow
 from autograder.dashboard.misconceptions import MisconceptionCount
 from autograder.dashboard.scores import ClassSummary
+from autograder.dashboard.term import Term
 
 MAX_TEXT = 500  # characters of an untrusted text
 # Control characters, halves of characters, and marks that turn the reading direction
@@ -135,6 +136,24 @@ def lead(summary: ClassSummary, counts: Sequence[MisconceptionCount]) -> str:
         f"{sentence} The most frequent misconception is {counts[0].name} in "
         f"{counts[0].exercise}, shown by {students}."
     )
+
+
+def term_lead(term: Term) -> str:
+    """Return a sentence or two on how the class stands over the term."""
+    medians = [
+        f"{format_share(each.median, 1)} in {short_lesson(each.lesson)}"
+        for each in term.lessons
+        if each.median is not None
+    ]
+    if not medians:
+        return "No lesson has been graded yet."
+    sentence = f"The class's median is {', '.join(medians)}."
+    if len(term.lessons) < 2:
+        return sentence
+    if not term.behind:
+        return f"{sentence} Nobody falls behind."
+    verb = "falls" if len(term.behind) == 1 else "fall"
+    return f"{sentence} {format_count(len(term.behind), 'student')} {verb} behind."
 
 
 def misconceptions_in_words(
