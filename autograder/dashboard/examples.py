@@ -85,8 +85,8 @@ def own_lines(source: str, stub: str) -> list[str]:
 
     The line that begins the function stays.
 
-    >>> stub = 'def f(x):\\n    \"\"\"Twice.\"\"\"\\n    raise NotImplementedError'
-    >>> own_lines('def f(x):\\n    \"\"\"Twice.\"\"\"\\n\\n    # so?\\n    return x', stub)
+    >>> stub = "def f(x):\\n    '''Twice.'''\\n    raise NotImplementedError"
+    >>> own_lines("def f(x):\\n    '''Twice.'''\\n\\n    return x  \\n", stub)
     ['def f(x):', '    return x']
     """
     given = {line.strip() for line in stub.splitlines()}

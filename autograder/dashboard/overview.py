@@ -1,4 +1,4 @@
-"""What an instructor wants to know first: what to explain, what was hard, who needs help.
+"""What an instructor wants to know first: what to explain, what was hard, who to help.
 
 Each of it is counted in full elsewhere on the page.
 """

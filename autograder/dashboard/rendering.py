@@ -74,6 +74,7 @@ def environment() -> jinja2.Environment:
         "lesson": wording.short_lesson,
         "number": wording.format_number,
         "parts": charts.bar_parts,
+        "prose": prose,
         "remarks": wording.remarks,
         "seconds": wording.format_seconds,
         "share": wording.format_share,
@@ -90,3 +91,13 @@ def breakable(name: str) -> Markup:
     """
     escaped = str(escape(wording.legible(name)))
     return Markup(re.sub("([_.])", r"\1<wbr>", escaped))
+
+
+def prose(text: str) -> Markup:
+    """Return a bank's sentence, what stands between backticks as code.
+
+    >>> prose("Is `a < b` so?")
+    Markup('Is <code>a &lt; b</code> so?')
+    """
+    escaped = str(escape(wording.legible(text)))
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escaped))

@@ -140,20 +140,21 @@ def lead(summary: ClassSummary, counts: Sequence[MisconceptionCount]) -> str:
 
 def term_lead(term: Term) -> str:
     """Return a sentence or two on how the class stands over the term."""
-    medians = [
-        f"{format_share(each.median, 1)} in {short_lesson(each.lesson)}"
-        for each in term.lessons
-        if each.median is not None
-    ]
-    if not medians:
+    graded = [each for each in term.lessons if each.median is not None]
+    if not graded:
         return "No lesson has been graded yet."
-    sentence = f"The class's median is {', '.join(medians)}."
-    if len(term.lessons) < 2:
-        return sentence
-    if not term.behind:
-        return f"{sentence} Nobody falls behind."
-    verb = "falls" if len(term.behind) == 1 else "fall"
-    return f"{sentence} {format_count(len(term.behind), 'student')} {verb} behind."
+    medians = [
+        f"{format_share(each.median or 0.0, 1)} in {short_lesson(each.lesson)}"
+        for each in graded
+    ]
+    sentence = f"The class's median is {medians[-1]}"
+    if len(medians) > 1:
+        sentence += f", after {medians[0]}"
+    if not term.costly:
+        return f"{sentence}."
+    most = term.costly[0]
+    where = f"{most.exercise} in {short_lesson(most.lesson)}"
+    return f"{sentence}. The exercise that has cost most points is {where}."
 
 
 def misconceptions_in_words(

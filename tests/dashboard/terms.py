@@ -65,7 +65,7 @@ def exercise_result(exercise, wrong="", holds=0.4, **about):
 
 
 def submission(student, lesson, wrong=None, holds=0.4):
-    """Return a graded submission, right but for ``wrong``: exercise to misconception."""
+    """Return a graded submission, right but for ``wrong``, by exercise."""
     wrong = wrong or {}
     answers = tuple(
         exercise_result(exercise, wrong.get(exercise.name, ""), holds)
