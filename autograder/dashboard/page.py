@@ -21,6 +21,7 @@ from autograder.grading.release import load_release
 
 MAX_UNFOLDED_STUDENTS = 100  # a longer table is folded
 MAX_OPEN_STUDENTS = 30  # in a bigger class lists of names are folded
+MAX_ON_PAPER = 10  # students: a longer list is not printed, the table says the same
 MAX_UNFOLDED_ROWS = 12  # misconceptions, and claims, before the rarer ones are folded
 
 
@@ -123,6 +124,7 @@ def render_page(
         repaired=sum(bool(row.result.repairs) for row in roster.rows),
         slowest=notices.slowest(roster),
         max_rows=MAX_UNFOLDED_ROWS,
+        max_on_paper=MAX_ON_PAPER,
         max_students=MAX_UNFOLDED_STUDENTS,
         open=len(roster.rows) <= MAX_OPEN_STUDENTS,
     )
