@@ -1,4 +1,4 @@
-"""An answer that shows a mistake, to put on a slide: the class's own, without a name.
+"""An answer that shows a misconception, for a slide: the class's own, without a name.
 
 It is taken from a graded notebook, as text: nothing here parses what students write.
 """
@@ -15,7 +15,7 @@ from autograder.gradebook.folders import autograded_path
 from autograder.gradebook.grades import StudentGrades
 from autograder.grading.release import load_release
 
-MAX_READ = 12  # notebooks for each mistake
+MAX_READ = 12  # notebooks for each misconception
 MAX_BYTES = 8 << 20  # of a notebook
 MAX_LINES = 12  # of an example
 MAX_WIDTH = 100  # characters
@@ -89,12 +89,12 @@ def own_lines(source: str, stub: str) -> list[str]:
     >>> own_lines("def f(x):\\n    '''Twice.'''\\n\\n    return x  \\n", stub)
     ['def f(x):', '    return x']
     """
-    given = {line.strip() for line in stub.splitlines()}
-    given = {line for line in given if not line.startswith("def ")}
+    released = {line.strip() for line in stub.splitlines()}
+    released = {line for line in released if not line.startswith("def ")}
     return [
         line.rstrip()
         for line in source.expandtabs(4).splitlines()
-        if (text := line.strip()) not in given | {""} and not _is_remark(text)
+        if (text := line.strip()) not in released | {""} and not _is_remark(text)
     ]
 
 

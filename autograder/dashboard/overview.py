@@ -12,17 +12,17 @@ from autograder.dashboard.scores import ExerciseRow
 
 MAX_TOPICS = 3
 MAX_COSTLY = 3
-MIN_STUDENTS = 2  # who made a mistake, for it to be everybody's subject
+MIN_STUDENTS = 2  # who show a misconception, for it to be everybody's subject
 
 Examples = Mapping[tuple[str, str], str]  # an answer, by exercise and misconception
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A mistake to explain in the next lecture.
+    """A misconception to explain in the next lecture.
 
     example : an answer that shows it, nobody's name with it; "" if there is none
-    earlier : lessons in which the mistake was made before, with the students' number
+    earlier : lessons that it came up in before, with the students' number
     """
 
     count: MisconceptionCount
@@ -73,7 +73,7 @@ def shared(counts: Sequence[MisconceptionCount]) -> list[MisconceptionCount]:
 
 
 def topics(counts: Sequence[MisconceptionCount], examples: Examples) -> list[Topic]:
-    """Return the mistakes to explain, the most frequent first."""
+    """Return the misconceptions to explain, the most frequent first."""
     return [
         Topic(each, examples.get((each.exercise, each.name), ""))
         for each in shared(counts)

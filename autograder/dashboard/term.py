@@ -27,7 +27,7 @@ ROUNDING = 1e-9
 
 CellState = Literal["graded", "waiting", "missing", "open", "excused"]
 LessonGrades = Mapping[str, StudentGrades]  # by student
-LessonMistakes = Sequence[MisconceptionCount]
+LessonMisconceptions = Sequence[MisconceptionCount]
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,15 @@ class TermExercise:
 
 
 @dataclass(frozen=True)
-class RecurringMistake:
+class RecurringMisconception:
     """A misconception's name that came up in several lessons.
 
-    again : students who have made it in more than one of them
+    repeated : students who have shown it in more than one of them
     counts : the lesson with its exercise, in order
     """
 
     name: str
-    again: tuple[str, ...]
+    repeated: tuple[str, ...]
     counts: tuple[tuple[str, MisconceptionCount], ...]
 
 
@@ -151,7 +151,7 @@ class Term:
     lessons: tuple[TermLesson, ...]
     students: tuple[TermStudent, ...]
     exercises: tuple[TermExercise, ...]
-    recurring: tuple[RecurringMistake, ...]
+    recurring: tuple[RecurringMisconception, ...]
     sections: tuple[TermSection, ...]
     topics: tuple[Topic, ...] = ()
 
@@ -187,7 +187,7 @@ class Term:
 
 def count_term(
     grades: Mapping[str, LessonGrades],
-    mistakes: Mapping[str, LessonMistakes],
+    misconceptions: Mapping[str, LessonMisconceptions],
     *,
     titles: Mapping[str, str] | None = None,
     not_yet_due: Mapping[str, Collection[str]] | None = None,
@@ -196,10 +196,10 @@ def count_term(
     """Return the term's numbers.
 
     grades : the gradebook's, by lesson, in order
-    mistakes : the engine's, by lesson, the most frequent first
+    misconceptions : the engine's, by lesson, the most frequent first
     titles : of the lessons, where they are known
     not_yet_due : students who may still hand in, by lesson
-    examples : answers that show a mistake of the last lesson
+    examples : answers that show a misconception of the last lesson
     """
     people = {student: own for each in grades.values() for student, own in each.items()}
     open_for = not_yet_due or {}
@@ -225,9 +225,9 @@ def count_term(
         lessons,
         students,
         tuple(_exercises(grades)),
-        tuple(recurring_mistakes(mistakes)),
+        tuple(recurring_misconceptions(misconceptions)),
         tuple(_sections(students)),
-        tuple(_topics(mistakes, examples or {})),
+        tuple(_topics(misconceptions, examples or {})),
     )
 
 
@@ -368,43 +368,49 @@ def _exercises(grades: Mapping[str, LessonGrades]) -> list[TermExercise]:
     return sorted(rows, key=lambda row: -row.lost)
 
 
-def recurring_mistakes(
-    mistakes: Mapping[str, LessonMistakes],
-) -> list[RecurringMistake]:
+def recurring_misconceptions(
+    misconceptions: Mapping[str, LessonMisconceptions],
+) -> list[RecurringMisconception]:
     """Return misconceptions whose name came up in several lessons.
 
-    First those that most students have made again. One name stands for one mistake in
-    all exercises; what it is in each, the exercise's own sentence says.
+    First those that most students have shown repeatedly. One name stands for one wrong
+    idea in all exercises; what it is in each, the exercise's own sentence says.
     """
     by_name: dict[str, list[tuple[str, MisconceptionCount]]] = {}
-    for lesson, counts in mistakes.items():
+    for lesson, counts in misconceptions.items():
         for each in counts:
             by_name.setdefault(each.name, []).append((lesson, each))
     rows = []
     for name, counts_of in by_name.items():
         lessons: dict[str, set[str]] = {}  # of each student
-        for lesson, each in counts_of:
-            for student in each.students:
+        for lesson, count in counts_of:
+            for student in count.students:
                 lessons.setdefault(student, set()).add(lesson)
         if len({lesson for lesson, _ in counts_of}) > 1:
-            again = sorted(who for who, where in lessons.items() if len(where) > 1)
-            rows.append(RecurringMistake(name, tuple(again), tuple(counts_of)))
-    total = {each.name: sum(len(c.students) for _, c in each.counts) for each in rows}
-    return sorted(rows, key=lambda row: (-len(row.again), -total[row.name], row.name))
+            repeated = sorted(who for who, where in lessons.items() if len(where) > 1)
+            rows.append(RecurringMisconception(name, tuple(repeated), tuple(counts_of)))
+    total = {row.name: sum(len(c.students) for _, c in row.counts) for row in rows}
+    return sorted(
+        rows, key=lambda row: (-len(row.repeated), -total[row.name], row.name)
+    )
 
 
-def _topics(mistakes: Mapping[str, LessonMistakes], examples: Examples) -> list[Topic]:
+def _topics(
+    counts: Mapping[str, LessonMisconceptions], examples: Examples
+) -> list[Topic]:
     """Return what to explain after the last lesson, with what came up before it."""
-    *before, last = list(mistakes) or [""]
-    found = []
-    for topic in topics(mistakes.get(last, ()), examples):
+    *before, last = list(misconceptions) or [""]
+    after_last = []
+    for topic in topics(misconceptions.get(last, ()), examples):
         earlier = {}
         for lesson in before:
-            names = (each for each in mistakes[lesson] if each.name == topic.count.name)
+            names = (
+                each for each in misconceptions[lesson] if each.name == topic.count.name
+            )
             if students := {who for each in names for who in each.students}:
                 earlier[lesson] = len(students)
-        found.append(Topic(topic.count, topic.example, earlier))
-    return found
+        after_last.append(Topic(topic.count, topic.example, earlier))
+    return after_last
 
 
 def _sections(students: Sequence[TermStudent]) -> list[TermSection]:

@@ -26,7 +26,7 @@ from autograder.gradebook.grades import StudentGrades
 
 TERM = "term"  # the page's name
 MAX_OPEN_BEHIND = 12  # a longer list is folded
-MAX_UNFOLDED_ROWS = 5  # mistakes and exercises, before the rarer ones are folded
+MAX_UNFOLDED_ROWS = 5  # misconceptions and exercises, before the rarer ones are folded
 STATES = {  # of a cell that has no points to show
     "waiting": "not graded",
     "missing": "missing",
@@ -116,17 +116,17 @@ def _term(
     rosters: Mapping[str, Roster],
 ) -> Term:
     moment = datetime.now(UTC).replace(tzinfo=None)
-    mistakes = {
+    counts = {
         lesson: count_misconceptions(rosters[lesson]) if lesson in rosters else []
         for lesson in grades
     }
     last = [*grades][-1]
     examples = {}
     if last in rosters:
-        examples = find_examples(course, rosters[last], shared(mistakes[last]))
+        examples = find_examples(course, rosters[last], shared(counts[last]))
     return count_term(
         grades,
-        mistakes,
+        counts,
         titles={lesson: roster.title for lesson, roster in rosters.items()},
         not_yet_due={each: gradebook.not_yet_due(each, moment) for each in grades},
         examples=examples,

@@ -119,7 +119,7 @@ def person(number):
 def large_term(root, count, seed=1):
     """Make a term of three lessons as a class might go through it; return the course.
 
-    Abilities differ; a few fall behind, a few were never there; mistakes come back.
+    Abilities differ; a few fall behind, a few were never there.
     """
     course, draw = open_term(root), random.Random(seed)
     people = [person(number) for number in range(count)]
