@@ -396,7 +396,7 @@ def recurring_misconceptions(
 
 
 def _topics(
-    counts: Mapping[str, LessonMisconceptions], examples: Examples
+    misconceptions: Mapping[str, LessonMisconceptions], examples: Examples
 ) -> list[Topic]:
     """Return what to explain after the last lesson, with what came up before it."""
     *before, last = list(misconceptions) or [""]

@@ -1,6 +1,8 @@
 """The instructor's page as a file: what it says, what it may not hold, where it is."""
 
+import base64
 import errno
+import hashlib
 import itertools
 import os
 import re
@@ -12,6 +14,7 @@ from autograder.checking.registry import load
 from autograder.checking.result import Flag
 from autograder.course import Course, CourseError
 from autograder.dashboard import page as page_module
+from autograder.dashboard import rendering
 from autograder.dashboard.class_results import Roster
 from autograder.dashboard.page import (
     MAX_UNFOLDED_ROWS,
@@ -64,7 +67,7 @@ class Outline(HTMLParser):
             self.faults.append(f"</{tag}> at {self.getpos()}")
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] not in ("style", "script"):
             self.words.append(data)
 
     @property
@@ -157,7 +160,8 @@ def test_page_marks_points_given_by_hand():
     text = Outline(render_page(roster(six(), TIMES, grades))).text
     assert "1 submission was graded by hand" in text
     assert "graded by hand, 1 taken off, late" in text
-    assert "Handed in nothing 1" in text
+    assert "1 student has handed in nothing" in text
+    assert "Submissions6 of 7" in text
     assert "With a late penalty1" in text
     plain = Outline(render_page(roster(six(), TIMES))).text
     assert "was graded by hand" not in plain
@@ -240,17 +244,25 @@ def test_page_on_5000_students_is_below_5_megabytes():
 # --- what it may not hold --------------------------------------------------------
 
 
-def test_page_has_no_script_and_may_load_nothing():
-    outline = Outline(render_page(roster(six(), TIMES)))
+def test_page_has_our_script_only_and_may_load_nothing():
+    page = render_page(roster(six(), TIMES))
+    outline = Outline(page)
     names = {tag for tag, _ in outline.tags}
-    assert not names & {"script", "link", "iframe", "object", "embed", "form", "base"}
+    assert not names & {"link", "iframe", "object", "embed", "form", "base"}
+    (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+    assert outline.all("script") == [{}]
+    assert script == rendering.SCRIPT.read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policies = [
         about["content"]
         for about in outline.all("meta")
         if about.get("http-equiv") == "Content-Security-Policy"
     ]
     (policy,) = policies
-    assert "default-src 'none'; style-src 'unsafe-inline'" in policy
+    assert policy == (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
     for _, about in outline.tags:
         assert not [name for name in about if name.startswith("on") or name == "src"]
     assert not re.search(r"url\(|@import", render_page(roster(six())))
@@ -284,7 +296,7 @@ def test_untrusted_text_cannot_turn_the_reading_direction():
 
 def _colours():
     """Return the style's colours by name, light and dark."""
-    style = (page_module.FOLDER / "dashboard.css").read_text()
+    style = (rendering.FOLDER / "dashboard.css").read_text()
     blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
     light, dark = (
         dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in blocks
@@ -310,6 +322,8 @@ def _contrast(one, other):
 def test_text_and_bars_contrast_with_their_background(scheme):
     colours = _colours()[scheme]
     assert _contrast("#ffffff", "#000000") == pytest.approx(21)
+    for text in ("text", "quiet"):
+        assert _contrast(colours[text], colours["heat"]) >= 4.5, text
     for behind in ("page", "panel"):
         for text in ("text", "quiet", "link"):
             contrast = _contrast(colours[text], colours[behind])
