@@ -41,8 +41,8 @@ def find_examples(
             if (lines := _answer(course, roster, student, each, stub))
         ]
         if answers:  # the same one each time
-            shortest = min((len(lines), "\n".join(lines)) for lines in answers)
-            examples[each.exercise, each.name] = shortest[1]
+            texts = sorted(map("\n".join, answers))
+            examples[each.exercise, each.name] = min(texts, key=_length)
     return examples
 
 
@@ -106,6 +106,10 @@ def _is_remark(line: str) -> bool:
     """
     quoted = any(len(line) > 5 and line[:3] == line[-3:] == mark for mark in TALKS[1:])
     return quoted or line.startswith("#")
+
+
+def _length(text: str) -> tuple[int, int]:
+    return text.count("\n"), len(text)
 
 
 def _names(student: str, people: Mapping[str, StudentGrades]) -> list[str]:

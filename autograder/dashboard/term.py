@@ -210,7 +210,7 @@ def count_term(
         )
         for student in people
     }
-    by_lesson = list(zip(*cells.values(), strict=True))
+    by_lesson = [[own[i] for own in cells.values()] for i in range(len(grades))]
     medians = [_median(column) for column in by_lesson]
     labels = label_students(people)
     students = tuple(
