@@ -12,21 +12,25 @@
   const texts = rows.map((row) =>
     plain([...row.cells].filter((cell) => !cell.classList.contains("n"))
       .map((cell) => cell.textContent).join(" ")));
+  /* One or two letters are in nearly every row: they must begin a word. */
+  const words = texts.map((text) => ` ${text.replace(/[^\p{L}\p{N}]+/gu, " ")}`);
+  const holds = (index, word) =>
+    word.length < 3 ? words[index].includes(` ${word}`) : texts[index].includes(word);
   const columns = [...table.tHead.rows[0].cells];
   const ofSection = columns.findIndex((head) => head.dataset.column === "section");
 
   function filter() {
-    const words = plain(find.value).split(/\s+/).filter(Boolean);
+    const wanted = plain(find.value).split(/\s+/).filter(Boolean);
     const only = section ? section.value : "";
     let count = 0;
     rows.forEach((row, index) => {
-      const shown = words.every((word) => texts[index].includes(word)) &&
+      const shown = wanted.every((word) => holds(index, word)) &&
         (!only || row.cells[ofSection].textContent === only);
       row.hidden = !shown;
       count += shown;
     });
     const all = rows.length.toLocaleString("en");
-    const searched = words.length > 0 || only;
+    const searched = wanted.length > 0 || only;
     matches.textContent =
       searched ? `${count.toLocaleString("en")} of ${all} students` : `${all} students`;
     if (searched) unfold();
