@@ -12,25 +12,36 @@
   const texts = rows.map((row) =>
     plain([...row.cells].filter((cell) => !cell.classList.contains("n"))
       .map((cell) => cell.textContent).join(" ")));
+  const spaced = (text) => ` ${text.replace(/[^\p{L}\p{N}]+/gu, " ").trim()}`;
+  const words = texts.map(spaced);
   /* One or two letters are in nearly every row: they must begin a word. */
-  const words = texts.map((text) => ` ${text.replace(/[^\p{L}\p{N}]+/gu, " ")}`);
   const holds = (index, word) =>
-    word.length < 3 ? words[index].includes(` ${word}`) : texts[index].includes(word);
+    word.length < 3 ? words[index].includes(spaced(word)) : texts[index].includes(word);
+
+  /* Rows with the words as they stand ("group c"), or else with all of them. */
+  function found(text) {
+    const wanted = text.split(/\s+/).filter(Boolean);
+    const together = words.map((row) => row.includes(spaced(text)));
+    if (wanted.length > 1 && together.includes(true)) return together;
+    return rows.map((_, index) => wanted.every((word) => holds(index, word)));
+  }
+
   const columns = [...table.tHead.rows[0].cells];
   const ofSection = columns.findIndex((head) => head.dataset.column === "section");
 
   function filter() {
-    const wanted = plain(find.value).split(/\s+/).filter(Boolean);
+    const text = plain(find.value).trim();
+    const matching = found(text);
     const only = section ? section.value : "";
     let count = 0;
     rows.forEach((row, index) => {
-      const shown = wanted.every((word) => holds(index, word)) &&
+      const shown = matching[index] &&
         (!only || row.cells[ofSection].textContent === only);
       row.hidden = !shown;
       count += shown;
     });
     const all = rows.length.toLocaleString("en");
-    const searched = wanted.length > 0 || only;
+    const searched = text || only;
     matches.textContent =
       searched ? `${count.toLocaleString("en")} of ${all} students` : `${all} students`;
     if (searched) unfold();
