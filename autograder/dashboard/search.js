@@ -19,7 +19,7 @@
     word.length < 3 ? words[index].includes(spaced(word)) : texts[index].includes(word);
 
   /* Rows with the words as they stand ("group c"), or else with all of them. */
-  function found(text) {
+  function matchingRows(text) {
     const wanted = text.split(/\s+/).filter(Boolean);
     const together = words.map((row) => row.includes(spaced(text)));
     if (wanted.length > 1 && together.includes(true)) return together;
@@ -31,7 +31,7 @@
 
   function filter() {
     const text = plain(find.value).trim();
-    const matching = found(text);
+    const matching = matchingRows(text);
     const only = section ? section.value : "";
     let count = 0;
     rows.forEach((row, index) => {
@@ -40,10 +40,9 @@
       row.hidden = !shown;
       count += shown;
     });
-    const all = rows.length.toLocaleString("en");
+    const all = `${rows.length.toLocaleString("en")} student${rows.length === 1 ? "" : "s"}`;
     const searched = text || only;
-    matches.textContent =
-      searched ? `${count.toLocaleString("en")} of ${all} students` : `${all} students`;
+    matches.textContent = searched ? `${count.toLocaleString("en")} of ${all}` : all;
     if (searched) unfold();
   }
 

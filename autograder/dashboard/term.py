@@ -133,6 +133,7 @@ class RecurringMisconception:
 class TermSection:
     """A section of the class, "" for those without one.
 
+    behind : students who have handed in something before
     medians : of the shares of points, by lesson
     handed_in : students, by lesson
     """
@@ -244,7 +245,7 @@ def term_cell(grades: StudentGrades | None, not_yet_due: bool) -> TermCell:
         state = "waiting"
     return TermCell(
         state,
-        grades.points,
+        grades.points if grades.submitted else 0.0,
         grades.max_points,
         grades.late_penalty,
         grades.by_hand,
@@ -427,7 +428,7 @@ def _sections(students: Sequence[TermStudent]) -> list[TermSection]:
             TermSection(
                 name,
                 len(own),
-                sum(each.is_behind for each in own),
+                sum(each.is_behind and each.was_there for each in own),
                 tuple(sum(cell.state in present for cell in each) for each in columns),
                 tuple(map(_median, columns)),
             )

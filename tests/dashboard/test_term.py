@@ -10,7 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from nbgrader.api import Gradebook as NbgraderGradebook
+from typer.testing import CliRunner
 
+from autograder.commands.app import app
 from autograder.course import Course, CourseError
 from autograder.dashboard.examples import find_examples
 from autograder.dashboard.misconceptions import MisconceptionCount
@@ -142,8 +144,8 @@ def course(tmp_path):
     hand_in(course, [submission("ben", FIRST, wrong)], late)
     cem = replace(submission("cem", FIRST), excused=("softmax",))
     hand_in(course, [cem], on_time)
-    again = {"self_attention": "softmax_over_queries"}
-    results = [submission(who, SECOND, again) for who in ("ben", "cem")]
+    wrong = {"self_attention": "softmax_over_queries"}
+    results = [submission(who, SECOND, wrong) for who in ("ben", "cem")]
     hand_in(course, [submission("amara", SECOND), *results])
     hand_in(course, [submission(who, THIRD) for who in ("amara", "ben", "cem")])
     where = "test_self_attention", "ben", SECOND
@@ -204,8 +206,10 @@ def test_class_has_all_that_changes_points(course):
     assert cells["ben"][1].points == 7.5 + cells["ben"][1].max_points - 9
     assert cells["dana"][1].state == "missing"
     assert all(each.state == "missing" for each in cells["eva"])
-    kept = sum(g.max_points for g in Gradebook(course).grades(THIRD)["amara"].exercises)
-    assert cells["amara"][2].max_points == kept < 37
+    worth = sum(
+        g.max_points for g in Gradebook(course).grades(THIRD)["amara"].exercises
+    )
+    assert cells["amara"][2].max_points == worth < 37
 
 
 def test_page_shows_the_numbers_and_the_rule(course):
@@ -232,6 +236,7 @@ def test_lessons_and_sections_count_whom_they_have(course):
         (2, 1, 1),
     )
     assert rows[""].handed_in == (0, 0, 0)
+    assert rows[""].behind == 0  # eva was never there
     assert [*rows] == ["A", "B", ""]
 
 
@@ -421,8 +426,8 @@ def test_report_without_a_lesson_writes_the_term_and_all_lessons(course):
     assert "softmax_over_queries" in outline.text  # ben made it twice
     assert "1 student in more than one lesson" in outline.text
     before = [path.read_bytes() for path in paths]
-    again = write_reports(course, as_json=True, written="today")
-    assert [path.read_bytes() for path in again] == before
+    rewritten = write_reports(course, as_json=True, written="today")
+    assert [path.read_bytes() for path in rewritten] == before
     data = json.loads((folder / "term.json").read_text())
     assert data["students"][1]["cells"][1]["by_hand"] is True
     assert [each["lesson"] for each in data["lessons"]] == [*LESSONS]
@@ -452,6 +457,34 @@ def test_term_without_submissions_is_refused(tmp_path):
         write_reports(course)
     with pytest.raises(CourseError, match="no submission of any lesson"):
         write_reports(Course(tmp_path / "empty"))
+
+
+@pytest.fixture
+def here(course, monkeypatch):
+    monkeypatch.chdir(course.root)
+    return course
+
+
+def command(*arguments):
+    result = CliRunner().invoke(app, ["report", *arguments])
+    return result.exit_code, result.output, result.exception
+
+
+def test_command_without_a_lesson_is_the_terms(here):
+    code, output, _ = command("--json")
+    written = re.findall("Written: (.*)", output)
+    assert code == 0
+    assert [path.rpartition("/")[2] for path in written][-2:] == [
+        "term.html",
+        "term.json",
+    ]
+    code, output, _ = command("--output", "here.html")
+    assert (code, output) == (0, f"Written: {here.root / 'here.html'}\n")
+    code, output, _ = command("2")
+    assert output == f"Written: {here.root}/build/report/{SECOND}.html\n"
+    error = command("2", "--json")[2]
+    assert isinstance(error, CourseError)
+    assert str(error) == "--json is for the term: leave the lesson out"
 
 
 # --- what it may not hold ---------------------------------------------------------
