@@ -229,15 +229,14 @@ def test_without_scripts_everything_is_there(opened, tmp_path, make):
         page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: lesson(40),
+        lambda: lesson(8),
         lambda: lesson(0),
         lambda: render_page(roster(six())),
-        lambda: term(40),
+        lambda: term(8),
         lambda: term(0),
         lambda: term(3, ATTACK),
     ],
@@ -250,19 +249,18 @@ def test_axe_finds_no_violations(show, make, width, scheme):
     assert results.violations_count == 0, results.generate_report()
 
 
-@pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize(
     "name",
     [ATTACK, "\u202eecila\u2067", "שלום " * 40, "w" * 200, "=cmd|' /C calc'!A0"],
     ids=["html", "turned", "right to left", "long", "formula"],
 )
-def test_hostile_names_neither_act_nor_widen_the_page(show, name, width):
-    page = show(term(30, name), width)
+def test_hostile_names_neither_act_nor_widen_the_page(show, name):
+    page = show(term(30, name), 360)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert page.title() == "The term: the class's results"
     assert page.locator("script").count() == 1
     assert page.locator("img").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert page.evaluate(TOO_WIDE) == []
     legible = name.replace("\u202e", "\ufffd").replace("\u2067", "\ufffd").strip()
     assert all(legible in label for label in names(page))
