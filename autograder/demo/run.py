@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.dashboard.page import write_report
+from autograder.dashboard.term_page import write_reports
 from autograder.demo.diagnoses import AnswerDiagnosis, diagnoses_of, print_term
 from autograder.demo.sample_term import (
     DUE,
@@ -55,7 +55,7 @@ UNSAFE = (
 )
 # What to open, and the command that makes it in a course of yours.
 GUIDE = (
-    ("{report}", "the class at a glance: begin here", "report 01"),
+    ("build/report/term.html", "the class over the term: begin here", "report"),
     ("{page}", "a student's page", "feedback 01"),
     ("{message}", "a message for a mailer", "summaries 01"),
     ("build/summaries/{lesson}.csv", "all messages, for a mail merge", ""),
@@ -182,7 +182,7 @@ def _write_pages(
         due = gradebook.due_dates(lesson, [*of_class])
         write_feedback(course, lesson, None, of_class, on_left_out=_refuse)
         write_summaries(course, lesson, of_class, due, Delivery(SENDER), _refuse)
-        write_report(course, lesson, grades=of_class)
+    write_reports(course, on_left_out=_refuse)
     for table in TABLES:
         export(
             course,
@@ -204,7 +204,6 @@ def _print_guide(console: Console, course: Course, folder: Path) -> None:
     student, lesson = "gudrun", LESSONS[0]
     paths = {
         "lesson": lesson,
-        "report": f"build/report/{lesson}.html",
         "page": f"feedback/{student}/{lesson}/{lesson}.html",
         "message": f"build/summaries/{lesson}/{student}.eml",
     }
