@@ -65,7 +65,7 @@ def format_points_of(points: float, max_points: float) -> str:
     return f"{points:g} of {format_points(max_points)}"
 
 
-class Verdicts(NamedTuple):
+class VerdictSentences(NamedTuple):
     """What is said about an answer, as ``messages.report.region`` takes it."""
 
     headline: str
@@ -75,11 +75,11 @@ class Verdicts(NamedTuple):
     notes: list[str]
 
 
-def verdicts_of(exercise: ExerciseResult) -> Verdicts:
+def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
     """Return an exercise's verdicts as sentences, their invisible characters out."""
     first, *lines = visible(exercise.report).split("\n")
     reasons = _reasons(exercise, lines)
-    return Verdicts(
+    return VerdictSentences(
         first or f"{exercise.exercise} could not be graded",
         _opening(lines),
         [

@@ -19,7 +19,7 @@ from autograder.gradebook.autograded import MAX_TEXT, METADATA_KEY, unanswered
 from autograder.gradebook.folders import autograded_path
 from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.safe_html import (
-    Verdicts,
+    VerdictSentences,
     format_points,
     format_points_of,
     verdicts_of,
@@ -73,7 +73,7 @@ class ExerciseFeedback:
     comment: str = ""
     needs_review: bool = False
     is_unwritten: bool = False
-    verdicts: Verdicts | None = None
+    verdicts: VerdictSentences | None = None
     diagnosed: bool = False
     code: tuple[CodeLine, ...] = ()
 
