@@ -1,0 +1,777 @@
+"""A term of random operations on a course folder, and what every output says of it.
+
+Each operation happens twice: in the folder, by the command or nbgrader's API that an
+instructor would use, and in the model. ``check`` compares them.
+"""
+
+import copy
+import csv
+import io
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import datetime, timedelta
+
+import pytest
+from nbgrader.api import Gradebook as NbgraderGradebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.plugins import CsvExportPlugin
+from traitlets.config import PyFileConfigLoader
+
+from autograder.course import Course
+from autograder.dashboard.class_results import StudentRow
+from autograder.gradebook import plugins
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.own_maximum import count_own_maximum
+from autograder.grading.journal import Journal
+from autograder.grading.release import CHECK
+from autograder.releases import METADATA_KEY, keep_release, release_name
+from tests.gradebook.stand_in import call, call_killed
+from tests.gradebook.term_model import POLICIES, HandedIn, Model
+from tests.submissions import COURSE
+
+LESSONS = {
+    "00_start_here": ["rotary", "leak"],  # and which exercises it may get in the term
+    "02_self_attention": ["softmax", "decode"],
+    "03_multi_head_attention": ["layer_norm"],
+}
+STUDENTS = ["amara", "ben", "cora", "dimitri", "eva"]
+DUE = datetime(2026, 3, 1, 12)
+ODD_TIMES = ["yesterday", "", "9999-12-31 23:59:59 UTC", "x" * 300]
+OPERATIONS = {  # and how often, beside the others
+    "hand_in": 14,
+    "change_time": 3,
+    "grade": 10,
+    "grade_one": 6,
+    "press_button": 4,
+    "grade_anew": 2,
+    "excuse": 3,
+    "grade_by_hand": 10,
+    "comment": 4,
+    "extend": 5,
+    "extend_in_nbgrader": 2,
+    "change_due_date": 3,
+    "change_policy": 2,
+    "add_exercise": 2,
+    "remove_exercise": 2,
+    "change_points": 2,
+    "drop": 5,
+    "enter_roster": 4,
+    "give_feedback": 3,
+    "export": 3,
+    "delete_autograded": 1,
+    "delete_journal": 1,
+    "move_course": 1,
+}
+ROWS = (
+    "SELECT s.student_id, a.name, substr(b.name, 7), g.auto_score, g.manual_score, "
+    "g.extra_credit FROM grade g JOIN base_cell b ON b.id = g.cell_id "
+    "JOIN submitted_notebook n ON n.id = g.notebook_id "
+    "JOIN submitted_assignment s ON s.id = n.assignment_id "
+    "JOIN assignment a ON a.id = s.assignment_id"
+)
+ORPHANS = {
+    "grade": "notebook_id NOT IN (SELECT id FROM submitted_notebook) "
+    "OR cell_id NOT IN (SELECT id FROM base_cell)",
+    "comment": "notebook_id NOT IN (SELECT id FROM submitted_notebook) "
+    "OR cell_id NOT IN (SELECT id FROM base_cell)",
+    "submitted_notebook": "assignment_id NOT IN (SELECT id FROM submitted_assignment)",
+    "submitted_assignment": "student_id NOT IN (SELECT id FROM student) "
+    "OR id NOT IN (SELECT assignment_id FROM submitted_notebook)",
+    "grade_cells": "id NOT IN (SELECT id FROM base_cell)",
+    "solution_cells": "id NOT IN (SELECT id FROM base_cell)",
+    "set_aside_grade": "EXISTS (SELECT 1 FROM grade g WHERE g.cell_id = "
+    "set_aside_grade.cell_id AND g.notebook_id = set_aside_grade.notebook_id)",
+}
+
+
+def close(value):
+    return pytest.approx(value, abs=1e-4)
+
+
+class Term:
+    """A course folder, its model, and the chance that decides what happens next.
+
+    kills : the share of commands that are killed before they run to their end
+    log : what has happened, a line each
+    """
+
+    def __init__(self, folder, seed, *, kills=0.0, kills_from_start=0.0):
+        self.rng = random.Random(seed)
+        self.folder, self.root = folder, folder / "course-0"
+        self.kills, self.kills_from_start = kills, kills_from_start
+        self.log = []
+        self.n_killed = self.n_files = self.n_moves = 0
+        self.n_events = {}
+        self.settled = set()  # lessons that were graded after all that matters
+        self.tables = {}  # lesson to what the last call of grade has printed
+        for lesson in LESSONS:
+            target = self.root / "notebooks" / lesson / f"{lesson}.ipynb"
+            target.parent.mkdir(parents=True)
+            shutil.copy(COURSE.learner(lesson), target)
+        shutil.copy(COURSE.root / "nbgrader_config.py", self.root)
+        self.originals = {
+            lesson: json.loads(Course(self.root).learner(lesson).read_text())
+            for lesson in LESSONS
+        }
+        points = {each: points_of(nb) for each, nb in self.originals.items()}
+        self.model = Model(points, {each: [points[each]] for each in LESSONS})
+        self.notebooks = {}
+        for lesson in LESSONS:
+            self.model.dropped[lesson] = set()
+            self.notebooks[lesson] = [(points[lesson], self.originals[lesson])]
+        os.chdir(self.root)
+        for lesson in LESSONS:
+            assert call("open", lesson)[0] == 0
+            self.model.open(lesson)
+
+    # --- how things are done ----------------------------------------------------------
+
+    def happen(self):
+        """Do one thing at random."""
+        names, weights = zip(*OPERATIONS.items(), strict=True)
+        (name,) = self.rng.choices(names, weights)
+        lesson = self.rng.choice([*LESSONS])
+        student = self.rng.choice(STUDENTS)
+        self.log.append(f"{name} {lesson[:2]} {student}")
+        getattr(self, name)(lesson, student)
+
+    def do(self, *words, steps=(), code=0):
+        """Run a command, perhaps killed once or twice before.
+
+        steps : what it does to the model, one after the other
+        """
+        self.log[-1] += f": {' '.join(words)}"
+        while self.rng.random() < self.kills:
+            self.kill(words, steps)
+        if self.rng.random() < self.kills_from_start:
+            self.kill(words, steps, from_start=True)
+        got, out, err = call(*words)
+        assert got == code, f"{words}: {out}{err}"
+        for step in steps:
+            step(self.model)
+        return out, err
+
+    def kill(self, words, steps, *, from_start=False):
+        """Kill the command at some moment; what it was to do is done as far as a step.
+
+        from_start : a new process, at a random time; else a copy of this one, after a
+            random number of events, which a seed repeats
+        """
+        if from_start:
+            self.kill_new_process(words)
+        else:
+            at_borders = self.rng.random() < 0.6
+            key = words[0], at_borders
+            after = self.rng.randint(0, self.n_events.get(key, 40))
+            ended, n_events = call_killed(words, after, at_borders=at_borders)
+            if ended or after > self.n_events.get(key, 0):
+                self.n_events[key] = n_events
+            self.log[-1] += f" (killed after {after})"
+        self.n_killed += 1
+        stages = [copy.deepcopy(self.model)]
+        for step in steps:
+            stages.append(copy.deepcopy(stages[-1]))
+            step(stages[-1])
+        self.require_whole()
+        rows = self.stored_rows()
+        fitting = [each for each in stages if same(rows, rows_of(each))]
+        assert fitting, f"killed {words} left {difference(rows, rows_of(self.model))}"
+        self.model = fitting[-1]
+        self.settled.clear()
+        while self.rng.random() < 0.3:  # go on with something else first
+            lesson, student = self.rng.choice([*LESSONS]), self.rng.choice(STUDENTS)
+            self.rng.choice([self.grade_by_hand, self.comment])(lesson, student)
+
+    def kill_new_process(self, words):
+        command = [sys.executable, "-m", "tests.gradebook.stand_in", *words]
+        process = subprocess.Popen(
+            command,
+            env=os.environ | {"PYTHONPATH": str(COURSE.root)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(self.rng.uniform(0.3, 2.5))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self.log[-1] += " (killed from its start on)"
+
+    def database(self):
+        return closing(sqlite3.connect(self.root / "gradebook.db"))
+
+    def nbgrader(self):
+        return NbgraderGradebook(f"sqlite:///{self.root}/gradebook.db", "attention")
+
+    def config(self):
+        path = str(self.root)
+        config = PyFileConfigLoader("nbgrader_config.py", path=path).load_config()
+        config.CourseDirectory.root = path
+        return config
+
+    def api(self):
+        config = self.config()
+        return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+    # --- what students do -------------------------------------------------------------
+
+    def hand_in(self, lesson, student):
+        rng, key = self.rng, (student, lesson)
+        releases = self.notebooks[lesson]
+        points, notebook = releases[-1] if rng.random() < 0.7 else rng.choice(releases)
+        missing = rng.sample([*points], rng.choice([0, 0, 0, 1, 2]))
+        earns = {
+            name: rng.choice([0.0, 0.25, 0.5, 1.0, 1.0])
+            for name in points
+            if name not in missing and rng.random() < 0.85
+        }
+        named = rng.random() < 0.75
+        kinds = ["right"] * 8 + ["renamed", "two", "neither", "broken", "absent"]
+        kind = rng.choice(kinds)
+        self.n_files += 1
+        self.log[-1] += f" {kind} {named=} {missing=} of {len(points)}"
+        text = answered(notebook, earns, missing, named, self.n_files)
+        folder = self.root / "submitted" / student / lesson
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        names = {"renamed": ["mine (1).IPYNB"], "neither": ["a.ipynb", "b.ipynb"]}
+        names |= {"two": [f"{lesson}.ipynb", "a.ipynb"], "absent": []}
+        for name in names.get(kind, [f"{lesson}.ipynb"]):
+            cut = len(text) // 2 if kind == "broken" else None
+            (folder / name).write_text("{}" if name == "a.ipynb" else text[:cut])
+        file = HandedIn(self.n_files)
+        if kind in ("right", "renamed", "two"):
+            own = frozenset(points) if named else None
+            cells = frozenset(points) - {*missing}
+            file = HandedIn(self.n_files, own, cells, earns)
+        self.model.files[key] = file
+        self.change_time(lesson, student)
+
+    def change_time(self, lesson, student):
+        key = student, lesson
+        if key not in self.model.files:
+            return
+        path = self.root / "submitted" / student / lesson / "timestamp.txt"
+        path.unlink(missing_ok=True)
+        self.model.stamps[key] = None
+        draw = self.rng.random()
+        if draw < 0.7:
+            moment = DUE + timedelta(seconds=self.rng.randint(-2 * 86400, 6 * 86400))
+            path.write_text(f"{moment} UTC\n")
+            self.model.stamps[key] = moment
+        elif draw < 0.85:
+            path.write_text(self.rng.choice(ODD_TIMES))
+        self.settled.discard(lesson)
+
+    # --- grading ----------------------------------------------------------------------
+
+    def grade(self, lesson, _="", *options, flag=lambda model: None):
+        students = self.model.students(lesson)
+        if not students:
+            assert call("grade", lesson)[0] == 1
+            return
+
+        def graded(model):
+            for student in students:
+                model.grade(student, lesson)
+
+        steps = [lambda model: model.open(lesson), flag, graded]
+        out, _ = self.do("grade", lesson, *options, steps=steps)
+        self.settled.add(lesson)
+        self.tables[lesson] = out
+
+    def grade_one(self, lesson, student, *options, flag=lambda model: None):
+        if (student, lesson) not in self.model.files:
+            return
+        steps = [lambda model: model.open(lesson), flag]
+        steps.append(lambda model: model.grade(student, lesson))
+        self.do("grade", lesson, "--student", student, *options, steps=steps)
+        self.settled.discard(lesson)
+
+    def grade_anew(self, lesson, _):
+        self.grade(lesson, "", "--anew")
+
+    def excuse(self, lesson, student):
+        one = self.rng.random() < 0.5
+        students = [student] if one else self.model.students(lesson)
+        keys = {(each, lesson) for each in students}
+        if self.rng.random() < 0.6:
+            option, change = "--excuse-missing", set.update
+        else:
+            option, change = "--no-excuse-missing", set.difference_update
+        grade = self.grade_one if one else self.grade
+        grade(lesson, student, option, flag=lambda model: change(model.excused, keys))
+
+    def press_button(self, lesson, student):
+        """Grade as formgrader's button does."""
+        if (student, lesson) not in self.model.files:
+            return
+        outcome = self.api().autograde(lesson, student)
+        assert outcome["success"], outcome
+        self.model.open(lesson)
+        self.model.grade(student, lesson)
+        self.settled.discard(lesson)
+
+    # --- what instructors do ----------------------------------------------------------
+
+    def graded_exercises(self, lesson, student):
+        numbers = self.model.numbers(student, lesson)
+        return [*numbers.auto] if numbers else []
+
+    def grade_by_hand(self, lesson, student):
+        """Enter points, extra credit or neither, as formgrader does."""
+        names = self.graded_exercises(lesson, student)
+        if not names:
+            return
+        name = self.rng.choice(names)
+        key = student, lesson, name
+        manual = self.rng.choice([None, 0.0, 2.5, 7.0])
+        extra = self.rng.choice([None, None, 0.0, 1.0, 1.5])
+        self.log[-1] += f" by hand {key}: {manual}, {extra}"
+        with self.nbgrader() as book:
+            grade = book.find_grade(CHECK + name, lesson, lesson, student)
+            grade.manual_score, grade.extra_credit = manual, extra
+            grade.needs_manual_grade = False
+            book.db.commit()
+        self.model.manual[key], self.model.extra[key] = manual, extra
+
+    def comment(self, lesson, student):
+        names = self.graded_exercises(lesson, student)
+        if not names:
+            return
+        name = self.rng.choice(names)
+        text = f"Comment {self.rng.randint(0, 999)}"
+        with self.nbgrader() as book:
+            book.find_comment(name, lesson, lesson, student).manual_comment = text
+            book.db.commit()
+        self.model.comments[student, lesson, name] = text
+
+    def extend(self, lesson, student):
+        days = self.rng.choice([0, 1, 2, 5])
+        fits = self.model.due.get(lesson) and student in self.model.people
+        steps = [lambda model: model.extension.__setitem__((student, lesson), 24 * days)]
+        words = "extend", student, lesson, "--days", str(days)
+        self.do(*words, steps=steps if fits else [], code=0 if fits else 1)
+
+    def extend_in_nbgrader(self, lesson, student):
+        if (student, lesson) in self.model.grades:
+            days = self.rng.choice([0, 1, 3])
+            with self.nbgrader() as book:
+                book.grant_extension(lesson, student, days=days)
+            self.model.extension[student, lesson] = 24 * days
+
+    def change_due_date(self, lesson, _):
+        due = self.rng.choice([None, DUE, DUE, DUE + timedelta(days=2)])
+        with self.nbgrader() as book:
+            book.find_assignment(lesson).duedate = due
+            book.db.commit()
+        self.model.due[lesson] = due
+
+    def change_policy(self, *_):
+        words = self.rng.choice([*POLICIES])
+        text = (COURSE.root / "nbgrader_config.py").read_text()
+        line = f"\nc.LatePolicy.late = {words!r}\n"
+        (self.root / "nbgrader_config.py").write_text(text + line)
+        self.model.policy = words
+        self.log[-1] += f" {words!r}"
+
+    def drop(self, lesson, _):
+        names = [*self.model.worth[lesson]]
+        name = self.rng.choice(names)
+        undo = name in self.model.dropped[lesson]
+        change = set.discard if undo else set.add
+        steps = [
+            lambda model: model.open(lesson),
+            lambda model: change(model.dropped[lesson], name),
+        ]
+        words = "drop", name, "--lesson", lesson, *["--undo"] * undo
+        if name not in (*self.model.release[lesson], *self.seen(lesson)):
+            return
+        self.do(*words, steps=steps)
+        graded = {key for key in self.model.grades if key[1] == lesson}
+        if graded - self.model.verdicts.keys():
+            self.grade(lesson)  # without the journal nobody knows the points
+        self.settled.discard(lesson)
+
+    def seen(self, lesson):
+        """Return what the gradebook keeps, of whatever release."""
+        if any(each == lesson for _, each in self.model.grades):
+            return {*self.model.worth[lesson]}
+        return set()
+
+    def enter_roster(self, *_):
+        students = self.rng.sample([*STUDENTS, "zoe"], self.rng.randint(1, 6))
+        rows = []
+        for student in students:
+            row = {
+                "first_name": self.rng.choice(["", student.title(), "Åsa, née X"]),
+                "last_name": self.rng.choice(["", "Ngũgĩ", "O'Neill"]),
+                "email": self.rng.choice(["", f"{student}@example.org"]),
+                "lms_user_id": self.rng.choice(["", str(self.rng.randint(1, 9999))]),
+            }
+            rows.append({"id": student} | row)
+        path = self.folder / "roster.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [*rows[0]])
+            writer.writeheader()
+            writer.writerows(rows)
+
+        def entered(model):
+            for row in rows:
+                known = model.people.setdefault(row["id"], {})
+                known |= {k: v for k, v in row.items() if v and k != "id"}
+
+        self.do("roster", str(path), steps=[entered])
+
+    def give_feedback(self, lesson, _):
+        if self.rng.random() < 0.2:
+            assert self.api().generate_feedback(lesson)["success"]
+        else:
+            self.do("feedback", lesson)
+
+    def export(self, *_):
+        if self.model.grades:
+            self.do("export", "--to", self.rng.choice(["csv", "canvas", "moodle"]))
+
+    # --- releases ---------------------------------------------------------------------
+
+    def add_exercise(self, lesson, _):
+        new = [each for each in LESSONS[lesson] if each not in self.model.release[lesson]]
+        gone = [
+            each
+            for each in points_of(self.originals[lesson])
+            if each not in self.model.release[lesson]
+        ]
+        if new + gone:
+            name = self.rng.choice(new + gone)
+            self.new_release(lesson, self.model.release[lesson] | {name: 6.0})
+
+    def remove_exercise(self, lesson, _):
+        points = dict(self.model.release[lesson])
+        if len(points) > 1:
+            points.pop(self.rng.choice([*points]))
+            self.new_release(lesson, points)
+
+    def change_points(self, lesson, _):
+        name = self.rng.choice([*self.model.release[lesson]])
+        worth = self.rng.choice([4.0, 6.0, 10.0])
+        self.new_release(lesson, self.model.release[lesson] | {name: worth})
+
+    def new_release(self, lesson, points):
+        """Release a lesson, as ``make build`` does, which also keeps its name."""
+        self.log[-1] += f" {points}"
+        notebook = released(self.originals[lesson], points)
+        points = points_of(notebook)  # in the order of the notebook
+        Course(self.root).learner(lesson).write_text(json.dumps(notebook))
+        keep_release(Course(self.root), lesson, points)
+        self.notebooks[lesson].append((points, notebook))
+        self.model.release[lesson] = points
+        if points not in self.model.known[lesson]:
+            self.model.known[lesson].append(points)
+        self.settled.discard(lesson)
+
+    # --- what is lost and moved -------------------------------------------------------
+
+    def delete_autograded(self, *_):
+        shutil.rmtree(self.root / "autograded", ignore_errors=True)
+
+    def delete_journal(self, *_):
+        shutil.rmtree(self.root / "build/grading", ignore_errors=True)
+        self.model.verdicts.clear()
+        self.settled.clear()
+
+    def move_course(self, *_):
+        self.n_moves += 1
+        new = self.folder / f"course-{self.n_moves}"
+        shutil.copytree(self.root, new)
+        os.chdir(new)
+        shutil.rmtree(self.root)
+        self.root = new
+
+    # --- what everything says ---------------------------------------------------------
+
+    def stored_rows(self):
+        with self.database() as database:
+            return {tuple(row[:3]): row[3:] for row in database.execute(ROWS)}
+
+    def require_whole(self):
+        """Require a database without damage and without anything half-made."""
+        with self.database() as database:
+            assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            tables = database.execute("SELECT name FROM sqlite_master").fetchall()
+            for table, orphans in ORPHANS.items():
+                if (table,) in tables:
+                    query = f"SELECT count(*) FROM {table} WHERE {orphans}"
+                    assert database.execute(query).fetchone() == (0,), table
+            twice = (
+                "SELECT count(*) - count(DISTINCT notebook_id || cell_id) FROM grade"
+            )
+            assert database.execute(twice).fetchone() == (0,)
+
+    def check(self):
+        """Compare what every output says with the model."""
+        self.require_whole()
+        rows, expected = self.stored_rows(), rows_of(self.model)
+        assert same(rows, expected), difference(rows, expected)
+        self.check_comments()
+        graded = sorted({lesson for _, lesson in self.model.grades})
+        if not graded:
+            return
+        self.check_exports(graded)
+        self.check_nbgrader(graded)
+        self.check_formgrader(graded)
+        self.check_feedback(graded)
+        for lesson in self.settled & {*graded}:
+            self.check_results(lesson)
+
+    def check_comments(self):
+        with self.nbgrader() as book:
+            for (student, lesson, name), text in self.model.comments.items():
+                found = book.find_comment(name, lesson, lesson, student)
+                assert found.manual_comment == text
+
+    def check_exports(self, graded):
+        n_drop = self.rng.randint(0, len(graded) - 1)
+        options = ["--drop-lowest", str(n_drop)] if n_drop else []
+        table = self.exported("csv", *options)
+        assert [row["student"] for row in table] == sorted(self.model.people)
+        for row in table:
+            person = self.model.people[row["student"]]
+            for column in ("first_name", "last_name", "email"):
+                assert row[column] == person.get(column, "")
+            for lesson in graded:
+                self.check_row(row, lesson)
+            if n_drop:
+                self.check_total(row, graded, n_drop)
+        names = {"canvas": "SIS Login ID", "moodle": "Username"}
+        for kind, column in names.items():
+            rows = self.exported(kind, *options)
+            if kind == "canvas":
+                self.check_points_possible(rows.pop(0), graded)
+            for row in rows:
+                for lesson in graded:
+                    numbers = self.model.numbers(row[column], lesson)
+                    says = row[lesson].strip("-")
+                    assert bool(says) == bool(numbers), (row, lesson)
+                    assert not says or float(says) == close(numbers.points), kind
+            self.check_plugin(kind, n_drop)
+
+    def exported(self, kind, *options):
+        code, out, err = call("export", "--to", kind, *options)
+        assert code == 0, out + err
+        text = (self.root / f"build/export/{kind}.csv").read_text("utf-8-sig")
+        return [*csv.DictReader(io.StringIO(text))]
+
+    def check_row(self, row, lesson):
+        student = row["student"]
+        numbers = self.model.numbers(student, lesson)
+        worth = float(row[f"{lesson} max"])
+        assert worth == close(self.model.max_points(student, lesson)), (student, lesson)
+        exercises = {
+            name.partition(".")[2]: float(value)
+            for name, value in row.items()
+            if name.startswith(f"{lesson}.") and value
+        }
+        assert exercises == close(numbers.by_exercise if numbers else {})
+        assert bool(row[f"{lesson} points"]) == bool(numbers)
+        if numbers:
+            says = float(row[f"{lesson} points"]), float(row[f"{lesson} late penalty"])
+            assert says == close((numbers.points, numbers.penalty)), (student, lesson)
+
+    def check_total(self, row, graded, n_drop):
+        points, worth = self.model.total(row["student"], graded, n_drop)
+        assert float(row["total max"]) == close(worth), row["student"]
+        assert bool(row["total"]) == (points is not None)
+        if points is not None:
+            assert float(row["total"]) == close(points)
+
+    def check_points_possible(self, row, graded):
+        for lesson in graded:
+            own = [
+                self.model.max_points(student, each)
+                for student, each in self.model.grades
+                if each == lesson
+            ]
+            assert float(row[lesson]) == close(max(own))
+
+    def check_plugin(self, kind, n_drop):
+        """Require of our plugin of nbgrader's export the bytes of our command."""
+        plugin = getattr(plugins, f"{kind.title()}ExportPlugin")()
+        plugin.drop_lowest = n_drop
+        plugin.to = str(self.folder / "plugin.csv")
+        with self.nbgrader() as book:
+            plugin.export(book)
+        ours = self.root / f"build/export/{kind}.csv"
+        assert (self.folder / "plugin.csv").read_bytes() == ours.read_bytes()
+
+    def check_nbgrader(self, graded):
+        count_own_maximum()
+        sums = dict.fromkeys(self.model.people, 0.0)
+        with self.nbgrader() as book:
+            plugin = CsvExportPlugin()
+            plugin.to = str(self.folder / "nbgrader.csv")
+            plugin.export(book)
+            for lesson in graded:
+                for each in book.assignment_submissions(lesson):
+                    self.check_submission(each, lesson, sums)
+                for each in book.notebook_submissions(lesson, lesson):
+                    numbers = self.model.numbers(each.student.id, lesson)
+                    says = each.score, each.max_score
+                    assert says == close((numbers.score, numbers.max_points))
+            for each in book.student_dicts():
+                assert each["score"] == close(sums[each["id"]]), each
+        self.check_nbgraders_file()
+
+    def check_submission(self, submission, lesson, sums):
+        student = submission.student.id
+        numbers = self.model.numbers(student, lesson)
+        says = submission.score, submission.max_score
+        assert says == close((numbers.score, numbers.max_points)), (student, lesson)
+        says = submission.late_submission_penalty or 0.0
+        assert says == close(numbers.penalty), (student, lesson)
+        sums[student] += submission.score
+
+    def check_nbgraders_file(self):
+        with (self.folder / "nbgrader.csv").open() as file:
+            text = re.sub(r'"?Åsa, née X"?', "Åsa", file.read())  # it quotes nothing
+        for row in csv.DictReader(io.StringIO(text)):
+            numbers = self.model.numbers(row["student_id"], row["assignment"])
+            if numbers:
+                assert float(row["score"]) == close(numbers.points)
+                assert float(row["late_submission_penalty"]) == close(numbers.penalty)
+            else:
+                assert float(row["score"]) == 0.0
+
+    def check_formgrader(self, graded):
+        api = self.api()
+        for lesson in graded:
+            for each in api.get_submissions(lesson):
+                numbers = self.model.numbers(each["student"], lesson)
+                if each["autograded"]:
+                    says = each["score"], each["max_score"]
+                    assert says == close((numbers.score, numbers.max_points))
+
+    def check_feedback(self, graded):
+        for path in (self.root / "autograded").glob("*/*/*.ipynb"):
+            student, lesson = path.parts[-3:-1]
+            numbers = self.model.numbers(student, lesson)
+            if self.rng.random() > 0.2 or numbers is None:  # graded, but not entered
+                continue
+            code, out, err = call("feedback", lesson, "--student", student)
+            assert code == 0, out + err
+            page = (self.root / "feedback" / student / lesson / f"{lesson}.html").read_text()
+            (total,) = re.findall('<p class="total">(.*?) of (.*?) points?</p>', page)
+            says = tuple(map(float, total))
+            assert says == close((numbers.points, numbers.max_points)), path
+            taken = re.findall("<p class=.quiet.>(.*?) points? taken off", page)
+            assert sum(map(float, taken)) == close(numbers.penalty)
+
+    def check_results(self, lesson):
+        """Compare the results as data, the page about the class, and the table."""
+        text = (self.root / f"build/grading/{lesson}.jsonl").read_text()
+        results = {each["student"]: each for each in map(json.loads, text.splitlines())}
+        assert sorted(results) == self.model.students(lesson)
+        for student, result in results.items():
+            numbers = self.model.numbers(student, lesson)
+            says = result["points"], result["max_points"]
+            wanted = sum(numbers.auto.values()), numbers.max_points
+            assert says == close(wanted), (student, lesson)
+        course = Course(self.root)
+        grades = Gradebook(course).grades(lesson)
+        with Journal(course) as journal:
+            for result in journal.results(lesson):
+                row = StudentRow(result, {}, grades[result.student])
+                numbers = self.model.numbers(row.student, lesson)
+                wanted = numbers.points, numbers.max_points
+                assert (row.points, row.max_points) == close(wanted)
+
+
+# --- notebooks, and rows of the database --------------------------------------------
+
+
+def marks(cell):
+    return cell["metadata"].get("nbgrader", {})
+
+
+def points_of(notebook):
+    """Return what each exercise of a released notebook is worth."""
+    return {
+        marks(cell)["grade_id"].removeprefix(CHECK): float(marks(cell)["points"])
+        for cell in notebook["cells"]
+        if marks(cell).get("grade")
+    }
+
+
+def released(original, points):
+    """Return a release of a lesson with these exercises; new ones come last."""
+    notebook = copy.deepcopy(original)
+    first = next(iter(points_of(original)))
+    models = [c for c in notebook["cells"] if marks(c).get("grade_id", "").endswith(first)]
+    for name in points.keys() - points_of(original).keys():
+        for model in copy.deepcopy(models):
+            model["id"] = model["id"].replace(first, name)
+            new = marks(model)["grade_id"].replace(first, name)
+            model["metadata"]["nbgrader"]["grade_id"] = new
+            notebook["cells"].append(model)
+    cells = []
+    for cell in notebook["cells"]:
+        name = marks(cell).get("grade_id", "").removeprefix(CHECK)
+        if marks(cell).get("grade") and name in points:
+            cell["metadata"]["nbgrader"]["points"] = points[name]
+        if name in points or not (marks(cell).get("grade") or marks(cell).get("solution")):
+            cells.append(cell)
+    notebook["cells"] = cells
+    notebook["metadata"][METADATA_KEY] = release_name(points_of(notebook))
+    return notebook
+
+
+def answered(notebook, earns, missing, named, number):
+    """Return the text of a file that is handed in."""
+    notebook = copy.deepcopy(notebook)
+    cells = []
+    for cell in notebook["cells"]:
+        name = marks(cell).get("grade_id", "").removeprefix(CHECK)
+        if name in missing:
+            continue
+        if marks(cell).get("solution") and name in earns:
+            source = "".join(cell["source"])
+            cell["source"] = f"{source}\n    # earns {earns[name]}"
+        cells.append(cell)
+    own = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": []}
+    own |= {"execution_count": None, "source": f"# file {number}"}
+    notebook["cells"] = [*cells, own]
+    if not named:
+        notebook["metadata"].pop(METADATA_KEY, None)
+    return json.dumps(notebook)
+
+
+def rows_of(model):
+    """Return the grades that the gradebook should have: engine's, person's, extra."""
+    rows = {}
+    for student, lesson in model.grades:
+        for name, auto in model.numbers(student, lesson).auto.items():
+            key = student, lesson, name
+            rows[key] = auto, model.manual.get(key), model.extra.get(key)
+    return rows
+
+
+def same(rows, expected):
+    return rows.keys() == expected.keys() and all(
+        row == close(expected[key]) for key, row in rows.items()
+    )
+
+
+def difference(rows, expected):
+    return {
+        key: (rows.get(key), expected.get(key))
+        for key in rows.keys() | expected.keys()
+        if key not in rows or key not in expected or rows[key] != close(expected[key])
+    }

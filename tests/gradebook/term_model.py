@@ -1,0 +1,172 @@
+"""What a term's grades should be, by a model that knows nothing of the course's code.
+
+It holds facts (who handed in what and when, what people have entered), and all numbers
+follow from them by a few rules of the README.
+"""
+
+import math
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+DAY, HOUR = 86400, 3600
+# The words, and the same as a formula of the points earned and the seconds late.
+POLICIES = {
+    "": lambda score, late: 0.0,
+    "10 % a day, at most 50 %": lambda score, late: (
+        score * min(0.1 * math.ceil(late / DAY), 0.5)
+    ),
+    "1 point an hour, at most 3 points": lambda score, late: (
+        min(math.ceil(late / HOUR), 3.0, score)
+    ),
+    "50 %, after 2 hours": lambda score, late: score / 2 if late > 2 * HOUR else 0.0,
+}
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What lies in a student's folder.
+
+    number : differs between files
+    own : exercises of the release that the file names; None if it names none
+    cells : exercises of which it has a cell; None if it cannot be read
+    earns : exercise to its share of the points
+    """
+
+    number: int
+    own: frozenset | None = None
+    cells: frozenset | None = None
+    earns: dict = field(default_factory=dict)
+
+
+@dataclass
+class Numbers:
+    """What every output should say of a student's lesson."""
+
+    auto: dict
+    by_exercise: dict
+    score: float
+    penalty: float
+    max_points: float
+
+    @property
+    def points(self):
+        return max(0.0, self.score - self.penalty)
+
+
+@dataclass
+class Model:
+    """A term. Keys of two are (student, lesson), of three (student, lesson, exercise).
+
+    release : lesson to exercise to points, as in ``notebooks/``
+    known : lesson to all releases so far, the oldest first
+    worth : lesson to exercise to points, as the gradebook has it
+    present : lesson to the exercises that its release had when the gradebook saw it
+    files, times : what was handed in; what ``timestamp.txt`` said when it was graded
+    verdicts : file's number, and points by exercise, as the journal has them
+    grades : points by exercise that count unless they are dropped
+    """
+
+    release: dict
+    known: dict
+    worth: dict = field(default_factory=dict)
+    present: dict = field(default_factory=dict)
+    dropped: dict = field(default_factory=dict)
+    excused: set = field(default_factory=set)
+    files: dict = field(default_factory=dict)
+    stamps: dict = field(default_factory=dict)
+    times: dict = field(default_factory=dict)
+    verdicts: dict = field(default_factory=dict)
+    grades: dict = field(default_factory=dict)
+    manual: dict = field(default_factory=dict)
+    extra: dict = field(default_factory=dict)
+    comments: dict = field(default_factory=dict)
+    due: dict = field(default_factory=dict)
+    extension: dict = field(default_factory=dict)
+    policy: str = ""
+    people: dict = field(default_factory=dict)
+
+    def open(self, lesson):
+        """Enter the release; what is gone stays as soon as somebody has handed in."""
+        if not any(each == lesson for _, each in self.grades):
+            self.worth[lesson] = {}
+        self.worth[lesson] |= self.release[lesson]
+        self.present[lesson] = {*self.release[lesson]}
+
+    def grade(self, student, lesson):
+        """Grade what is in a student's folder."""
+        key, file = (student, lesson), self.files[student, lesson]
+        release = self.release[lesson]
+        verdicts = {name: w * file.earns.get(name, 0.0) for name, w in release.items()}
+        own = self._own(lesson, file)
+        number, before = self.verdicts.get(key, (None, {}))
+        if number == file.number:
+            verdicts |= {n: p for n, p in before.items() if n in own - release.keys()}
+        self.verdicts[key] = file.number, verdicts
+        counted = own & file.cells if key in self.excused and file.cells else own
+        self.grades[key] = {n: p for n, p in verdicts.items() if n in counted}
+        self.people.setdefault(student, {})
+        self.times[key] = self.stamps.get(key) or self.times.get(key)
+
+    def _own(self, lesson, file):
+        if file.cells is None:
+            return frozenset(self.release[lesson])
+        if file.own is not None:
+            return file.own
+        current = self.release[lesson]
+        oldest_first = [r for r in self.known[lesson] if r != current] + [current]
+        fitting = [r for r in oldest_first if file.cells and file.cells <= {*r}]
+        return frozenset(min(fitting, key=len, default=current))
+
+    def students(self, lesson):
+        return sorted(student for student, each in self.files if each == lesson)
+
+    def numbers(self, student, lesson):
+        """Return what counts; None for who has no grade."""
+        if (student, lesson) not in self.grades:
+            return None
+        auto = {
+            name: points
+            for name, points in self.grades[student, lesson].items()
+            if name not in self.dropped[lesson]
+        }
+        by_exercise = {}
+        for name, points in auto.items():
+            key = student, lesson, name
+            manual = self.manual.get(key)
+            points = points if manual is None else manual
+            by_exercise[name] = points + (self.extra.get(key) or 0.0)
+        score = sum(by_exercise.values())
+        penalty = self._penalty(student, lesson, score)
+        worth = sum(self.worth[lesson][name] for name in auto)
+        return Numbers(auto, by_exercise, score, penalty, worth)
+
+    def _penalty(self, student, lesson, score):
+        handed_in, due = self.times.get((student, lesson)), self.due.get(lesson)
+        if not handed_in or not due:
+            return 0.0
+        due += timedelta(hours=self.extension.get((student, lesson), 0))
+        late = (handed_in - due).total_seconds()
+        return POLICIES[self.policy](score, late) if late > 0 else 0.0
+
+    def max_points(self, student, lesson):
+        """Return what a lesson is worth: for who has not handed in, as it is now."""
+        numbers = self.numbers(student, lesson)
+        if numbers:
+            return numbers.max_points
+        names = self.present[lesson] - self.dropped[lesson]
+        return sum(self.worth[lesson][name] for name in names)
+
+    def total(self, student, lessons, n_drop):
+        """Return points, maximum without the lowest lessons; points may be None."""
+        rows = []
+        for lesson in lessons:
+            numbers = self.numbers(student, lesson)
+            worth = self.max_points(student, lesson)
+            points = numbers.points if numbers else None
+            share = -1.0 if points is None else points / (worth or 1.0)
+            rows.append((share, points, worth))
+        kept = sorted(rows, key=lambda row: row[0])[n_drop:]
+        worth = sum(row[2] for row in kept)
+        if None in (row[1] for row in kept):
+            return None, worth
+        return sum(row[1] for row in kept), worth
