@@ -33,6 +33,11 @@ if "nbgrader.server_extensions.formgrader" in sys.modules:  # formgrader loads t
 
     guard_formgrader()
 
+if "nbgrader.converters" in sys.modules:  # whatever a student's notebook is called
+    from autograder.gradebook.entrance import guard_autograde
+
+    guard_autograde()
+
 if "nbgrader.api" in sys.modules:  # a submission's own maximum, not its assignment's
     from autograder.gradebook.own_maximum import count_own_maximum
 

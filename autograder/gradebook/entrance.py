@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +49,10 @@ def guard(converter: Any) -> None:
 
     - It enters who has handed in before it calls an exporter, and its page of a student
       holds the name as it is: a script in it would run there.
-    - It would skip a notebook that was renamed, and take away its grades. Which one is
-      graded is decided where it is read, as for ``autograder grade``.
     """
     enter: Callable[[str, str], None] = converter.init_assignment
     coursedir = converter.coursedir
     format_path = coursedir.format_path
-    pattern = converter._format_source(coursedir.assignment_id, coursedir.student_id)
-    converter.assignments = {
-        folder: [str(Path(folder, f"{Path(folder).name}.ipynb"))]
-        for folder in glob.glob(pattern)  # noqa: PTH207 - as nbgrader does it
-    }
 
     def enter_guarded(lesson: str, student: str) -> None:
         if fault := student_id_fault(student):
@@ -95,6 +89,36 @@ def guard(converter: Any) -> None:
     converter.init_assignment = enter_guarded
     guard_log(converter.log)
     guard_timestamps(coursedir)
+
+
+def guard_autograde() -> None:
+    """Make ``nbgrader autograde`` take every student's folder, whatever is in it.
+
+    It would skip one without a notebook of the lesson's name, take away its grades, and
+    stop where there is no other. Which notebook is graded is decided where it is read,
+    as for ``autograder grade``. Called by ``nbgrader_config.py``.
+    """
+    from nbgrader.converters import Autograde
+
+    init = Autograde.init_notebooks
+    if hasattr(init, "__wrapped__"):
+        return
+
+    @wraps(init)
+    def init_notebooks(converter: Any) -> None:
+        coursedir = converter.coursedir
+        names = coursedir.assignment_id, coursedir.student_id
+        folders = glob.glob(converter._format_source(*names))  # noqa: PTH207 - as there
+        if not folders or not hasattr(converter.exporter_class, "grader"):
+            init(converter)  # nobody has handed in, or another engine grades
+            return
+        converter.notebooks = []
+        converter.assignments = {
+            folder: [str(Path(folder, f"{Path(folder).name}.ipynb"))]
+            for folder in folders
+        }
+
+    Autograde.init_notebooks = init_notebooks
 
 
 def guard_timestamps(coursedir: Any) -> None:

@@ -59,6 +59,9 @@ def graded(tmp_path_factory):
     ours = call(root, "autograder", "grade", "01")
     query(root, BY_HAND)
     before = query(root, GRADES)
+    for student in ("renamed", "empty"):  # also where nobody else has handed in
+        alone = call(root, "nbgrader", "autograde", LESSON, "--student", student)
+        assert alone[0] == 0, alone[1]
     theirs = call(root, "nbgrader", "autograde", LESSON, "--force")
     return root, ours, theirs, before
 
