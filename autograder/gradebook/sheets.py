@@ -281,19 +281,26 @@ def _course_totals(
     n_drop: int,
 ) -> list[CourseTotal]:
     """Return each student's total without the lowest lessons."""
-    max_points = {
-        lesson: sum(_max_points(grades).values())
-        for lesson, grades in course_grades.items()
-    }
-    return [
-        course_total(
-            {name: grades.get(each.student) for name, grades in course_grades.items()},
-            max_points,
-            n_drop,
-            missing_is_zero=missing == "zero",
-        )
-        for each in people
-    ]
+    everybodys = {lesson: _max_points(each) for lesson, each in course_grades.items()}
+    totals = []
+    for person in people:
+        grades = {
+            lesson: each.get(person.student) for lesson, each in course_grades.items()
+        }
+        own = {
+            lesson: _own_maximum(student, everybodys[lesson])
+            for lesson, student in grades.items()
+        }
+        zero = missing == "zero"
+        totals.append(course_total(grades, own, n_drop, missing_is_zero=zero))
+    return totals
+
+
+def _own_maximum(student: StudentGrades | None, everybodys: Mapping[str, float]) -> float:
+    """Return what a student could earn; of who is not in the lesson, all there is."""
+    if student and student.exercises:
+        return student.max_points
+    return sum(everybodys.values())
 
 
 def _with_percentages(
@@ -389,7 +396,7 @@ def _row(
         ]
     else:
         cells = [_missing_grade(missing)] * len(max_points)
-    worth = student.max_points if student.exercises else sum(max_points.values())
+    worth = _own_maximum(student, max_points)
     cells += [_total(student, missing), format_number(worth)]
     cells.append(format_number(student.late_penalty) if student.submitted else "")
     by_hand = (

@@ -18,7 +18,7 @@ class CourseTotal:
 
     dropped : lessons that do not count, in the order of the lessons
     points : None if a lesson that counts has no grade: it is not known then
-    max_points : of the lessons that count
+    max_points : of the lessons that count: what this student could earn
     """
 
     dropped: tuple[str, ...]
@@ -42,7 +42,8 @@ def course_total(
 ) -> CourseTotal:
     """Return a student's total.
 
-    grades, max_points : by lesson
+    grades : by lesson
+    max_points : by lesson, of the student's own release
     n_drop : how many lessons do not count
     missing_is_zero : whether what was not handed in, and counts, is 0 points
     """

@@ -110,6 +110,17 @@ def test_late_penalty_decides_what_is_lowest():
     assert rows(export_file("csv", course, n_drop=1))[1][-4] == "03_c"
 
 
+def test_total_is_of_what_each_student_could_earn():
+    course = a_class(amara=(10, 20, 10), bjarne=(10, 20, 10))
+    added = Grade("attention", 20.0, auto=5.0)
+    bjarne = course["01_a"]["bjarne"]
+    both = (*bjarne.exercises, added)
+    course["01_a"]["bjarne"] = StudentGrades("bjarne", both)
+    _, *students = rows(export_file("csv", course, n_drop=1))
+    assert students[0][-4:] == ["02_b", "20", "30", f"{200 / 3:.5f}"]
+    assert students[1][-4:] == ["01_a", "30", "60", "50"]
+
+
 def test_one_lesson_must_be_left():
     with pytest.raises(CourseError, match="3 of 3 lessons cannot be dropped"):
         export_file("csv", a_class(**CLASS), n_drop=3)
