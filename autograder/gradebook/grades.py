@@ -6,7 +6,7 @@ A class is read out of nbgrader's database with one query for each table.
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -192,6 +192,7 @@ def read_grades(
     people = read_people(connection, students)
     ungraded = _ungraded(connection, lesson)
     graded = _graded(connection, lesson, [*people], ungraded)
+    retired = {lesson.graded[name] for name in lesson.retired}
     columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0), s.extension"
     submissions = {
         student: (_format_timestamp(moment), penalty, extension)
@@ -204,7 +205,7 @@ def read_grades(
         timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
         hours = parse_extension(extension) / timedelta(hours=1)
         submitted = student in submissions
-        exercises = exercises_of(ungraded, graded[student])
+        exercises = exercises_of(ungraded, graded[student], retired)
         grades[student] = StudentGrades(
             student,
             exercises,
@@ -222,19 +223,20 @@ def read_grades(
 
 
 def exercises_of(
-    ungraded: Mapping[str, Grade], graded: Mapping[str, Grade]
+    ungraded: Mapping[str, Grade], graded: Mapping[str, Grade], retired: Collection[str]
 ) -> tuple[Grade, ...]:
     """Return the exercises that count for a student, in the order of the lesson.
 
     What has no grade at all does not count for a submission; where nothing has one,
-    everything is open.
+    everything is open that the lesson has today.
 
     ungraded, graded : by the id of the graded cell
+    retired : ids of the cells that the lesson no longer has
     """
     return tuple(
         graded.get(cell, grade)
         for cell, grade in ungraded.items()
-        if cell in graded or not graded
+        if (cell in graded if graded else cell not in retired)
     )
 
 

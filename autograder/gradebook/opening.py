@@ -34,6 +34,7 @@ class OpenedLesson:
     graded : exercise to the id of the cell whose grade is its own, in order
     commented : exercise to the id of the cell whose comment is its own
     dropped : exercises that count for nobody
+    retired : exercises that the lesson no longer has; who was graded on them keeps them
     """
 
     assignment: str
@@ -42,6 +43,7 @@ class OpenedLesson:
     graded: Mapping[str, str]
     commented: Mapping[str, str]
     dropped: frozenset[str] = frozenset()
+    retired: frozenset[str] = frozenset()
 
 
 def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLesson:
@@ -59,17 +61,21 @@ def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLes
         "SELECT name, id, type FROM base_cell WHERE notebook_id = ? ORDER BY rowid",
         (notebook,),
     ).fetchall()
+    graded = {
+        name.removeprefix(CHECK): cell for name, cell, kind in cells if kind in GRADED
+    }
+    query = "SELECT name FROM source_cell WHERE notebook_id = ?"
+    current = {
+        name.removeprefix(CHECK) for (name,) in connection.execute(query, (notebook,))
+    }
     return OpenedLesson(
         assignment,
         notebook,
         due,
-        graded={
-            name.removeprefix(CHECK): cell
-            for name, cell, kind in cells
-            if kind in GRADED
-        },
+        graded=graded,
         commented={name: cell for name, cell, kind in cells if kind in COMMENTED},
         dropped=frozenset(dropped_exercises(connection, notebook)),
+        retired=frozenset(graded.keys() - current if current else ()),
     )
 
 
@@ -136,17 +142,11 @@ class GradebookCells:
     sources: Rows = field(default_factory=dict)
 
     def restricted_to(self, others: "GradebookCells") -> "GradebookCells":
-        """Return these cells without those that the others have not."""
-        return GradebookCells(
-            self.kernelspec,
-            *(
-                {name: row for name, row in ours.items() if name in theirs}
-                for ours, theirs in (
-                    (self.graded, others.graded),
-                    (self.solutions, others.solutions),
-                    (self.sources, others.sources),
-                )
-            ),
+        """Return these cells without grades and comments that the others have not."""
+        return replace(
+            self,
+            graded={n: row for n, row in self.graded.items() if n in others.graded},
+            solutions={n: () for n in self.solutions if n in others.solutions},
         )
 
 
@@ -248,6 +248,7 @@ def enter_lesson(
             )
     else:
         _drop_others(connection, notebook, cells)
+    _drop_sources(connection, notebook, cells)
     _sort_cells(connection, notebook, cells)
     return sentences + retired_exercises(connection, lesson, cells)
 
@@ -370,6 +371,12 @@ def _drop_others(
         ).fetchall()
         for table in ("base_cell", *CELL_TABLES):
             connection.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
+
+
+def _drop_sources(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
+    """Remove the sources of cells that are gone: by that it is known that they are."""
     connection.execute(
         "DELETE FROM source_cell WHERE notebook_id = ? "
         "AND name NOT IN (SELECT value FROM json_each(?))",

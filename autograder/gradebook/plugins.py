@@ -123,6 +123,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
     """Return every student's grades of a lesson, read with a query for each table."""
     ungraded = _ungraded(gradebook, lesson)
     graded = _graded(gradebook, ungraded)
+    retired = _retired(gradebook, lesson)
     submissions = _submissions(gradebook, lesson)
     sections = _sections(gradebook)
     grades = {}
@@ -130,7 +131,7 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
         timestamp, penalty, extension = submissions.get(student.id, (None, 0.0, None))
         grades[student.id] = StudentGrades(
             student.id,
-            exercises_of(ungraded, graded[student.id]),
+            exercises_of(ungraded, graded[student.id], retired),
             late_penalty=penalty,
             submitted=student.id in submissions,
             timestamp=str(timestamp or ""),
@@ -160,6 +161,16 @@ def _ungraded(gradebook: Gradebook, lesson: str) -> dict[str, Grade]:
         for cell in ordered
         if (cell.notebook_id, str(cell.name).removeprefix(CHECK)) not in dropped
     }
+
+
+def _retired(gradebook: Gradebook, lesson: str) -> set[str]:
+    """Return the ids of a lesson's graded cells that it no longer has."""
+    retired = set()
+    for notebook in gradebook.find_assignment(lesson).notebooks:
+        current = {cell.name for cell in notebook.source_cells}
+        cells = [*notebook.grade_cells, *notebook.task_cells] if current else []
+        retired |= {cell.id for cell in cells if cell.name not in current}
+    return retired
 
 
 def _dropped(gradebook: Gradebook) -> set[tuple[str, str]]:

@@ -296,7 +296,9 @@ def _course_totals(
     return totals
 
 
-def _own_maximum(student: StudentGrades | None, everybodys: Mapping[str, float]) -> float:
+def _own_maximum(
+    student: StudentGrades | None, everybodys: Mapping[str, float]
+) -> float:
     """Return what a student could earn; of who is not in the lesson, all there is."""
     if student and student.exercises:
         return student.max_points

@@ -357,7 +357,9 @@ class Term:
     def extend(self, lesson, student):
         days = self.rng.choice([0, 1, 2, 5])
         fits = self.model.due.get(lesson) and student in self.model.people
-        steps = [lambda model: model.extension.__setitem__((student, lesson), 24 * days)]
+        steps = [
+            lambda model: model.extension.__setitem__((student, lesson), 24 * days)
+        ]
         words = "extend", student, lesson, "--days", str(days)
         self.do(*words, steps=steps if fits else [], code=0 if fits else 1)
 
@@ -444,7 +446,9 @@ class Term:
     # --- releases ---------------------------------------------------------------------
 
     def add_exercise(self, lesson, _):
-        new = [each for each in LESSONS[lesson] if each not in self.model.release[lesson]]
+        new = [
+            each for each in LESSONS[lesson] if each not in self.model.release[lesson]
+        ]
         gone = [
             each
             for each in points_of(self.originals[lesson])
@@ -667,7 +671,9 @@ class Term:
                 continue
             code, out, err = call("feedback", lesson, "--student", student)
             assert code == 0, out + err
-            page = (self.root / "feedback" / student / lesson / f"{lesson}.html").read_text()
+            page = (
+                self.root / "feedback" / student / lesson / f"{lesson}.html"
+            ).read_text()
             (total,) = re.findall('<p class="total">(.*?) of (.*?) points?</p>', page)
             says = tuple(map(float, total))
             assert says == close((numbers.points, numbers.max_points)), path
@@ -714,7 +720,9 @@ def released(original, points):
     """Return a release of a lesson with these exercises; new ones come last."""
     notebook = copy.deepcopy(original)
     first = next(iter(points_of(original)))
-    models = [c for c in notebook["cells"] if marks(c).get("grade_id", "").endswith(first)]
+    models = [
+        c for c in notebook["cells"] if marks(c).get("grade_id", "").endswith(first)
+    ]
     for name in points.keys() - points_of(original).keys():
         for model in copy.deepcopy(models):
             model["id"] = model["id"].replace(first, name)
@@ -726,7 +734,9 @@ def released(original, points):
         name = marks(cell).get("grade_id", "").removeprefix(CHECK)
         if marks(cell).get("grade") and name in points:
             cell["metadata"]["nbgrader"]["points"] = points[name]
-        if name in points or not (marks(cell).get("grade") or marks(cell).get("solution")):
+        if name in points or not (
+            marks(cell).get("grade") or marks(cell).get("solution")
+        ):
             cells.append(cell)
     notebook["cells"] = cells
     notebook["metadata"][METADATA_KEY] = release_name(points_of(notebook))

@@ -15,8 +15,8 @@ POLICIES = {
     "10 % a day, at most 50 %": lambda score, late: (
         score * min(0.1 * math.ceil(late / DAY), 0.5)
     ),
-    "1 point an hour, at most 3 points": lambda score, late: (
-        min(math.ceil(late / HOUR), 3.0, score)
+    "1 point an hour, at most 3 points": lambda score, late: min(
+        math.ceil(late / HOUR), 3.0, score
     ),
     "50 %, after 2 hours": lambda score, late: score / 2 if late > 2 * HOUR else 0.0,
 }

@@ -12,6 +12,7 @@ from autograder.commands import gradebook as gradebook_commands
 from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
+from autograder.gradebook.grades import Person
 from autograder.grading.release import load_release
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.test_database import change_lesson
@@ -206,3 +207,18 @@ def test_deleted_cells_gain_nothing(root):
     change_lesson(root, add=ADDED)
     hand_in(root, "ben", without=[ADDED])
     assert grade_class(root)["ben"].max_points == ALL + WORTH
+
+
+def test_removed_exercise_does_not_count_for_who_has_not_handed_in(root):
+    hand_in(root, "amara")
+    grade_class(root)
+    Gradebook(Course(root)).enter_people([Person("zoe")])
+    change_lesson(root, drop="softmax", add=ADDED)
+    hand_in(root, "ben")
+    for _ in range(2):
+        grade_class(root)
+        rows = read_csv(export(Course(root), [LESSON], "csv"))
+        worth = {row["student"]: float(row[f"{LESSON} max"]) for row in rows}
+        assert worth == {"amara": ALL, "ben": ALL, "zoe": ALL}
+        canvas = read_csv(export(Course(root), [LESSON], "canvas"))
+        assert float(canvas[0][LESSON]) == ALL
