@@ -113,7 +113,7 @@ def feedback(course: Course, lesson: str, student: str) -> int:
 
     name = course.find_lesson(lesson, built=True)
     chosen = [student] if student else None
-    grades = Gradebook(course).grades(name, chosen)
+    grades = Gradebook(course).settled_grades(name, chosen)
     if student and student not in grades:
         raise CourseError(NOT_IN_THE_GRADEBOOK.format(student))
     left_out: list[str] = []
@@ -181,7 +181,7 @@ def report(course: Course, lesson: str, output: str, as_json: bool = False) -> i
     name = course.find_lesson(lesson, built=True)
     grades, code = {}, 0
     try:
-        grades = Gradebook(course).grades(name)
+        grades = Gradebook(course).settled_grades(name)
     except CourseError as error:
         terminal.warn(f"{error}; the report has the grader's points only")
         code = 1

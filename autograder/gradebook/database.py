@@ -30,6 +30,7 @@ from autograder.gradebook.lateness import (
     parse_timestamp,
 )
 from autograder.gradebook.opening import (
+    OpenedLesson,
     drop_exercise,
     dropped_exercises,
     enter_lesson,
@@ -295,10 +296,7 @@ class Gradebook:
             opened = find_opened_lesson(connection, lesson)
             drop_exercise(connection, opened, exercise, undo=undo)
             opened = find_opened_lesson(connection, lesson)
-            students = [
-                student
-                for (student,) in connection.execute(HANDED_IN, (opened.assignment,))
-            ]
+            students = _students(connection, opened)
             batch = GradebookBatch(connection, opened, students, self._penalties)
             for student in students:
                 if student in by_student:
@@ -406,6 +404,39 @@ class Gradebook:
             if left + timedelta(seconds=extensions.get(student, 0.0)) > timedelta()
         )
 
+    def settled_grades(
+        self, lesson: str, students: Sequence[str] | None = None
+    ) -> dict[str, StudentGrades]:
+        """Return grades to publish: penalties have been brought up to date."""
+        self.settle(lesson)
+        return self.grades(lesson, students)
+
+    def settle(self, lesson: str) -> int:
+        """Bring penalties up to date; return how many students' have changed.
+
+        They depend on the due date, extensions, the policy and grades by hand, which
+        change without any grading. Nothing is written where none has changed.
+        """
+        if not self._is_made():
+            raise not_opened_error(lesson)
+        with connect(self.path) as connection:
+            if find_opened_lesson(connection, lesson).due:
+                _ = self._penalties.plugin  # seconds, while others may still write
+            with transaction(connection, write=False):
+                n_changed = self._settling(connection, lesson).n_changed
+            if n_changed:
+                with transaction(connection):
+                    n_changed = self._settling(connection, lesson).write()
+        return n_changed
+
+    def _settling(self, connection: sqlite3.Connection, lesson: str) -> GradebookBatch:
+        opened = find_opened_lesson(connection, lesson)
+        students = _students(connection, opened)
+        batch = GradebookBatch(connection, opened, students, self._penalties)
+        for student in students:
+            batch.settle(student)
+        return batch
+
     def people(self) -> dict[str, Person]:
         """Return everybody in the gradebook, by id."""
         if not self._is_made():
@@ -437,6 +468,13 @@ class Gradebook:
             entry.student, lesson
         )
         return None
+
+
+def _students(connection: sqlite3.Connection, lesson: OpenedLesson) -> list[str]:
+    """Return who has handed in a lesson, as the gradebook has it."""
+    return [
+        student for (student,) in connection.execute(HANDED_IN, (lesson.assignment,))
+    ]
 
 
 def _check_entries(entries: Sequence[GradebookEntry]) -> None:

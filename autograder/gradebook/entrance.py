@@ -148,8 +148,36 @@ def guard_formgrader() -> None:
     def no_file(*_: Any) -> str:
         raise HTTPError(404)
 
+    settle_after_grades_by_hand()
     NbGraderAPI.get_submitted_timestamp = submitted
     SubmissionFilesHandler.parse_url_path = no_file
+
+
+def settle_after_grades_by_hand() -> None:
+    """Make formgrader bring a late penalty up to date with a grade that it enters.
+
+    nbgrader computes penalties only where it grades.
+    """
+    from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
+
+    from autograder.gradebook.database import Gradebook
+
+    put = GradeHandler.put
+    if getattr(put, "settles", False):
+        return
+
+    @wraps(put)
+    def put_and_settle(handler: Any, grade_id: str) -> None:
+        put(handler, grade_id)
+        lesson = handler.gradebook.find_grade_by_id(grade_id).assignment.name
+        handler.gradebook.db.commit()  # ends its reading, so that there can be writing
+        try:
+            Gradebook(Course(Path(handler.coursedir.root))).settle(lesson)
+        except CourseError as error:
+            handler.log.warning("late penalties are not up to date: %s", error)
+
+    put_and_settle.settles = True  # type: ignore[attr-defined]  # a mark on a function
+    GradeHandler.put = put_and_settle
 
 
 def _timestamp_in(folder: str) -> datetime | None:

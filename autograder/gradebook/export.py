@@ -80,7 +80,7 @@ def _course_grades(course: Course, lessons: Sequence[str]) -> CourseGrades:
         names = [course.find_lesson(name, built=True) for name in lessons]
     else:
         names = opened_lessons(gradebook)
-    grades = {lesson: gradebook.grades(lesson) for lesson in names}
+    grades = {lesson: gradebook.settled_grades(lesson) for lesson in names}
     return handed_in(grades, named=bool(lessons))
 
 

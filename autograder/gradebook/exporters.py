@@ -95,7 +95,7 @@ class FeedbackExporter(HTMLExporter):
 
         resources = self._init_resources(resources)
         course, lesson, student = _course_lesson_student(self.parent, resources)
-        grades = Gradebook(course).grades(lesson, [student])
+        grades = Gradebook(course).settled_grades(lesson, [student])
         return student_page(course, lesson, student, grades.get(student)), resources
 
 

@@ -233,8 +233,9 @@ def read_stored(
     )
     for student, cell, *row in rows(columns, "grade"):
         stored[student].grades[cell] = StoredGrade(*row)
-    for student, cell, *row in rows(columns, "set_aside_grade"):
-        stored[student].set_aside[cell] = StoredGrade(*row)
+    if _has_table(connection, "set_aside_grade"):
+        for student, cell, *row in rows(columns, "set_aside_grade"):
+            stored[student].set_aside[cell] = StoredGrade(*row)
     columns = "g.cell_id, g.id, g.auto_comment"
     for student, cell, name, comment in rows(columns, "comment"):
         stored[student].comments[cell] = (name, comment)
@@ -247,11 +248,16 @@ def awaited_extensions(
     connection: sqlite3.Connection, lesson: OpenedLesson, students: Sequence[str]
 ) -> dict[str, float]:
     """Return the extensions, in seconds, of those who have handed in nothing yet."""
-    query = "SELECT 1 FROM sqlite_master WHERE name = 'awaited_extension'"
-    if not connection.execute(query).fetchone():
+    if not _has_table(connection, "awaited_extension"):
         return {}
     values = json.dumps(students), lesson.assignment
     return dict(connection.execute(READ_AWAITED, values).fetchall())
+
+
+def _has_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Return whether a table of ours has been made so far."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    return connection.execute(query, (name,)).fetchone() is not None
 
 
 class GradebookBatch:
@@ -264,13 +270,12 @@ class GradebookBatch:
         students: Sequence[str],
         penalties: LatePenalties,
     ) -> None:
-        """Read what is stored of the students; within a transaction that writes."""
+        """Read what is stored of the students; within a transaction."""
         self._connection = connection
         self._lesson = lesson
         self._penalties = penalties
         self._rows: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._changed: set[str] = set()
-        connection.execute(SET_ASIDE_TABLE)
         self._stored = read_stored(connection, lesson, students)
 
     def add(self, entry: GradebookEntry, moment: str | None) -> None:
@@ -303,8 +308,7 @@ class GradebookBatch:
                 self._do(student, REMOVE_AWAITED, *row)
             return
         self._extend(student, stored, seconds)
-        if stored.notebook:
-            self._penalise(student, stored)
+        self.settle(student)
 
     def _extend(self, student: str, stored: StoredSubmission, seconds: float) -> None:
         stored.extension = format_extension(seconds) if seconds else None
@@ -320,11 +324,24 @@ class GradebookBatch:
                 self._restore(student, stored, cell, None, review=False)
         self._penalise(student, stored)
 
+    def settle(self, student: str) -> None:
+        """Bring the penalty up to date of who has handed in."""
+        stored = self._stored[student]
+        if stored.notebook:
+            self._penalise(student, stored)
+
+    @property
+    def n_changed(self) -> int:
+        """How many students the changes concern."""
+        return len(self._changed)
+
     def write(self) -> int:
         """Write the changes; return how many students they concern."""
+        if SET_ASIDE in self._rows:
+            self._connection.execute(SET_ASIDE_TABLE)
         for statement, rows in self._rows.items():
             self._connection.executemany(statement, rows)
-        return len(self._changed)
+        return self.n_changed
 
     def _do(self, student: str, statement: str, *row: Any) -> None:
         self._rows[statement].append(row)

@@ -3,16 +3,20 @@
 import csv
 import shutil
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook as NbgraderGradebook
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.server_extensions.formgrader import apihandlers
 from traitlets.config import PyFileConfigLoader
 
 from autograder.commands import gradebook as command
 from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.entrance import settle_after_grades_by_hand
 from autograder.gradebook.export import export
 from autograder.gradebook.late_policy import parse_late_cost
 from autograder.gradebook.student_feedback import format_duration
@@ -231,3 +235,61 @@ def test_extension_of_nobody_or_of_no_due_date_is_refused(root):
 def test_durations_in_words():
     assert format_duration(24.0) == "1 day"
     assert format_duration(36.0) == "36 hours"
+
+
+# --- grades by hand ---------------------------------------------------------------
+
+
+def grade_by_hand(root, student, points):
+    with NbgraderGradebook(f"sqlite:///{root}/gradebook.db") as book:
+        for grade in book.find_submission(LESSON, student).notebooks[0].grades:
+            grade.manual_score = points
+        book.db.commit()
+
+
+def test_penalty_follows_grades_by_hand_before_anything_is_published(root):
+    configure(root)
+    course = Course(root)
+    Gradebook(course).enter(LESSON, [entry("s00", DAY), entry("s01", DAY)])
+    grade_by_hand(root, "s00", 1.0)
+    canvas = points_in(export(course, [], "canvas"), LESSON, "SIS Login ID")
+    less = 0.9 * len(EXERCISES)
+    assert float(canvas["s00"]) == pytest.approx(less)
+    assert float(canvas["s01"]) == SUM * 0.9
+    assert (
+        nbgraders(root)["s00"][1] == penalties(root)["s00"] == pytest.approx(less / 9)
+    )
+
+
+def test_settling_writes_only_what_has_changed(root):
+    configure(root)
+    gradebook = Gradebook(Course(root))
+    gradebook.enter(LESSON, [entry("s00", DAY), entry("s01")])
+    before = gradebook.path.read_bytes()
+    assert gradebook.settle(LESSON) == 0
+    assert gradebook.path.read_bytes() == before
+    configure(root, "50 %")
+    assert Gradebook(Course(root)).settle(LESSON) == 1
+    assert penalties(root) == {"s00": SUM / 2, "s01": 0.0}
+
+
+def test_formgrader_settles_the_penalty_with_a_grade(root, monkeypatch):
+    configure(root)
+    Gradebook(Course(root)).enter(LESSON, [entry("s00", DAY)])
+
+    def put(handler, grade_id):
+        handler.gradebook.find_grade_by_id(grade_id).manual_score = 0.0
+        handler.gradebook.db.commit()
+
+    monkeypatch.setattr(apihandlers.GradeHandler, "put", put)
+    settle_after_grades_by_hand()
+    settle_after_grades_by_hand()
+    with NbgraderGradebook(f"sqlite:///{root}/gradebook.db") as book:
+        grade = book.find_submission(LESSON, "s00").notebooks[0].grades[0].id
+        handler = SimpleNamespace(
+            gradebook=book, coursedir=CourseDirectory(root=str(root))
+        )
+        apihandlers.GradeHandler.put(handler, grade)
+        book.db.expire_all()
+        submission = book.find_submission(LESSON, "s00")
+        assert submission.late_submission_penalty == pytest.approx((SUM - 5.0) / 10)
