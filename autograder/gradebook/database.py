@@ -302,7 +302,7 @@ class Gradebook:
                 if student in by_student:
                     batch.add(by_student[student], None)
                 else:
-                    batch.recount(student)
+                    batch.recount(student, exercise)
             return batch.write()
 
     def enter(self, lesson: str, entries: Sequence[GradebookEntry]) -> int:

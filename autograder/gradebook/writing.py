@@ -314,14 +314,13 @@ class GradebookBatch:
         stored.extension = format_extension(seconds) if seconds else None
         self._do(student, SET_EXTENSION, stored.extension, stored.submission)
 
-    def recount(self, student: str) -> None:
-        """Set aside what is dropped, and restore the rest, where nothing is graded."""
-        stored = self._stored[student]
-        for exercise, cell in self._lesson.graded.items():
-            if exercise in self._lesson.dropped:
-                self._set_aside(student, stored, cell)
-            elif cell in stored.set_aside and cell not in stored.grades:
-                self._restore(student, stored, cell, None, review=False)
+    def recount(self, student: str, exercise: str) -> None:
+        """Set an exercise aside if it is dropped, else restore it; nothing is graded."""
+        stored, cell = self._stored[student], self._lesson.graded[exercise]
+        if exercise in self._lesson.dropped:
+            self._set_aside(student, stored, cell)
+        elif cell in stored.set_aside and cell not in stored.grades:
+            self._restore(student, stored, cell, None, review=False)
         self._penalise(student, stored)
 
     def settle(self, student: str) -> None:

@@ -105,6 +105,19 @@ def test_drop_and_undo_keep_what_people_gave(root, capsys):
     assert "no longer counts" in capsys.readouterr().out
 
 
+def test_drop_without_a_journal_concerns_no_other_exercise(root, capsys):
+    hand_in(root, "amara", without=["attention"])
+    grade_class(root)
+    grade_class(root, excuse=True)
+    shutil.rmtree(root / "build")
+    for undo in (False, True):
+        assert gradebook_commands.drop(Course(root), "softmax", "01", undo=undo) == 0
+        worth = ALL - 8 if undo else ALL - 16
+        grades = Gradebook(Course(root)).grades(LESSON)["amara"]
+        assert (grades.points, grades.max_points) == (worth, worth)
+    capsys.readouterr()
+
+
 def test_dropping_what_no_lesson_has_is_one_sentence(root):
     with pytest.raises(CourseError, match="no lesson has the exercise sofmax"):
         gradebook_commands.drop(Course(root), "sofmax", "", undo=False)
