@@ -205,7 +205,8 @@ def read_grades(
         timestamp, penalty, extension = submissions.get(student, ("", 0.0, None))
         hours = parse_extension(extension) / timedelta(hours=1)
         submitted = student in submissions
-        exercises = exercises_of(ungraded, graded[student], retired)
+        own = graded[student] if submitted else None
+        exercises = exercises_of(ungraded, own, retired)
         grades[student] = StudentGrades(
             student,
             exercises,
@@ -223,21 +224,21 @@ def read_grades(
 
 
 def exercises_of(
-    ungraded: Mapping[str, Grade], graded: Mapping[str, Grade], retired: Collection[str]
+    ungraded: Mapping[str, Grade],
+    graded: Mapping[str, Grade] | None,
+    retired: Collection[str],
 ) -> tuple[Grade, ...]:
     """Return the exercises that count for a student, in the order of the lesson.
 
-    What has no grade at all does not count for a submission; where nothing has one,
-    everything is open that the lesson has today.
+    For a submission what has a row in the gradebook counts, graded or not; for who has
+    handed in nothing, what the lesson has today.
 
-    ungraded, graded : by the id of the graded cell
+    ungraded, graded : by the id of the graded cell; None: there is no submission
     retired : ids of the cells that the lesson no longer has
     """
-    return tuple(
-        graded.get(cell, grade)
-        for cell, grade in ungraded.items()
-        if (cell in graded if graded else cell not in retired)
-    )
+    if graded is None:
+        return tuple(each for cell, each in ungraded.items() if cell not in retired)
+    return tuple(graded[cell] for cell in ungraded if cell in graded)
 
 
 def _sections(connection: sqlite3.Connection) -> dict[str, str]:

@@ -129,9 +129,10 @@ def _lesson_grades(gradebook: Gradebook, lesson: str) -> dict[str, StudentGrades
     grades = {}
     for student in gradebook.db.query(Student):
         timestamp, penalty, extension = submissions.get(student.id, (None, 0.0, None))
+        own = graded[student.id] if student.id in submissions else None
         grades[student.id] = StudentGrades(
             student.id,
-            exercises_of(ungraded, graded[student.id], retired),
+            exercises_of(ungraded, own, retired),
             late_penalty=penalty,
             submitted=student.id in submissions,
             timestamp=str(timestamp or ""),

@@ -300,7 +300,7 @@ def _own_maximum(
     student: StudentGrades | None, everybodys: Mapping[str, float]
 ) -> float:
     """Return what a student could earn; of who is not in the lesson, all there is."""
-    if student and student.exercises:
+    if student and (student.submitted or student.exercises):
         return student.max_points
     return sum(everybodys.values())
 

@@ -50,6 +50,8 @@ def course_total(
     points: dict[str, float | None] = {}
     shares: dict[str, float] = {}
     for lesson, student in grades.items():
+        if not max_points[lesson]:
+            continue  # nothing counts there: no lesson to drop
         if student is None or not student.submitted:
             points[lesson] = 0.0 if missing_is_zero else None
             shares[lesson] = -1.0
@@ -57,9 +59,9 @@ def course_total(
             return CourseTotal((), None, sum(max_points.values()))
         else:
             points[lesson] = student.points
-            shares[lesson] = student.points / (max_points[lesson] or 1.0)
+            shares[lesson] = student.points / max_points[lesson]
     lowest = sorted(shares, key=lambda lesson: shares[lesson])[:n_drop]
-    counted = [lesson for lesson in grades if lesson not in lowest]
+    counted = [lesson for lesson in points if lesson not in lowest]
     known = [each for lesson in counted if (each := points[lesson]) is not None]
     return CourseTotal(
         tuple(lesson for lesson in grades if lesson in lowest),

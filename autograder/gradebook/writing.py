@@ -315,7 +315,7 @@ class GradebookBatch:
         self._do(student, SET_EXTENSION, stored.extension, stored.submission)
 
     def recount(self, student: str, exercise: str) -> None:
-        """Set an exercise aside if it is dropped, else restore it; nothing is graded."""
+        """Set an exercise aside if it is dropped, else restore it; grade nothing."""
         stored, cell = self._stored[student], self._lesson.graded[exercise]
         if exercise in self._lesson.dropped:
             self._set_aside(student, stored, cell)

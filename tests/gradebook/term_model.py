@@ -164,7 +164,8 @@ class Model:
             worth = self.max_points(student, lesson)
             points = numbers.points if numbers else None
             share = -1.0 if points is None else points / (worth or 1.0)
-            rows.append((share, points, worth))
+            if worth:  # where nothing counts, nothing is the lowest
+                rows.append((share, points, worth))
         kept = sorted(rows, key=lambda row: row[0])[n_drop:]
         worth = sum(row[2] for row in kept)
         if None in (row[1] for row in kept):

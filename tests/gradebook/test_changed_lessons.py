@@ -118,6 +118,19 @@ def test_drop_without_a_journal_concerns_no_other_exercise(root, capsys):
     capsys.readouterr()
 
 
+def test_who_has_only_dropped_exercises_is_worth_nothing(root, capsys):
+    hand_in(root, "amara", without=[each for each in EXERCISES if each != "softmax"])
+    hand_in(root, "ben")
+    grade_class(root, excuse=True)
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=False)
+    grades = Gradebook(Course(root)).grades(LESSON)
+    assert {name: each.max_points for name, each in grades.items()} == {
+        "amara": 0.0,
+        "ben": ALL - 8,
+    }
+    capsys.readouterr()
+
+
 def test_dropping_what_no_lesson_has_is_one_sentence(root):
     with pytest.raises(CourseError, match="no lesson has the exercise sofmax"):
         gradebook_commands.drop(Course(root), "sofmax", "", undo=False)

@@ -121,6 +121,13 @@ def test_total_is_of_what_each_student_could_earn():
     assert students[1][-4:] == ["01_a", "30", "60", "50"]
 
 
+def test_lesson_in_which_nothing_counts_is_none():
+    course = a_class(amara=(0, 10, 18))
+    course["01_a"]["amara"] = StudentGrades("amara", ())
+    _, student = rows(export_file("csv", course, n_drop=1))
+    assert student[-4:] == ["02_b", "18", "20", "90"]
+
+
 def test_one_lesson_must_be_left():
     with pytest.raises(CourseError, match="3 of 3 lessons cannot be dropped"):
         export_file("csv", a_class(**CLASS), n_drop=3)
