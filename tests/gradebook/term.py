@@ -729,6 +729,7 @@ def released(original, points):
             model["id"] = model["id"].replace(first, name)
             new = marks(model)["grade_id"].replace(first, name)
             model["metadata"]["nbgrader"]["grade_id"] = new
+            model["source"] = "".join(model["source"]).replace(first, name)
             notebook["cells"].append(model)
     cells = []
     for cell in notebook["cells"]:

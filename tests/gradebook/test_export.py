@@ -398,6 +398,8 @@ def with_gradebook(tmp_path_factory):
 
     root = tmp_path_factory.mktemp("nbgrader")
     shutil.copy(Course.here().root / "nbgrader_config.py", root)
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("c.LatePolicy.late = '1.5 points'\n")
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # add_submission makes SQLAlchemy warn
         patch.setenv("PATH", path_with_scripts())  # nbgrader calls alembic by name
@@ -416,7 +418,7 @@ def fill(gradebook):
     gradebook.add_student("asa", lms_user_id="17")
     gradebook.add_student("nil", last_name="=1+1")
     for lesson in (SECOND, FIRST):
-        gradebook.add_assignment(lesson)
+        gradebook.add_assignment(lesson, duedate=datetime(2026, 3, 3))
         gradebook.add_notebook(lesson, lesson)
         for name, most in EXERCISES:
             gradebook.add_solution_cell(name, lesson, lesson)
@@ -430,7 +432,7 @@ def fill(gradebook):
         gradebook.add_grade_cell("one", notebook, "ps1", **cell)
     moment = datetime(2026, 3, 2, 9, 30, 0, 123456)
     gradebook.add_submission(FIRST, "zoe", timestamp=moment)
-    gradebook.add_submission(FIRST, "asa")
+    gradebook.add_submission(FIRST, "asa", timestamp=datetime(2026, 3, 4))
     gradebook.add_submission(SECOND, "asa")
     for student, name, scores in (
         ("zoe", "softmax", {"auto_score": 0.1 + 0.2}),
@@ -449,11 +451,12 @@ def fill(gradebook):
 def entered_class():
     zoe = {"first_name": "Zoë", "last_name": "Ånger", "email": "z@x.org"}
     asa, nil = {"lms_user_id": "17"}, {"last_name": "=1+1"}
+    late = {"late_penalty": 1.5, "timestamp": "2026-03-04 00:00:00"}
     moment = "2026-03-02 09:30:00.123456"
     return {
         FIRST: a_class(
             grades("zoe", 0.1 + 0.2, 3.5, timestamp=moment, **zoe),
-            grades("asa", 2.0, 0.0, hand=3.0, extra=1.0, late_penalty=1.5, **asa),
+            grades("asa", 2.0, 0.0, hand=3.0, extra=1.0, **late, **asa),
             absent("nil", **nil),
         ),
         SECOND: a_class(
