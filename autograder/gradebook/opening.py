@@ -91,19 +91,27 @@ def dropped_exercises(
 
 
 def drop_exercise(
-    connection: sqlite3.Connection, lesson: OpenedLesson, exercise: str, *, undo: bool
+    connection: sqlite3.Connection,
+    lesson: OpenedLesson,
+    exercise: str,
+    released: Mapping[str, float],
+    *,
+    undo: bool,
 ) -> None:
     """Let an exercise count for nobody, or for everybody again; not the grades.
+
+    released : the points of the exercises that the lesson has today
 
     nbgrader's number for the assignment is the sum of its cells' greatest scores.
     """
     connection.execute(DROPPED_TABLE)
     cell = lesson.graded[exercise]
     values = {"cell": cell, "notebook": lesson.notebook, "name": exercise}
+    values["worth"] = released.get(exercise)  # which may have changed meanwhile
     if undo:
         statements = (
-            "UPDATE grade_cells SET max_score = (SELECT max_score FROM "
-            "dropped_exercise WHERE notebook_id = :notebook AND name = :name) "
+            "UPDATE grade_cells SET max_score = coalesce(:worth, (SELECT max_score "
+            "FROM dropped_exercise WHERE notebook_id = :notebook AND name = :name)) "
             "WHERE id = :cell",
             "DELETE FROM dropped_exercise WHERE notebook_id = :notebook "
             "AND name = :name",

@@ -105,6 +105,16 @@ def test_drop_and_undo_keep_what_people_gave(root, capsys):
     assert "no longer counts" in capsys.readouterr().out
 
 
+def test_undone_drop_has_the_points_of_today(root, capsys):
+    hand_in(root, "amara")
+    grade_class(root)
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=False)
+    change_lesson(root, points={"softmax": 10.0})
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=True)
+    assert Gradebook(Course(root)).grades(LESSON)["amara"].max_points == ALL + 2
+    capsys.readouterr()
+
+
 def test_drop_without_a_journal_concerns_no_other_exercise(root, capsys):
     hand_in(root, "amara", without=["attention"])
     grade_class(root)
