@@ -20,6 +20,7 @@ from autograder.checking.result import ExerciseResult, Flag
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.service import GradeRecords
 from autograder.gradebook.settings import seconds_per_submission
 from autograder.gradebook.writing import student_id_fault
@@ -149,6 +150,7 @@ class _Run:
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
         self.n_known = self.n_invalid = self.n_flagged = 0
+        self._unprinted: list[SubmissionResult] = []
         self.start = time.monotonic()
 
     def _gradebook(self) -> Gradebook | None:
@@ -189,6 +191,7 @@ class _Run:
             code = INTERRUPTED
         with interrupts_ignored():  # a second Ctrl-C would leave half a batch behind
             self.records.flush()
+            self._print()
         return code
 
     def _judges(self) -> AbstractContextManager[Judges]:
@@ -210,7 +213,19 @@ class _Run:
         self.n_flagged += bool(result.flags)
         if graded.submission.choice:
             terminal.warn(f"{result.student}: {graded.submission.choice}")
-        terminal.say(line(result), flush=graded.is_new)
+        self._unprinted.append(result)
+        if not self.records.n_waiting:
+            self._print()
+
+    def _print(self) -> None:
+        """Print the rows of whose grades are written, as the gradebook has them."""
+        gradebook, grades = self.records.gradebook, {}
+        if gradebook and not self.records.fault:
+            students = [result.student for result in self._unprinted]
+            grades = gradebook.grades(self.lesson, students)
+        for result in self._unprinted:
+            terminal.say(line(result, grades.get(result.student)), flush=True)
+        self._unprinted.clear()
 
     @property
     def n_graded(self) -> int:
@@ -273,13 +288,24 @@ def _progress() -> bars.Progress:
     )
 
 
-def line(result: SubmissionResult) -> str:
-    """Return a student's row: points, what stands out, and why nothing was graded."""
-    row = f"{result.student:20} {result.points:5g} of {result.max_points:g}"
+def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
+    """Return a student's row: points, what stands out, and why nothing was graded.
+
+    grades : as the gradebook has them, if it has: penalties and a person's count there
+    """
+    points, max_points = result.points, result.max_points
+    marks = []
+    if grades and grades.submitted:
+        points, max_points = grades.points, grades.max_points
+        by_hand = [each.exercise for each in grades.exercises if each.by_hand]
+        marks += [f"{exercise}: by hand" for exercise in by_hand]
+        marks += [f"late: −{grades.late_penalty:g}"] * bool(grades.late_penalty)
+    row = f"{result.student:20} {points:5g} of {max_points:g}"
     if result.status == "invalid":
-        return f"{row}  invalid: {result.reason}"
+        marks.append(f"invalid: {result.reason}")
+        return f"{row}  {'; '.join(marks)}"
     remarks = [(each.exercise, _remarks(each)) for each in result.counted]
-    marks = [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
+    marks += [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
     marks += ["the notebook: review"] * any(not flag.exercise for flag in result.flags)
     return f"{row}  {'; '.join(marks)}".rstrip()
 

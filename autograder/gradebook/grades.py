@@ -58,6 +58,11 @@ class Grade:
         return points_that_count(self.auto, self.manual, self.extra)
 
     @property
+    def by_hand(self) -> bool:
+        """Whether a person has changed the points."""
+        return self.manual is not None or bool(self.extra)
+
+    @property
     def is_graded(self) -> bool:
         """Whether there is a grade, by the engine or by hand."""
         return (self.auto, self.manual) != (None, None)

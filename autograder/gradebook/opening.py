@@ -106,8 +106,12 @@ def drop_exercise(
     """
     connection.execute(DROPPED_TABLE)
     cell = lesson.graded[exercise]
-    values = {"cell": cell, "notebook": lesson.notebook, "name": exercise}
-    values["worth"] = released.get(exercise)  # which may have changed meanwhile
+    values = {
+        "cell": cell,
+        "notebook": lesson.notebook,
+        "name": exercise,
+        "worth": released.get(exercise),  # which may have changed meanwhile
+    }
     if undo:
         statements = (
             "UPDATE grade_cells SET max_score = coalesce(:worth, (SELECT max_score "

@@ -27,7 +27,7 @@ from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import Settings, Workers
 
-BETWEEN_BATCHES = 5.0  # seconds
+BETWEEN_BATCHES = 1.0  # seconds: what is written is then printed
 MAX_IDLE = 600.0  # seconds after which a warm worker ends without a request
 
 
@@ -75,6 +75,11 @@ class GradeRecords:
         self._batch.append(gradebook_entry(graded.result, timestamp))
         if monotonic() - self._written > BETWEEN_BATCHES:
             self.flush()
+
+    @property
+    def n_waiting(self) -> int:
+        """How many students' grades go with the next batch."""
+        return len(self._batch) if self.gradebook else 0
 
     def flush(self) -> None:
         """Write the batch; one that could not be written goes with the next."""

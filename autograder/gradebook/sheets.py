@@ -401,11 +401,7 @@ def _row(
     worth = _own_maximum(student, max_points)
     cells += [_total(student, missing), format_number(worth)]
     cells.append(format_number(student.late_penalty) if student.submitted else "")
-    by_hand = (
-        name
-        for name, grade in graded.items()
-        if grade.manual is not None or grade.extra
-    )
+    by_hand = (name for name, grade in graded.items() if grade.by_hand)
     cells += [safe_text(", ".join(by_hand)), format_timestamp(student.timestamp)]
     hours = student.extension_hours
     return [*cells, format_number(hours) if hours else ""]

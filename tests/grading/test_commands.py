@@ -109,9 +109,31 @@ def test_lines_are_in_the_order_of_the_students_names(root, fake, call):
     assert code == 0
     assert students(root) == students(root, TIMES) == ["amara", "ben", "slow-one"]
     assert "seconds" not in "".join(lines(root))
-    assert "amara                    1 of 2  softmax: wrong" in out
+    assert "amara                    1 of 8  softmax: wrong" in out
     assert "3 submissions in" in out
     assert RESULTS in out
+
+
+def test_rows_have_the_points_of_the_gradebook(root, fake, call):
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("c.LatePolicy.late = '50 %'\n")
+    with sqlite3.connect(root / "gradebook.db") as book:
+        book.execute("UPDATE assignment SET duedate = '2026-03-01 12:00:00.000000'")
+    hand_in(root, "amara", "bjarne")
+    when = root / "submitted/amara" / LESSON / "timestamp.txt"
+    when.write_text("2026-03-02 12:00:00 UTC")
+    call("grade", "01")
+    with sqlite3.connect(root / "gradebook.db") as book:
+        book.execute("UPDATE grade SET manual_score = 1")
+    _, out, _ = call("grade", "01")
+    grades = Gradebook(Course(root)).grades(LESSON)
+    rows = {line.split()[0]: line for line in out.splitlines()}
+    for student, each in grades.items():
+        points = f" {each.points:g} of {each.max_points:g}  softmax: by hand; "
+        assert points in rows[student]
+    assert grades["amara"].points * 2 == grades["bjarne"].points
+    assert f"; late: −{grades['amara'].points:g}" in rows["amara"]
+    assert "late" not in rows["bjarne"]
 
 
 def test_grader_fault_is_printed_recorded_and_exit_code_1(root, fake, call):
