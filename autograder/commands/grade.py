@@ -150,6 +150,7 @@ class _Run:
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
         self.n_known = self.n_invalid = self.n_flagged = 0
+        self._waits = bool(gradebook and gradebook.has_more_than_verdicts(lesson))
         self._unprinted: list[SubmissionResult] = []
         self.start = time.monotonic()
 
@@ -214,13 +215,13 @@ class _Run:
         if graded.submission.choice:
             terminal.warn(f"{result.student}: {graded.submission.choice}")
         self._unprinted.append(result)
-        if not self.records.n_waiting:
+        if not self._waits or not self.records.n_waiting:
             self._print()
 
     def _print(self) -> None:
         """Print the rows of whose grades are written, as the gradebook has them."""
         gradebook, grades = self.records.gradebook, {}
-        if gradebook and not self.records.fault:
+        if gradebook and self._waits and not self.records.fault:
             students = [result.student for result in self._unprinted]
             grades = gradebook.grades(self.lesson, students)
         for result in self._unprinted:

@@ -74,6 +74,11 @@ NOTEBOOK_OF = (
     "WHERE a.name = ? AND n.name = a.name"
 )
 EXCUSED = "excused_student"  # a table
+BY_HAND = (
+    "SELECT EXISTS (SELECT 1 FROM {} g JOIN submitted_notebook s ON s.id = "
+    "g.notebook_id JOIN notebook n ON n.id = s.notebook_id WHERE n.name = ? "
+    "AND (g.manual_score IS NOT NULL OR g.extra_credit IS NOT NULL))"
+)
 HANDED_IN = (
     "SELECT student_id FROM submitted_assignment WHERE assignment_id = ? "
     "ORDER BY student_id"
@@ -404,6 +409,17 @@ class Gradebook:
             for student in people
             if left + timedelta(seconds=extensions.get(student, 0.0)) > timedelta()
         )
+
+    def has_more_than_verdicts(self, lesson: str) -> bool:
+        """Return whether grades may differ from verdicts: by hand, or by a due date."""
+        with connect(self.path) as connection:
+            if find_opened_lesson(connection, lesson).due:
+                return True
+            tables = {"grade", "set_aside_grade"} & _tables(connection)
+            return any(
+                connection.execute(BY_HAND.format(table), (lesson,)).fetchone()[0]
+                for table in tables
+            )
 
     def settled_grades(
         self, lesson: str, students: Sequence[str] | None = None

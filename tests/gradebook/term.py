@@ -316,8 +316,11 @@ class Term:
 
     def press_button(self, lesson, student):
         """Grade as formgrader's button does."""
-        if (student, lesson) not in self.model.files:
+        key = student, lesson
+        if key not in self.model.files:
             return
+        if self.model.extension.get(key) and not self.model.due.get(lesson):
+            return  # nbgrader's own code adds an extension to no date, and stops
         outcome = self.api().autograde(lesson, student)
         assert outcome["success"], outcome
         self.model.open(lesson)
@@ -401,6 +404,8 @@ class Term:
         words = "drop", name, "--lesson", lesson, *["--undo"] * undo
         if name not in (*self.model.release[lesson], *self.seen(lesson)):
             return
+        if not self.model.release[lesson].keys() - self.model.dropped[lesson] - {name}:
+            return  # something counts for who has handed in nothing
         self.do(*words, steps=steps)
         graded = {key for key in self.model.grades if key[1] == lesson}
         if graded - self.model.verdicts.keys():
@@ -465,8 +470,8 @@ class Term:
 
     def remove_exercise(self, lesson, _):
         points = dict(self.model.release[lesson])
-        if len(points) > 1:
-            points.pop(self.rng.choice([*points]))
+        points.pop(self.rng.choice([*points]))
+        if points.keys() - self.model.dropped[lesson]:
             self.new_release(lesson, points)
 
     def change_points(self, lesson, _):
