@@ -26,6 +26,7 @@ from tests.benchmarks import (
     bench_nbgrader,
     bench_nn,
     bench_scale,
+    bench_term,
 )
 from tests.benchmarks.figure import Figure
 
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Measure] = {
     "nbgrader": bench_nbgrader.measure,
     "gradebook": bench_gradebook.measure,
     "scale": bench_scale.measure,
+    "term": bench_term.measure,
     "bpe": bench_bpe.measure,
     "nn": bench_nn.measure,
 }
