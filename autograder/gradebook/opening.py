@@ -258,11 +258,29 @@ def enter_lesson(
             sentences.append(
                 f"new in {lesson}: {names}; counts for those whose release has it"
             )
+        sentences += _new_points(lesson, before, cells)
     else:
         _drop_others(connection, notebook, cells)
     _drop_sources(connection, notebook, cells)
     _sort_cells(connection, notebook, cells)
     return sentences + retired_exercises(connection, lesson, cells)
+
+
+def _new_points(
+    lesson: str, before: GradebookCells, cells: GradebookCells
+) -> list[str]:
+    """Return a sentence on exercises with other points than before, if there are any."""
+    changed = [
+        f"{name.removeprefix(CHECK)} {before.graded[name][0]:g} → {row[0]:g}"
+        for name, row in cells.graded.items()
+        if name in before.graded and before.graded[name][0] != row[0]
+    ]
+    if not changed:
+        return []
+    return [
+        f"other points in {lesson}: {', '.join(changed)}; they count for everybody who "
+        "has the exercise, once graded again"
+    ]
 
 
 def retired_exercises(

@@ -1,10 +1,7 @@
 """A lesson that changes mid-term changes no grade that was given before."""
 
-import os
-import random
 import shutil
 import sqlite3
-from contextlib import closing
 
 import pytest
 
@@ -13,7 +10,6 @@ from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Person
-from autograder.grading.release import load_release
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.test_database import change_lesson
 from tests.submissions import EXERCISES, LESSON, MAX_POINTS, open_course
@@ -168,71 +164,6 @@ def test_file_without_any_exercise_is_excused_from_nothing(root):
     (root / "submitted/ben" / LESSON / f"{LESSON}.ipynb").write_text("{")
     grade_class(root, excuse=True)
     assert {worth for _, worth in agreed(root).values()} == {ALL}
-
-
-# --- random sequences -------------------------------------------------------------
-
-SEQUENCES = int(os.environ.get("SEQUENCES", "12"))
-STEPS = 6
-BY_HAND = {
-    "manual": "UPDATE grade SET manual_score = :value, needs_manual_grade = 0",
-    "no manual": "UPDATE grade SET manual_score = NULL",
-    "extra": "UPDATE grade SET extra_credit = :value",
-}
-
-
-def by_hand(root, rng, what):
-    """Let a person change a grade at random, as formgrader writes it."""
-    with closing(sqlite3.connect(root / "gradebook.db")) as connection, connection:
-        grades = connection.execute("SELECT id FROM grade").fetchall()
-        if not grades:
-            return
-        if what == "comment":
-            connection.execute("UPDATE comment SET manual_comment = 'Well done'")
-            return
-        values = {"id": rng.choice(grades)[0], "value": rng.choice([0, 0.5, 3, 7])}
-        connection.execute(f"{BY_HAND[what]} WHERE id = :id", values)
-
-
-@pytest.mark.parametrize("seed", range(SEQUENCES))
-def test_numbers_agree_after_any_sequence(root, seed, capsys):
-    rng = random.Random(seed)
-    course = Course(root)
-    everything = [*EXERCISES, ADDED]
-    steps = ["grade", "hand in", "lesson", "drop", "excuse", *BY_HAND, "comment"]
-    hand_in(root, "amara")
-    grade_class(root)
-    for step in rng.choices(steps, k=STEPS):
-        lost = {
-            (student, rng.choice(everything)): rng.choice([1.0, 3.0, 8.0])
-            for student in ("amara", "ben", "cora")
-        }
-        present = load_release(course, LESSON).exercises
-        if step == "grade":
-            grade_class(root, lost)
-        elif step == "hand in":
-            without = rng.sample(EXERCISES, rng.choice([0, 0, 1, 2]))
-            student = rng.choice(["amara", "ben", "cora"])
-            hand_in(root, student, without=without, named=rng.random() < 0.7)
-            grade_class(root, lost)
-        elif step == "lesson" and ADDED not in present:
-            change_lesson(root, add=ADDED)
-        elif step == "lesson":
-            change_lesson(root, drop=rng.choice(present))
-        elif step == "drop":
-            name = rng.choice([*EXERCISES[:3], *present])
-            undo = name in Gradebook(course).dropped(LESSON)
-            gradebook_commands.drop(course, name, LESSON, undo=undo)
-        elif step == "excuse":
-            grade_class(root, lost, excuse=rng.random() < 0.7)
-        else:
-            by_hand(root, rng, step)
-        if rng.random() < 0.2:
-            agreed(root)
-    before = agreed(root)
-    grade_class(root)
-    assert agreed(root).keys() == before.keys()
-    capsys.readouterr()
 
 
 def test_deleted_cells_gain_nothing(root):

@@ -215,10 +215,12 @@ def test_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
     sentences = gradebook.open_lesson(LESSON)
     assert sentences == [
         f"new in {LESSON}: pairwise_sums; counts for those whose release has it",
+        f"other points in {LESSON}: attention 8 → 5; they count for everybody who has "
+        "the exercise, once graded again",
         f"no longer in {LESSON}: softmax; what was graded of it stays in the "
         "gradebook, and counts for those whose release had it",
     ]
-    assert gradebook.open_lesson(LESSON) == sentences[1:]
+    assert gradebook.open_lesson(LESSON) == sentences[2:]
     for table, ids in before.items():
         assert {*ids} <= {*rows(root, f"SELECT id FROM {table}")}, table
     amara = gradebook.grades(LESSON)["amara"]
