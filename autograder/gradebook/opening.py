@@ -269,7 +269,7 @@ def enter_lesson(
 def _new_points(
     lesson: str, before: GradebookCells, cells: GradebookCells
 ) -> list[str]:
-    """Return a sentence on exercises with other points than before, if there are any."""
+    """Return a sentence on exercises with other points than before, if any."""
     changed = [
         f"{name.removeprefix(CHECK)} {before.graded[name][0]:g} → {row[0]:g}"
         for name, row in cells.graded.items()

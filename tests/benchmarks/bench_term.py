@@ -44,8 +44,8 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
             *(("export", "--to", kind) for kind in ("csv", "canvas", "moodle")),
             ("export", "--to", "csv", "--drop-lowest", "1"),
         ):
-            again = " again" if any(f.name == " ".join(words) for f in figures) else ""
-            figures.append(Figure(" ".join(words) + again, _seconds(term, words), "s"))
+            suffix = " again" if any(f.name == " ".join(words) for f in figures) else ""
+            figures.append(Figure(" ".join(words) + suffix, _seconds(term, words), "s"))
         sizes = ("gradebook.db", "build/grading", "autograded", "feedback")
         for path in (*sizes, "build/report", "build/export"):
             figures.append(Figure(f"{path} of {count}", _size(term, path), "MB"))

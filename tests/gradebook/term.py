@@ -402,7 +402,7 @@ class Term:
             lambda model: change(model.dropped[lesson], name),
         ]
         words = "drop", name, "--lesson", lesson, *["--undo"] * undo
-        if name not in (*self.model.release[lesson], *self.seen(lesson)):
+        if name not in (*self.model.release[lesson], *self.exercises_ever(lesson)):
             return
         if not self.model.release[lesson].keys() - self.model.dropped[lesson] - {name}:
             return  # something counts for who has handed in nothing
@@ -412,7 +412,7 @@ class Term:
             self.grade(lesson)  # without the journal nobody knows the points
         self.settled.discard(lesson)
 
-    def seen(self, lesson):
+    def exercises_ever(self, lesson):
         """Return what the gradebook keeps, of whatever release."""
         if any(each == lesson for _, each in self.model.grades):
             return {*self.model.worth[lesson]}
@@ -549,8 +549,8 @@ class Term:
     def check_comments(self):
         with self.nbgrader() as book:
             for (student, lesson, name), text in self.model.comments.items():
-                found = book.find_comment(name, lesson, lesson, student)
-                assert found.manual_comment == text
+                stored = book.find_comment(name, lesson, lesson, student)
+                assert stored.manual_comment == text
 
     def check_exports(self, graded):
         n_drop = self.rng.randint(0, len(graded) - 1)

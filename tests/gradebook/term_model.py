@@ -166,8 +166,8 @@ class Model:
             share = -1.0 if points is None else points / (worth or 1.0)
             if worth:  # where nothing counts, nothing is the lowest
                 rows.append((share, points, worth))
-        kept = sorted(rows, key=lambda row: row[0])[n_drop:]
-        worth = sum(row[2] for row in kept)
-        if None in (row[1] for row in kept):
+        counted = sorted(rows, key=lambda row: row[0])[n_drop:]
+        worth = sum(row[2] for row in counted)
+        if None in (row[1] for row in counted):
             return None, worth
-        return sum(row[1] for row in kept), worth
+        return sum(row[1] for row in counted), worth

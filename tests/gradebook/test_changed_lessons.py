@@ -176,7 +176,7 @@ def test_deleted_cells_gain_nothing(root):
     assert grade_class(root)["ben"].max_points == ALL + WORTH
 
 
-def test_removed_exercise_does_not_count_for_who_has_not_handed_in(root):
+def test_removed_exercise_is_worth_nothing_to_who_is_missing(root):
     hand_in(root, "amara")
     grade_class(root)
     Gradebook(Course(root)).enter_people([Person("zoe")])

@@ -247,7 +247,7 @@ def grade_by_hand(root, student, points):
         book.db.commit()
 
 
-def test_penalty_follows_grades_by_hand_before_anything_is_published(root):
+def test_published_penalty_follows_grades_by_hand(root):
     configure(root)
     course = Course(root)
     Gradebook(course).enter(LESSON, [entry("s00", DAY), entry("s01", DAY)])
