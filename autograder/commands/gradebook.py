@@ -128,7 +128,7 @@ def summaries(course: Course, lesson: str, student: str, delivery: Delivery) -> 
     """Write the messages of a class, or of one student."""
     name = course.find_lesson(lesson, built=True)
     gradebook = Gradebook(course)
-    grades = gradebook.grades(name, [student] if student else None)
+    grades = gradebook.settled_grades(name, [student] if student else None)
     if student and student not in grades:
         raise CourseError(NOT_IN_THE_GRADEBOOK.format(student))
     left_out: list[str] = []

@@ -127,7 +127,7 @@ class StudentGrades:
     @property
     def by_hand(self) -> bool:
         """Whether a person has given points."""
-        return any(each.manual is not None or each.extra for each in self.exercises)
+        return any(each.by_hand for each in self.exercises)
 
     @property
     def needs_manual_grade(self) -> bool:
