@@ -77,7 +77,9 @@ def write_reports(
 
 def graded_lessons(gradebook: Gradebook) -> dict[str, Mapping[str, StudentGrades]]:
     """Return the grades of the lessons that somebody has handed in, in order."""
-    lessons = {each: gradebook.settled_grades(each) for each in opened_lessons(gradebook)}
+    lessons = {
+        each: gradebook.settled_grades(each) for each in opened_lessons(gradebook)
+    }
     grades: dict[str, Mapping[str, StudentGrades]] = {
         lesson: own
         for lesson, own in lessons.items()
