@@ -6,7 +6,7 @@ PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
-.PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox
+.PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox similar
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
 	@echo "make build    build the lessons' notebooks from their text sources (LESSON=01 for one)"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
+	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
 	@echo "make setup    install what the others need, into .venv"
 
 setup: ready
@@ -75,6 +76,14 @@ browser: ready
 
 sandbox: ready
 	@test -n "$(NO_SANDBOX)" || $(PY) -I autograder/system.py sandbox
+
+# What package-lock.json says, and nothing of it is run while it is installed.
+similar:
+	@command -v npm >/dev/null || { echo "Dolos needs Node.js 18 or newer with npm:" \
+	  "install it (https://nodejs.org), and call again." >&2; exit 1; }
+	@npm ci --prefix autograder/similarity/dolos --ignore-scripts --no-audit --no-fund \
+	  --loglevel=error
+	@echo "Ready: autograder similar."
 
 # The stamp in .venv says what was installed, so that this is quick the second time.
 # PYTHON=... names the Python to use; otherwise the tested version comes first.

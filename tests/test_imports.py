@@ -15,7 +15,7 @@ AUTOGRADER = (
     {"__main__"},
     {"commands"},
     {"demo"},
-    {"dashboard"},
+    {"dashboard", "similarity"},
     {"gradebook"},
     {"grading", "notebooks", "workspace"},
     {"check"},

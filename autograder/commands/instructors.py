@@ -228,6 +228,39 @@ def report_command(
     raise typer.Exit(gradebook.report(Course.here(), lesson, output, as_json))
 
 
+@commands.command("similar", rich_help_panel=PANEL)
+def similar_command(
+    lessons: Annotated[list[str], typer.Argument(help="Lessons, compared together")],
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Pairs at most")] = 30,
+    least: Annotated[
+        float | None,
+        typer.Option(min=0, help="Rarity of a pair at least; more than by chance"),
+    ] = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option("--anonymous", help="Without names; code may still hold some"),
+    ] = False,
+    output: Annotated[
+        str, typer.Option(help="File for the page; build/similar/LESSON.html")
+    ] = "",
+) -> None:
+    """Show pairs whose answers share more than class and lesson explain.
+
+    Both codes stand side by side on a page, for you to look at: similar is no verdict.
+    """
+    from autograder.commands import similar
+
+    code = similar.similar(
+        Course.here(),
+        lessons,
+        limit=limit,
+        least=least,
+        anonymous=anonymous,
+        output=output,
+    )
+    raise typer.Exit(code)
+
+
 @commands.command("export", rich_help_panel=PANEL)
 def export_command(
     lessons: Annotated[

@@ -8,9 +8,10 @@ import inspect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from autograder.checking.registry import load
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.grading.classroom import students_of, submission_path
 from autograder.grading.rebuild import normalised_source
 from autograder.grading.release import Release, load_release
@@ -36,6 +37,14 @@ class WrittenPart:
     tokens: tuple[CodeToken, ...]
 
 
+class LeftOut(NamedTuple):
+    """A student's lesson that is not compared, and why, in a sentence."""
+
+    student: str
+    lesson: str
+    reason: str
+
+
 @dataclass
 class ClassAnswers:
     """What a class has written.
@@ -43,18 +52,22 @@ class ClassAnswers:
     parts : of each student, in the order of the lessons
     exercises : all that somebody has written something for, in their order
     given : code that is not the students': the release's and the course's answers
-    left_out : who is not compared in which lesson, and why, in sentences
+    left_out : who is not compared in which lesson, or not in full, and why
     """
 
     lessons: Sequence[str]
     parts: dict[str, list[WrittenPart]] = field(default_factory=dict)
     exercises: list[str] = field(default_factory=list)
     given: list[list[CodeToken]] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 def read_class(course: Course, lessons: Sequence[str]) -> ClassAnswers:
-    """Read what everybody has handed in; raises ``CourseError`` if nobody has."""
+    """Read what everybody has handed in.
+
+    Raises ``CourseError`` for a lesson that nobody has handed in, or if there are no
+    two to compare.
+    """
     answers = ClassAnswers(lessons)
     for lesson in lessons:
         release = load_release(course, lesson)
@@ -64,19 +77,23 @@ def read_class(course: Course, lessons: Sequence[str]) -> ClassAnswers:
             path = submission_path(course, lesson, student)
             submission = Submission(release, student, path)
             if submission.reason:
-                answers.left_out.append(f"{student}, {lesson}: {submission.reason}")
+                reason = submission.reason
+                answers.left_out.append(LeftOut(student, lesson, reason))
                 continue
             parts = [*_parts(release, submission)]
             answers.parts.setdefault(student, []).extend(parts)
             if sum(len(part.tokens) for part in parts) >= MAX_TOKENS:
-                answers.left_out.append(
-                    f"{student}, {lesson}: only the first {MAX_TOKENS:,} tokens of the "
-                    "code are compared"
-                )
+                reason = f"Only the first {MAX_TOKENS:,} tokens are compared."
+                answers.left_out.append(LeftOut(student, lesson, reason))
         answers.exercises += names
     written = {part.exercise for parts in answers.parts.values() for part in parts}
     answers.exercises = [each for each in answers.exercises if each in written]
     answers.parts = {name: parts for name, parts in answers.parts.items() if parts}
+    if len(answers.parts) < 2:
+        raise CourseError(
+            f"{len(answers.parts)} of the submissions to {', '.join(lessons)} has code "
+            "of its own: two are needed to compare"
+        )
     return answers
 
 

@@ -19,7 +19,10 @@ CORE = FOLDER / "node_modules" / "@dodona" / "dolos-core" / "package.json"
 OLDEST_NODE = 18
 SECONDS = 300  # for a class; 300 students with three lessons take 2
 MEGABYTES = 2048
-OPTIONS = (f"--max-old-space-size={MEGABYTES}", "--disallow-code-generation-from-strings")
+OPTIONS = (
+    f"--max-old-space-size={MEGABYTES}",
+    "--disallow-code-generation-from-strings",
+)
 
 KGRAM = 16  # tokens of a fingerprint: a line and a half
 WINDOW = 4  # of so many fingerprints in a row, one is kept
@@ -38,8 +41,13 @@ def shared_fingerprints(
     Raises ``CourseError`` if Dolos cannot be run.
     """
     node = _node()
-    task = {"kgram": KGRAM, "window": WINDOW, "most": most}
-    task |= {"files": files, "given": given}
+    task = {
+        "kgram": KGRAM,
+        "window": WINDOW,
+        "most": most,
+        "files": files,
+        "given": given,
+    }
     try:
         ended = subprocess.run(
             [node, *OPTIONS, str(FOLDER / "compare.mjs")],

@@ -23,17 +23,20 @@ import numpy as np
 
 from autograder.similarity.answers import ClassAnswers, WrittenPart
 from autograder.similarity.dolos import Fingerprint, shared_fingerprints
+from autograder.similarity.tokens import CodeToken
 
 MOST_SHARED = 0.1  # of the class: what more of them have is usual
 LEAST_COUNTED = 4  # students, in a class of any size
 AS_SIMILAR = 0.9  # of a pair's overlap: as similar as that pair
-WEIGHT_OF_ONE = 8.0  # weight of shared code that a rarity of 1 needs
+WEIGHT_OF_ONE = 16.0  # weight of shared code that a rarity of 1 needs
 SHUFFLES = 20
 SAMPLED_PAIRS = 1000
 SHORT_RUN = 6  # tokens: equal runs of them make answers the same
 SAME = 0.8  # of both answers' runs
 
 Matrix = np.ndarray
+Run = tuple[str, ...]
+Runs = dict[str, frozenset[Run]]  # by exercise
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class SharedExercise:
 class SimilarPair:
     """Two students and what their answers share.
 
-    exercises : those with a rarity, the highest first
+    exercises : those with a rarity
     both : exercises for which both have written something
     same : those in which the two answers are the same but for names and layout
     """
@@ -71,13 +74,18 @@ class Comparison:
     """All pairs of a class that share anything rare, the highest rarity first.
 
     by_chance : the highest rarity that dealing the answers anew gives
-    usual_same : in how many exercises two students most often have the same answer
+    n_above : how many pairs have more than that
+    usual_same : nine of ten pairs have the same answer in no more exercises
+    common_runs : short runs of tokens that count for nothing, by exercise: the lesson
+        gives them, or more than ``MOST_SHARED`` of the class has them
     """
 
     answers: ClassAnswers
     pairs: list[SimilarPair] = field(default_factory=list)
     by_chance: float = 0.0
-    usual_same: float = 0.0
+    n_above: int = 0
+    usual_same: int = 0
+    common_runs: dict[str, frozenset[Run]] = field(default_factory=dict)
 
     @property
     def students(self) -> list[str]:
@@ -93,8 +101,6 @@ def compare(answers: ClassAnswers, limit: int, least: float | None) -> Compariso
     """
     students = [*answers.parts]
     comparison = Comparison(answers)
-    if len(students) < 2:
-        return comparison
     shared = _fingerprints(answers)
     total = np.zeros((len(students), len(students)))
     dealt = [total.copy() for _ in range(SHUFFLES)]
@@ -102,33 +108,37 @@ def compare(answers: ClassAnswers, limit: int, least: float | None) -> Compariso
     by_exercise: dict[str, tuple[Matrix, Matrix]] = {}
     for exercise in answers.exercises:
         overlap = _overlap(shared.get(exercise, []), len(students))
-        one_in, rarity = _rarity(overlap)
-        by_exercise[exercise] = one_in, rarity
+        _, rarity = by_exercise[exercise] = _rarity(overlap)
         total += rarity
         for each in dealt:
             order = rng.permutation(len(students))
             each += rarity[np.ix_(order, order)]
     comparison.by_chance = max(float(each.max()) for each in dealt)
-    least = comparison.by_chance if least is None else least
-    runs = [_runs(answers.parts[student]) for student in students]
+    comparison.n_above = int((total > comparison.by_chance).sum()) // 2
+    runs = [runs_of(answers.parts[student]) for student in students]
     comparison.usual_same = _usual_same(runs, rng)
-    for left, right in _highest(total, limit, least):
-        chosen = [
-            SharedExercise(name, float(one_in[left, right]), float(rarity[left, right]))
+    comparison.common_runs = _common_runs(answers, runs)
+    for i, j in _highest(
+        total, limit, comparison.by_chance if least is None else least
+    ):
+        shares = (
+            SharedExercise(name, float(one_in[i, j]), float(rarity[i, j]))
             for name, (one_in, rarity) in by_exercise.items()
-            if rarity[left, right] > 0
-        ]
-        both = [name for name in answers.exercises if runs[left].keys() & runs[right].keys() & {name}]
-        comparison.pairs.append(
-            SimilarPair(
-                students[left],
-                students[right],
-                float(total[left, right]),
-                tuple(sorted(chosen, key=lambda each: -each.rarity)),
-                tuple(both),
-                tuple(_same(runs[left], runs[right])),
-            )
+            if rarity[i, j] > 0
         )
+        pair = SimilarPair(
+            students[i],
+            students[j],
+            float(total[i, j]),
+            tuple(shares),
+            tuple(
+                each
+                for each in answers.exercises
+                if {each} <= runs[i].keys() & runs[j].keys()
+            ),
+            tuple(_same(runs[i], runs[j])),
+        )
+        comparison.pairs.append(pair)
     return comparison
 
 
@@ -152,9 +162,8 @@ def _fingerprints(answers: ClassAnswers) -> dict[str, list[list[int]]]:
         files.append(file)
         labels.append(label)
     given = [numbered([token.kind for token in each]) for each in answers.given]
-    most = max(LEAST_COUNTED, int(MOST_SHARED * len(files)))
     by_exercise: dict[str, list[list[int]]] = {}
-    for fingerprint in shared_fingerprints(files, given, most):
+    for fingerprint in shared_fingerprints(files, given, _most(len(files))):
         exercise = _usual_label(fingerprint, labels)
         by_exercise.setdefault(exercise, []).append([file for file, _ in fingerprint])
     return by_exercise
@@ -198,36 +207,52 @@ def _highest(total: Matrix, limit: int, least: float) -> list[tuple[int, int]]:
     return [(int(left[each]), int(right[each])) for each in order]
 
 
-def _runs(parts: Sequence[WrittenPart]) -> dict[str, frozenset[tuple[str, ...]]]:
-    """Return the runs of tokens in a student's answers, by exercise."""
-    runs: dict[str, set[tuple[str, ...]]] = {}
+def run_starts(tokens: Sequence[CodeToken]) -> list[Run]:
+    """Return the run of kinds that begins at each token, but the last few."""
+    kinds = [token.kind for token in tokens]
+    return [tuple(kinds[i : i + SHORT_RUN]) for i in range(len(kinds) - SHORT_RUN + 1)]
+
+
+def runs_of(parts: Sequence[WrittenPart]) -> Runs:
+    """Return the runs of tokens in a student's answers."""
+    runs: dict[str, set[Run]] = {}
     for part in parts:
-        kinds = [token.kind for token in part.tokens]
-        windows = (kinds[i : i + SHORT_RUN] for i in range(len(kinds) - SHORT_RUN + 1))
-        runs.setdefault(part.exercise, set()).update(map(tuple, windows))
+        runs.setdefault(part.exercise, set()).update(run_starts(part.tokens))
     return {name: frozenset(each) for name, each in runs.items() if each}
 
 
-def _same(
-    left: dict[str, frozenset[tuple[str, ...]]],
-    right: dict[str, frozenset[tuple[str, ...]]],
-) -> list[str]:
+def _same(left: Runs, right: Runs) -> list[str]:
     """Return the exercises to which two students have the same answer."""
     return [
         name
-        for name in left
+        for name, mine in left.items()
         if name in right
-        and len(left[name] & right[name]) >= SAME * max(len(left[name]), len(right[name]))
+        and len(mine & right[name]) >= SAME * max(len(mine), len(right[name]))
     ]
 
 
-def _usual_same(
-    runs: Sequence[dict[str, frozenset[tuple[str, ...]]]], rng: np.random.Generator
-) -> float:
-    """Return in how many exercises two students have the same answer: the median."""
+def _usual_same(runs: Sequence[Runs], rng: np.random.Generator) -> int:
+    """Return in how many exercises nine of ten pairs have the same answer, at most."""
     if len(runs) ** 2 < 2 * SAMPLED_PAIRS:
         chosen = [*itertools.combinations(range(len(runs)), 2)]
     else:
         drawn = rng.integers(len(runs), size=(SAMPLED_PAIRS, 2))
         chosen = [(int(i), int(j)) for i, j in drawn if i != j]
-    return float(np.median([len(_same(runs[i], runs[j])) for i, j in chosen]))
+    counts = [len(_same(runs[i], runs[j])) for i, j in chosen]
+    return int(np.quantile(counts, 0.9, method="higher"))
+
+
+def _common_runs(answers: ClassAnswers, runs: Sequence[Runs]) -> Runs:
+    """Return what many have, or the lesson gives; see ``Comparison``."""
+    given = frozenset(run for each in answers.given for run in run_starts(each))
+    most = _most(len(runs))
+    common = {}
+    for name in answers.exercises:
+        counts = Counter(run for each in runs for run in each.get(name, ()))
+        common[name] = given | {run for run, count in counts.items() if count > most}
+    return common
+
+
+def _most(n: int) -> int:
+    """Return how many of a class may have what counts."""
+    return max(LEAST_COUNTED, int(MOST_SHARED * n))

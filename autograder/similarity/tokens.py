@@ -1,8 +1,8 @@
 """Python code as tokens that are the same under other names, remarks and layout.
 
-Names that a learner chooses are all one token, so are numbers, so are strings. Keywords,
-builtins, attributes and the exercises' names stay. Comments, docstrings and the lines'
-widths go. Code that does not parse is read as far as that goes.
+Names that a learner chooses are all one token, so are numbers, so are strings.
+Keywords, builtins, attributes and the exercises' names stay. Comments, docstrings and
+the layout go. Code that does not parse is read as far as that goes.
 """
 
 import builtins
@@ -83,9 +83,7 @@ def _python_tokens(lines: list[str]) -> Iterator[tuple[int, tokenize.TokenInfo]]
     for _ in range(MAX_RESTARTS):
         last = 0
         try:
-            for token in tokenize.generate_tokens(
-                iter([*lines[row:], ""]).__next__
-            ):
+            for token in tokenize.generate_tokens(iter([*lines[row:], ""]).__next__):
                 last = token.start[0]
                 yield row, token
         except (tokenize.TokenError, SyntaxError, StopIteration):

@@ -11,7 +11,6 @@ import importlib
 import inspect
 import json
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,9 +121,7 @@ class Spelled(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and "method" in self.habits.calls:
             named = ast.unparse(function.value) == "np"
             if function.attr in ("sum", "max", "swapaxes") and not named:
-                return _call(
-                    function.attr, [function.value, *node.args], node.keywords
-                )
+                return _call(function.attr, [function.value, *node.args], node.keywords)
         return node
 
     def visit_FunctionDef(self, node):
