@@ -4,6 +4,7 @@
 SHELL := /bin/sh
 PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
+DOLOS := autograder/similarity/dolos
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
 .PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox similar
@@ -78,11 +79,12 @@ sandbox: ready
 	@test -n "$(NO_SANDBOX)" || $(PY) -I autograder/system.py sandbox
 
 # What package-lock.json says, and nothing of it is run while it is installed.
-similar:
+similar: $(DOLOS)/node_modules/.package-lock.json
+
+$(DOLOS)/node_modules/.package-lock.json: $(DOLOS)/package-lock.json
 	@command -v npm >/dev/null || { echo "Dolos needs Node.js 18 or newer with npm:" \
 	  "install it (https://nodejs.org), and call again." >&2; exit 1; }
-	@npm ci --prefix autograder/similarity/dolos --ignore-scripts --no-audit --no-fund \
-	  --loglevel=error
+	@npm ci --prefix $(DOLOS) --ignore-scripts --no-audit --no-fund --loglevel=error
 	@echo "Ready: autograder similar."
 
 # The stamp in .venv says what was installed, so that this is quick the second time.

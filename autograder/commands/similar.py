@@ -13,8 +13,8 @@ from autograder.similarity.pairs import Comparison, compare
 
 INTERRUPTED = 130
 NO_VERDICT = (
-    "Similar is not copied: they may have worked together, or had the same source or "
-    "idea. Look at both codes."
+    "Similar does not mean copied: students may have worked together, or had the same "
+    "source or idea. Look at both codes."
 )
 
 
@@ -79,7 +79,7 @@ def _print(comparison: Comparison, names: dict[str, str]) -> None:
         both = f"{names[pair.left]}, {names[pair.right]}"
         terminal.say(f"{pair.rarity:6.1f}  {same:>14}  {both}")
     terminal.say(
-        f"By chance, a pair's rarity is at most {comparison.by_chance:.1f}. Nine in ten "
-        f"pairs have the same answer in at most {comparison.usual_same}."
+        f"By chance, a pair's rarity is at most {comparison.by_chance:.1f}. Nine of "
+        f"ten pairs have the same answer in at most {comparison.usual_same}."
     )
     terminal.say(NO_VERDICT)

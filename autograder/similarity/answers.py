@@ -52,6 +52,7 @@ class ClassAnswers:
     parts : of each student, in the order of the lessons
     exercises : all that somebody has written something for, in their order
     given : code that is not the students': the release's and the course's answers
+    given_lines : the lines of the release's code
     left_out : who is not compared in which lesson, or not in full, and why
     """
 
@@ -59,6 +60,7 @@ class ClassAnswers:
     parts: dict[str, list[WrittenPart]] = field(default_factory=dict)
     exercises: list[str] = field(default_factory=list)
     given: list[list[CodeToken]] = field(default_factory=list)
+    given_lines: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
 
 
@@ -73,6 +75,10 @@ def read_class(course: Course, lessons: Sequence[str]) -> ClassAnswers:
         release = load_release(course, lesson)
         names = [_label(lesson, each) for each in (*release.exercises, "")]
         answers.given += [tokens(each, MAX_TOKENS) for each in _given(release)]
+        code = (cell.source for cell in release.cells if cell.is_code)
+        answers.given_lines.update(
+            line.strip() for text in code for line in text.split("\n")
+        )
         for student in students_of(course, lesson):
             path = submission_path(course, lesson, student)
             submission = Submission(release, student, path)

@@ -6,7 +6,7 @@ text: the template escapes them all.
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from autograder.similarity.pairs import (
 from autograder.similarity.tokens import CodeToken
 
 FOLDER = Path(__file__).parent
+FOLDED_LINES = 3  # of the lesson: more are not shown
 MAX_SHOWN = 12_000  # characters of a student's code for an exercise
 LAYOUT = ("end", "indent", "dedent")
 NOTHING, USUAL, RARE = range(3)
@@ -96,13 +97,20 @@ def shown_exercises(comparison: Comparison, pair: SimilarPair) -> list[ShownExer
             name, frozenset()
         )
         common = comparison.common_runs.get(name, frozenset())
-        codes = _code(left, both, common), _code(right, both, common)
+        lines = comparison.answers.given_lines
+        codes = (
+            _code(left, both, common, lines),
+            _code(right, both, common, lines),
+        )
         shown.append(ShownExercise(name, shares.get(name), name in pair.same, codes))
     return shown
 
 
 def _code(
-    parts: Sequence[WrittenPart], both: frozenset[Run], common: frozenset[Run]
+    parts: Sequence[WrittenPart],
+    both: frozenset[Run],
+    common: frozenset[Run],
+    given_lines: Set[str],
 ) -> Markup:
     """Return a student's code for an exercise with what is shared marked."""
     if not parts:
@@ -110,7 +118,7 @@ def _code(
     room, pieces = MAX_SHOWN, []
     for part in parts:
         if room > 0:
-            pieces.append(_marked(part, both, common, room))
+            pieces.append(_marked(part, both, common, given_lines, room))
         room -= len(part.source)
     if room < 0:
         pieces.append(escape(f"… {-room:,} more characters"))
@@ -118,7 +126,11 @@ def _code(
 
 
 def _marked(
-    part: WrittenPart, both: frozenset[Run], common: frozenset[Run], most: int
+    part: WrittenPart,
+    both: frozenset[Run],
+    common: frozenset[Run],
+    given_lines: Set[str],
+    most: int,
 ) -> Markup:
     tokens = part.tokens
     kinds = [NOTHING] * len(tokens)
@@ -135,7 +147,28 @@ def _marked(
         pieces += [_text(source[at:start]), Markup(opening), _text(source[start:end])]
         pieces.append(Markup(closing))
         at = end
-    return Markup("").join([*pieces, _text(source[at:])])
+    html = Markup("").join([*pieces, _text(source[at:])])
+    return _folded(html, source, given_lines)
+
+
+def _folded(html: Markup, source: str, given_lines: Set[str]) -> Markup:
+    """Return code without the lesson's own lines, where many follow each other.
+
+    html : of the source, with the same lines
+    """
+    rows: list[str] = []
+    shown = zip(html.split("\n"), visible(source).split("\n"), strict=False)
+    for given, group in itertools.groupby(
+        shown, lambda row: row[1].strip() in given_lines
+    ):
+        lines = [str(row) for row, _ in group]
+        if given and len(lines) > FOLDED_LINES:
+            rows.append(
+                f'<span class="quiet">⋯ {len(lines)} lines of the lesson</span>'
+            )
+        else:
+            rows += lines
+    return Markup("\n".join(rows))
 
 
 def _stretches(
