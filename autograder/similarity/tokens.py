@@ -46,7 +46,7 @@ def tokens(source: str, most: int) -> list[CodeToken]:
 
 
 def _tokens(source: str) -> Iterator[CodeToken]:
-    lines = source.splitlines(keepends=True)
+    lines = [f"{row}\n" for row in source.split("\n")]
     starts = [0, *itertools.accumulate(map(len, lines))]
     known = FIXED | {*exercise_names()}
     before, is_first = "", True  # token of the line
