@@ -9,8 +9,8 @@ exercise is never a number of its own: it is compared with all pairs of the clas
   it counts less where others share as much with one of the two, and no more than the
   amount of shared code allows.
 - A pair's rarity is the sum over its exercises. *By chance* is what the highest pair
-  gets when each exercise's answers are dealt out to the class anew: only what is above
-  stands out.
+  gets, nine of ten times, when each exercise's answers are dealt out to the class anew:
+  only what is above stands out. One exercise alone never is.
 """
 
 import itertools
@@ -30,6 +30,7 @@ LEAST_COUNTED = 4  # students, in a class of any size
 AS_SIMILAR = 0.9  # of a pair's overlap: as similar as that pair
 WEIGHT_OF_ONE = 16.0  # weight of shared code that a rarity of 1 needs
 SHUFFLES = 20
+IN_MOST = 0.9  # of the shuffles, and of a class's pairs
 SAMPLED_PAIRS = 1000
 SHORT_RUN = 6  # tokens: equal runs of them make answers the same
 SAME = 0.8  # of both answers' runs
@@ -73,7 +74,7 @@ class SimilarPair:
 class Comparison:
     """All pairs of a class that share anything rare, the highest rarity first.
 
-    by_chance : the highest rarity that dealing the answers anew gives
+    by_chance : the highest rarity when answers are dealt anew, nine of ten times
     n_above : how many pairs have more than that
     usual_same : nine of ten pairs have the same answer in no more exercises
     common_runs : short runs of tokens that count for nothing, by exercise: the lesson
@@ -113,7 +114,8 @@ def compare(answers: ClassAnswers, limit: int, least: float | None) -> Compariso
         for each in dealt:
             order = rng.permutation(len(students))
             each += rarity[np.ix_(order, order)]
-    comparison.by_chance = max(float(each.max()) for each in dealt)
+    highest = [each.max() for each in dealt]
+    comparison.by_chance = float(np.quantile(highest, IN_MOST, method="lower"))
     comparison.n_above = int((total > comparison.by_chance).sum()) // 2
     runs = [runs_of(answers.parts[student]) for student in students]
     comparison.usual_same = _usual_same(runs, rng)
@@ -239,7 +241,7 @@ def _usual_same(runs: Sequence[Runs], rng: np.random.Generator) -> int:
         drawn = rng.integers(len(runs), size=(SAMPLED_PAIRS, 2))
         chosen = [(int(i), int(j)) for i, j in drawn if i != j]
     counts = [len(_same(runs[i], runs[j])) for i, j in chosen]
-    return int(np.quantile(counts, 0.9, method="higher"))
+    return int(np.quantile(counts, IN_MOST, method="higher"))
 
 
 def _common_runs(answers: ClassAnswers, runs: Sequence[Runs]) -> Runs:

@@ -49,18 +49,20 @@ def _tokens(source: str) -> Iterator[CodeToken]:
     lines = [f"{row}\n" for row in source.split("\n")]
     starts = [0, *itertools.accumulate(map(len, lines))]
     known = FIXED | {*exercise_names()}
-    before, is_first = "", True  # token of the line
+    before, is_first, is_docstring = "", True, False  # of the line
     for row, token in _python_tokens(lines):
         if token.type in LAYOUT:
             continue
         start = starts[row + token.start[0] - 1] + token.start[1]
         end = starts[min(row + token.end[0] - 1, len(lines))] + token.end[1]
         kind = _kind(token, before, known)
+        ends_docstring = is_docstring and token.type == tokenize.NEWLINE
         is_docstring = kind == STRING and is_first
         is_first = token.type in SIGNS
         before = token.string
-        if not is_docstring:
-            yield CodeToken(kind, start, min(end, len(source)), token.string)
+        if not is_docstring and not ends_docstring:
+            size = len(source)
+            yield CodeToken(kind, min(start, size), min(end, size), token.string)
 
 
 def _kind(
