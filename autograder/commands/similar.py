@@ -67,10 +67,11 @@ def _names(comparison: Comparison, anonymous: bool) -> dict[str, str]:
 
 
 def _print(comparison: Comparison, names: dict[str, str]) -> None:
-    n = len(comparison.students)
+    lessons = ", ".join(comparison.answers.lessons)
     terminal.say(
-        f"{', '.join(comparison.answers.lessons)}: {n} students, {n * (n - 1) // 2:,} "
-        f"pairs; {comparison.n_above} share more than the class and the lesson explain."
+        f"{lessons}: {len(comparison.students)} students, {comparison.n_pairs:,} "
+        f"{'pair' if comparison.n_pairs == 1 else 'pairs'}; {comparison.n_above} more "
+        "similar than the class, the lesson and chance explain."
     )
     if comparison.pairs:
         terminal.say("rarity  same answer in")

@@ -72,11 +72,8 @@ def render_page(
     comparison: Comparison, names: dict[str, str], written: str = ""
 ) -> str:
     """Return the page as text."""
-    n = len(comparison.students)
     return _template().render(
         comparison=comparison,
-        n_students=n,
-        n_pairs=n * (n - 1) // 2,
         names=names,
         written=written,
         shown=lambda pair: shown_exercises(comparison, pair),

@@ -93,6 +93,11 @@ class Comparison:
         """Everybody who is compared."""
         return [*self.answers.parts]
 
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs they make."""
+        return math.comb(len(self.students), 2)
+
 
 def compare(answers: ClassAnswers, limit: int, least: float | None) -> Comparison:
     """Compare everybody with everybody.
@@ -120,9 +125,8 @@ def compare(answers: ClassAnswers, limit: int, least: float | None) -> Compariso
     runs = [runs_of(answers.parts[student]) for student in students]
     comparison.usual_same = _usual_same(runs, rng)
     comparison.common_runs = _common_runs(answers, runs)
-    for i, j in _highest(
-        total, limit, comparison.by_chance if least is None else least
-    ):
+    above = np.nextafter(comparison.by_chance, np.inf)
+    for i, j in _highest(total, limit, above if least is None else least):
         shares = (
             SharedExercise(name, float(one_in[i, j]), float(rarity[i, j]))
             for name, (one_in, rarity) in by_exercise.items()
@@ -205,7 +209,7 @@ def _highest(total: Matrix, limit: int, least: float) -> list[tuple[int, int]]:
     left, right = np.triu_indices(len(total), 1)
     rarities = total[left, right]
     order = np.argsort(-rarities, kind="stable")[:limit]
-    order = order[(rarities[order] > 0) & (rarities[order] > least)]
+    order = order[rarities[order] >= least]
     return [(int(left[each]), int(right[each])) for each in order]
 
 
