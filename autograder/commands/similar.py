@@ -28,8 +28,8 @@ def similar(
     output: str,
 ) -> int:
     """Compare the submissions to some lessons; print the pairs, write the page."""
-    found = (course.find_lesson(lesson, built=True) for lesson in lessons)
-    chosen = [*dict.fromkeys(found)]
+    full = (course.find_lesson(lesson, built=True) for lesson in lessons)
+    chosen = [*dict.fromkeys(full)]
     name = chosen[0]
     if len(chosen) > 1:
         name = "-".join(each.partition("_")[0] for each in chosen)

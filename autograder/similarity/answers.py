@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
+from autograder.gradebook.safe_html import visible
 from autograder.grading.classroom import students_of, submission_path
 from autograder.grading.rebuild import normalised_source
 from autograder.grading.release import Release, load_release
@@ -30,6 +31,7 @@ class WrittenPart:
     """A part of a cell: code for one exercise.
 
     exercise : the lesson's number and the exercise's name
+    source : its text, in which nothing is invisible
     """
 
     exercise: str
@@ -51,16 +53,16 @@ class ClassAnswers:
 
     parts : of each student, in the order of the lessons
     exercises : all that somebody has written something for, in their order
-    given : code that is not the students': the release's and the course's answers
-    given_lines : the lines of the release's code
+    template : code that is not the students': the release's and the course's answers
+    lesson_lines : the lines of the release's code
     left_out : who is not compared in which lesson, or not in full, and why
     """
 
     lessons: Sequence[str]
     parts: dict[str, list[WrittenPart]] = field(default_factory=dict)
     exercises: list[str] = field(default_factory=list)
-    given: list[list[CodeToken]] = field(default_factory=list)
-    given_lines: set[str] = field(default_factory=set)
+    template: list[list[CodeToken]] = field(default_factory=list)
+    lesson_lines: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
 
 
@@ -74,9 +76,11 @@ def read_class(course: Course, lessons: Sequence[str]) -> ClassAnswers:
     for lesson in lessons:
         release = load_release(course, lesson)
         names = [_label(lesson, each) for each in (*release.exercises, "")]
-        answers.given += [tokens(each, MAX_TOKENS) for each in _given(release)]
+        answers.template += [
+            tokens(each, MAX_TOKENS) for each in _template_code(release)
+        ]
         code = (cell.source for cell in release.cells if cell.is_code)
-        answers.given_lines.update(
+        answers.lesson_lines.update(
             line.strip() for text in code for line in text.split("\n")
         )
         for student in students_of(course, lesson):
@@ -107,7 +111,7 @@ def _label(lesson: str, exercise: str) -> str:
     return f"{lesson.partition('_')[0]} {exercise or OWN}"
 
 
-def _given(release: Release) -> Iterator[str]:
+def _template_code(release: Release) -> Iterator[str]:
     """Yield code that a student may have from the lesson, or write as the course does.
 
     The shortest right answer is most often the course's: who writes that has it in
@@ -133,7 +137,9 @@ def _parts(release: Release, submission: Submission) -> Iterator[WrittenPart]:
         is_theirs = cell.role in ("solution", "own")
         if not is_theirs or normalised_source(cell.source) in released:
             continue
-        for part in _split(cell.source[:MAX_CODE], cell.exercise, release, n_left):
+        # An escape sequence is shown as text: it could hide the code that follows it.
+        source = visible(cell.source[:MAX_CODE].replace("\x1b", "␛"))
+        for part in _split(source, cell.exercise, release, n_left):
             n_left -= len(part.tokens)
             yield part
 

@@ -31,12 +31,12 @@ Fingerprint = list[tuple[int, int]]  # each file that has it, and its first toke
 
 
 def shared_fingerprints(
-    files: Sequence[Sequence[int]], given: Sequence[Sequence[int]], most: int
+    files: Sequence[Sequence[int]], template: Sequence[Sequence[int]], most: int
 ) -> list[Fingerprint]:
     """Return what at least two files have in common, and at most so many.
 
     files : token sequences, as numbers
-    given : what does not count: everybody has got it
+    template : what does not count: everybody has got it
 
     Raises ``CourseError`` if Dolos cannot be run.
     """
@@ -46,7 +46,7 @@ def shared_fingerprints(
         "window": WINDOW,
         "most": most,
         "files": files,
-        "given": given,
+        "template": template,
     }
     try:
         ended = subprocess.run(

@@ -85,7 +85,7 @@ def shown_exercises(comparison: Comparison, pair: SimilarPair) -> list[ShownExer
     """Return a pair's exercises with both codes, in the lessons' order."""
     parts = [comparison.answers.parts[each] for each in (pair.left, pair.right)]
     shares = {each.exercise: each for each in pair.exercises}
-    shown = []
+    exercises = []
     for name in comparison.answers.exercises:
         left, right = ([p for p in each if p.exercise == name] for each in parts)
         if not left and not right:
@@ -94,20 +94,22 @@ def shown_exercises(comparison: Comparison, pair: SimilarPair) -> list[ShownExer
             name, frozenset()
         )
         common = comparison.common_runs.get(name, frozenset())
-        lines = comparison.answers.given_lines
+        lines = comparison.answers.lesson_lines
         codes = (
             _code(left, both, common, lines),
             _code(right, both, common, lines),
         )
-        shown.append(ShownExercise(name, shares.get(name), name in pair.same, codes))
-    return shown
+        exercises.append(
+            ShownExercise(name, shares.get(name), name in pair.same, codes)
+        )
+    return exercises
 
 
 def _code(
     parts: Sequence[WrittenPart],
     both: frozenset[Run],
     common: frozenset[Run],
-    given_lines: Set[str],
+    lesson_lines: Set[str],
 ) -> Markup:
     """Return a student's code for an exercise with what is shared marked."""
     if not parts:
@@ -115,7 +117,7 @@ def _code(
     room, pieces = MAX_SHOWN, []
     for part in parts:
         if room > 0:
-            pieces.append(_marked(part, both, common, given_lines, room))
+            pieces.append(_marked(part, both, common, lesson_lines, room))
         room -= len(part.source)
     if room < 0:
         pieces.append(escape(f"… {-room:,} more characters"))
@@ -126,7 +128,7 @@ def _marked(
     part: WrittenPart,
     both: frozenset[Run],
     common: frozenset[Run],
-    given_lines: Set[str],
+    lesson_lines: Set[str],
     most: int,
 ) -> Markup:
     tokens = part.tokens
@@ -141,25 +143,25 @@ def _marked(
         if start >= most:
             break
         opening, closing = MARKS[kind]
-        pieces += [_text(source[at:start]), Markup(opening), _text(source[start:end])]
+        pieces += [escape(source[at:start]), Markup(opening), escape(source[start:end])]
         pieces.append(Markup(closing))
         at = end
-    html = Markup("").join([*pieces, _text(source[at:])])
-    return _folded(html, source, given_lines)
+    html = Markup("").join([*pieces, escape(source[at:])])
+    return _folded(html, source, lesson_lines)
 
 
-def _folded(html: Markup, source: str, given_lines: Set[str]) -> Markup:
+def _folded(html: Markup, source: str, lesson_lines: Set[str]) -> Markup:
     """Return code without the lesson's own lines, where many follow each other.
 
     html : of the source, with the same lines
     """
     rows: list[str] = []
-    shown = zip(html.split("\n"), visible(source).split("\n"), strict=False)
-    for given, group in itertools.groupby(
-        shown, lambda row: row[1].strip() in given_lines
+    rows_twice = zip(html.split("\n"), source.split("\n"), strict=True)
+    for is_lesson, group in itertools.groupby(
+        rows_twice, lambda row: row[1].strip() in lesson_lines
     ):
         lines = [str(row) for row, _ in group]
-        if given and len(lines) > FOLDED_LINES:
+        if is_lesson and len(lines) > FOLDED_LINES:
             rows.append(
                 f'<span class="quiet">⋯ {len(lines)} lines of the lesson</span>'
             )
@@ -176,6 +178,8 @@ def _stretches(
     for token, kind in itertools.chain(zip(tokens, kinds, strict=True), [(None, 0)]):
         if token is not None and token.kind in LAYOUT:
             continue
+        if token is not None and "\n" in source[token.start : token.end]:
+            kind = NOTHING  # a mark begins and ends in one line
         if stretch and token and kind == stretch[0]:
             if "\n" not in source[stretch[1] : token.start]:
                 stretch = kind, stretch[1], token.end
@@ -183,10 +187,6 @@ def _stretches(
         if stretch:
             yield stretch
         stretch = (kind, token.start, token.end) if token and kind else None
-
-
-def _text(text: str) -> Markup:
-    return escape(visible(text))
 
 
 def one_in(share: SharedExercise) -> str:

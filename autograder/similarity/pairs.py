@@ -167,9 +167,9 @@ def _fingerprints(answers: ClassAnswers) -> dict[str, list[list[int]]]:
             label += [part.exercise] * (len(part.tokens) + 1)
         files.append(file)
         labels.append(label)
-    given = [numbered([token.kind for token in each]) for each in answers.given]
+    template = [numbered([token.kind for token in each]) for each in answers.template]
     by_exercise: dict[str, list[list[int]]] = {}
-    for fingerprint in shared_fingerprints(files, given, _most(len(files))):
+    for fingerprint in shared_fingerprints(files, template, _most(len(files))):
         exercise = _usual_label(fingerprint, labels)
         by_exercise.setdefault(exercise, []).append([file for file, _ in fingerprint])
     return by_exercise
@@ -250,12 +250,12 @@ def _usual_same(runs: Sequence[Runs], rng: np.random.Generator) -> int:
 
 def _common_runs(answers: ClassAnswers, runs: Sequence[Runs]) -> Runs:
     """Return what many have, or the lesson gives; see ``Comparison``."""
-    given = frozenset(run for each in answers.given for run in run_starts(each))
+    template = frozenset(run for each in answers.template for run in run_starts(each))
     most = _most(len(runs))
     common = {}
     for name in answers.exercises:
         counts = Counter(run for each in runs for run in each.get(name, ()))
-        common[name] = given | {run for run, count in counts.items() if count > most}
+        common[name] = template | {run for run, count in counts.items() if count > most}
     return common
 
 

@@ -21,9 +21,9 @@ from tests.similarity.constructed import LESSONS, constructed
 
 def main() -> None:
     size, n_lessons = [*map(int, sys.argv[1:]), 300, 1][:2]
-    n_shown = n_copies = 0
+    n_pairs = n_copies = 0
     made: Counter[str] = Counter()
-    shown: Counter[str] = Counter()
+    caught: Counter[str] = Counter()
     for seed in range(3):
         group = constructed(size, LESSONS[:n_lessons], seed=seed)
         with tempfile.TemporaryDirectory() as folder:
@@ -43,16 +43,16 @@ def main() -> None:
             pairs = compare(read_class(course, group.lessons), 500, None).pairs
             kilobytes = page.stat().st_size / 1000
         both = [frozenset((pair.left, pair.right)) for pair in pairs]
-        n_shown += len(both)
+        n_pairs += len(both)
         n_copies += sum(pair in group.copies for pair in both)
         made.update(group.copies.values())
-        shown.update(group.copies[pair] for pair in both if pair in group.copies)
+        caught.update(group.copies[pair] for pair in both if pair in group.copies)
         print(f"{seconds:.1f} s, page of {kilobytes:.0f} kB")
         usual = {*group.usual}
         print("pairs of the usual answers:", sum(pair <= usual for pair in both))
-    print(f"copies among the pairs put forward: {n_copies} of {n_shown}")
+    print(f"copies among the pairs put forward: {n_copies} of {n_pairs}")
     for kind, number in made.items():
-        print(f"  {kind:9} {shown[kind]} of {number}")
+        print(f"  {kind:9} {caught[kind]} of {number}")
 
 
 if __name__ == "__main__":

@@ -132,6 +132,16 @@ def test_code_moved_into_another_cell_counts_for_its_exercise(root):
     assert {"01 softmax", "01 attention"} <= names
 
 
+def test_no_character_hides_code(root):
+    hidden = f"x = 1  # \x1b]0;\n{ODD}"
+    hand_in(root, "amara", softmax=hidden)
+    hand_in(root, "bjarne", softmax=ODD)
+    parts = answers.read_class(Course(root), [LESSON]).parts
+    amara, bjarne = (parts[student][0] for student in ("amara", "bjarne"))
+    assert ODD.strip() in amara.source
+    assert len(amara.tokens) == len(bjarne.tokens) + 4
+
+
 def test_nothing_of_the_release_is_a_student_s(root):
     path = root / "notebooks" / LESSON / f"{LESSON}.ipynb"
     folder = root / "submitted" / "untouched" / LESSON
