@@ -53,7 +53,7 @@ BESIDE := $(PYTEST) --numprocesses=3 --doctest-modules --nbval \
     tests course_lib autograder $(LESSONS)
 ALONE := $(PYTEST) --numprocesses=2 tests
 
-test: ready browser sandbox data
+test: ready browser sandbox data $(if $(shell command -v npm),similar)
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .

@@ -34,7 +34,8 @@ LOCK = PACKAGES[0].parent / "requirements.lock"
 NOT_DECIDING = frozenset(
     {
         *("autograder/commands", "autograder/dashboard", "autograder/demo"),
-        *("autograder/gradebook", "autograder/notebooks", "autograder/workspace"),
+        *("autograder/gradebook", "autograder/notebooks", "autograder/similarity"),
+        "autograder/workspace",
     }
 )
 SUFFIXES = ".py", ".json"  # of what a submission can import, or what it reads
