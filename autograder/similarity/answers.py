@@ -19,7 +19,7 @@ from autograder.grading.release import Release, load_release
 from autograder.grading.submission import Submission
 from autograder.similarity.tokens import CodeToken, tokens
 
-MAX_TOKENS = 6000  # of a student's in a lesson; the longest lesson's answers have 2,500
+MAX_TOKENS = 6000  # of a student's in a lesson; the longest answers have 2,400
 MAX_CODE = 100_000  # characters of a cell that are read
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^\s*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)

@@ -29,6 +29,7 @@ MOST_SHARED = 0.1  # of the class: what more of them have is usual
 LEAST_COUNTED = 4  # students, in a class of any size
 AS_SIMILAR = 0.9  # of a pair's overlap: as similar as that pair
 WEIGHT_OF_ONE = 16.0  # weight of shared code that a rarity of 1 needs
+LEAST_RARITY = 3.0  # in a small class, so much is chance, whatever dealing anew gives
 SHUFFLES = 20
 IN_MOST = 0.9  # of the shuffles, and of a class's pairs
 SAMPLED_PAIRS = 1000
@@ -120,7 +121,8 @@ def compare(answers: ClassAnswers, limit: int, least: float | None) -> Compariso
             order = rng.permutation(len(students))
             each += rarity[np.ix_(order, order)]
     highest = [each.max() for each in dealt]
-    comparison.by_chance = float(np.quantile(highest, IN_MOST, method="lower"))
+    usual_highest = float(np.quantile(highest, IN_MOST, method="lower"))
+    comparison.by_chance = max(LEAST_RARITY, usual_highest)
     comparison.n_above = int((total > comparison.by_chance).sum()) // 2
     runs = [runs_of(answers.parts[student]) for student in students]
     comparison.usual_same = _usual_same(runs, rng)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from autograder.commands import similar
 from autograder.commands.app import app
 from autograder.course import Course, CourseError
+from autograder.demo.sample_class import make_folder, sample_class
 from autograder.similarity import answers, dolos
 from tests.submissions import LESSON, Submission
 
@@ -73,6 +74,16 @@ def test_pair_stands_on_page_and_in_terminal(root):
     assert "&lt;b&gt;&amp;&lt;/b&gt;" in text
     for word in ("plagiar", "cheat", "guilt", "suspic", "fraud"):
         assert word not in text.lower() + output.lower()
+
+
+@pytest.mark.usefixtures("with_dolos")
+def test_a_wrong_answer_in_common_puts_nobody_forward(tmp_path, monkeypatch):
+    make_folder(Course.here(), tmp_path / "demo", sample_class())
+    monkeypatch.chdir(tmp_path / "demo")
+    code, output = call("01")
+    assert code == 0
+    assert "14 students, 91 pairs; 0 more similar" in output
+    assert "There is no pair to show" in page(tmp_path / "demo")
 
 
 @pytest.mark.usefixtures("with_dolos")
