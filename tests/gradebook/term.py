@@ -226,7 +226,8 @@ class Term:
         rng, key = self.rng, (student, lesson)
         releases = self.notebooks[lesson]
         points, notebook = releases[-1] if rng.random() < 0.7 else rng.choice(releases)
-        missing = rng.sample([*points], rng.choice([0, 0, 0, 1, 2]))
+        n_missing = min(rng.choice([0, 0, 0, 1, 2]), len(points))
+        missing = rng.sample([*points], n_missing)
         earns = {
             name: rng.choice([0.0, 0.25, 0.5, 1.0, 1.0])
             for name in points
