@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.masks import require_boolean
+from course_lib.nn import arguments
 from course_lib.nn.device import best_device
 
 
@@ -33,18 +33,21 @@ def attention(
     Returns two tensors. Row i of the output (..., n, d_v) is the mean of the values,
     weighted for query i; row i of the weights (..., n, m) holds the weights before
     dropout. A query that may attend to no key gets zeros, and its gradient is zero.
-    Raises ``TypeError`` for a mask that is not boolean.
+    Raises ``TypeError`` for a mask that is not boolean, and ``ValueError`` for shapes
+    that do not fit.
     Source: Vaswani et al. (2017), Attention Is All You Need, equation 1.
 
     >>> q, k = torch.zeros(1, 2), torch.ones(2, 2)
     >>> attention(q, k, torch.tensor([[2.0], [4.0]]))
     (tensor([[3.]]), tensor([[0.5000, 0.5000]]))
     """
+    arguments.tensors("q (..., n, d_k), k (..., m, d_k), v (..., m, d_v)", *(q, k, v))
+    arguments.real(0, 1, dropout=dropout)
     scores = q @ k.transpose(-1, -2) / k.shape[-1] ** 0.5  # (..., n, m)
+    arguments.mask("may_attend", may_attend, scores.shape)
     if may_attend is None:
         weights = scores.softmax(dim=-1)
     else:
-        require_boolean(may_attend)
         # A row of −∞ alone would become NaN, and its gradient too.
         blocked = ~may_attend
         partly = blocked & may_attend.any(dim=-1, keepdim=True)
@@ -61,6 +64,8 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     <BLANKLINE>
             [[3, 4]]])
     """
+    arguments.axes("x (..., n, d)", x)
+    arguments.heads(x.shape[-1], n_heads, "d")
     return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
@@ -70,6 +75,7 @@ def merge_heads(x: Tensor) -> Tensor:
     >>> merge_heads(torch.tensor([[[1, 2]], [[3, 4]]]))
     tensor([[1, 2, 3, 4]])
     """
+    arguments.axes("x (..., n_heads, n, d)", x)
     return x.transpose(-3, -2).flatten(-2)
 
 
@@ -102,8 +108,11 @@ class MultiHeadAttention(nn.Module):
         Raises ``ValueError`` if n_heads does not divide d_model.
         """
         super().__init__()
-        if d_model % n_heads:
-            raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
+        d_memory = d_model if d_memory is None else d_memory
+        arguments.whole(1, d_memory=d_memory)
+        arguments.heads(d_model, n_heads)
+        arguments.real(0, 1, dropout=dropout)
+        arguments.float_dtype(dtype)
         self.n_heads = n_heads
         self.dropout = dropout
         device = best_device(device)
@@ -112,8 +121,8 @@ class MultiHeadAttention(nn.Module):
             return nn.Linear(d_in, d_model, bias=bias, device=device, dtype=dtype)
 
         self.query = projection(d_model)
-        self.key = projection(d_memory or d_model)
-        self.value = projection(d_memory or d_model)
+        self.key = projection(d_memory)
+        self.value = projection(d_memory)
         self.output = projection(d_model)
 
     def forward(
@@ -131,10 +140,19 @@ class MultiHeadAttention(nn.Module):
 
         Returns the output (..., n, d_model) and the weights (..., n_heads, n, m).
         """
+        memory = x if memory is None else memory
+        leading = arguments.tensors(
+            "x (..., n, d_model), memory (..., m, d_memory)",
+            *(x, memory),
+            like=self.query.weight,
+            d_model=self.query.in_features,
+            d_memory=self.key.in_features,
+        )
+        shape = (*leading, x.shape[-2], memory.shape[-2])
+        arguments.mask("may_attend", may_attend, shape)
         q = split_heads(self.query(x), self.n_heads)
-        k, v = self.keys_and_values(x if memory is None else memory)
-        if may_attend is not None:
-            may_attend = may_attend.unsqueeze(-3)  # (..., 1, n, m)
+        k, v = self.keys_and_values(memory)
+        may_attend = for_all_heads(may_attend)
         dropout = self.dropout if self.training else 0.0
         output, weights = attention(q, k, v, may_attend, dropout=dropout)
         return self.output(merge_heads(output)), weights
@@ -146,6 +164,12 @@ class MultiHeadAttention(nn.Module):
 
         Returns the keys and the values, both (..., n_heads, m, d_k).
         """
+        arguments.tensors(
+            "memory (..., m, d_memory)",
+            memory,
+            like=self.key.weight,
+            d_memory=self.key.in_features,
+        )
         return (
             split_heads(self.key(memory), self.n_heads),
             split_heads(self.value(memory), self.n_heads),
@@ -166,8 +190,8 @@ class MultiHeadAttention(nn.Module):
         keys : (..., n_heads, m, d_k), from ``keys_and_values``
         values : (..., n_heads, m, d_k), likewise
         may_attend : as in ``forward``
-        causal : whether token i may attend to tokens 0 … i only; without may_attend,
-            m = n
+        causal : whether token i may attend to tokens 0 … i only, and only where
+            may_attend lets it, if that is given too; m = n
 
         Returns the output (..., n, d_model) of ``forward`` in evaluation. The weights
         are never made as a whole, nor dropped. A row that may attend to nothing gets
@@ -177,34 +201,57 @@ class MultiHeadAttention(nn.Module):
         Attention with IO-Awareness, algorithm 1; the formula is equation 1 of Vaswani
         et al. (2017), Attention Is All You Need.
         """
-        if may_attend is not None:
-            require_boolean(may_attend)
-            may_attend = may_attend.unsqueeze(-3)  # (..., 1, n, m)
+        q = split_heads(self._query_of(x), self.n_heads)
+        leading = arguments.tensors(
+            "x (..., n_heads, n, d_k), keys (..., n_heads, m, d_k), "
+            "values (..., n_heads, m, d_k)",
+            *(q, keys, values),
+        )
+        n, m = x.shape[-2], keys.shape[-2]
+        arguments.mask("may_attend", may_attend, (*leading, n, m))
+        if causal and n != m:
+            raise ValueError(f"causal needs as many keys as tokens, got {m} and {n}")
+        if causal and may_attend is not None:
+            may_attend = may_attend & may_attend.new_ones(n, m).tril()
         output = functional.scaled_dot_product_attention(
-            split_heads(self.query(x), self.n_heads),
-            keys,
-            values,
-            attn_mask=may_attend,
-            is_causal=causal,
+            *(q, keys, values),
+            attn_mask=for_all_heads(may_attend),
+            is_causal=causal and may_attend is None,
         )
         return self.output(merge_heads(output))
 
     def attend_causally(self, x: Tensor) -> Tensor:
         """Let each token of x (..., n, d_model) attend to itself and those before."""
-        return self.attend(x, *self.keys_and_values(x), causal=x.shape[-2] > 1)
+        return self.attend(x, *self.keys_and_values(x), causal=True)
+
+    def _query_of(self, x: Tensor) -> Tensor:
+        arguments.tensors(
+            "x (..., n, d_model)",
+            x,
+            like=self.query.weight,
+            d_model=self.query.in_features,
+        )
+        return self.query(x)
 
     @classmethod
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
         """Make a module with copies of the parameters of PyTorch's.
 
-        It computes the same, on the same device, in the same dtype. Raises
-        ``ValueError`` for what ours does not have: memories whose keys and values are
-        made from different vectors, extra learned keys, a key of zeros.
+        It computes the same, on the same device, in the same dtype; what is frozen
+        stays so. Raises ``ValueError`` for what ours does not have: sequences before
+        batches, memories whose keys and values are made from different vectors, extra
+        learned keys, a key of zeros.
         """
+        arguments.instance("theirs", theirs, nn.MultiheadAttention)
         if theirs.bias_k is not None or theirs.add_zero_attn:
             raise ValueError("add_bias_kv and add_zero_attn are not supported here")
         if theirs.kdim != theirs.vdim:
             raise ValueError(f"kdim={theirs.kdim} and vdim={theirs.vdim} differ")
+        if not theirs.batch_first:
+            raise ValueError(
+                "batch_first=False: attention here takes (batch, n, d_model); make "
+                "theirs with batch_first=True"
+            )
         like = theirs.out_proj.weight
         ours = cls(
             theirs.embed_dim,
@@ -215,10 +262,38 @@ class MultiHeadAttention(nn.Module):
             device=like.device,
             dtype=like.dtype,
         )
-        ours.load_state_dict(_from_torch_names(theirs.state_dict()))
+        copy_parameters(ours, _from_torch_names(dict(theirs.named_parameters())))
         return ours.train(theirs.training)
 
 
+def for_all_heads(may_attend: Tensor | None) -> Tensor | None:
+    """Return a mask (..., n, m) as one that is the same for each head."""
+    if may_attend is None or may_attend.ndim == 1:
+        return may_attend
+    return may_attend.unsqueeze(-3)  # (..., 1, n, m)
+
+
+def copy_parameters(ours: nn.Module, theirs: dict[str, Tensor]) -> None:
+    """Copy the numbers of PyTorch's parameters, and whether they are frozen.
+
+    Raises ``ValueError`` if theirs are others than those that PyTorch's modules have.
+    """
+    own = dict(ours.named_parameters())
+    like = [(each.shape, each.dtype, each.device) for each in own.values()]
+    others = [theirs[name] for name in own if name in theirs]
+    if own.keys() != theirs.keys() or like != [
+        (each.shape, each.dtype, each.device) for each in others
+    ]:
+        raise ValueError(
+            "theirs has been changed since PyTorch made it: its parameters are "
+            + ", ".join(f"{k} {tuple(v.shape)} {v.dtype}" for k, v in theirs.items())
+        )
+    ours.load_state_dict(theirs)
+    for name, parameter in own.items():
+        parameter.requires_grad_(theirs[name].requires_grad)
+
+
+@torch.enable_grad()  # else the parts would look as if they were frozen
 def _from_torch_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return the parameters of PyTorch's module under the names of ours."""
     names = ("query", "key", "value")

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from course_lib.nn import arguments
 from course_lib.nn.device import best_device
 from course_lib.nn.layers import DecoderLayer, EncoderLayer, KVCache
-from course_lib.nn.translator import token_mask
+from course_lib.nn.translator import embed_tokens, token_mask
 from course_lib.positions import sinusoidal_encoding
 
 
@@ -41,6 +42,7 @@ class SinusoidalPositions(nn.Module):
         device : the GPU if there is one, else the CPU, if None
         """
         super().__init__()
+        arguments.whole(1, n_positions=n_positions, d_model=d_model)
         encoding = torch.from_numpy(sinusoidal_encoding(n_positions, d_model, base))
         encoding = encoding.to(best_device(device))
         # Not among what is saved: it is no parameter, and can be computed again.
@@ -50,7 +52,7 @@ class SinusoidalPositions(nn.Module):
         """Add row i + offset of the encodings to row i of x (..., n, d_model).
 
         The result has x's dtype. Raises ``ValueError`` for positions without an
-        encoding.
+        encoding, and ``TypeError`` for whole numbers.
         """
         return x + _rows(self.encoding, x, offset).to(x.dtype)
 
@@ -75,6 +77,8 @@ class LearnedPositions(nn.Module):
         device : the GPU if there is one, else the CPU, if None
         """
         super().__init__()
+        arguments.whole(1, n_positions=n_positions, d_model=d_model)
+        arguments.float_dtype(dtype)
         empty = torch.empty(
             n_positions, d_model, device=best_device(device), dtype=dtype
         )
@@ -89,6 +93,8 @@ class LearnedPositions(nn.Module):
 
 
 def _rows(encoding: Tensor, x: Tensor, offset: int) -> Tensor:
+    arguments.tensors("x (..., n, d_model)", x, d_model=encoding.shape[-1])
+    arguments.whole_number("offset", offset)
     n = x.shape[-2]
     if offset < 0 or offset + n > len(encoding):
         raise ValueError(
@@ -123,6 +129,18 @@ class TransformerConfig:
     norm_first: bool = True
     n_positions: int = 256
     padding_id: int = 0
+
+    def __post_init__(self) -> None:
+        arguments.heads(self.d_model, self.n_heads)
+        arguments.whole(
+            1,
+            vocab_size=self.vocab_size,
+            n_layers=self.n_layers,
+            d_ff=self.d_ff,
+            n_positions=self.n_positions,
+        )
+        arguments.real(0, 1, dropout=self.dropout)
+        arguments.token_id("padding_id", self.padding_id, self.vocab_size)
 
 
 class Memory(NamedTuple):
@@ -260,10 +278,9 @@ class Transformer(nn.Module):
         """Make a Transformer with random parameters.
 
         device : the GPU if there is one, else the CPU, if None
-
-        Raises ``ValueError`` if n_heads does not divide d_model.
         """
         super().__init__()
+        arguments.float_dtype(dtype)
         self.config = config
         device = best_device(device)
         self.embedding = nn.Embedding(
@@ -312,15 +329,19 @@ class Transformer(nn.Module):
         Returns logits (batch, n, vocab_size). Raises ``ValueError`` for a sequence that
         is longer than n_positions.
         """
+        arguments.token_ids("source", source, 2)
+        arguments.token_ids("target", target, 2, batch=source.shape[0])
         return self.logits(self.decode(self.encode(source), target))
 
     def encode(self, source: Tensor) -> Memory:
         """Encode a source (batch, m) of token ids."""
+        arguments.token_ids("source", source, 2)
         may_attend = token_mask(source, self.padding_id).unsqueeze(-2)  # (batch, 1, m)
         return Memory(self.encoder(self._embed(source), may_attend), may_attend)
 
     def decode(self, memory: Memory, target: Tensor) -> Tensor:
         """Return the decoder's output at each position: (batch, n, d_model)."""
+        arguments.token_ids("target", target, 2, batch=memory.vectors.shape[0])
         return self.decoder(self._embed(target), memory)
 
     def logits(self, y: Tensor) -> Tensor:
@@ -341,6 +362,7 @@ class Transformer(nn.Module):
         Returns logits (batch, vocab_size), and the state after these tokens. Keys and
         values of the tokens before are in the state, and not computed again.
         """
+        arguments.token_ids("token_ids", token_ids, 1, batch=len(state.may_attend))
         y = self._embed(token_ids.unsqueeze(-1), state.position)  # (batch, 1, d_model)
         y, after = self.decoder.step(y, state)
         return self.logits(y).squeeze(-2), after
@@ -351,7 +373,9 @@ class Transformer(nn.Module):
 
     def attention_weights_by_head(self, source: Tensor, target: Tensor) -> Tensor:
         """Return the weights (batch, n_layers, n_heads, n, m) of target to source."""
-        return self.decoder.attention_weights(self._embed(target), self.encode(source))
+        memory = self.encode(source)
+        arguments.token_ids("target", target, 2, batch=source.shape[0])
+        return self.decoder.attention_weights(self._embed(target), memory)
 
     def _embed(self, token_ids: Tensor, offset: int = 0) -> Tensor:
         n = token_ids.shape[-1] + offset
@@ -359,5 +383,5 @@ class Transformer(nn.Module):
             raise ValueError(
                 f"a sequence has {n} tokens; this model takes {self.max_length} at most"
             )
-        x = self.embedding(token_ids) * self.config.d_model**0.5  # (batch, n, d_model)
+        x = embed_tokens(self.embedding, token_ids)  # (batch, n, d_model)
         return self.dropout(self.positions(x, offset))

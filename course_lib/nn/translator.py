@@ -109,6 +109,22 @@ def token_mask(token_ids: Tensor, padding_id: int) -> Tensor:
     return token_ids != padding_id
 
 
+def embed_tokens(embedding: nn.Embedding, token_ids: Tensor) -> Tensor:
+    """Return the rows of an embedding times the root of their length, as in the paper.
+
+    Raises ``ValueError`` for a token id without a row. On a GPU, which cannot be asked
+    without waiting for it, PyTorch ends the program.
+    """
+    try:
+        vectors = embedding(token_ids)
+    except IndexError:
+        raise ValueError(
+            f"token ids must be from 0 to {embedding.num_embeddings - 1}, as in the "
+            "model's vocabulary"
+        ) from None
+    return vectors * embedding.embedding_dim**0.5
+
+
 @contextmanager
 def evaluating(model: Translator[Any, Any]) -> Iterator[None]:
     """Switch off dropout and gradients; restore the model's mode afterwards."""

@@ -1,0 +1,330 @@
+"""What the functions and modules of ``course_lib.nn`` check before they compute.
+
+PyTorch broadcasts shapes that do not belong together, adds a mask of floats to the
+scores and takes token id −1 for the last one, all without a word. Here such arguments
+are refused, by name. An answer to an exercise need not do that: only the course's own
+functions do.
+
+Only shapes and kinds of numbers are looked at. So a check never waits for a GPU, and
+``torch.compile``, ``torch.export`` and ``torch.vmap`` run through it. ``token_ids``
+alone reads the numbers themselves, where there are any to read.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_lib.masks import require_boolean
+
+
+def tensors(
+    shapes: str, *values: Any, like: Any = None, **sizes: int
+) -> tuple[int, ...]:
+    """Refuse tensors of floats whose shapes do not fit each other.
+
+    shapes : for each tensor its name and axes, as in its docstring:
+        "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the same length
+        everywhere; "3·d_h" is three times as long as "d_h", which stood before; d_… is
+        at least 1; a number is a length; the axes that ... stands for are broadcast
+    values : the tensors
+    like : a parameter whose dtype and device they must have; the first one's, if None
+    sizes : lengths of axes that are known already
+
+    Returns the axes that ... stands for, broadcast. Raises ``TypeError`` or
+    ``ValueError``, which names the argument, for tensors of other shapes, of other
+    numbers than floats, of several dtypes or on several devices.
+
+    >>> q, k = torch.ones(2, 3), torch.ones(4, 5)
+    >>> tensors("q (..., n, d_k), k (..., m, d_k)", q, k)
+    Traceback (most recent call last):
+    ValueError: k must have shape (..., m, d_k) with d_k=3, got (4, 5)
+    """
+    leading: tuple[int, ...] = ()
+    for argument, value in zip(shapes.split("), "), values, strict=True):
+        name, _, axes = argument.removesuffix(")").partition(" (")
+        _require_floats(name, value, like if isinstance(like, Tensor) else values[0])
+        expected = axes.split(", ")
+        if expected[0] == "...":
+            del expected[0]
+            n_leading = value.ndim - len(expected)
+            broadcast = _broadcast(leading, tuple(value.shape[: max(n_leading, 0)]))
+            if n_leading < 0 or broadcast is None:
+                raise _wrong_shape(name, axes, value, {"...": leading})
+            leading = broadcast
+        elif value.ndim != len(expected):
+            raise _wrong_shape(name, axes, value, {})
+        for axis, length in zip(
+            reversed(expected), reversed(value.shape), strict=False
+        ):
+            factor, _, single = axis.rpartition("·")
+            known = sizes.setdefault(
+                single, int(single) if single.isdigit() else length
+            )
+            if length != known * int(factor or 1):
+                raise _wrong_shape(name, axes, value, {single: known})
+            if not length and axis.startswith("d_"):  # a mean or √d_k of 0 numbers
+                raise _wrong_shape(name, axes, value, {axis: "1 or more"})
+    return leading
+
+
+def _require_floats(name: str, value: Any, like: Tensor) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
+    if not value.is_floating_point():
+        raise TypeError(f"{name} must hold floats, got {_kind(value)}")
+    if value.device != like.device:
+        raise ValueError(
+            f"{name} must be on {like.device}, as what it meets, got {value.device}"
+        )
+    # Under autocast PyTorch makes the dtypes equal.
+    if value.dtype != like.dtype and not torch.is_autocast_enabled(value.device.type):
+        raise TypeError(
+            f"{name} must hold {_kind(like)}, as what it meets, got {_kind(value)}"
+        )
+
+
+def _kind(value: Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _wrong_shape(
+    name: str, axes: str, value: Tensor, known: dict[str, Any]
+) -> ValueError:
+    comma = "," if ", " not in axes else ""
+    reasons = ", ".join(f"{axis}={length}" for axis, length in known.items())
+    return ValueError(
+        f"{name} must have shape ({axes}{comma}){' with ' if reasons else ''}{reasons}"
+        f", got {tuple(value.shape)}"
+    )
+
+
+def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape of both together, or None if they do not fit."""
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    n_more = len(longer) - len(shorter)
+    together = [*longer[:n_more]]
+    for one, other in zip(longer[n_more:], shorter, strict=True):
+        if one != other and one != 1 and other != 1:
+            return None
+        together.append(other if one == 1 else one)
+    return tuple(together)
+
+
+def axes(shape: str, value: Any) -> None:
+    """Refuse what is not a tensor with these axes, of numbers of any kind.
+
+    >>> axes("x (..., n, d)", torch.ones(3))
+    Traceback (most recent call last):
+    ValueError: x must have shape (..., n, d), got (3,)
+    """
+    name, _, expected = shape.removesuffix(")").partition(" (")
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
+    if value.ndim < len(expected.split(", ")) - 1:
+        raise _wrong_shape(name, expected, value, {})
+
+
+def heads(d_model: Any, n_heads: Any, name: str = "d_model") -> None:
+    """Refuse a number of heads that does not divide the length of a token's vector.
+
+    >>> heads(10, 3)
+    Traceback (most recent call last):
+    ValueError: d_model=10 is not divisible by n_heads=3
+    """
+    whole(1, **{name: d_model, "n_heads": n_heads})
+    if d_model % n_heads:
+        raise ValueError(f"{name}={d_model} is not divisible by n_heads={n_heads}")
+
+
+def mask(name: str, may_attend: Any, shape: Sequence[int]) -> None:
+    """Refuse a mask that is not boolean, or that does not fit the scores.
+
+    shape : that of the scores; an axis of length 1, or one that is missing in front,
+        counts for all. The last axis has to be there. None is no mask
+
+    >>> mask("may_attend", torch.ones(3, 1, dtype=torch.bool), (2, 4, 5))
+    Traceback (most recent call last):
+    ValueError: may_attend must have shape (2, 4, 5), or 1 in place of some of these, \
+got (3, 1)
+    """
+    if may_attend is None:
+        return
+    if not isinstance(may_attend, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(may_attend).__name__}")
+    require_boolean(may_attend)
+    own = tuple(may_attend.shape)
+    if (
+        not own
+        or len(own) > len(shape)
+        or not all(
+            length in (1, known)
+            for length, known in zip(reversed(own), reversed(shape), strict=False)
+        )
+    ):
+        raise ValueError(
+            f"{name} must have shape {tuple(shape)}, or 1 in place of some of these, "
+            f"got {own}"
+        )
+
+
+def token_ids(
+    name: str,
+    value: Any,
+    n_axes: int | None = None,
+    *,
+    batch: int | None = None,
+    vocab_size: int | None = None,
+    besides: int | None = None,
+) -> None:
+    """Refuse what is not a tensor of token ids.
+
+    n_axes : how many axes it must have; any, if None
+    batch : length of the first; any, if None
+    vocab_size : token ids are 0 … vocab_size − 1; not looked at, if None
+    besides : one more that is allowed
+
+    >>> token_ids("targets", torch.tensor([3, -1]), vocab_size=4)
+    Traceback (most recent call last):
+    ValueError: targets must hold token ids from 0 to 3, got -1
+    """
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
+    if value.dtype not in (torch.int64, torch.int32):  # uint8 would be taken for a mask
+        raise TypeError(f"{name} must hold int64 or int32, got {_kind(value)}")
+    if n_axes is not None and value.ndim != n_axes:
+        raise ValueError(f"{name} must have {n_axes} axes, got {tuple(value.shape)}")
+    if batch is not None and value.shape[0] != batch:
+        raise ValueError(f"{name} must have {batch} rows, got {value.shape[0]}")
+    if vocab_size is None or torch.compiler.is_compiling():
+        return
+    wrong = (value < 0) | (value >= vocab_size)
+    if besides is not None:
+        wrong &= value != besides
+    try:
+        first = value[wrong].flatten()[:1].tolist()
+    except RuntimeError:  # under vmap a tensor has no numbers
+        return
+    if first:
+        raise ValueError(
+            f"{name} must hold token ids from 0 to {vocab_size - 1}, got {first[0]}"
+        )
+
+
+def whole(least: int, **values: Any) -> None:
+    """Refuse arguments that are not whole numbers, or smaller than ``least``.
+
+    >>> whole(1, n_heads=-2)
+    Traceback (most recent call last):
+    ValueError: n_heads must be at least 1, got -2
+    """
+    for name, value in values.items():
+        whole_number(name, value)
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def whole_number(name: str, value: Any) -> None:
+    """Refuse an argument that is not a whole number."""
+    kinds = int | np.integer | torch.SymInt
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise TypeError(
+            f"{name} must be a whole number, got {value!r:.40} ({type(value).__name__})"
+        )
+
+
+def token_id(name: str, value: Any, vocab_size: int) -> None:
+    """Refuse a number that is not one token's id.
+
+    >>> token_id("padding_id", 9, 4)
+    Traceback (most recent call last):
+    ValueError: padding_id must be a token id from 0 to 3, got 9
+    """
+    whole_number(name, value)
+    if not 0 <= value < vocab_size:
+        raise ValueError(
+            f"{name} must be a token id from 0 to {vocab_size - 1}, got {value}"
+        )
+
+
+def real(least: float, most: float, **values: Any) -> None:
+    """Refuse arguments that are not finite numbers from ``least`` to ``most``.
+
+    >>> real(0, 1, smoothing=2)
+    Traceback (most recent call last):
+    ValueError: smoothing must be a finite number from 0 to 1, got 2
+    """
+    for name, value in values.items():
+        kinds = int | float | np.integer | np.floating
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            raise TypeError(
+                f"{name} must be a number, got {value!r:.40} ({type(value).__name__})"
+            )
+        if not (least <= value <= most and math.isfinite(value)):
+            raise ValueError(
+                f"{name} must be a finite number from {least} to {most}, got {value}"
+            )
+
+
+def float_dtype(dtype: torch.dtype | None) -> None:
+    """Refuse a dtype of parameters that are no floats; None is PyTorch's usual one."""
+    if dtype is not None and not dtype.is_floating_point:
+        raise TypeError(f"dtype must be one of floats, got {dtype}")
+
+
+def instance(name: str, value: Any, kind: type) -> None:
+    """Refuse an object of another kind.
+
+    >>> instance("theirs", torch.nn.ReLU(), torch.nn.Linear)
+    Traceback (most recent call last):
+    TypeError: theirs must be a Linear, got ReLU
+    """
+    if not isinstance(value, kind):
+        got = type(value).__name__
+        raise TypeError(f"{name} must be a {kind.__name__}, got {got}")
+
+
+def entries(name: str, parameters: Any, names: Sequence[str]) -> None:
+    """Refuse a dictionary of parameters in which one is missing.
+
+    >>> entries("parameters", {"w_q": torch.ones(1)}, ["w_q", "w_k"])
+    Traceback (most recent call last):
+    ValueError: parameters must hold w_q, w_k; w_k is missing
+    """
+    missing = [each for each in names if each not in parameters]
+    if missing:
+        raise ValueError(
+            f"{name} must hold {', '.join(names)}; {', '.join(missing)} is missing"
+        )
+
+
+Scorer = Callable[[list[int]], Any]
+
+
+def scorer(name: str, score: Scorer) -> Scorer:
+    """Return a function that scores tokens, and refuses NaN and +∞ among its scores.
+
+    >>> scorer("next_logits", lambda token_ids: np.array([0.5, np.nan]))([1])
+    Traceback (most recent call last):
+    ValueError: next_logits must return numbers below infinity, got nan for token 1
+    """
+
+    def checked(token_ids: list[int]) -> Any:
+        scores = score(token_ids)
+        numbers = np.asarray(scores)
+        if numbers.ndim != 1 or not numbers.size:
+            raise ValueError(
+                f"{name} must return scores (vocab_size,), got shape {numbers.shape}"
+            )
+        wrong = np.isnan(numbers) | (numbers == np.inf)
+        if wrong.any():
+            raise ValueError(
+                f"{name} must return numbers below infinity, got {numbers[wrong][0]} "
+                f"for token {wrong.argmax()}"
+            )
+        return scores
+
+    return checked
