@@ -30,6 +30,7 @@ from autograder.notebooks.cells import (
     read_cells,
 )
 
+REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
 # nbformat allows 64 characters in a cell's id, and a check's begins with "check-".
 ID = re.compile(r"[A-Za-z0-9_]{1,58}")
@@ -90,7 +91,19 @@ def _form_fault(function: ast.FunctionDef, text: str) -> str | None:
 
 
 def _text(exercise: Exercise) -> str:
-    return textwrap.dedent(inspect.getsource(exercise.reference)).rstrip("\n")
+    """Return a reference's source without the course's own checks of arguments.
+
+    An answer is called with what its docstring allows, and need not refuse the rest.
+    """
+    text = textwrap.dedent(inspect.getsource(exercise.reference)).rstrip("\n")
+    checks = {
+        number
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and ast.unparse(node).startswith(REFUSAL)
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    rows = enumerate(text.splitlines(), start=1)
+    return "\n".join(row for number, row in rows if number not in checks)
 
 
 def free_names(source: str) -> set[str]:

@@ -11,7 +11,7 @@ alone reads the numbers themselves, where there are any to read.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,12 @@ from course_lib.masks import require_boolean
 
 
 def tensors(
-    shapes: str, *values: Any, like: Any = None, **sizes: int
+    shapes: str,
+    *values: Any,
+    parameters: Mapping[str, Any] | None = None,
+    like: Any = None,
+    broadcast: bool = True,
+    **sizes: int,
 ) -> tuple[int, ...]:
     """Refuse tensors of floats whose shapes do not fit each other.
 
@@ -31,7 +36,9 @@ def tensors(
         everywhere; "3·d_h" is three times as long as "d_h", which stood before; d_… is
         at least 1; a number is a length; the axes that ... stands for are broadcast
     values : the tensors
+    parameters : holds those of them, by name, that are no values
     like : a parameter whose dtype and device they must have; the first one's, if None
+    broadcast : whether the axes that ... stands for may differ as in broadcasting
     sizes : lengths of axes that are known already
 
     Returns the axes that ... stands for, broadcast. Raises ``TypeError`` or
@@ -44,17 +51,26 @@ def tensors(
     ValueError: k must have shape (..., m, d_k) with d_k=3, got (4, 5)
     """
     leading: tuple[int, ...] = ()
-    for argument, value in zip(shapes.split("), "), values, strict=True):
+    for number, argument in enumerate(shapes.split("), ")):
         name, _, axes = argument.removesuffix(")").partition(" (")
+        if number < len(values):
+            value = values[number]
+        elif parameters is not None and name in parameters:
+            value = parameters[name]
+        else:
+            raise ValueError(f"parameters must hold {name}, and lacks it")
         _require_floats(name, value, like if isinstance(like, Tensor) else values[0])
         expected = axes.split(", ")
         if expected[0] == "...":
             del expected[0]
             n_leading = value.ndim - len(expected)
-            broadcast = _broadcast(leading, tuple(value.shape[: max(n_leading, 0)]))
-            if n_leading < 0 or broadcast is None:
+            own = tuple(value.shape[: max(n_leading, 0)])
+            together = own if not number else _broadcast(leading, own)
+            if n_leading < 0 or together is None:
                 raise _wrong_shape(name, axes, value, {"...": leading})
-            leading = broadcast
+            if not broadcast and number and own != leading:
+                raise _wrong_shape(name, axes, value, {"...": leading})
+            leading = together
         elif value.ndim != len(expected):
             raise _wrong_shape(name, axes, value, {})
         for axis, length in zip(
@@ -275,56 +291,91 @@ def float_dtype(dtype: torch.dtype | None) -> None:
         raise TypeError(f"dtype must be one of floats, got {dtype}")
 
 
-def instance(name: str, value: Any, kind: type) -> None:
+def instance(name: str, value: Any, *kinds: type) -> None:
     """Refuse an object of another kind.
 
     >>> instance("theirs", torch.nn.ReLU(), torch.nn.Linear)
     Traceback (most recent call last):
     TypeError: theirs must be a Linear, got ReLU
     """
-    if not isinstance(value, kind):
-        got = type(value).__name__
-        raise TypeError(f"{name} must be a {kind.__name__}, got {got}")
+    if not isinstance(value, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
 
 
-def entries(name: str, parameters: Any, names: Sequence[str]) -> None:
-    """Refuse a dictionary of parameters in which one is missing.
+def not_empty(name: str, value: Tensor) -> None:
+    """Refuse a tensor without numbers, where PyTorch's recurrent units take none."""
+    if not value.numel():
+        raise ValueError(f"{name} must not be empty, got {tuple(value.shape)}")
 
-    >>> entries("parameters", {"w_q": torch.ones(1)}, ["w_q", "w_k"])
+
+def rows(name: str, table: Tensor, n: int) -> None:
+    """Refuse a tensor of fewer rows than are needed.
+
+    >>> rows("encoding", torch.ones(1, 4), 3)
     Traceback (most recent call last):
-    ValueError: parameters must hold w_q, w_k; w_k is missing
+    ValueError: encoding must have at least 3 rows, got 1
     """
-    missing = [each for each in names if each not in parameters]
-    if missing:
+    if len(table) < n:
+        raise ValueError(f"{name} must have at least {n} rows, got {len(table)}")
+
+
+def sequences(name: str, values: Any, padding_id: int) -> None:
+    """Refuse sequences that are none, that are empty or that hold padding."""
+    if not len(values):
+        raise ValueError(f"{name} must hold at least one sequence, got none")
+    for index, sequence in enumerate(values):
+        if not len(sequence) or padding_id in sequence:
+            raise ValueError(
+                f"{name}[{index}] must hold tokens, and no padding, which is "
+                f"{padding_id}; got {sequence!r:.40}"
+            )
+
+
+def equal_shapes(name: str, result: Any, other: Any) -> None:
+    """Refuse a function that returns another shape for a sequence alone."""
+    if result.shape != other.shape:
         raise ValueError(
-            f"{name} must hold {', '.join(names)}; {', '.join(missing)} is missing"
+            f"{name} must return (batch, n, d), got {result.shape} in a batch and "
+            f"{other.shape} alone"
         )
 
 
-Scorer = Callable[[list[int]], Any]
+def pairs(name: str, values: Any, shape: Sequence[int]) -> None:
+    """Refuse pairs of numbers that are no positions in a matrix, or there twice.
+
+    >>> pairs("links", [(0, -1)], (2, 3))
+    Traceback (most recent call last):
+    ValueError: links must hold different pairs from (0, 0) to (1, 2), got (0, -1)
+    """
+    if len(shape) != 2:
+        raise ValueError(f"weights must have shape (n, m), got {tuple(shape)}")
+    earlier: set[tuple[int, int]] = set()
+    for i, j in values:
+        if not (0 <= i < shape[0] and 0 <= j < shape[1]) or (i, j) in earlier:
+            raise ValueError(
+                f"{name} must hold different pairs from (0, 0) to "
+                f"{(shape[0] - 1, shape[1] - 1)}, got {(i, j)}"
+            )
+        earlier.add((i, j))
 
 
-def scorer(name: str, score: Scorer) -> Scorer:
-    """Return a function that scores tokens, and refuses NaN and +∞ among its scores.
+def scores(name: str, values: Any) -> None:
+    """Refuse the scores of tokens, from a function of this name, that rank nothing.
 
-    >>> scorer("next_logits", lambda token_ids: np.array([0.5, np.nan]))([1])
+    >>> scores("next_logits", np.array([0.5, np.nan]))
     Traceback (most recent call last):
     ValueError: next_logits must return numbers below infinity, got nan for token 1
     """
-
-    def checked(token_ids: list[int]) -> Any:
-        scores = score(token_ids)
-        numbers = np.asarray(scores)
-        if numbers.ndim != 1 or not numbers.size:
-            raise ValueError(
-                f"{name} must return scores (vocab_size,), got shape {numbers.shape}"
-            )
-        wrong = np.isnan(numbers) | (numbers == np.inf)
-        if wrong.any():
-            raise ValueError(
-                f"{name} must return numbers below infinity, got {numbers[wrong][0]} "
-                f"for token {wrong.argmax()}"
-            )
-        return scores
-
-    return checked
+    numbers = np.asarray(values)
+    if numbers.ndim != 1 or not numbers.size:
+        raise ValueError(
+            f"{name} must return scores (vocab_size,), got shape {numbers.shape}"
+        )
+    wrong = np.isnan(numbers) | (numbers == np.inf)
+    if wrong.any():
+        token_id = int(wrong.argmax())
+        raise ValueError(
+            f"{name} must return numbers below infinity, got {numbers[token_id]} for "
+            f"token {token_id}"
+        )

@@ -7,6 +7,7 @@ here twice: as the solution of an exercise, which must do without helpers, and i
 test holds the two equal.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_lib.nn import arguments
 from course_lib.nn.attention import attention
 from course_lib.nn.translator import Translator, evaluating
 
@@ -44,9 +46,12 @@ def greedy_decode(
     >>> greedy_decode(lambda token_ids: np.eye(4)[len(token_ids) + 1], 0, 3, 9)
     [2]
     """
+    arguments.whole(0, max_length=max_length)
     token_ids = [start_id]
     while len(token_ids) <= max_length:
-        best = int(np.argmax(next_logits(list(token_ids))))
+        logits = next_logits(list(token_ids))
+        arguments.scores("next_logits", logits)
+        best = int(np.argmax(logits))
         if best == end_id:
             break
         token_ids.append(best)
@@ -98,12 +103,17 @@ def beam_search(
     >>> beam_search(lambda ids: log_p[ids[-1]], 0, 3, beam_size=2, max_length=9)
     [2]
     """
+    arguments.whole(1, beam_size=beam_size)
+    arguments.whole(0, max_length=max_length)
+    arguments.real(-math.inf, math.inf, alpha=alpha)
     hypotheses = [([start_id], 0.0)]  # unfinished, each with its sum
     finished: list[tuple[list[int], float]] = []
     for _ in range(max_length):
         longer = []
         for token_ids, total in hypotheses:
-            for token_id, log_p in enumerate(next_log_probabilities(list(token_ids))):
+            log_probabilities = next_log_probabilities(list(token_ids))
+            arguments.scores("next_log_probabilities", log_probabilities)
+            for token_id, log_p in enumerate(log_probabilities):
                 longer.append(([*token_ids, token_id], total + float(log_p)))
         longer.sort(key=lambda hypothesis: -hypothesis[1])
         best = longer[: beam_size - len(finished)]
@@ -154,6 +164,14 @@ def cached_step(
     >>> cached_step(0, none, none, embedding, encoding, one, one, one)
     (tensor([12.]), tensor([[12.]]), tensor([[12.]]))
     """
+    arguments.tensors(
+        "keys (t, d_k), values (t, d_v), embedding (vocab_size, d_model), "
+        "encoding (n_positions, d_model), w_q (d_model, d_k), w_k (d_model, d_k), "
+        "w_v (d_model, d_v)",
+        *(keys, values, embedding, encoding, w_q, w_k, w_v),
+    )
+    arguments.token_id("token_id", token_id, len(embedding))
+    arguments.rows("encoding", encoding, len(keys) + 1)
     position = keys.shape[0]
     x = embedding[token_id] * embedding.shape[-1] ** 0.5 + encoding[position]
     keys = torch.cat([keys, (x @ w_k).unsqueeze(0)])  # (t + 1, d_k)
@@ -190,6 +208,8 @@ def translate(
     Raises ``ValueError`` for a token that the model does not have, and for a sentence
     that is longer than it takes.
     """
+    arguments.whole(1, beam_size=beam_size, batch_size=batch_size)
+    _check_search(model, start_id, max_length, alpha)
     order = [i for i, sentence in enumerate(source_ids) if sentence]
     order.sort(key=lambda i: len(source_ids[i]))  # so that there is little padding
     translations: list[list[int]] = [[] for _ in source_ids]
@@ -241,6 +261,8 @@ def batch_greedy_decode(
 
     Returns for each row what ``greedy_decode`` returns for it alone.
     """
+    _check_search(model, start_id, max_length)
+    arguments.token_ids("source", source, 2)
     targets: list[list[int]] = [[] for _ in source]
     with evaluating(model):
         state = model.initial_state(model.encode(source))
@@ -248,7 +270,9 @@ def batch_greedy_decode(
         unfinished = list(range(len(targets)))
         for _ in range(_n_steps(model, max_length)):
             logits, state = model.step(token_ids, state)
-            token_ids = logits.argmax(dim=-1)
+            best = logits.max(dim=-1)
+            _refuse_nan(best.values.tolist())
+            token_ids = best.indices
             rows = []
             for row, token_id in enumerate(token_ids.tolist()):
                 if token_id != end_id:
@@ -279,6 +303,8 @@ def batch_beam_search(
 
     Returns for each row what ``beam_search`` returns for it alone.
     """
+    _check_search(model, start_id, max_length, alpha)
+    arguments.token_ids("source", source, 2)
     beams = [BeamHypotheses(beam_size, end_id) for _ in source]
     with evaluating(model):
         state = model.initial_state(model.encode(source))
@@ -287,6 +313,7 @@ def batch_beam_search(
             logits, state = model.step(token_ids, state)
             log_p = logits.log_softmax(dim=-1)
             best = log_p.topk(min(beam_size, log_p.shape[-1]))  # (…, beam_size)
+            _refuse_nan(best.values[:, 0].tolist())
             choices = list(
                 zip(best.values.tolist(), best.indices.tolist(), strict=True)
             )
@@ -316,6 +343,7 @@ class BeamHypotheses:
         beam_size : how many hypotheses, unfinished or finished, are kept at most
         end_id : the token id that ends a hypothesis
         """
+        arguments.whole(1, beam_size=beam_size)
         self.beam_size = beam_size
         self.end_id = end_id
         self.unfinished: list[tuple[list[int], float]] = [([], 0.0)]
@@ -361,3 +389,19 @@ class BeamHypotheses:
 
 def _n_steps(model: Translator[Any, Any], max_length: int) -> int:
     return max_length if model.max_length is None else min(max_length, model.max_length)
+
+
+def _check_search(
+    model: Translator[Any, Any], start_id: int, max_length: int, alpha: float = 0.0
+) -> None:
+    arguments.token_id("start_id", start_id, model.config.vocab_size)
+    arguments.whole(0, max_length=max_length)
+    arguments.real(-math.inf, math.inf, alpha=alpha)
+
+
+def _refuse_nan(best: list[float]) -> None:
+    """Raise ``ValueError`` if the model gives NaN, which counts as the greatest."""
+    if any(math.isnan(each) for each in best):
+        raise ValueError(
+            "the model's logits are NaN: nothing can be chosen; look at its parameters"
+        )

@@ -12,5 +12,10 @@ def best_device(device: torch.device | str | None = None) -> torch.device:
     device(type='cpu')
     """
     if device is not None:
-        return torch.device(device)
+        try:
+            return torch.device(device)
+        except RuntimeError:
+            raise ValueError(
+                f"device={device!r} is none: name one such as cpu, cuda or cuda:1"
+            ) from None
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

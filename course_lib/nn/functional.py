@@ -5,10 +5,25 @@ takes them out of PyTorch's layers. The modules that own parameters, are trained
 fast are in ``course_lib.nn.layers`` and ``course_lib.nn.transformer``.
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
-from course_lib.nn.attention import attention, merge_heads, split_heads
+from course_lib.nn import arguments
+from course_lib.nn.attention import attention, for_all_heads, merge_heads, split_heads
+
+# The parameters of the two layers, with their axes.
+ENCODER = (
+    "w_q (d_model, d_model), w_k (d_model, d_model), w_v (d_model, d_model), "
+    "w_o (d_model, d_model), w_1 (d_model, d_ff), b_1 (d_ff), w_2 (d_ff, d_model), "
+    "b_2 (d_model), gain_1 (d_model), bias_1 (d_model), gain_2 (d_model), "
+    "bias_2 (d_model)"
+)
+DECODER = (
+    f"{ENCODER}, gain_3 (d_model), bias_3 (d_model), cross_q (d_model, d_model), "
+    "cross_k (d_model, d_model), cross_v (d_model, d_model), cross_o (d_model, d_model)"
+)
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
@@ -28,6 +43,10 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
     >>> layer_norm(torch.tensor([1.0, 3.0]), torch.ones(2), torch.tensor([0.0, 5.0]))
     tensor([-1.0000,  6.0000])
     """
+    arguments.tensors(
+        "x (..., d_model), gain (d_model), bias (d_model)", *(x, gain, bias)
+    )
+    arguments.real(0, math.inf, eps=eps)
     centred = x - x.mean(dim=-1, keepdim=True)
     variance = (centred**2).mean(dim=-1, keepdim=True)  # (..., 1)
     return centred / torch.sqrt(variance + eps) * gain + bias
@@ -52,6 +71,11 @@ def feed_forward(
     tensor([[7.],
             [1.]])
     """
+    arguments.tensors(
+        "x (..., d_model), w_1 (d_model, d_ff), b_1 (d_ff), w_2 (d_ff, d_model), "
+        "b_2 (d_model)",
+        *(x, w_1, b_1, w_2, b_2),
+    )
     return torch.relu(x @ w_1 + b_1) @ w_2 + b_2
 
 
@@ -71,6 +95,13 @@ def embed(token_ids: Tensor, embedding: Tensor, encoding: Tensor) -> Tensor:
     tensor([[0., 3., 2., 3.],
             [4., 7., 6., 7.]])
     """
+    arguments.tensors(
+        "embedding (vocab_size, d_model), encoding (n_positions, d_model)",
+        *(embedding, encoding),
+    )
+    arguments.token_ids("token_ids", token_ids, vocab_size=len(embedding))
+    arguments.axes("token_ids (..., n)", token_ids)
+    arguments.rows("encoding", encoding, token_ids.shape[-1])
     vectors = embedding[token_ids] * embedding.shape[-1] ** 0.5  # (..., n, d_model)
     return vectors + encoding[: token_ids.shape[-1]]
 
@@ -89,6 +120,9 @@ def shift_right(targets: Tensor, start_id: int) -> Tensor:
     >>> shift_right(torch.tensor([[5, 6, 7]]), start_id=1)
     tensor([[1, 5, 6]])
     """
+    arguments.token_ids("targets", targets)
+    arguments.axes("targets (..., n)", targets)
+    arguments.whole_number("start_id", start_id)
     first = torch.full_like(targets[..., :1], start_id)
     return torch.cat([first, targets[..., :-1]], dim=-1)
 
@@ -123,13 +157,18 @@ def multi_head_attention(
     >>> multi_head_attention(x[:1], x, w, w, w, w, 2)
     tensor([[1., 2.]])
     """
-
+    arguments.tensors(
+        "x (..., n, d_model), memory (..., m, d_model), w_q (d_model, d_model), "
+        "w_k (d_model, d_model), w_v (d_model, d_model), w_o (d_model, d_model)",
+        *(x, memory, w_q, w_k, w_v, w_o),
+    )
+    arguments.heads(x.shape[-1], n_heads)
     q, k, v = (
         split_heads(rows, n_heads) for rows in (x @ w_q, memory @ w_k, memory @ w_v)
     )
-    if may_attend is not None:
-        may_attend = may_attend.unsqueeze(-3)  # (..., 1, n, m)
-    output, _ = attention(q, k, v, may_attend)
+    scores_shape = (*q.shape[:-3], x.shape[-2], memory.shape[-2])
+    arguments.mask("may_attend", may_attend, scores_shape)
+    output, _ = attention(q, k, v, for_all_heads(may_attend))
     return merge_heads(output) @ w_o
 
 
@@ -169,6 +208,7 @@ def encoder_layer(
     >>> encoder_layer(torch.tensor([[3.0, 5.0]]), zeros | plain, 1)
     tensor([[-1.0000,  1.0000]])
     """
+    arguments.tensors(f"x (..., n, d_model), {ENCODER}", x, parameters=parameters)
     p = parameters
     w_q, w_k, w_v, w_o = (p[name] for name in ("w_q", "w_k", "w_v", "w_o"))
 
@@ -227,6 +267,13 @@ def decoder_layer(
     >>> decoder_layer(y, memory, parameters, 1, norm_first=True)
     tensor([[3., 5.]])
     """
+    arguments.tensors(
+        f"y (..., n, d_model), memory (..., m, d_model), {DECODER}",
+        *(y, memory),
+        parameters=parameters,
+    )
+    scores_shape = (*memory.shape[:-2], y.shape[-2], memory.shape[-2])
+    arguments.mask("memory_may_attend", memory_may_attend, scores_shape)
     p = parameters
     own = p["w_q"], p["w_k"], p["w_v"], p["w_o"]
     cross = p["cross_q"], p["cross_k"], p["cross_v"], p["cross_o"]
@@ -275,6 +322,8 @@ def count_transformer(
     >>> count_transformer(6, 512, 2048)
     44140544
     """
+    arguments.whole(0, n_layers=n_layers, vocab_size=vocab_size)
+    arguments.whole(1, d_model=d_model, d_ff=d_ff)
     per_attention = 4 * (d_model**2 + d_model)
     per_network = 2 * d_model * d_ff + d_ff + d_model
     per_norm = 2 * d_model
@@ -294,6 +343,8 @@ def parameters_of(
     Returns matrices for ``x @ w``: the transposes of PyTorch's. They share its memory,
     and ask for no gradient. Raises ``ValueError`` if an attention has other biases.
     """
+    kinds = nn.TransformerEncoderLayer, nn.TransformerDecoderLayer
+    arguments.instance("layer", layer, *kinds)
     attentions: dict[str, nn.MultiheadAttention] = {"w": layer.self_attn}
     if isinstance(layer, nn.TransformerDecoderLayer):
         attentions["cross"] = layer.multihead_attn

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_lib.nn import arguments
+
 
 def cross_entropy(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
     """Compute how surprised a model is by the tokens that it should have predicted.
@@ -27,11 +29,19 @@ def cross_entropy(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
     >>> cross_entropy(logits, torch.tensor([1, 0, 5]), ignore_index=5)
     tensor(0.6931)
     """
+    arguments.token_ids("targets", targets)
+    arguments.tensors(
+        f"logits ({', '.join([*map(str, targets.shape), 'vocab_size'])})", logits
+    )
+    arguments.whole_number("ignore_index", ignore_index)
+    arguments.token_ids(
+        "targets", targets, vocab_size=logits.shape[-1], besides=ignore_index
+    )
     counts = targets != ignore_index  # (...)
     log_p = logits.log_softmax(dim=-1)
     right = targets.masked_fill(~counts, 0).unsqueeze(-1)
     losses = -log_p.gather(-1, right).squeeze(-1).masked_fill(~counts, 0.0)  # (...)
-    return losses.sum() / counts.sum().clamp(min=1)
+    return (losses / counts.sum().clamp(min=1)).sum()
 
 
 def label_smoothing(targets: Tensor, vocab_size: int, smoothing: float) -> Tensor:
@@ -50,6 +60,9 @@ def label_smoothing(targets: Tensor, vocab_size: int, smoothing: float) -> Tenso
     >>> label_smoothing(torch.tensor([1]), 4, 0.2)
     tensor([[0.0500, 0.8500, 0.0500, 0.0500]])
     """
+    arguments.whole(1, vocab_size=vocab_size)
+    arguments.token_ids("targets", targets, vocab_size=vocab_size)
+    arguments.real(0, 1, smoothing=smoothing)
     even = torch.full((*targets.shape, vocab_size), smoothing / vocab_size)
     right = torch.full((*targets.shape, 1), 1 - smoothing)
     return even.scatter_add(-1, targets.unsqueeze(-1), right)
@@ -71,6 +84,8 @@ def warmup_rate(step: int, d_model: int, warmup_steps: int) -> float:
     >>> warmup_rate(99, 4, 100), warmup_rate(399, 4, 100)
     (0.05, 0.025)
     """
+    arguments.whole(0, step=step)
+    arguments.whole(1, d_model=d_model, warmup_steps=warmup_steps)
     number = step + 1
     return d_model**-0.5 * min(number**-0.5, number * warmup_steps**-1.5)
 
@@ -100,13 +115,15 @@ def padding_gap(
     >>> padding_gap(mean_added, [[1, 2], [3]], 0)
     1.5
     """
+    arguments.sequences("sequences", sequences, padding_id)
     longest = max(len(sequence) for sequence in sequences)
     batch = np.full((len(sequences), longest), padding_id)
     for row, sequence in zip(batch, sequences, strict=True):
         row[: len(sequence)] = sequence
     together = f(batch)  # (batch, n, d)
-    gap = 0.0
+    gaps = []
     for sequence, result in zip(sequences, together, strict=True):
         alone = f(np.array([sequence]))[0]
-        gap = max(gap, float(np.abs(result[: len(sequence)] - alone).max()))
-    return gap
+        arguments.equal_shapes("f", result[: len(sequence)], alone)
+        gaps.append(np.abs(result[: len(sequence)] - alone).max())
+    return float(np.max(gaps))

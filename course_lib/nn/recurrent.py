@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from course_lib.nn import arguments
 from course_lib.nn.device import best_device
-from course_lib.nn.translator import token_mask
+from course_lib.nn.translator import embed_tokens, token_mask
 
 ATTENTION_KINDS = ("none", "additive", "multiplicative")
 
@@ -37,6 +38,19 @@ class RecurrentConfig:
     attention: Literal["none", "additive", "multiplicative"] = "additive"
     dropout: float = 0.0
     padding_id: int = 0
+
+    def __post_init__(self) -> None:
+        if self.attention not in ATTENTION_KINDS:
+            kinds = ", ".join(ATTENTION_KINDS)
+            raise ValueError(f"attention={self.attention!r} is none of {kinds}")
+        arguments.whole(
+            1,
+            vocab_size=self.vocab_size,
+            d_embedding=self.d_embedding,
+            d_hidden=self.d_hidden,
+        )
+        arguments.real(0, 1, dropout=self.dropout)
+        arguments.token_id("padding_id", self.padding_id, self.vocab_size)
 
 
 class RecurrentMemory(NamedTuple):
@@ -79,8 +93,19 @@ class RecurrentEncoder(nn.Module):
     def forward(self, x: Tensor, may_attend: Tensor) -> RecurrentMemory:
         """Read the tokens x (batch, m, d_in); may_attend (batch, m): True at tokens.
 
-        Tokens are before the padding, which no unit ever reads.
+        Tokens are before the padding, which no unit ever reads. Raises ``ValueError``
+        if they are not, and for a batch without sequences or positions.
         """
+        arguments.tensors(
+            "x (batch, m, d_in)",
+            x,
+            like=self.gru.weight_ih_l0,
+            d_in=self.gru.input_size,
+        )
+        arguments.mask("may_attend", may_attend, x.shape[:2])
+        arguments.not_empty("x", x)
+        if (may_attend[:, 1:] & ~may_attend[:, :-1]).any():
+            raise ValueError("may_attend must be True at tokens, then False at padding")
         # A sequence without tokens is read as one of padding, which gets no weight.
         lengths = may_attend.sum(dim=-1).clamp(min=1).cpu()  # (batch)
         packed = pack_padded_sequence(
@@ -210,14 +235,8 @@ class RecurrentDecoder(nn.Module):
     def __init__(
         self, config: RecurrentConfig, device: torch.device, dtype: torch.dtype | None
     ) -> None:
-        """Make the unit, the attention and what combines both, with random parameters.
-
-        Raises ``ValueError`` if there is no such attention.
-        """
+        """Make the unit, the attention and what combines both, at random."""
         super().__init__()
-        if config.attention not in ATTENTION_KINDS:
-            kinds = ", ".join(ATTENTION_KINDS)
-            raise ValueError(f"attention={config.attention!r} is none of {kinds}")
         d_in, d_hidden, d_memory = (
             config.d_embedding,
             config.d_hidden,
@@ -248,6 +267,13 @@ class RecurrentDecoder(nn.Module):
     def forward(self, x: Tensor, state: RecurrentState) -> DecoderOutput:
         """Read target tokens x (batch, n, d_embedding), one after another."""
         hidden, keys, memory = state
+        arguments.tensors(
+            "x (batch, n, d_embedding), state (batch, d_hidden)",
+            *(x, hidden),
+            like=self.bridge.weight,
+            d_embedding=self.combine.out_features,
+        )
+        arguments.not_empty("x", x)
         if isinstance(self.attention, AdditiveAttention):
             return self._read_in_turn(x, state, self.attention)
         if self.attention is not None:
@@ -297,10 +323,9 @@ class RecurrentTranslator(nn.Module):
         """Make a translator with random parameters.
 
         device : the GPU if there is one, else the CPU, if None
-
-        Raises ``ValueError`` if there is no such attention.
         """
         super().__init__()
+        arguments.float_dtype(dtype)
         self.config = config
         device, d_in = best_device(device), config.d_embedding
         self.embedding = nn.Embedding(
@@ -333,10 +358,14 @@ class RecurrentTranslator(nn.Module):
 
     def encode(self, source: Tensor) -> RecurrentMemory:
         """Encode a source (batch, m) of token ids."""
+        arguments.token_ids("source", source, 2)
+        arguments.not_empty("source", source)
         return self.encoder(self._embed(source), token_mask(source, self.padding_id))
 
     def decode(self, memory: RecurrentMemory, target: Tensor) -> Tensor:
         """Return the decoder's output at each position: (batch, n, d_embedding)."""
+        arguments.token_ids("target", target, 2, batch=memory.vectors.shape[0])
+        arguments.not_empty("target", target)
         output = self.decoder(self._embed(target), self.initial_state(memory))
         return self.dropout(self.decoder.attentional_states(output))
 
@@ -358,6 +387,7 @@ class RecurrentTranslator(nn.Module):
         Returns logits (batch, vocab_size), and the state after these tokens; the state
         before stays as it is.
         """
+        arguments.token_ids("token_ids", token_ids, 1, batch=len(state.hidden))
         output = self.decoder(self._embed(token_ids.unsqueeze(-1)), state)
         y = self.dropout(self.decoder.attentional_states(output))  # (batch, 1, d)
         after = state._replace(hidden=output.states[:, -1])
@@ -366,8 +396,9 @@ class RecurrentTranslator(nn.Module):
     def attention_weights(self, source: Tensor, target: Tensor) -> Tensor | None:
         """Return the weights (batch, n, m) of target to source, if there are any."""
         state = self.initial_state(self.encode(source))
+        arguments.token_ids("target", target, 2, batch=source.shape[0])
+        arguments.not_empty("target", target)
         return self.decoder(self._embed(target), state).weights
 
     def _embed(self, token_ids: Tensor) -> Tensor:
-        # (batch, n, d_embedding)
-        return self.dropout(self.embedding(token_ids) * self.config.d_embedding**0.5)
+        return self.dropout(embed_tokens(self.embedding, token_ids))

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from course_lib.nn import arguments
+
 
 def gru_step(
     x: Tensor, state: Tensor, w_x: Tensor, w_h: Tensor, b_x: Tensor, b_h: Tensor
@@ -34,6 +36,11 @@ def gru_step(
     >>> gru_step(torch.ones(1), torch.tensor([2.0]), zeros, zeros, zeros[0], zeros[0])
     tensor([1.])
     """
+    arguments.tensors(
+        "x (..., d_in), state (..., d_h), w_x (d_in, 3·d_h), w_h (d_h, 3·d_h), "
+        "b_x (3·d_h), b_h (3·d_h)",
+        *(x, state, w_x, w_h, b_x, b_h),
+    )
     from_x = (x @ w_x + b_x).chunk(3, dim=-1)
     from_state = (state @ w_h + b_h).chunk(3, dim=-1)
     reset = torch.sigmoid(from_x[0] + from_state[0])  # (..., d_h)
@@ -72,12 +79,26 @@ def additive_attention(
     >>> additive_attention(state, keys, values, one, one, torch.ones(1))
     (tensor([3.]), tensor([0.5000, 0.5000]))
     """
+    arguments.tensors(
+        "state (..., d_h), keys (..., m, d_k), values (..., m, d_v), w_q (d_h, d_a), "
+        "w_k (d_k, d_a), v (d_a)",
+        *(state, keys, values, w_q, w_k, v),
+    )
     hidden = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k)  # (..., m, d_a)
     scores = hidden @ v  # (..., m)
+    arguments.mask("may_attend", may_attend, scores.shape)
     if may_attend is not None:
         scores = scores.masked_fill(~may_attend, -torch.inf)
     weights = scores.softmax(dim=-1)
+    if may_attend is not None:
+        weights = weights.masked_fill(~may_attend, 0.0)  # NaN, if it may attend nowhere
     return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
+
+
+LUONG_SHAPES = {
+    "dot": "state (..., d_h), keys (..., m, d_h)",
+    "general": "state (..., d_h), keys (..., m, d_k), w (d_h, d_k)",
+}
 
 
 def luong_score(
@@ -103,6 +124,7 @@ def luong_score(
         raise ValueError(f"kind={kind!r} is neither dot nor general")
     if (kind == "general") != (w is not None):
         raise ValueError(f"kind={kind!r}: w belongs to general, and to it alone")
+    arguments.tensors(LUONG_SHAPES[kind], state, keys, w)
     query = state if w is None else state @ w  # (..., d_k)
     return (keys @ query.unsqueeze(-1)).squeeze(-1)  # (..., m)
 
@@ -138,6 +160,15 @@ def decoder_step(
     >>> decoder_step(torch.ones(1), torch.tensor([2.0]), keys, values, parameters)
     (tensor([1.]), tensor([3.]), tensor([0.5000, 0.5000]))
     """
+    arguments.tensors(
+        "x (..., d_in), state (..., d_h), keys (..., m, d_k), values (..., m, d_v), "
+        "w_q (d_h, d_a), w_k (d_k, d_a), v (d_a), w_x (d_read, 3·d_h), "
+        "w_h (d_h, 3·d_h), b_x (3·d_h), b_h (3·d_h)",
+        *(x, state, keys, values),
+        parameters=parameters,
+        broadcast=False,
+        d_read=x.shape[-1] + values.shape[-1],
+    )
     w_q, w_k, v = (parameters[name] for name in ("w_q", "w_k", "v"))
     context, weights = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
     read = torch.cat([x, context], dim=-1)  # (..., d_in + d_v)
@@ -163,5 +194,6 @@ def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
     """
     if not links:
         raise ValueError("links is empty: there is nothing to measure")
+    arguments.pairs("links", links, weights.shape)
     mass = sum(float(weights[target, source]) for target, source in links)
     return mass / len({target for target, _ in links})
