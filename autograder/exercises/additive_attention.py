@@ -347,7 +347,8 @@ def mask_on_the_values_only(state, keys, values, w_q, w_k, v, may_attend=None):
     "matrices in either order.",
 )
 def w_q_and_w_k_exchanged(state, keys, values, w_q, w_k, v, may_attend=None):
-    return additive_attention(state, keys, values, w_k, w_q, v, may_attend)
+    scores = torch.tanh(summed(state, keys, w_k, w_q)) @ v
+    return attend(scores, values, may_attend)
 
 
 @exercise.misconception(

@@ -231,6 +231,5 @@ def test_sequences_beyond_the_positions_are_refused():
 
 
 def test_unknown_attention_is_refused():
-    config = RecurrentConfig(VOCAB_SIZE, attention="dot")
     with pytest.raises(ValueError, match="attention='dot' is none of none, additive"):
-        RecurrentTranslator(config)
+        RecurrentConfig(VOCAB_SIZE, attention="dot")
