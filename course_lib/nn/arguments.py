@@ -62,7 +62,7 @@ def tensors(
         _require_floats(name, value, like if isinstance(like, Tensor) else values[0])
         expected = axes.split(", ")
         if expected[0] == "...":
-            del expected[0]
+            expected = expected[1:]
             n_leading = value.ndim - len(expected)
             own = tuple(value.shape[: max(n_leading, 0)])
             together = own if not number else _broadcast(leading, own)
