@@ -58,141 +58,196 @@ def gives(*numbers):
     return lambda token_ids: np.array(numbers)
 
 
-REFUSED = {
-    # what is called: the message
-    "n_heads=-2 must be|n_heads must be at least 1, got -2": lambda: MultiHeadAttention(
-        4, -2
+REFUSED = [
+    # the message, and what is called
+    ("n_heads must be at least 1, got -2", lambda: MultiHeadAttention(4, -2)),
+    ("n_heads must be at least 1, got 0", lambda: EncoderLayer(4, 0, 8)),
+    ("n_heads must be at least 1, got 0", lambda: TransformerConfig(9, n_heads=0)),
+    (
+        "d_memory must be at least 1, got 0",
+        lambda: MultiHeadAttention(4, 2, d_memory=0),
     ),
-    "n_heads must be at least 1, got 0": lambda: EncoderLayer(4, 0, 8),
-    "n_heads must be at least 1, got 0 ": lambda: TransformerConfig(9, n_heads=0),
-    "d_memory must be at least 1, got 0": lambda: MultiHeadAttention(4, 2, d_memory=0),
-    "n_heads must be a whole number, got 2.0": lambda: MultiHeadAttention(4, 2.0),
-    "dropout must be a finite number from 0 to 1": lambda: EncoderLayer(
-        4, 2, 8, dropout=1.5
+    ("n_heads must be a whole number, got 2.0", lambda: MultiHeadAttention(4, 2.0)),
+    (
+        "dropout must be a finite number from 0 to 1",
+        lambda: EncoderLayer(4, 2, 8, dropout=1.5),
     ),
-    "dtype must be one of floats": lambda: MultiHeadAttention(4, 2, dtype=torch.int64),
-    "padding_id must be a token id from 0 to 8": lambda: RecurrentConfig(
-        9, padding_id=9
+    (
+        "dtype must be one of floats",
+        lambda: MultiHeadAttention(4, 2, dtype=torch.int64),
     ),
-    "d_ff must be at least 1": lambda: TransformerConfig(9, d_ff=-1),
-    "device='gpu' is none": lambda: best_device("gpu"),
-    "x must be a tensor, got ndarray": lambda: functions.layer_norm(
-        np.ones(2), torch.ones(2), torch.ones(2)
+    (
+        "padding_id must be a token id from 0 to 8",
+        lambda: RecurrentConfig(9, padding_id=9),
     ),
-    "x must hold floats, got int64": lambda: SinusoidalPositions(5, 2, device="cpu")(
-        torch.ones(3, 2, dtype=torch.int64)
+    ("d_ff must be at least 1", lambda: TransformerConfig(9, d_ff=-1)),
+    ("device='gpu' is none", lambda: best_device("gpu")),
+    (
+        "x must be a tensor, got ndarray",
+        lambda: functions.layer_norm(np.ones(2), torch.ones(2), torch.ones(2)),
     ),
-    "x must hold floats, got int64 ": lambda: LearnedPositions(5, 2, device="cpu")(
-        torch.ones(3, 2, dtype=torch.int64)
+    (
+        "x must hold floats, got int64",
+        lambda: SinusoidalPositions(5, 2, device="cpu")(
+            torch.ones(3, 2, dtype=torch.int64)
+        ),
     ),
-    "d_model=2, got (3, 1)": lambda: SinusoidalPositions(5, 2, device="cpu")(
-        torch.ones(3, 1)
+    (
+        "x must hold floats, got int64",
+        lambda: LearnedPositions(5, 2, device="cpu")(
+            torch.ones(3, 2, dtype=torch.int64)
+        ),
     ),
-    "gain must have shape (d_model,) with d_model=3": lambda: functions.layer_norm(
-        torch.ones(2, 3), torch.ones(1), torch.ones(3)
+    (
+        "d_model=2, got (3, 1)",
+        lambda: SinusoidalPositions(5, 2, device="cpu")(torch.ones(3, 1)),
     ),
-    "encoding must have at least 3 rows, got 1": lambda: functions.embed(
-        ids(1, 1, 1), EMBEDDING, torch.ones(1, 2)
+    (
+        "gain must have shape (d_model,) with d_model=3",
+        lambda: functions.layer_norm(torch.ones(2, 3), torch.ones(1), torch.ones(3)),
     ),
-    "token_ids must hold token ids from 0 to 3, got -1": lambda: functions.embed(
-        ids(1, -1), EMBEDDING, ENCODING
+    (
+        "encoding must have at least 3 rows, got 1",
+        lambda: functions.embed(ids(1, 1, 1), EMBEDDING, torch.ones(1, 2)),
     ),
-    "token_ids must hold int64 or int32, got uint8": lambda: functions.embed(
-        torch.ones(2, dtype=torch.uint8), EMBEDDING, ENCODING
+    (
+        "token_ids must hold token ids from 0 to 3, got -1",
+        lambda: functions.embed(ids(1, -1), EMBEDDING, ENCODING),
     ),
-    "start_id must be a whole number, got 1.5": lambda: functions.shift_right(
-        ids(1, 2), 1.5
+    (
+        "token_ids must hold int64 or int32, got uint8",
+        lambda: functions.embed(torch.ones(2, dtype=torch.uint8), EMBEDDING, ENCODING),
     ),
-    "d_model must be at least 1": lambda: functions.count_transformer(1, -2, 3),
-    "n_heads must be at least 1, got 0  ": lambda: functions.multi_head_attention(
-        MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, 0
+    (
+        "start_id must be a whole number, got 1.5",
+        lambda: functions.shift_right(ids(1, 2), 1.5),
     ),
-    "parameters must hold w_q": lambda: functions.encoder_layer(MATRIX, {}, 1),
-    "smoothing must be a finite number from 0 to 1, got 2": lambda: label_smoothing(
-        ids(1), 4, 2
+    ("d_model must be at least 1", lambda: functions.count_transformer(1, -2, 3)),
+    (
+        "n_heads must be at least 1, got 0",
+        lambda: functions.multi_head_attention(
+            MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, 0
+        ),
     ),
-    "targets must hold token ids from 0 to 3, got 4": lambda: label_smoothing(
-        ids(4), 4, 0.1
+    ("parameters must hold w_q", lambda: functions.encoder_layer(MATRIX, {}, 1)),
+    (
+        "smoothing must be a finite number from 0 to 1, got 2",
+        lambda: label_smoothing(ids(1), 4, 2),
     ),
-    "logits must have shape (1, 2, vocab_size)": lambda: cross_entropy(
-        torch.ones(2, 2, 5), ids([1, 2]), 0
+    (
+        "targets must hold token ids from 0 to 3, got 4",
+        lambda: label_smoothing(ids(4), 4, 0.1),
     ),
-    "targets must hold token ids from 0 to 4, got -1": lambda: cross_entropy(
-        torch.ones(2, 5), ids(1, -1), 0
+    (
+        "logits must have shape (1, 2, vocab_size)",
+        lambda: cross_entropy(torch.ones(2, 2, 5), ids([1, 2]), 0),
     ),
-    "step must be at least 0": lambda: warmup_rate(-4, 4, 100),
-    "warmup_steps must be at least 1": lambda: warmup_rate(1, 4, 0),
-    "sequences must hold at least one sequence": lambda: padding_gap(abs, [], 0),
-    "sequences[1] must hold tokens, and no padding": lambda: padding_gap(
-        abs, [[1], [2, 0]], 0
+    (
+        "targets must hold token ids from 0 to 4, got -1",
+        lambda: cross_entropy(torch.ones(2, 5), ids(1, -1), 0),
     ),
-    "beam_size must be at least 1, got 0": lambda: beam_search(
-        gives(-1.0, -2.0), 0, 1, 0, 5
+    ("step must be at least 0", lambda: warmup_rate(-4, 4, 100)),
+    ("warmup_steps must be at least 1", lambda: warmup_rate(1, 4, 0)),
+    ("sequences must hold at least one sequence", lambda: padding_gap(abs, [], 0)),
+    (
+        "sequences[1] must hold tokens, and no padding",
+        lambda: padding_gap(abs, [[1], [2, 0]], 0),
     ),
-    "beam_size must be at least 1, got -1": lambda: beam_search(
-        gives(-1.0, -2.0), 0, 1, -1, 5
+    (
+        "beam_size must be at least 1, got 0",
+        lambda: beam_search(gives(-1.0, -2.0), 0, 1, 0, 5),
     ),
-    "beam_size must be at least 1, got 0 ": lambda: BeamHypotheses(0, 1),
-    "beam_size must be at least 1, got 0  ": lambda: translate(
-        transformer(), [[1]], 1, 2, beam_size=0
+    (
+        "beam_size must be at least 1, got -1",
+        lambda: beam_search(gives(-1.0, -2.0), 0, 1, -1, 5),
     ),
-    "batch_size must be at least 1": lambda: translate(
-        transformer(), [[1]], 1, 2, batch_size=0
+    ("beam_size must be at least 1, got 0", lambda: BeamHypotheses(0, 1)),
+    (
+        "beam_size must be at least 1, got 0",
+        lambda: translate(transformer(), [[1]], 1, 2, beam_size=0),
     ),
-    "start_id must be a token id from 0 to 8": lambda: translate(
-        transformer(), [[1]], 9, 2
+    (
+        "batch_size must be at least 1",
+        lambda: translate(transformer(), [[1]], 1, 2, batch_size=0),
     ),
-    "next_log_probabilities must return numbers below infinity, got nan for token 1": (
-        lambda: beam_search(gives(-1.0, np.nan), 0, 1, 2, 5)
+    (
+        "start_id must be a token id from 0 to 8",
+        lambda: translate(transformer(), [[1]], 9, 2),
     ),
-    "next_logits must return numbers below infinity, got nan": lambda: greedy_decode(
-        gives(np.nan, 1.0), 0, 1, 5
+    (
+        "next_log_probabilities must return numbers below infinity, got nan for token 1",
+        lambda: beam_search(gives(-1.0, np.nan), 0, 1, 2, 5),
     ),
-    "alpha must be a finite number": lambda: beam_search(
-        gives(-1.0, -2.0), 0, 1, 1, 5, np.nan
+    (
+        "next_logits must return numbers below infinity, got nan",
+        lambda: greedy_decode(gives(np.nan, 1.0), 0, 1, 5),
     ),
-    "max_length must be at least 0": lambda: greedy_decode(gives(1.0), 0, 0, -1),
-    "token_id must be a token id from 0 to 3, got -1": lambda: cached_step(
-        -1, MATRIX, MATRIX, EMBEDDING, ENCODING, MATRIX, MATRIX, MATRIX
+    (
+        "alpha must be a finite number",
+        lambda: beam_search(gives(-1.0, -2.0), 0, 1, 1, 5, np.nan),
     ),
-    "encoding must have at least 3 rows, got 2": lambda: cached_step(
-        1, MATRIX, MATRIX, EMBEDDING, MATRIX, MATRIX, MATRIX, MATRIX
+    ("max_length must be at least 0", lambda: greedy_decode(gives(1.0), 0, 0, -1)),
+    (
+        "token_id must be a token id from 0 to 3, got -1",
+        lambda: cached_step(
+            -1, MATRIX, MATRIX, EMBEDDING, ENCODING, MATRIX, MATRIX, MATRIX
+        ),
     ),
-    "links must hold different pairs from (0, 0) to (1, 1), got (0, -1)": (
-        lambda: alignment_mass(MATRIX, [(0, -1)])
+    (
+        "encoding must have at least 3 rows, got 2",
+        lambda: cached_step(
+            1, MATRIX, MATRIX, EMBEDDING, MATRIX, MATRIX, MATRIX, MATRIX
+        ),
     ),
-    "links must hold different pairs from (0, 0) to (1, 1), got (0, 1)": (
-        lambda: alignment_mass(MATRIX, [(0, 1), (0, 1)])
+    (
+        "links must hold different pairs from (0, 0) to (1, 1), got (0, -1)",
+        lambda: alignment_mass(MATRIX, [(0, -1)]),
     ),
-    "may_attend must be boolean, got float32": lambda: additive_attention(
-        *(torch.ones(2), MATRIX, MATRIX, MATRIX, MATRIX, torch.ones(2)), torch.ones(2)
+    (
+        "links must hold different pairs from (0, 0) to (1, 1), got (0, 1)",
+        lambda: alignment_mass(MATRIX, [(0, 1), (0, 1)]),
     ),
-    "may_attend must have shape (2, 2), or 1": lambda: attention(
-        MATRIX, MATRIX, MATRIX, torch.ones(3, 2, 2, dtype=torch.bool)
+    (
+        "may_attend must be boolean, got float32",
+        lambda: additive_attention(
+            *(torch.ones(2), MATRIX, MATRIX, MATRIX, MATRIX, torch.ones(2)),
+            torch.ones(2),
+        ),
     ),
-    "d_k=1 or more, got (2, 0)": lambda: attention(
-        torch.ones(2, 0), torch.ones(3, 0), torch.ones(3, 1)
+    (
+        "may_attend must have shape (2, 2), or 1",
+        lambda: attention(
+            MATRIX, MATRIX, MATRIX, torch.ones(3, 2, 2, dtype=torch.bool)
+        ),
     ),
-    "target must have 1 rows, got 2": lambda: transformer()(ids([1]), ids([1], [2])),
-    "token ids must be from 0 to 8": lambda: transformer()(ids([9]), ids([1])),
-    "token ids must be from 0 to 8 ": lambda: recurrent()(ids([1]), ids([-1])),
-    "source must not be empty": lambda: recurrent()(
-        torch.ones(2, 0, dtype=torch.int64), ids([1], [1])
+    (
+        "d_k=1 or more, got (2, 0)",
+        lambda: attention(torch.ones(2, 0), torch.ones(3, 0), torch.ones(3, 1)),
     ),
-    "may_attend must be True at tokens, then": lambda: recurrent()(
-        ids([1, 0, 2]), ids([1])
+    ("target must have 1 rows, got 2", lambda: transformer()(ids([1]), ids([1], [2]))),
+    ("token ids must be from 0 to 8", lambda: transformer()(ids([9]), ids([1]))),
+    ("token ids must be from 0 to 8", lambda: recurrent()(ids([1]), ids([-1]))),
+    (
+        "source must not be empty",
+        lambda: recurrent()(torch.ones(2, 0, dtype=torch.int64), ids([1], [1])),
     ),
-    "causal needs as many keys as tokens": lambda: MultiHeadAttention(
-        2, 1, device="cpu"
-    ).attend(MATRIX, torch.ones(1, 3, 2), torch.ones(1, 3, 2), causal=True),
-}
+    (
+        "may_attend must be True at tokens, then",
+        lambda: recurrent()(ids([1, 0, 2]), ids([1])),
+    ),
+    (
+        "causal needs as many keys as tokens",
+        lambda: MultiHeadAttention(2, 1, device="cpu").attend(
+            MATRIX, torch.ones(1, 3, 2), torch.ones(1, 3, 2), causal=True
+        ),
+    ),
+]
 
 
-@pytest.mark.parametrize("words", REFUSED)
-def test_argument_is_refused_by_name(words):
-    expected = "|".join(re.escape(each.strip()) for each in words.split("|"))
-    with pytest.raises((ValueError, TypeError), match=expected):
-        REFUSED[words]()
+@pytest.mark.parametrize(("words", "call"), REFUSED)
+def test_argument_is_refused_by_name(words, call):
+    with pytest.raises((ValueError, TypeError), match=re.escape(words)):
+        call()
 
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
