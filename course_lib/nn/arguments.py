@@ -34,7 +34,8 @@ def tensors(
     shapes : for each tensor its name and axes, as in its docstring:
         "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the same length
         everywhere; "3·d_h" is three times as long as "d_h", which stood before; d_… is
-        at least 1; a number is a length; the axes that ... stands for are broadcast
+        at least 1; "d_in+d_v" is as long as both, a number is a length; the axes that
+        ... stands for are broadcast
     values : the tensors
     parameters : holds those of them, by name, that are no values
     like : a parameter whose dtype and device they must have; the first one's, if None
@@ -77,6 +78,8 @@ def tensors(
             reversed(expected), reversed(value.shape), strict=False
         ):
             factor, _, single = axis.rpartition("·")
+            if "+" in axis:
+                sizes[axis] = sum(sizes[each] for each in axis.split("+"))
             known = sizes.setdefault(
                 single, int(single) if single.isdigit() else length
             )
@@ -171,7 +174,10 @@ got (3, 1)
         return
     if not isinstance(may_attend, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(may_attend).__name__}")
-    require_boolean(may_attend)
+    try:
+        require_boolean(may_attend)
+    except TypeError as error:
+        raise TypeError(str(error).replace("may_attend", name, 1)) from None
     own = tuple(may_attend.shape)
     if (
         not own

@@ -268,9 +268,9 @@ class MultiHeadAttention(nn.Module):
 
 def for_all_heads(may_attend: Tensor | None) -> Tensor | None:
     """Return a mask (..., n, m) as one that is the same for each head."""
-    if may_attend is None or may_attend.ndim == 1:
-        return may_attend
-    return may_attend.unsqueeze(-3)  # (..., 1, n, m)
+    if may_attend is None:
+        return None
+    return torch.atleast_2d(may_attend).unsqueeze(-3)  # (..., 1, n, m)
 
 
 def copy_parameters(ours: nn.Module, theirs: dict[str, Tensor]) -> None:

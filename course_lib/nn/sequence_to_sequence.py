@@ -162,12 +162,11 @@ def decoder_step(
     """
     arguments.tensors(
         "x (..., d_in), state (..., d_h), keys (..., m, d_k), values (..., m, d_v), "
-        "w_q (d_h, d_a), w_k (d_k, d_a), v (d_a), w_x (d_read, 3·d_h), "
+        "w_q (d_h, d_a), w_k (d_k, d_a), v (d_a), w_x (d_in+d_v, 3·d_h), "
         "w_h (d_h, 3·d_h), b_x (3·d_h), b_h (3·d_h)",
         *(x, state, keys, values),
         parameters=parameters,
         broadcast=False,
-        d_read=x.shape[-1] + values.shape[-1],
     )
     w_q, w_k, v = (parameters[name] for name in ("w_q", "w_k", "v"))
     context, weights = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
