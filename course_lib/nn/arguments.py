@@ -193,6 +193,19 @@ got (3, 1)
         )
 
 
+def mask_between(name: str, may_attend: Any, x: Tensor, memory: Tensor) -> None:
+    """Refuse what is no mask for tokens (..., n, d) that attend to others (..., m, d).
+
+    >>> x = memory = torch.ones(2, 5, 4)
+    >>> mask_between("may_attend", torch.ones(5), x, memory)
+    Traceback (most recent call last):
+    TypeError: may_attend must be boolean, got float32: True means "may attend"; \
+convert an additive mask with convert_mask
+    """
+    leading = _broadcast(tuple(x.shape[:-2]), tuple(memory.shape[:-2])) or ()
+    mask(name, may_attend, (*leading, x.shape[-2], memory.shape[-2]))
+
+
 def token_ids(
     name: str,
     value: Any,

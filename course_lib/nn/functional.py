@@ -166,8 +166,7 @@ def multi_head_attention(
     q, k, v = (
         split_heads(rows, n_heads) for rows in (x @ w_q, memory @ w_k, memory @ w_v)
     )
-    scores_shape = (*q.shape[:-3], x.shape[-2], memory.shape[-2])
-    arguments.mask("may_attend", may_attend, scores_shape)
+    arguments.mask_between("may_attend", may_attend, x, memory)
     output, _ = attention(q, k, v, for_all_heads(may_attend))
     return merge_heads(output) @ w_o
 
@@ -272,8 +271,7 @@ def decoder_layer(
         *(y, memory),
         parameters=parameters,
     )
-    scores_shape = (*memory.shape[:-2], y.shape[-2], memory.shape[-2])
-    arguments.mask("memory_may_attend", memory_may_attend, scores_shape)
+    arguments.mask_between("memory_may_attend", memory_may_attend, y, memory)
     p = parameters
     own = p["w_q"], p["w_k"], p["w_v"], p["w_o"]
     cross = p["cross_q"], p["cross_k"], p["cross_v"], p["cross_o"]

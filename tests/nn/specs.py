@@ -58,7 +58,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
 
 def feed_forward(x, w_1, b_1, w_2, b_2):
     hidden = x @ w_1 + b_1
-    return torch.where(hidden > 0, hidden, 0 * hidden) @ w_2 + b_2
+    return hidden.clamp(min=0) @ w_2 + b_2
 
 
 def sublayers(x, parts, norms, norm_first):
