@@ -10,6 +10,7 @@ Only shapes and kinds of numbers are looked at. So a check never waits for a GPU
 alone reads the numbers themselves, where there are any to read.
 """
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,9 +52,10 @@ def tensors(
     Traceback (most recent call last):
     ValueError: k must have shape (..., m, d_k) with d_k=3, got (4, 5)
     """
+    # torch.compile reads what is not remembered; else this is half the time.
+    parse = _parse if torch.compiler.is_compiling() else _remembered
     leading: tuple[int, ...] = ()
-    for number, argument in enumerate(shapes.split("), ")):
-        name, _, axes = argument.removesuffix(")").partition(" (")
+    for number, (name, axes, has_leading, expected) in enumerate(parse(shapes)):
         if number < len(values):
             value = values[number]
         elif parameters is not None and name in parameters:
@@ -61,33 +63,53 @@ def tensors(
         else:
             raise ValueError(f"parameters must hold {name}, and lacks it")
         _require_floats(name, value, like if isinstance(like, Tensor) else values[0])
-        expected = axes.split(", ")
-        if expected[0] == "...":
-            expected = expected[1:]
-            n_leading = value.ndim - len(expected)
-            own = tuple(value.shape[: max(n_leading, 0)])
+        shape = tuple(value.shape)
+        n_leading = len(shape) - len(expected)
+        if n_leading < 0 or (n_leading and not has_leading):
+            raise _wrong_shape(name, axes, value, {})
+        if has_leading:
+            own = shape[:n_leading]
             together = own if not number else _broadcast(leading, own)
-            if n_leading < 0 or together is None:
-                raise _wrong_shape(name, axes, value, {"...": leading})
-            if not broadcast and number and own != leading:
+            if together is None or (number and not broadcast and own != leading):
                 raise _wrong_shape(name, axes, value, {"...": leading})
             leading = together
-        elif value.ndim != len(expected):
-            raise _wrong_shape(name, axes, value, {})
-        for axis, length in zip(
-            reversed(expected), reversed(value.shape), strict=False
+        for (axis, factor, single), length in zip(
+            expected, shape[n_leading:], strict=True
         ):
-            factor, _, single = axis.rpartition("·")
-            if "+" in axis:
-                sizes[axis] = sum(sizes[each] for each in axis.split("+"))
-            known = sizes.setdefault(
-                single, int(single) if single.isdigit() else length
-            )
-            if length != known * int(factor or 1):
-                raise _wrong_shape(name, axes, value, {single: known})
+            if single not in sizes:
+                sizes[single] = _length(single, length, sizes)
+            if length != factor * sizes[single]:
+                raise _wrong_shape(name, axes, value, {single: sizes[single]})
             if not length and axis.startswith("d_"):  # a mean or √d_k of 0 numbers
                 raise _wrong_shape(name, axes, value, {axis: "1 or more"})
     return leading
+
+
+Axis = tuple[str, int, str]  # as it is written; so many times the length of which
+
+
+def _parse(shapes: str) -> list[tuple[str, str, bool, list[Axis]]]:
+    """Return for each argument its name, its axes, whether ... is one, the others."""
+    parsed = []
+    for argument in shapes.split("), "):
+        name, _, axes = argument.removesuffix(")").partition(" (")
+        expected: list[Axis] = []
+        for axis in axes.split(", "):
+            factor, _, single = axis.rpartition("·")
+            if axis != "...":
+                expected.append((axis, int(factor or 1), single))
+        parsed.append((name, axes, axes.startswith("..."), expected))
+    return parsed
+
+
+_remembered = functools.cache(_parse)
+
+
+def _length(axis: str, length: int, sizes: dict[str, int]) -> int:
+    """Return how long an axis must be: as it is, unless it is a number or a sum."""
+    if axis.isdigit():
+        return int(axis)
+    return sum(sizes[each] for each in axis.split("+")) if "+" in axis else length
 
 
 def _require_floats(name: str, value: Any, like: Tensor) -> None:
@@ -123,6 +145,8 @@ def _wrong_shape(
 
 def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the shape of both together, or None if they do not fit."""
+    if a == b:
+        return a
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     n_more = len(longer) - len(shorter)
     together = [*longer[:n_more]]
@@ -174,10 +198,11 @@ got (3, 1)
         return
     if not isinstance(may_attend, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(may_attend).__name__}")
-    try:
-        require_boolean(may_attend)
-    except TypeError as error:
-        raise TypeError(str(error).replace("may_attend", name, 1)) from None
+    if may_attend.dtype != torch.bool:  # quick, for there is one in each step
+        try:
+            require_boolean(may_attend)
+        except TypeError as error:
+            raise TypeError(str(error).replace("may_attend", name, 1)) from None
     own = tuple(may_attend.shape)
     if (
         not own

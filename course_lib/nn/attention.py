@@ -66,6 +66,10 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """
     arguments.axes("x (..., n, d)", x)
     arguments.heads(x.shape[-1], n_heads, "d")
+    return _split(x, n_heads)
+
+
+def _split(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
@@ -76,6 +80,10 @@ def merge_heads(x: Tensor) -> Tensor:
     tensor([[1, 2, 3, 4]])
     """
     arguments.axes("x (..., n_heads, n, d)", x)
+    return _merge(x)
+
+
+def _merge(x: Tensor) -> Tensor:
     return x.transpose(-3, -2).flatten(-2)
 
 
@@ -150,29 +158,33 @@ class MultiHeadAttention(nn.Module):
         )
         shape = (*leading, x.shape[-2], memory.shape[-2])
         arguments.mask("may_attend", may_attend, shape)
-        q = split_heads(self.query(x), self.n_heads)
-        k, v = self.keys_and_values(memory)
+        q = _split(self.query(x), self.n_heads)
+        k, v = self.keys_and_values(memory, checked=True)
         may_attend = for_all_heads(may_attend)
         dropout = self.dropout if self.training else 0.0
         output, weights = attention(q, k, v, may_attend, dropout=dropout)
-        return self.output(merge_heads(output)), weights
+        return self.output(_merge(output)), weights
 
-    def keys_and_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+    def keys_and_values(
+        self, memory: Tensor, *, checked: bool = False
+    ) -> tuple[Tensor, Tensor]:
         """Compute the keys and values of a memory once, for one or more ``attend``.
 
         memory : (..., m, d_memory), the tokens that will be attended to
+        checked : whether the caller has checked it, as a layer does
 
         Returns the keys and the values, both (..., n_heads, m, d_k).
         """
-        arguments.tensors(
-            "memory (..., m, d_memory)",
-            memory,
-            like=self.key.weight,
-            d_memory=self.key.in_features,
-        )
+        if not checked:
+            arguments.tensors(
+                "memory (..., m, d_memory)",
+                memory,
+                like=self.key.weight,
+                d_memory=self.key.in_features,
+            )
         return (
-            split_heads(self.key(memory), self.n_heads),
-            split_heads(self.value(memory), self.n_heads),
+            _split(self.key(memory), self.n_heads),
+            _split(self.value(memory), self.n_heads),
         )
 
     def attend(
@@ -183,6 +195,7 @@ class MultiHeadAttention(nn.Module):
         may_attend: Tensor | None = None,
         *,
         causal: bool = False,
+        checked: bool = False,
     ) -> Tensor:
         """Let each token attend to keys and values that are there already.
 
@@ -192,6 +205,7 @@ class MultiHeadAttention(nn.Module):
         may_attend : as in ``forward``
         causal : whether token i may attend to tokens 0 … i only, and only where
             may_attend lets it, if that is given too; m = n
+        checked : whether the caller has checked all of these, as a layer does
 
         Returns the output (..., n, d_model) of ``forward`` in evaluation. The weights
         are never made as a whole, nor dropped. A row that may attend to nothing gets
@@ -202,37 +216,45 @@ class MultiHeadAttention(nn.Module):
         Attention with IO-Awareness, algorithm 1; the formula is equation 1 of Vaswani
         et al. (2017), Attention Is All You Need.
         """
-        q = split_heads(self._query_of(x), self.n_heads)
-        leading = arguments.tensors(
-            "x (..., n_heads, n, d_k), keys (..., n_heads, m, d_k), "
-            "values (..., n_heads, m, d_k)",
-            *(q, keys, values),
-        )
-        n, m = x.shape[-2], keys.shape[-2]
-        arguments.mask("may_attend", may_attend, (*leading, n, m))
-        if causal and n != m:
-            raise ValueError(f"causal needs as many keys as tokens, got {m} and {n}")
+        if not checked:
+            self._check(x, keys, values, may_attend, causal)
+        q = _split(self.query(x), self.n_heads)
         if causal and may_attend is not None:
-            may_attend = may_attend & may_attend.new_ones(n, m).tril()
+            n = x.shape[-2]
+            may_attend = may_attend & may_attend.new_ones(n, n).tril()
         output = functional.scaled_dot_product_attention(
             *(q, keys, values),
             attn_mask=for_all_heads(may_attend),
             is_causal=causal and may_attend is None,
         )
-        return self.output(merge_heads(output))
+        return self.output(_merge(output))
 
     def attend_causally(self, x: Tensor) -> Tensor:
         """Let each token of x (..., n, d_model) attend to itself and those before."""
         return self.attend(x, *self.keys_and_values(x), causal=True)
 
-    def _query_of(self, x: Tensor) -> Tensor:
+    def _check(
+        self,
+        x: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        may_attend: Tensor | None,
+        causal: bool,
+    ) -> None:
+        d_model = self.query.in_features
+        like = self.query.weight
+        arguments.tensors("x (..., n, d_model)", x, like=like, d_model=d_model)
         arguments.tensors(
-            "x (..., n, d_model)",
-            x,
-            like=self.query.weight,
-            d_model=self.query.in_features,
+            "keys (..., n_heads, m, d_k), values (..., n_heads, m, d_k)",
+            *(keys, values),
+            like=like,
+            n_heads=self.n_heads,
+            d_k=d_model // self.n_heads,
         )
-        return self.query(x)
+        n, m = x.shape[-2], keys.shape[-2]
+        arguments.mask_between("may_attend", may_attend, x, keys[..., 0, :, :])
+        if causal and n != m:
+            raise ValueError(f"causal needs as many keys as tokens, got {m} and {n}")
 
     @classmethod
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":

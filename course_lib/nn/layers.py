@@ -21,6 +21,11 @@ Sublayer = Callable[[Tensor], Tensor]
 TorchLayer = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 
 
+def add(x: Tensor, output: Tensor) -> Tensor:
+    """Return x + output; in place of the output if no gradient needs it: faster."""
+    return x + output if torch.is_grad_enabled() else output.add_(x)
+
+
 class TransformerLayer(nn.Module):
     """Sublayers one after another, each with a residual connection and a norm."""
 
@@ -95,9 +100,9 @@ class TransformerLayer(nn.Module):
             [*sublayers, self.feed_forward], self.norms, strict=True
         ):
             if self.norm_first:
-                x = x + self.dropout(sublayer(norm(x)))
+                x = add(x, self.dropout(sublayer(norm(x))))
             else:
-                x = norm(x + self.dropout(sublayer(x)))
+                x = norm(add(x, self.dropout(sublayer(x))))
         return x
 
     def _check(self, shapes: str, *values: Tensor) -> tuple[int, ...]:
@@ -163,7 +168,8 @@ class EncoderLayer(TransformerLayer):
         attention = self.self_attention
 
         def attend(y: Tensor) -> Tensor:
-            return attention.attend(y, *attention.keys_and_values(y), may_attend)
+            keys_and_values = attention.keys_and_values(y, checked=True)
+            return attention.attend(y, *keys_and_values, may_attend, checked=True)
 
         return self.apply_sublayers(x, [attend])
 
@@ -209,12 +215,16 @@ class DecoderLayer(TransformerLayer):
         self_attention, cross_attention = self.self_attention, self.cross_attention
 
         def attend_to_target(x: Tensor) -> Tensor:
-            keys_and_values = self_attention.keys_and_values(x)
-            return self_attention.attend(x, *keys_and_values, may_attend, causal=causal)
+            keys_and_values = self_attention.keys_and_values(x, checked=True)
+            return self_attention.attend(
+                x, *keys_and_values, may_attend, causal=causal, checked=True
+            )
 
         def attend_to_memory(x: Tensor) -> Tensor:
-            keys_and_values = cross_attention.keys_and_values(memory)
-            return cross_attention.attend(x, *keys_and_values, memory_may_attend)
+            keys_and_values = cross_attention.keys_and_values(memory, checked=True)
+            return cross_attention.attend(
+                x, *keys_and_values, memory_may_attend, checked=True
+            )
 
         return self.apply_sublayers(y, [attend_to_target, attend_to_memory])
 
@@ -275,19 +285,25 @@ class DecoderLayer(TransformerLayer):
                 f"cache is of a batch {tuple(cache.keys.shape[:-3])}, and y of one "
                 f"{tuple(y.shape[:-2])}: select the cache's rows too"
             )
+        shape = (*y.shape[:-1], cache.memory_keys.shape[-2])  # (..., 1, m)
+        arguments.mask("memory_may_attend", memory_may_attend, shape)
 
         def attend_to_target(x: Tensor) -> Tensor:
             nonlocal cache
-            key, value = self.self_attention.keys_and_values(x)
+            key, value = self.self_attention.keys_and_values(x, checked=True)
             cache = cache._replace(
                 keys=torch.cat([cache.keys, key], dim=-2),
                 values=torch.cat([cache.values, value], dim=-2),
             )
-            return self.self_attention.attend(x, cache.keys, cache.values)
+            return self.self_attention.attend(x, cache.keys, cache.values, checked=True)
 
         def attend_to_memory(x: Tensor) -> Tensor:
             return self.cross_attention.attend(
-                x, cache.memory_keys, cache.memory_values, memory_may_attend
+                x,
+                cache.memory_keys,
+                cache.memory_values,
+                memory_may_attend,
+                checked=True,
             )
 
         y = self.apply_sublayers(y, [attend_to_target, attend_to_memory])

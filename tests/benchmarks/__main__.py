@@ -23,6 +23,7 @@ from tests.benchmarks import (
     bench_check,
     bench_gradebook,
     bench_grading,
+    bench_layers,
     bench_nbgrader,
     bench_nn,
     bench_scale,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Measure] = {
     "term": bench_term.measure,
     "bpe": bench_bpe.measure,
     "nn": bench_nn.measure,
+    "layers": bench_layers.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it
