@@ -5,7 +5,7 @@ scores and takes token id −1 for the last one, all without a word. Here such a
 are refused, by name. An answer to an exercise need not do that: only the course's own
 functions do.
 
-Only shapes and kinds of numbers are looked at. So a check never waits for a GPU, and
+Checks read shapes and kinds of numbers only. So none ever waits for a GPU, and
 ``torch.compile``, ``torch.export`` and ``torch.vmap`` run through it. ``token_ids``
 alone reads the numbers themselves, where there are any to read.
 """
@@ -244,7 +244,7 @@ def token_ids(
 
     n_axes : how many axes it must have; any, if None
     batch : length of the first; any, if None
-    vocab_size : token ids are 0 … vocab_size − 1; not looked at, if None
+    vocab_size : token ids are 0 … vocab_size − 1; not checked, if None
     besides : one more that is allowed
 
     >>> token_ids("targets", torch.tensor([3, -1]), vocab_size=4)
@@ -405,7 +405,7 @@ def pairs(name: str, values: Any, shape: Sequence[int]) -> None:
 
 
 def scores(name: str, values: Any) -> None:
-    """Refuse the scores of tokens, from a function of this name, that rank nothing.
+    """Refuse logits or log-probabilities, of a function of this name, with NaN or +∞.
 
     >>> scores("next_logits", np.array([0.5, np.nan]))
     Traceback (most recent call last):

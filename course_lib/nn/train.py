@@ -137,7 +137,7 @@ def train(
         int | None, typer.Option(min=1, help="Target positions in a batch; 256.")
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option("--rate", help="The greatest learning rate.")
+        float | None, typer.Option("--rate", min=0, help="The greatest learning rate.")
     ] = None,
     warmup_steps: Annotated[
         int | None,
@@ -145,7 +145,9 @@ def train(
     ] = None,
     smoothing: Annotated[
         float | None,
-        typer.Option(help="Share of a target spread over all tokens; 0.1."),
+        typer.Option(
+            min=0, max=1, help="Share of a target spread over all tokens; 0.1."
+        ),
     ] = None,
     d_model: Annotated[
         int | None, typer.Option(min=1, help="Length of a token's vector.")
@@ -153,7 +155,9 @@ def train(
     n_layers: Annotated[
         int | None, typer.Option(min=1, help="Layers of encoder and decoder.")
     ] = None,
-    dropout: Annotated[float | None, typer.Option(help="While training.")] = None,
+    dropout: Annotated[
+        float | None, typer.Option(min=0, max=1, help="While training.")
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Such as cpu or cuda; the GPU if there is one.")
     ] = None,
@@ -206,7 +210,10 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
     system = SYSTEMS[start["system"]]
     config = TrainingConfig(**start["training_config"])
     model_options = {"vocab_size": len(tokenizer)} | start["config"]
-    model = seeded_model(lambda: system.make(model_options, device), config.seed)
+    try:
+        model = seeded_model(lambda: system.make(model_options, device), config.seed)
+    except ValueError as error:
+        raise TrainingError(f"{error}: choose other sizes.") from None
     trainer = Trainer(model, encode_pairs(split.train, tokenizer), config, group)
     if options.resume:
         trainer.load_state_dict(start["training"])

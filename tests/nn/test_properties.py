@@ -201,10 +201,10 @@ def unit(sizes, dtype):
 
     def run(function):
         def inner(a):
-            given = {n: a[n] for n in tensors if n in a}
-            rest = {n: a[n] for n in a if n not in given}
+            named = {n: a[n] for n in tensors if n in a}
+            rest = {n: a[n] for n in a if n not in named}
             name = "p" if function is specs.decoder_step else "parameters"
-            return function(**given, **{name: rest})
+            return function(**named, **{name: rest})
 
         return inner
 
@@ -439,8 +439,8 @@ def test_result_is_right_or_refused(name):
             shape = mask_shape(axes, leading, sizes)
             share = draw(st.sampled_from([None, 0.0, 0.5, 1.0]), label=argument)
             if share is not None:
-                kept = draw(st.integers(0, len(shape) - 1)) if len(shape) > 1 else 0
-                own = [1 if draw(st.booleans()) else each for each in shape[kept:]]
+                first = draw(st.integers(0, len(shape) - 1)) if len(shape) > 1 else 0
+                own = [1 if draw(st.booleans()) else each for each in shape[first:]]
                 masks[argument] = torch.tensor(rng.random(own) < share)
         ours, spec = case.call(sizes, dtype)
         fault = draw(st.sampled_from(FAULTS), label="fault")

@@ -145,6 +145,23 @@ def test_existing_checkpoint_is_not_overwritten(tmp_path, capsys):
     assert path.read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--d-model", "10"), "d_model=10 is not divisible by n_heads=4: choose other"),
+        (("--dropout", "2"), "'--dropout'"),
+        (("--smoothing", "2"), "'--smoothing'"),
+        (("--rate", "-1"), "'--rate'"),
+    ],
+)
+def test_impossible_option_is_one_sentence(tmp_path, capfd, options, words):
+    path = tmp_path / "model.pt"
+    assert main([*SMALL, "--steps", "1", "--output", str(path), *options]) in (1, 2)
+    error = capfd.readouterr().err
+    assert words in error and "Traceback" not in error
+    assert not path.exists()
+
+
 def test_resume_without_checkpoint_names_the_command(tmp_path, capsys):
     path = tmp_path / "model.pt"
     assert main(["--resume", "--output", str(path)]) == 1

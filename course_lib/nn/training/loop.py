@@ -6,6 +6,7 @@ lost. ``course_lib.nn.training.checkpoints`` saves a training in a file.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
+from course_lib.nn import arguments
 from course_lib.nn.training.batches import (
     Example,
     batches_by_length,
@@ -58,6 +60,18 @@ class TrainingConfig:
     weight_decay: float = 0.01
     max_grad_norm: float = 1.0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        arguments.whole(1, steps=self.steps, batch_tokens=self.batch_tokens)
+        arguments.whole(0, warmup_steps=self.warmup_steps)
+        arguments.whole_number("seed", self.seed)
+        arguments.real(0, 1, smoothing=self.smoothing, weight_decay=self.weight_decay)
+        arguments.real(
+            0,
+            math.inf,
+            learning_rate=self.learning_rate,
+            max_grad_norm=self.max_grad_norm,
+        )
 
 
 def learning_rate_at(step: int, config: TrainingConfig) -> float:
