@@ -403,5 +403,5 @@ def _refuse_nan(best: list[float]) -> None:
     """Raise ``ValueError`` if the model gives NaN, which counts as the greatest."""
     if any(math.isnan(each) for each in best):
         raise ValueError(
-            "the model's logits are NaN: nothing can be chosen; are its parameters finite?"
+            "the model's logits are NaN: nothing can be chosen; check its parameters"
         )
