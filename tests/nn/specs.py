@@ -58,7 +58,9 @@ def layer_norm(x, gain, bias, eps=1e-5):
 
 def feed_forward(x, w_1, b_1, w_2, b_2):
     hidden = x @ w_1 + b_1
-    return hidden.clamp(min=0) @ w_2 + b_2
+    # Of 0 the derivative is 0, as in PyTorch; ``clamp`` has 1.
+    hidden = torch.where((hidden > 0) | hidden.isnan(), hidden, 0.0)
+    return hidden @ w_2 + b_2
 
 
 def sublayers(x, parts, norms, norm_first):

@@ -3,8 +3,9 @@
 Shapes (also of length 0), dtypes, layouts in memory, NaN, ∞, masks and rows that may
 attend to nothing are drawn, and in every other example something is wrong with one
 argument. A result, and its gradients, must equal those of ``specs`` in float64; what is
-refused must be so in our own words. ``make test`` tries a few dozen examples, always
-the same; ``NN_EXAMPLES=5000 pytest tests/nn/test_properties.py`` others each time.
+refused must be so in our own words. ``make test`` tries a few dozen examples of each,
+``make test-all`` 400, always the same; ``NN_EXAMPLES=5000 pytest
+tests/nn/test_properties.py`` tries others each time.
 """
 
 import copy
@@ -37,9 +38,8 @@ from course_lib.nn.sequence_to_sequence import (
 )
 from tests.nn import specs
 
-EXAMPLES = int(os.environ.get("NN_EXAMPLES", "40"))
+EXAMPLES, MANY = int(os.environ.get("NN_EXAMPLES", "40")), 400
 some = settings(
-    max_examples=EXAMPLES,
     derandomize="NN_EXAMPLES" not in os.environ,
     deadline=None,
     phases=[Phase.generate],  # to shrink what fails takes minutes; a seed is enough
@@ -404,10 +404,13 @@ def mask_shape(axes, leading, sizes):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_result_is_right_or_refused(name):
+@pytest.mark.parametrize(
+    "examples", [EXAMPLES, pytest.param(MANY, marks=pytest.mark.thorough)]
+)
+def test_result_is_right_or_refused(name, examples):
     case = CASES[name]
 
-    @some
+    @settings(some, max_examples=examples)
     @given(st.data())
     def inner(data):
         draw, sizes = data.draw, data.draw(drawn_sizes(), label="sizes")
