@@ -257,3 +257,24 @@ def test_solution_marks_enclose_the_body_not_the_contract(tmp_path, name):
     namespace = {"np": None, "functools": None}
     exec("import numpy as np\n" + marked, namespace)
     assert callable(namespace[called])
+
+
+def test_solution_leaves_out_checks_of_arguments(tmp_path):
+    text = '''\
+from course_lib.nn import arguments
+
+def double(x):
+    """Return twice a number."""
+    arguments.real(
+        0, 1, x=x
+    )
+    for _ in range(1):
+        arguments.whole(0, x=x)
+        twice = 2 * x
+    return twice
+'''
+    exercise = exercise_from(tmp_path, text, "double")
+    assert fault(exercise, set()) is None
+    _, body = solution(exercise).split(f"{BEGIN}\n")
+    rows = ["    for _ in range(1):", "        twice = 2 * x", "    return twice", END]
+    assert body.splitlines() == rows
