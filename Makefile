@@ -7,7 +7,8 @@ LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 DOLOS := autograder/similarity/dolos
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
-.PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox similar
+.PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox similar \
+    similar-if-possible
 .DEFAULT_GOAL := help
 
 help:
@@ -53,9 +54,7 @@ BESIDE := $(PYTEST) --numprocesses=3 --doctest-modules --nbval \
     tests course_lib autograder $(LESSONS)
 ALONE := $(PYTEST) --numprocesses=2 tests
 
-test: ready browser sandbox data
-	@command -v npm >/dev/null || exit 0; $(MAKE) --no-print-directory --silent similar \
-	  || echo "Dolos cannot be installed: the tests of autograder similar are left out."
+test: ready browser sandbox data similar-if-possible
 	@echo "Checking the style (ruff) …"
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -68,7 +67,7 @@ test: ready browser sandbox data
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "alone and not thorough$(LEFT_OUT)"
 
-test-all: ready browser sandbox data
+test-all: ready browser sandbox data similar-if-possible
 	@echo "Running the thorough tests and the notebooks that train (pytest) …"
 	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
@@ -88,6 +87,11 @@ $(DOLOS)/node_modules/.package-lock.json: $(DOLOS)/package-lock.json
 	  "install it (https://nodejs.org), and call again." >&2; exit 1; }
 	@npm ci --prefix $(DOLOS) --ignore-scripts --no-audit --no-fund --loglevel=error
 	@echo "Ready: autograder similar."
+
+# Without Node.js or a network the tests of `autograder similar` are left out.
+similar-if-possible:
+	@test -z "$$(command -v npm)" || $(MAKE) --no-print-directory --silent similar \
+	  || echo "Dolos cannot be installed: tests of autograder similar are left out."
 
 # The stamp in .venv says what was installed, so that this is quick the second time.
 # PYTHON=... names the Python to use; otherwise the tested version comes first.

@@ -178,6 +178,7 @@ def term(monkeypatch):
 @pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
+@pytest.mark.skipif(not shutil.which("npm"), reason="needs Node.js with npm")
 def test_page_can_be_followed_from_top_to_bottom(term):
     for language, text in blocks():
         if language == "python":
