@@ -6,11 +6,14 @@ in ``course_lib.masks``, several heads in ``course_lib.heads``.
 
 import numpy as np
 
+from course_lib import arguments
+
 
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     """Turn scores into weights between 0 and 1 that sum to 1 along one axis.
 
-    x : (...), scores, of any size; integers are allowed
+    x : (...), scores, of any size; whole numbers of any kind are allowed, small ones
+        (int8, uint8, …) too
     axis : the axis along which the weights sum to 1
 
     Returns the weights, floats in the shape of x. Scores of any finite size give
@@ -21,6 +24,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
+    x = arguments.floats("x (...)", x, axis=axis)  # uint8 would wrap: 1 − 2 is 255
     shifted = x - np.max(x, axis=axis, keepdims=True)
     exponentials = np.exp(shifted)
     return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
@@ -39,6 +43,7 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
+    p = arguments.floats("p (..., n)", p)
     diagonal = p[..., np.newaxis] * np.eye(p.shape[-1], dtype=p.dtype)
     return diagonal - p[..., :, np.newaxis] * p[..., np.newaxis, :]
 
@@ -50,8 +55,9 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k : (..., m, d_k), one key per row
 
     Returns the scores (..., n, m): row i holds the dot products of query i with all
-    keys, divided by the square root of d_k. Whole numbers are allowed, the result holds
-    floats, and q and k stay as they are.
+    keys, divided by the square root of d_k. Whole numbers of any kind are allowed,
+    small ones (int8, uint8, …) too, the result holds floats, and q and k stay as they
+    are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
 
     >>> q = np.array([[1.0, 1.0, 1.0, 1.0]])
@@ -59,6 +65,7 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     >>> scaled_scores(q, k)
     array([[1., 4.]])
     """
+    q, k = arguments.floats("q (..., n, d_k), k (..., m, d_k)", q, k)
     d_k = q.shape[-1]
     return q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
 
@@ -85,6 +92,9 @@ def attention(
     >>> output, weights
     (array([[15.,  0.,  3.]]), array([[0.5, 0.5]]))
     """
+    q, k, v = arguments.floats(
+        "q (..., n, d_k), k (..., m, d_k), v (..., m, d_v)", q, k, v
+    )
     weights = softmax(scaled_scores(q, k), axis=-1)  # (..., n, m)
     return weights @ v, weights  # (..., n, d_v), (..., n, m)
 
@@ -110,6 +120,7 @@ def attention_step_by_step(
     >>> steps["weights"], steps["output"]
     (array([0.5, 0.5]), array([0.5, 0.5]))
     """
+    q1, k, v = arguments.floats("q1 (d_k), k (m, d_k), v (m, d_v)", q1, k, v)
     scores = k @ q1  # (m,)
     scaled = scores / q1.shape[-1] ** 0.5  # (m,)
     weights = softmax(scaled)  # (m,)
@@ -139,6 +150,7 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     >>> similarity_attention(np.array([[0.0, 0.0]]), np.array([[2.0, 4.0], [4.0, 0.0]]))
     array([[3., 2.]])
     """
+    x, y = arguments.floats("x (..., n, d), y (..., m, d)", x, y)
     weights = softmax(x @ np.swapaxes(y, -1, -2), axis=-1)  # (..., n, m)
     return weights @ y  # (..., n, d)
 
@@ -163,6 +175,11 @@ def additive_scores(
     >>> additive_scores(q, k, np.ones((1, 3)), np.ones((2, 3)), np.array([1., 2., 3.]))
     array([[0., 6.]])
     """
+    q, k, w_q, w_k, v = arguments.floats(
+        "q (..., n, d_q), k (..., m, d_k), w_q (d_q, d_hidden), w_k (d_k, d_hidden), "
+        "v (d_hidden)",
+        *(q, k, w_q, w_k, v),
+    )
     projected_q = (q @ w_q)[..., :, np.newaxis, :]  # (..., n, 1, d_hidden)
     projected_k = (k @ w_k)[..., np.newaxis, :, :]  # (..., 1, m, d_hidden)
     return np.tanh(projected_q + projected_k) @ v  # (..., n, m)
@@ -184,4 +201,7 @@ def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     >>> bilinear_scores(q, k, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
     array([[24., 12.]])
     """
+    q, k, w = arguments.floats(
+        "q (..., n, d_q), k (..., m, d_k), w (d_q, d_k)", q, k, w
+    )
     return q @ w @ np.swapaxes(k, -1, -2)  # (..., n, m)

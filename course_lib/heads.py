@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from course_lib import arguments
 from course_lib.attention import scaled_scores, softmax
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
            [[3, 4],
             [7, 8]]])
     """
+    x = arguments.arrays("x (..., n, d_model)", x, n_heads=n_heads)
     *leading, n, d_model = x.shape
     if d_model % n_heads:
         raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
@@ -52,6 +54,7 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     array([[1, 2, 3, 4],
            [5, 6, 7, 8]])
     """
+    x = arguments.arrays("x (..., n_heads, n, d)", x)
     *leading, n_heads, n, d = x.shape
     parts = np.swapaxes(x, -2, -3)  # (..., n, n_heads, d)
     return parts.reshape(*leading, n, n_heads * d)
@@ -94,6 +97,13 @@ def multi_head_attention(
     (array([[1., 2.],
            [1., 2.]]), (2, 2, 2))
     """
+    x, memory, w_q, w_k, w_v, w_o, may_attend = arguments.floats(
+        "x (..., n, d_model), memory (..., m, d_memory), w_q (d_model, n_heads·d_k), "
+        "w_k (d_memory, n_heads·d_k), w_v (d_memory, n_heads·d_v), "
+        "w_o (n_heads·d_v, d_out), may_attend (..., n, m) boolean",
+        *(x, memory, w_q, w_k, w_v, w_o, may_attend),
+        n_heads=n_heads,
+    )
     q, k = split_heads(x @ w_q, n_heads), split_heads(memory @ w_k, n_heads)
     v = split_heads(memory @ w_v, n_heads)
     scores = scaled_scores(q, k)  # (..., n_heads, n, m)
@@ -117,6 +127,7 @@ def count_parameters(d_model: int, n_heads: int, bias: bool) -> int:
     >>> count_parameters(4, 2, bias=False), count_parameters(4, 2, bias=True)
     (64, 80)
     """
+    d_model, n_heads = arguments.whole("d_model ≥ 1, n_heads ≥ 1", d_model, n_heads)
     if d_model % n_heads:
         raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     d_k = d_model // n_heads
@@ -147,6 +158,8 @@ def load_torch_parameters(
     ... )["w_k"]
     array([[2.]], dtype=float32)
     """
+    weights, biases = "in_proj_weight out_proj.weight", "in_proj_bias out_proj.bias"
+    arguments.names("state_dict", state_dict, weights, biases)  # kdim gives others
     arrays = {name: part.detach().cpu().numpy() for name, part in state_dict.items()}
     parameters = {}
     stacked = arrays["in_proj_weight"]

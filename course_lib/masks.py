@@ -4,28 +4,11 @@ A mask is boolean and called ``may_attend``: True = may attend.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-
-def require_boolean(may_attend: Any) -> None:
-    """Raise ``TypeError`` for a mask, NumPy's or PyTorch's, that is not boolean.
-
-    Such a mask would give wrong numbers silently: PyTorch adds floats to the scores,
-    and ``~1`` is −2, which counts as True.
-
-    >>> require_boolean(np.zeros((1, 2)))
-    Traceback (most recent call last):
-    TypeError: may_attend must be boolean, got float64: True means "may attend"; \
-convert an additive mask with convert_mask
-    """
-    dtype = str(may_attend.dtype).removeprefix("torch.")
-    if dtype != "bool":
-        raise TypeError(
-            f'may_attend must be boolean, got {dtype}: True means "may attend"; '
-            "convert an additive mask with convert_mask"
-        )
+from course_lib import arguments
+from course_lib.arguments import require_boolean as require_boolean  # for nn, figures
 
 
 def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
@@ -46,6 +29,7 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     >>> causal_mask(1, offset=2)
     array([[ True,  True,  True]])
     """
+    n, m, offset = arguments.whole("n ≥ 0, m ≥ 0 or None, offset", n, m, offset)
     if m is None:
         m = n + offset
     return np.arange(m) <= np.arange(n)[:, np.newaxis] + offset  # (n, m)
@@ -68,7 +52,9 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     <BLANKLINE>
            [[False, False, False]]])
     """
-    ends = np.asarray(lengths)[..., np.newaxis, np.newaxis]  # (..., 1, 1)
+    m = arguments.whole("m ≥ 0", m)
+    ends = arguments.numbers("lengths (...) whole", lengths, between=(0, m))
+    ends = ends[..., np.newaxis, np.newaxis]  # (..., 1, 1)
     return np.arange(m) < ends  # (..., 1, m)
 
 
@@ -88,7 +74,7 @@ def combine_masks(*masks: np.ndarray) -> np.ndarray:
            [False,  True]])
     """
     may_attend = np.array(True)
-    for mask in masks:
+    for mask in arguments.masks("masks", masks):
         may_attend = may_attend & mask
     return may_attend  # (..., n, m)
 
@@ -113,6 +99,9 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
     >>> masked_softmax(np.array([[5.0, 9.0]]), np.array([[False, False]]))
     array([[0., 0.]])
     """
+    scores, may_attend = arguments.floats(
+        "scores (..., n, m), may_attend (..., n, m) boolean", scores, may_attend
+    )
     allowed = np.where(may_attend, scores, -np.inf)
     largest = allowed.max(axis=-1, keepdims=True)
     powers = np.exp(allowed - np.where(np.isfinite(largest), largest, 0.0))
@@ -133,7 +122,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
 
     Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
     kind) for "additive". may_attend stays as it is. Raises ``ValueError`` for any other
-    convention.
+    convention. Back from an additive mask leads ``mask == 0``.
     Source: PyTorch's documentation of both; Vaswani et al. (2017), section 3.2.3.
 
     >>> may_attend = np.array([[True, False]])
@@ -142,6 +131,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
     >>> convert_mask(may_attend, "additive")
     array([[  0., -inf]])
     """
+    may_attend = arguments.arrays("may_attend (...) boolean", may_attend)
     if to == "scaled_dot_product_attention":
         return may_attend.copy()  # of the same kind as ours
     if to == "MultiheadAttention":
@@ -172,6 +162,9 @@ def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     >>> leak(lambda x: x + x.sum(), x, 0)
     13.0
     """
+    x, t = arguments.numbers("x (n, d)", x), arguments.whole("t ≥ 0", t)
+    if t >= len(x):
+        raise ValueError(f"t={t} is beyond the last row of x, {len(x) - 1}")
     # In the dtype of x: rounding it otherwise would be taken for a leak.
     changed = np.concatenate([x[: t + 1], 1 - 2 * x[t + 1 :]])  # (n, d)
     past = f(changed)[: t + 1] - f(x)[: t + 1]

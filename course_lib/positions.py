@@ -5,6 +5,8 @@ Nothing here is learned; learned positions are in ``course_lib.nn.transformer``.
 
 import numpy as np
 
+from course_lib import arguments
+
 
 def sinusoidal_encoding(n: int, d_model: int, base: float = 10000.0) -> np.ndarray:
     """Compute a vector of sines and cosines for each position.
@@ -22,6 +24,8 @@ def sinusoidal_encoding(n: int, d_model: int, base: float = 10000.0) -> np.ndarr
     array([[0.    , 1.    , 0.    ],
            [0.8415, 0.5403, 0.0022]])
     """
+    n, d_model = arguments.whole("n ≥ 0, d_model ≥ 1", n, d_model)
+    base = arguments.positive("base", base)
     even = np.arange(0, d_model, 2)  # 2i
     angles = np.arange(n)[:, np.newaxis] * base ** (-even / d_model)
     encoding = np.zeros((n, d_model))
@@ -47,6 +51,8 @@ def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
     array([[ 0.5403, -0.8415],
            [ 0.8415,  0.5403]])
     """
+    k, d_model = arguments.whole("k, d_model ≥ 1", k, d_model)
+    base = arguments.positive("base", base)
     if d_model % 2:
         raise ValueError(f"d_model={d_model} is odd: a sine without its cosine is left")
     matrix = np.zeros((d_model, d_model))
@@ -74,6 +80,9 @@ def add_positions(x: np.ndarray, encoding: np.ndarray) -> np.ndarray:
     >>> add_positions(np.array([[1.0, 1.0]]), np.array([[0.0, 1.0], [0.8, 0.5]]))
     array([[1., 2.]])
     """
+    x, encoding = arguments.floats(
+        "x (..., n, d_model), encoding (n_positions, d_model)", x, encoding
+    )
     n, n_positions = x.shape[-2], len(encoding)
     if n > n_positions:
         raise ValueError(
@@ -103,12 +112,14 @@ def rotary(
     array([[1.    , 0.    ],
            [0.5403, 0.8415]])
     """
-    d_k = x.shape[-1]
+    x, steps = arguments.floats("x (..., n, d_k), positions (n) whole", x, positions)
+    base, d_k = arguments.positive("base", base), x.shape[-1]
     if d_k % 2:
         raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
     frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
-    angles = np.asarray(positions)[:, np.newaxis] * frequencies  # (n, d_k / 2)
-    sine, cosine = np.sin(angles), np.cos(angles)
+    angles = steps[:, np.newaxis] * frequencies  # (n, d_k / 2), float64
+    # A float32 has too few digits for the angles of far positions, but not for these.
+    sine, cosine = (part.astype(x.dtype) for part in (np.sin(angles), np.cos(angles)))
     first, second = x[..., 0::2], x[..., 1::2]
     rotated = [first * cosine - second * sine, first * sine + second * cosine]
     return np.stack(rotated, axis=-1).reshape(x.shape)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from course_lib import arguments
 from course_lib.attention import attention
 
 
@@ -30,6 +31,11 @@ def project(
     >>> project(x, w_q, w_k, np.array([[1.0, 0.0], [1.0, 1.0]]))
     (array([[3.]]), array([[10.]]), array([[3., 2.]]))
     """
+    x, w_q, w_k, w_v = arguments.floats(
+        "x (..., n, d_model), w_q (d_model, d_k), w_k (d_model, d_k), "
+        "w_v (d_model, d_v)",
+        *(x, w_q, w_k, w_v),
+    )
     return x @ w_q, x @ w_k, x @ w_v
 
 
@@ -89,6 +95,11 @@ def cross_attention(
     >>> cross_attention(np.ones((1, 2)), memory, w_q, np.ones((3, 4)), w_v)
     (array([[4.]]), array([[0.5, 0.5]]))
     """
+    x, memory, w_q, w_k, w_v = arguments.floats(
+        "x (..., n, d_model), memory (..., m, d_memory), w_q (d_model, d_k), "
+        "w_k (d_memory, d_k), w_v (d_memory, d_v)",
+        *(x, memory, w_q, w_k, w_v),
+    )
     return attention(x @ w_q, memory @ w_k, memory @ w_v)  # (..., n, d_v), (..., n, m)
 
 
@@ -111,7 +122,12 @@ def equivariance_gap(
     >>> equivariance_gap(lambda x: x.cumsum(axis=0), np.array([[1.0], [3.0]]), [1, 0])
     3.0
     """
-    permuted = np.asarray(x)[permutation]
+    x, permutation = arguments.numbers(
+        "x (rows, d), permutation (rows) whole", x, permutation
+    )
+    if sorted(permutation) != list(range(len(x))):
+        raise ValueError(f"permutation must hold each of 0 … {len(x) - 1} once")
+    permuted = x[permutation]
     gap = f(permuted) - f(x)[permutation]  # (n, d)
     return float(np.abs(gap).max())
 
@@ -147,6 +163,11 @@ def self_attention_gradients(
     (array([[0.5],
            [0.5]]), array([[2.]]))
     """
+    x, w_q, w_k, w_v, grad_output = arguments.floats(
+        "x (n, d_model), w_q (d_model, d_k), w_k (d_model, d_k), w_v (d_model, d_v), "
+        "grad_output (n, d_v)",
+        *(x, w_q, w_k, w_v, grad_output),
+    )
     q, k, v = project(x, w_q, w_k, w_v)
     _, weights = attention(q, k, v)
     grad_v = weights.T @ grad_output  # (n, d_v)

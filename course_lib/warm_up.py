@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from course_lib import arguments
+
 
 def softmax_by_hand(x: list[float]) -> list[float]:
     """Turn a short list of scores into positive shares that sum to 1.
@@ -17,6 +19,7 @@ def softmax_by_hand(x: list[float]) -> list[float]:
     >>> softmax_by_hand([0.0, 0.0, 0.0, 0.0])
     [0.25, 0.25, 0.25, 0.25]
     """
+    x = arguments.floats("x (n)", x, between=(-50, 50))
     powers = [math.exp(score) for score in x]
     total = sum(powers)
     return [power / total for power in powers]
@@ -34,6 +37,7 @@ def normalise_rows(x: np.ndarray) -> np.ndarray:
     array([[0.125, 0.375, 0.5  ],
            [0.5  , 0.5  , 0.   ]])
     """
+    x = arguments.floats("x (..., n, m)", x, between=(0, np.inf))
     return x / x.sum(axis=-1, keepdims=True)  # (..., n, m) / (..., n, 1)
 
 
@@ -51,4 +55,5 @@ def pairwise_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     array([[[11.,  2.],
             [21.,  2.]]])
     """
+    a, b = arguments.numbers("a (n, d), b (m, d)", a, b)
     return a[:, np.newaxis, :] + b[np.newaxis, :, :]  # (n, 1, d) + (1, m, d)

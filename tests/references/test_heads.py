@@ -208,6 +208,7 @@ def test_n_heads_must_divide_d_model():
     with pytest.raises(ValueError, match=message):
         count_parameters(10, 3, bias=True)
     w = normal(10, 10)
+    message = r"^w_q must have shape \(d_model, n_heads·d_k\), got \(10, 10\): 10 is"
     with pytest.raises(ValueError, match=message):
         multi_head_attention(normal(5, 10), normal(7, 10), w, w, w, w, 3)
 

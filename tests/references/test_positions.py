@@ -134,8 +134,9 @@ def test_rotary_matches_complex_multiplication(leading, dtype):
     theirs = hands * torch.polar(torch.ones_like(angles), angles)
     theirs = torch.view_as_real(theirs).flatten(-2).numpy()
     mine = rotary(x, positions)
-    assert mine.shape == x.shape and mine.dtype == np.float64
-    within(mine, theirs, 1e-12)
+    assert mine.shape == x.shape and mine.dtype == dtype
+    # Angles are computed in float64; the rest is two products and a sum in the dtype.
+    within(mine, theirs, 1e-12 if dtype == np.float64 else 1e-6)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
