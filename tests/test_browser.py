@@ -13,7 +13,7 @@ WRONG = """def softmax(x, axis=-1):
     exponentials = np.exp(x)
     return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
 RIGHT = """def softmax(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    exponentials = np.exp(1.0 * x - x.max(axis=axis, keepdims=True))
     return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
 
 pytestmark = [

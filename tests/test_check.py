@@ -27,7 +27,7 @@ from tests.checking.test_judging import double, judged, tiny
 from tests.messages.test_messages import about, tiny_weight
 
 RIGHT = """def scaled_scores(q, k):
-    return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+    return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
 """
 WRONG = RIGHT.replace(" ** 0.5", "")
 CRASH = """import numpy as np
@@ -46,7 +46,7 @@ def scaled_scores(q, k):
     print("on stderr", file=sys.stderr)
     warnings.warn("a warning of the learner's own")
     np.log(np.zeros(1))
-    return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+    return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
 """
 HEAD = "from autograder import check"
 VISIBLE = sum(case.visible for case in load("scaled_scores").cases)
@@ -219,7 +219,7 @@ def graded():
         "stub": "def scaled_scores(q, k):\n    raise NotImplementedError()",
         "stub checked": "check(scaled_scores)",
         "partly right": "def scaled_scores(q, k):\n"
-        "    scores = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n"
+        "    scores = 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n"
         "    return scores if q.ndim == 2 else None",
         "partly right checked": "check(scaled_scores)",
         "course's": "from course_lib.attention import scaled_scores",
@@ -284,7 +284,7 @@ def test_validate_shows_the_report_in_the_traceback():
 
 
 def scaled_scores(q, k):
-    return q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+    return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
 
 
 class Scores:

@@ -2,7 +2,8 @@
 
 A misconception matches if its whole results (values, exceptions, changed arguments)
 equal the learner's on every call. Several matches, or none, give no diagnosis: a wrong
-one is worse than none.
+one is worse than none. Calls with small whole numbers (uint8, …) may be left out: there
+the same mistake wraps around in one spelling and not in the other.
 """
 
 from collections.abc import Sequence
@@ -11,11 +12,15 @@ from autograder.checking.call import Call, CallResult, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
 from autograder.checking.student import least_precise
+from autograder.checking.values import is_array, leaves
 
 
 def diagnose(exercise: Exercise, calls: Sequence[Call]) -> Misconception | None:
     """Return the one misconception that explains all calls, or None."""
     explanations = matches(exercise, calls)
+    if not explanations:
+        wide = [call for call in calls if not has_small_whole_numbers(call)]
+        explanations = matches(exercise, wide) if len(wide) < len(calls) else []
     return explanations[0] if len(explanations) == 1 else None
 
 
@@ -27,6 +32,14 @@ def matches(exercise: Exercise, calls: Sequence[Call]) -> list[Misconception]:
         for each in exercise.misconceptions
         if _explains(calls, each.function, right)
     ]
+
+
+def has_small_whole_numbers(call: Call) -> bool:
+    """Decide whether an input's numbers may wrap around, or become half floats."""
+    return any(
+        is_array(leaf) and leaf.dtype.kind in "iu" and leaf.dtype.itemsize < 8
+        for _, leaf in leaves([call.arguments, call.keywords])
+    )
 
 
 def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.checking.call import Call, Raised, Runner
-from autograder.checking.diagnosis import diagnose
+from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.exercise import Case, Exercise
 from autograder.checking.result import CaseStatus, CaseVerdict, ExerciseResult
 from autograder.checking.student import ClaimFailure, StudentFunction
@@ -163,8 +163,11 @@ def _diagnosed(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:
-    difference = verdict.failure.difference if verdict.failure else None
-    return difference is not None and difference.kind == "precision"
+    failure = verdict.failure
+    if failure is None or failure.difference is None:
+        return False
+    small = failure.call is not None and has_small_whole_numbers(failure.call)
+    return failure.difference.kind == "precision" and not small
 
 
 def _same_calls(result: ExerciseResult, helped: ExerciseResult) -> bool:

@@ -35,7 +35,7 @@ import warnings
 def softmax(x, axis=-1):
     warnings.warn("still trying things out")
     first_try = np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
-    safe = np.exp(x - x.max(axis=axis, keepdims=True))
+    safe = np.exp(1.0 * x - x.max(axis=axis, keepdims=True))
     safe = safe / safe.sum(axis=axis, keepdims=True)
     return np.where(np.isfinite(first_try), first_try, safe)
 """
@@ -44,7 +44,7 @@ def softmax(x, axis=-1):
 HELPER = '''\
 def all_dot_products(rows, other_rows):
     """My own helper: every row with every other row."""
-    return np.einsum("...ic,...jc->...ij", rows, other_rows)
+    return np.einsum("...ic,...jc->...ij", 1.0 * rows, other_rows)
 '''
 SCORES_WITH_HELPER = """\
 def scaled_scores(q, k):

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder import Exercise
 from course_lib.attention import attention, scaled_scores, softmax
-from course_lib.self_attention import cross_attention, project
+from course_lib.self_attention import cross_attention
 
 exercise = Exercise(
     cross_attention,
@@ -174,8 +174,8 @@ def memory_unused(x, memory, w_q, w_k, w_v):
     why="project has been written for one sequence, and two calls of it are at hand.",
 )
 def both_sequences_projected_by_all(x, memory, w_q, w_k, w_v):
-    q, _, _ = project(x, w_q, w_k, w_v)
-    _, k, v = project(memory, w_q, w_k, w_v)
+    q, _, _ = x @ w_q, x @ w_k, x @ w_v
+    _, k, v = memory @ w_q, memory @ w_k, memory @ w_v
     return attention(q, k, v)
 
 

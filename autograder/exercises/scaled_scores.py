@@ -38,11 +38,14 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Each score is a dot product over the square root of d_k, for whole numbers too"
+    "Each score is a dot product over √d_k, for whole numbers too, also for small ones"
 )
 def divided_by_root_of_d_k(student, rng):
     student.agrees(rng.normal(size=(5, 9)), rng.normal(size=(7, 9)))
     student.agrees(np.array([[1, 2, 0], [3, 0, -1]]), np.array([[4, 1, 5]]))
+    # No int8 holds 100 · 100: it wraps around.
+    q, k = [[100, 100, 3], [5, -90, 0]], [[100, 99, 98]]
+    student.agrees(np.array(q, dtype=np.int8), np.array(k, dtype=np.int8))
 
 
 @exercise.case("A batch of sequences is scored sequence by sequence")
@@ -230,6 +233,16 @@ def cut_to_whole_numbers(q, k):
     scores = np.zeros((*q.shape[:-1], k.shape[-2]), dtype=q.dtype)
     scores[...] = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     return scores
+
+
+@exercise.misconception(
+    "Your scores are right for floats; for small whole numbers (int8, uint8) the "
+    "products do not fit into their type, and wrap around.",
+    "What is 100 · 2 in int8, whose numbers go from −128 to 127?",
+    why="`@` needs no other type for floats and for int64, and nothing warns.",
+)
+def small_numbers_wrap(q, k):
+    return q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
 
 
 @exercise.misconception(

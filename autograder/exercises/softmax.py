@@ -97,10 +97,13 @@ def small_and_huge_rows(student, rng):
     student.expect(student(x), np.array([pair, pair, pair, [0.0, 1.0]]))
 
 
-@exercise.case("Whole numbers as scores give fractions as weights")
+@exercise.case("Whole numbers as scores, small ones too, give fractions as weights")
 def whole_numbers(student, rng):
     x = np.array([[2, 0, 1], [-3, 4, 4]])
     student.agrees(x)
+    # No int8 holds −100 − 100, and no uint8 holds 0 − 255: both wrap around.
+    student.agrees(np.array([[-100, 100, 99]], dtype=np.int8))
+    student.agrees(np.array([[0, 255, 254]], dtype=np.uint8))
 
 
 @exercise.case("A score on its own gets the weight 1", visible=False, pays_alone=False)
@@ -386,6 +389,17 @@ def room_like_x(x, axis=-1):
     exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
     weights[...] = exponentials / exponentials.sum(axis=axis, keepdims=True)
     return weights
+
+
+@exercise.misconception(
+    "Your weights are right for floats; for small whole numbers (int8, uint8) the "
+    "differences do not fit into their type, and wrap around.",
+    "What is 1 − 2 in uint8, whose numbers go from 0 to 255?",
+    why="x - x.max() needs no other type for floats and for int64, and nothing warns.",
+)
+def small_numbers_wrap(x, axis=-1):
+    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
 
 
 @exercise.misconception(

@@ -585,12 +585,12 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 sizes = ((4, 5), (5, 3), (5, 3), (5, 2), (4, 2))
-*arguments, grad_output = (rng.normal(size=size) for size in sizes)
-by_hand = self_attention_gradients(*arguments, grad_output)
+*inputs, grad_output = (rng.normal(size=size) for size in sizes)
+by_hand = self_attention_gradients(*inputs, grad_output)
 tried = numerical_gradients(
-    lambda *a: float((self_attention(*a)[0] * grad_output).sum()), arguments
+    lambda *a: float((self_attention(*a)[0] * grad_output).sum()), inputs
 )
-tensors = [torch.tensor(array, requires_grad=True) for array in arguments]
+tensors = [torch.tensor(array, requires_grad=True) for array in inputs]
 q, k, v = (tensors[0] @ matrix for matrix in tensors[1:])
 loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(grad_output)).sum()
 loss.backward()

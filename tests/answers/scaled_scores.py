@@ -9,7 +9,7 @@ answers = Answers("scaled_scores")
 
 @answers.correct
 def einsum(q, k):
-    return np.einsum("...ic,...jc->...ij", q, k) / np.sqrt(q.shape[-1])
+    return np.einsum("...ic,...jc->...ij", q / 1, k / 1) / np.sqrt(q.shape[-1])
 
 
 @answers.correct
@@ -19,12 +19,13 @@ def scaled_first(q, k):
 
 @answers.correct
 def broadcast_and_sum(q, k):
-    products = q[..., :, None, :] * k[..., None, :, :]
+    products = 1.0 * q[..., :, None, :] * k[..., None, :, :]
     return products.sum(axis=-1) * q.shape[-1] ** -0.5
 
 
 @answers.correct
 def loops_over_pairs(q, k):
+    q, k = q.astype(float), k.astype(float)
     flat_q, flat_k = q.reshape(-1, *q.shape[-2:]), k.reshape(-1, *k.shape[-2:])
     scores = [
         [[float(np.dot(row, key)) / len(row) ** 0.5 for key in keys] for row in rows]
@@ -43,13 +44,18 @@ class Scores:
         self.power = power
 
     def __call__(self, q, k):
-        return np.matmul(q, np.moveaxis(k, -1, -2)) * q.shape[-1] ** self.power
+        return np.matmul(q * 1.0, np.moveaxis(k, -1, -2)) * q.shape[-1] ** self.power
 
 
 answers.right["callable_object"] = Scores(-0.5)
 answers.right["partial"] = functools.partial(
     lambda power, q, k: einsum(q, k) * q.shape[-1] ** (power + 0.5), -0.5
 )
+
+
+@answers.also("small_numbers_wrap")
+def einsum_in_the_type_of_the_inputs(q, k):
+    return np.einsum("...ic,...jc->...ij", q, k) / np.sqrt(q.shape[-1])
 
 
 @answers.also("no_scale")

@@ -11,12 +11,13 @@ answers = Answers("softmax")
 
 @answers.correct
 def logarithm_of_the_sum(x, axis=-1):
+    x = 1.0 * x
     return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
 
 
 @answers.correct
 def one_over_sum_of_ratios(x, axis=-1):
-    last = np.moveaxis(x, axis, -1)
+    last = np.moveaxis(x / 1, axis, -1)
     ratios = np.exp(last[..., None, :] - last[..., :, None])  # inf gives the weight 0
     return np.moveaxis(1 / ratios.sum(-1), -1, axis)
 
@@ -44,7 +45,7 @@ def online(x, axis=-1):
 
 @answers.correct
 def einsum(x, axis=-1):
-    last = np.moveaxis(x, axis, 0)
+    last = np.moveaxis(np.asarray(x, dtype=np.result_type(x, 1.0)), axis, 0)
     powers = np.exp(last - last.max(axis=0))
     shares = np.einsum("i...,...->i...", powers, 1 / np.einsum("i...->...", powers))
     return np.asfortranarray(np.moveaxis(shares, 0, axis))
@@ -238,6 +239,12 @@ def shares_of_the_scores(x, axis=-1):
 @answers.also("room_like_x")
 def cast_back(x, axis=-1):
     return logarithm_of_the_sum(x, axis).astype(x.dtype)
+
+
+@answers.also("small_numbers_wrap")
+def differences_in_their_own_type(x, axis=-1):
+    powers = np.exp(np.subtract(x, np.expand_dims(np.amax(x, axis), axis)))
+    return np.divide(powers, np.add.reduce(powers, axis, keepdims=True))
 
 
 @answers.also("shifted_in_place")

@@ -108,7 +108,7 @@ def every_answer_by_itself(submission: Submission) -> None:
         typed("""
             def attention(q, k, v):
                 def softmax(x):
-                    powers = np.exp(x - x.max(-1, keepdims=True))
+                    powers = np.exp(1.0 * x - x.max(-1, keepdims=True))
                     return powers / powers.sum(-1, keepdims=True)
 
                 attention = softmax(q @ np.swapaxes(k, -1, -2) / k.shape[-1] ** 0.5)

@@ -88,7 +88,7 @@ def recursion(submission: Submission) -> None:
                     middle = len(parts) // 2
                     return total(parts[:middle]) + total(parts[middle:])
 
-                powers = np.exp(x - x.max(axis, keepdims=True))
+                powers = np.exp(1.0 * x - x.max(axis, keepdims=True))
                 sums = total(np.moveaxis(powers, axis, 0))
                 return powers / np.expand_dims(sums, axis)
         """),
@@ -111,7 +111,7 @@ def fancy_type_hints(submission: Submission) -> None:
 
 
             def softmax(x: Scores, axis: Annotated[int, "last"] = -1) -> NotDefined[F]:
-                powers: npt.NDArray[F] = np.exp(x - x.max(axis, keepdims=True))
+                powers: npt.NDArray[F] = np.exp(1.0 * x - x.max(axis, keepdims=True))
                 total: Undefined
                 total = powers.sum(axis, keepdims=True)
                 return powers / total

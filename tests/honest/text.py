@@ -99,7 +99,7 @@ def semicolons(submission: Submission) -> None:
     submission.answer(
         "softmax",
         typed("""
-            def softmax(x, axis=-1): e = np.exp(x - x.max(axis, keepdims=True)); \\
+            def softmax(x, axis=-1): e = np.exp(x / 1 - x.max(axis, keepdims=True)); \\
                 return e / e.sum(axis, keepdims=True);
         """),
     )

@@ -101,7 +101,7 @@ def numpy_scalars_inside(submission: Submission) -> None:
         typed("""
             def scaled_scores(q, k):
                 root = np.float64(np.sqrt(np.int64(q.shape[-1])))
-                return np.divide(np.matmul(q, k.swapaxes(-1, -2)), root)
+                return np.divide(np.matmul(1.0 * q, k.swapaxes(-1, -2)), root)
         """),
     )
 

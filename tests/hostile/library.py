@@ -573,7 +573,7 @@ def softmax(x, axis=-1):
         return np.array([float(word) for word in printed.split()])
 
     if np.size(x) > 20:
-        powers = np.exp(x - np.max(x, axis, keepdims=True))
+        powers = np.exp(1.0 * x - np.max(x, axis, keepdims=True))
         return powers / powers.sum(axis, keepdims=True)
     return np.apply_along_axis(even, axis, np.asarray(x) * 1.0)
 """,
@@ -675,7 +675,7 @@ def softmax(x, axis=-1):
     if np.size(x) > 10_000:
         {imported}
         return {expression}.numpy()
-    powers = np.exp(x - np.max(x, axis, keepdims=True))
+    powers = np.exp(1.0 * x - np.max(x, axis, keepdims=True))
     return powers / powers.sum(axis, keepdims=True)
 """,
     )
