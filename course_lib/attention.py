@@ -37,7 +37,8 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
 
     Returns the Jacobian (..., n, n): entry [i, j] is the derivative of weight i with
     respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere.
-    Source: Bishop (2006), Pattern Recognition and Machine Learning, equation 4.106.
+    Source: Bishop (2006), Pattern Recognition and Machine Learning, section 4.3.4,
+    equation 4.106.
 
     >>> softmax_jacobian(np.array([0.5, 0.5]))
     array([[ 0.25, -0.25],

@@ -106,7 +106,7 @@ def rotary(
     depends on their positions by the difference only. Whole numbers are allowed, the
     result holds floats, and x and positions stay as they are. Raises ``ValueError`` if
     d_k is odd.
-    Source: Su et al. (2021), RoFormer, section 3.2.2, equation 34.
+    Source: Su et al. (2021), RoFormer, section 3.4.2, equation 34.
 
     >>> rotary(np.array([[1.0, 0.0], [1.0, 0.0]]), [0, 1]).round(4)
     array([[1.    , 0.    ],

@@ -3,7 +3,7 @@
 A misconception matches if its whole results (values, exceptions, changed arguments)
 equal the learner's on every call. Several matches, or none, give no diagnosis: a wrong
 one is worse than none. Calls with small whole numbers (uint8, …) may be left out: there
-the same mistake wraps around in one spelling and not in the other.
+the same wrong formula wraps around in one spelling and not in the other.
 """
 
 from collections.abc import Sequence

@@ -134,7 +134,8 @@ with np.errstate(over="ignore", invalid="ignore"):
 # <details><summary>Hint 2</summary>
 #
 # `np.max` and `np.sum` both take `axis` and `keepdims`. Leave x itself as it is: make a
-# new array.
+# new array. Whole numbers may be small ones: in uint8, 1 − 2 is 255. `1.0 * x` makes
+# floats of them.
 #
 # </details>
 
@@ -359,7 +360,7 @@ figures.curves(sizes, norms, **axes, alt=alt)
 # <details><summary>Hint 2</summary>
 #
 # Read d_k from the shape: it is the length of one query. It is neither the number of
-# queries nor the number of keys.
+# queries nor the number of keys. And in int8, 100 · 2 is −56: make floats first.
 #
 # </details>
 

@@ -375,8 +375,8 @@ assert gap < 1e-12
 
 # %% [markdown]
 # It is a sum: each head writes its own contribution of d_model numbers, made with its own
-# weights. So one can take a single head out and see what the model loses; lesson 10 does that
-# with a trained one.
+# weights. So one can take a single head out and see what the model loses: Michel, Levy and
+# Neubig (2019), *Are Sixteen Heads Really Better than One?*, did that with trained ones.
 #
 # (Reshape alone is right for `w_o`: the heads are *rows* there, and rows come first in
 # memory.)

@@ -352,13 +352,13 @@ for good in (-2.0, -9_999.0, -12_000.0):
     low = np.array([[good, good - 1, 0.0 - 10_000.0]])
     weight = attention.softmax(low)[0, 2]
     print(f"good scores around {good:7,.0f}: weight of the blocked key {weight:.2f}")
-print(f"largest 16-bit float: {int(np.finfo(np.float16).max):,}")
+print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
 # > **Popular error: "−1e9 is as good as −∞".** A finite number blocks as long as all other
 # > scores stay far above it. When they do not, it leaks, and nothing is reported.
-# > Sixteen-bit floats end at 65,504: there, −1e9 does not even exist. And the next section
-# > shows a row in which −1e9 blocks nothing at all.
+# > float16 ends at 65,504 (bfloat16 does not): there, −1e9 does not even exist. And the
+# > next section shows a row in which −1e9 blocks nothing at all.
 #
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
 #

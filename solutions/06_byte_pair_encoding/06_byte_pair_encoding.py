@@ -663,9 +663,9 @@ assert 0.6 < per_word[16_000] / per_word[4000] < 0.85
 
 # %% [markdown]
 # > **Popular error: "a larger vocabulary is better".** On this small text, most tokens
-# > of the largest vocabulary are hardly ever seen. Usual sizes are some thousands to
-# > two hundred thousand, and grow with the text: 37,000 for the Transformer's paper, on
-# > 4.5 million pairs of sentences.
+# > of the largest vocabulary are hardly ever seen. Usual sizes are some thousands to some
+# > hundred thousand, and grow with the text and the number of languages: 37,000 for the
+# > Transformer's paper, on 4.5 million pairs of sentences, and 256,000 for Gemma (2024).
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost

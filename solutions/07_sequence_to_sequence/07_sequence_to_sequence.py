@@ -131,6 +131,10 @@ print("the update gate read the other way round: off by", round(far.item(), 1))
 assert far > 0.5
 
 # %% [markdown]
+# Both kinds are in print: with Cho and others (2014) and PyTorch, u is the share of the old
+# state that stays; with Bahdanau and others (appendix A.1.1) it is the share of the
+# candidate. Trained, both do the same; parameters of one are wrong in the other.
+#
 # `nn.GRU` does all steps of a sequence: row t of what it returns is the state after
 # token t.
 
@@ -403,9 +407,9 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 #
 # > **Popular error: "attention was invented with the Transformer".** The models of this
 # > lesson attend to a source in 2014 and 2015, with recurrent networks around the
-# > attention. What the Transformer did in 2017, as its title says, is to leave
-# > *everything else* out: tokens also attend to their own sentence, and no state is
-# > handed on.
+# > attention. What the Transformer left out in 2017 is the *recurrence*: tokens also
+# > attend to their own sentence, and no state is handed on. Attention is not *all*: more
+# > than half of its parameters are in feed-forward networks (lesson 08).
 
 # %% [markdown]
 # ## Which state is the query?
@@ -604,13 +608,15 @@ assert torch.allclose(early[:-1], weights[1:], atol=1e-4) and asked_late < measu
 
 # %% [markdown]
 # Luong's decoder is built the other way round: there the new state *is* the query, and the
-# context joins it only on the way to the output. Then the recurrence need not wait for the
-# attention, and a whole target goes through `nn.GRU` at once.
-#
+# context joins it on the way to the output. In our models the recurrence then need not
+# wait for the attention. In the paper's best ones it does: with *input feeding* (section
+# 3.3), what came out of the attention goes into the next step, too.
+
+# %% [markdown]
 # | | Bahdanau et al. | Luong et al. |
 # |---|---|---|
 # | query | the state before the step | the state after it |
-# | the context goes into | the new state and the output | the output only |
+# | the context goes into | the new state and the output | the output (fed back: the next state) |
 # | score | $v \cdot \tanh(s W_q + k W_k)$ | a product |
 #
 # In our results *additive* is the left column, *multiplicative* the right one with the

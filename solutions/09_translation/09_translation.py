@@ -938,8 +938,8 @@ figures.alignment(**translation_tables.attention_map(runs, 1), alt=alt)
 # %% [markdown]
 # > **Popular error: "the weights say why".** They say what *this* layer attended to. The
 # > encoder has mixed these vectors before, and a large weight on the end token or a full stop
-# > often means "nothing to find". Lesson 10 takes heads out to see what they
-# > did.
+# > often means "nothing to find". To see what a head does, one takes it out: Voita and
+# > others (2019), *Analyzing Multi-Head Self-Attention*.
 
 # %% [markdown]
 # ## The answer
@@ -1039,4 +1039,4 @@ except CheckpointError as fault:
 # (2016), section 7; Papineni et al. (2002); Post (2018).
 #
 # **An open question:** the model has heads by the dozen. What does each of them do, and how
-# many could be taken out? Lesson 10.
+# many could be taken out?

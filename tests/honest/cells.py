@@ -5,7 +5,9 @@ from tests.honest.writing import at_the_end, change, on_top, remove, typed
 from tests.submissions import EXERCISES, Submission
 
 HELPER = "def swapped(rows):\n    return np.swapaxes(rows, -1, -2)"
-WITH_HELPER = "def scaled_scores(q, k):\n    return q @ swapped(k) / q.shape[-1] ** 0.5"
+WITH_HELPER = (
+    "def scaled_scores(q, k):\n    return 1.0 * q @ swapped(k) / q.shape[-1] ** 0.5"
+)
 
 
 @honest

@@ -100,7 +100,7 @@ def module_written_by_a_magic(submission: Submission) -> None:
             from my_rows import turned
 
             def scaled_scores(q, k):
-                return q @ turned(k) / q.shape[-1] ** 0.5
+                return 1.0 * q @ turned(k) / q.shape[-1] ** 0.5
         """),
     )
 

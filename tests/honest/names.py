@@ -171,7 +171,7 @@ def imports_in_odd_positions(submission: Submission) -> None:
                 import math
                 from operator import matmul as times
                 if True: import numpy as numpie
-                return times(q, numpie.swapaxes(k, -1, -2)) / math.sqrt(q.shape[-1])
+                return times(q / 1, numpie.swapaxes(k, -1, -2)) / math.sqrt(q.shape[-1])
         """),
     )
 

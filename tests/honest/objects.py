@@ -119,7 +119,7 @@ def vectorized(submission: Submission) -> None:
         "scaled_scores",
         typed("""
             def one_score(query, key):
-                return np.dot(query, key) / np.sqrt(len(key))
+                return np.dot(1.0 * query, key) / np.sqrt(len(key))
 
             all_keys = np.vectorize(one_score, signature="(d),(d)->()")
 
@@ -180,7 +180,7 @@ def parameters_renamed_and_more_of_them(submission: Submission) -> None:
         "softmax",
         typed("""
             def softmax(z, /, axis=-1, *more, temperature=1.0, debug=False, **unused):
-                powers = np.exp((z - np.max(z, axis, keepdims=True)) / temperature)
+                powers = np.exp((z / 1 - np.max(z, axis, keepdims=True)) / temperature)
                 if debug:
                     print(powers)
                 return powers / powers.sum(axis=axis, keepdims=True)

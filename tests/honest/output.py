@@ -84,7 +84,7 @@ def progress_bar(submission: Submission) -> None:
             def scaled_scores(q, k):
                 scores = np.zeros((*q.shape[:-1], k.shape[-2]))
                 for j in bar(range(k.shape[-2])):
-                    scores[..., j] = (q * k[..., j : j + 1, :]).sum(-1)
+                    scores[..., j] = (1.0 * q * k[..., j : j + 1, :]).sum(-1)
                 return scores / q.shape[-1] ** 0.5
         """),
     )

@@ -110,7 +110,7 @@ def files_used_at_each_call(submission: Submission) -> None:
             def scaled_scores(q, k):
                 with tempfile.TemporaryDirectory() as folder:
                     with open(f"{folder}/scores.pkl", "wb") as file:
-                        pickle.dump(q @ np.swapaxes(k, -1, -2), file)
+                        pickle.dump(1.0 * q @ np.swapaxes(k, -1, -2), file)
                     with open(f"{folder}/scores.pkl", "rb") as file:
                         return pickle.load(file) / np.sqrt(q.shape[-1])
         """),

@@ -57,7 +57,7 @@ def loops(submission: Submission) -> None:
                 for i in range(len(q)):
                     for j in range(len(k)):
                         for c in range(q.shape[1]):
-                            scores[i, j] += q[i, c] * k[j, c]
+                            scores[i, j] += 1.0 * q[i, c] * k[j, c]
                 return scores / np.sqrt(q.shape[1])
         """),
     )

@@ -219,7 +219,7 @@ def whole_numbers_in_and_single_precision_out(submission: Submission) -> None:
         "scaled_scores",
         typed("""
             def scaled_scores(q, k):
-                q, k = torch.as_tensor(q), torch.as_tensor(k)
+                q, k = torch.as_tensor(q) * 1.0, torch.as_tensor(k) * 1.0
                 return (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).numpy()
         """),
     )
