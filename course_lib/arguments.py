@@ -166,6 +166,83 @@ def positive(name: str, value: Any) -> float:
     return as_float
 
 
+def pair(name: str, value: Any) -> tuple[str, str]:
+    """Return a pair of symbols, a tuple or a list of two texts, as a tuple.
+
+    >>> pair("pair", "ab")
+    Traceback (most recent call last):
+    TypeError: pair must be a pair of symbols, such as ('a', 'b'), got 'ab'
+    """
+    if type(value) is tuple and len(value) == 2:  # by far the most frequent
+        left, right = value
+        if type(left) is str and type(right) is str:
+            return value
+    is_pair = isinstance(value, tuple | list) and len(value) == 2
+    if not is_pair or not all(isinstance(symbol, str) for symbol in value):
+        raise TypeError(
+            f"{name} must be a pair of symbols, such as ('a', 'b'), got {value!r:.60}"
+        )
+    return value[0], value[1]
+
+
+def pairs(name: str, values: Any) -> list[tuple[str, str]]:
+    """Return a sequence of pairs of symbols as a list of tuples."""
+    if not isinstance(values, list | tuple):
+        raise TypeError(
+            f"{name} must be a list of pairs of symbols, got {type(values).__name__}"
+        )
+    return [pair(f"each of {name}", value) for value in values]
+
+
+def text(name: str, value: Any) -> str:
+    """Return an argument that is a text.
+
+    >>> text("text", b"cat")
+    Traceback (most recent call last):
+    TypeError: text must be a text (str), got bytes
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text (str), got {type(value).__name__}")
+    return value
+
+
+def texts(name: str, values: Any) -> tuple[str, ...]:
+    """Return a sequence of texts as a tuple; one text alone is none.
+
+    >>> texts("special_tokens", "<end>")
+    Traceback (most recent call last):
+    TypeError: special_tokens must be a sequence of texts, such as ('<end>',), got \
+'<end>'
+    """
+    is_sequence = isinstance(values, list | tuple)
+    if not is_sequence or not all(isinstance(value, str) for value in values):
+        raise TypeError(
+            f"{name} must be a sequence of texts, such as ('<end>',), got "
+            f"{values!r:.60}"
+        )
+    return tuple(values)
+
+
+def words(name: str, counts: Any) -> dict[tuple[str, ...], int]:
+    """Return a dictionary of words, tuples of symbols, and how often each occurs.
+
+    >>> words("words", ["cat"])
+    Traceback (most recent call last):
+    TypeError: words must be a dictionary of words and their counts, got list
+    """
+    if not isinstance(counts, dict):
+        raise TypeError(
+            f"{name} must be a dictionary of words and their counts, got "
+            f"{type(counts).__name__}"
+        )
+    for word, count in counts.items():
+        if not isinstance(word, tuple) or not all(isinstance(s, str) for s in word):
+            raise TypeError(f"{name} must have tuples of symbols, got {word!r:.60}")
+        if type(count) is not int or count < 0:
+            whole(f"the count of {word!r:.60} in {name} ≥ 0", count)
+    return counts
+
+
 def names(name: str, mapping: Any, required: str, optional: str) -> None:
     """Raise ``ValueError`` unless a dictionary has the names that it should have.
 

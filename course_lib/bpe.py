@@ -8,6 +8,8 @@ was learned (``course_lib.merges_file``).
 
 from itertools import pairwise
 
+from course_lib import arguments
+
 END_OF_WORD = "</w>"
 
 
@@ -39,7 +41,7 @@ def word_counts(text: str) -> dict[tuple[str, ...], int]:
     {('e', 'a', 't</w>'): 2, ('t', 'o</w>'): 1}
     """
     counts: dict[tuple[str, ...], int] = {}
-    for word in text.split():
+    for word in arguments.text("text", text).split():
         symbols = spell(word)
         counts[symbols] = counts.get(symbols, 0) + 1
     return counts
@@ -60,7 +62,7 @@ def pair_counts(words: dict[tuple[str, ...], int]) -> dict[tuple[str, str], int]
     {('e', 'a'): 2, ('a', 't'): 5}
     """
     counts: dict[tuple[str, str], int] = {}
-    for symbols, count in words.items():
+    for symbols, count in arguments.words("words", words).items():
         for pair in pairwise(symbols):
             counts[pair] = counts.get(pair, 0) + count
     return counts
@@ -82,6 +84,7 @@ def merge_pair(symbols: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ..
     >>> merge_pair(("a", "a", "a"), ("a", "a"))
     ('aa', 'a')
     """
+    pair = arguments.pair("pair", pair)
     merged = []
     i = 0
     while i < len(symbols):
@@ -115,6 +118,7 @@ def train_bpe(
     >>> train_bpe({("e", "a", "t"): 2, ("a", "t"): 3}, 5)
     [('a', 't'), ('e', 'at')]
     """
+    n_merges = arguments.whole("n_merges ≥ 0", n_merges)
     merges: list[tuple[str, str]] = []
     while len(merges) < n_merges:
         counts = pair_counts(words)
@@ -150,9 +154,10 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
     >>> encode_word(("a", "b", "c"), [("b", "c"), ("a", "b")])
     ['a', 'bc']
     """
+    merges = arguments.pairs("merges", merges)
     # If a pair is there twice, the first one counts.
     ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
-    symbols = tuple(word)
+    symbols = arguments.texts("word", word)
     while known := set(pairwise(symbols)) & ranks.keys():
         symbols = merge_pair(symbols, min(known, key=ranks.__getitem__))
     return list(symbols)
@@ -177,7 +182,7 @@ def decode(tokens: list[str]) -> str:
     """
     text = ""
     space = ""
-    for token in tokens:
+    for token in arguments.texts("tokens", tokens):
         text += space + token.removesuffix(END_OF_WORD)
         space = " " * token.endswith(END_OF_WORD)
     return text
@@ -198,5 +203,7 @@ def vocabulary(
     >>> vocabulary({("a", "t"): 3, ("e",): 2}, [("a", "t")])
     ['a', 'e', 't', 'at']
     """
-    symbols = sorted({symbol for word in words for symbol in word})
-    return list(dict.fromkeys([*symbols, *(left + right for left, right in merges)]))
+    known = arguments.words("words", words)
+    symbols = sorted({symbol for word in known for symbol in word})
+    joined = (left + right for left, right in arguments.pairs("merges", merges))
+    return list(dict.fromkeys([*symbols, *joined]))

@@ -6,12 +6,19 @@ alphabet and the pre-tokenisation are GPT-2's; a space belongs to the word after
 """
 
 import re
-import sys
-import unicodedata
 from collections import Counter
-from functools import cache
 
+import regex
+
+from course_lib import arguments
 from course_lib.bpe import encode_word
+
+# GPT-2's. Python's own re does not know \p{L}, and its list of letters is as old as
+# Python. That of regex is newer than that of tokenizers: with version 2026.11.15 they
+# differ in 17,480 characters, all assigned after Unicode 16 (2024).
+PATTERN = regex.compile(
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+)
 
 _VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 _HIDDEN = [byte for byte in range(256) if byte not in _VISIBLE]
@@ -41,30 +48,7 @@ def pre_tokens(text: str) -> list[str]:
     >>> pre_tokens("The cat's 12 mats!")
     ['The', ' cat', "'s", ' 12', ' mats', '!']
     """
-    return _pattern().findall(text)
-
-
-@cache
-def _pattern() -> re.Pattern[str]:
-    letter, digit = _characters_of("L"), _characters_of("N")
-    # Unicode's white space; what Python's \s has beside it is not in GPT-2's.
-    space = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-    return re.compile(
-        f"'(?:[stmd]|re|ve|ll)| ?[{letter}]+| ?[{digit}]+| ?[^{space}{letter}{digit}]+"
-        f"|[{space}]+(?![^{space}])|[{space}]+"
-    )
-
-
-def _characters_of(category: str) -> str:
-    """Write all characters of a category of Unicode as ranges: ``A-Za-z…``."""
-    ranges: list[list[int]] = []
-    for number in range(sys.maxunicode + 1):
-        if unicodedata.category(chr(number))[0] == category:
-            if ranges and ranges[-1][1] == number - 1:
-                ranges[-1][1] = number
-            else:
-                ranges.append([number, number])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+    return PATTERN.findall(arguments.text("text", text))
 
 
 def spell_bytes(pre_token: str) -> tuple[str, ...]:
@@ -80,7 +64,8 @@ def spell_bytes(pre_token: str) -> tuple[str, ...]:
     ('Ġ', 't', 'Ã', '¤')
     """
     try:
-        return tuple(ALPHABET[byte] for byte in pre_token.encode())
+        encoded = arguments.text("pre_token", pre_token).encode()
+        return tuple(ALPHABET[byte] for byte in encoded)
     except UnicodeEncodeError as error:
         half = pre_token[error.start]
         raise ValueError(
@@ -97,6 +82,8 @@ def pre_token_counts(
     special_tokens : texts that stand for themselves; they are not counted
 
     Returns how often each pre-token occurs; it is written as ``spell_bytes`` writes it.
+    So where counts are equal, ``train_bpe`` compares characters of ``ALPHABET``, not
+    bytes: Ġ, the space, comes after z there. ``ByteTokenizer.train`` compares bytes.
     Source: Radford et al. (2019), section 2.2.
 
     >>> pre_token_counts("a a<end>", ("<end>",))
@@ -116,15 +103,18 @@ def split_special(text: str, special_tokens: tuple[str, ...]) -> list[str]:
     special_tokens : texts that stand for themselves
 
     Returns the parts from left to right; joined, they are the text again: special
-    tokens and what is between them. Raises ``ValueError`` for an empty special token.
+    tokens and what is between them. Raises ``ValueError`` for an empty special token,
+    and ``TypeError`` for what is not a sequence of texts.
     Source: GPT-2's program knows one special token; several by length is this course's.
 
     >>> split_special("a<end>b", ("<end>",))
     ['a', '<end>', 'b']
     """
+    text = arguments.text("text", text)
+    special_tokens = arguments.texts("special_tokens", special_tokens)
     if "" in special_tokens:
         raise ValueError(
-            "a special token is empty: it would occur everywhere; leave it out"
+            "special_tokens has an empty text: it would occur everywhere; leave it out"
         )
     if not special_tokens:
         return [text]
@@ -149,7 +139,8 @@ def byte_vocabulary(
     >>> byte_vocabulary([("a", "t")], ("<end>",))[256:]
     ['at', '<end>']
     """
-    return [*ALPHABET, *(left + right for left, right in merges), *special_tokens]
+    joined = [left + right for left, right in arguments.pairs("merges", merges)]
+    return [*ALPHABET, *joined, *arguments.texts("special_tokens", special_tokens)]
 
 
 def encode_bytes(
@@ -173,7 +164,7 @@ def encode_bytes(
     >>> encode_bytes("at ä<end>", [("a", "t")], ("<end>",))
     [256, 32, 195, 164, 257]
     """
-    tokens = [*ALPHABET, *(left + right for left, right in merges)]
+    tokens = byte_vocabulary(merges)
     ids = {token: token_id for token_id, token in enumerate(tokens)}
     token_ids = []
     for part in split_special(text, special_tokens):
@@ -213,7 +204,7 @@ def decode_bytes(
     tokens = byte_vocabulary(merges, special_tokens)
     first_special = len(tokens) - len(special_tokens)
     joined = b""
-    for token_id in token_ids:
+    for token_id in arguments.numbers("token_ids (n) whole", token_ids):
         if not 0 <= token_id < len(tokens):
             raise ValueError(
                 f"token id {token_id} is not in the vocabulary of {len(tokens)}"

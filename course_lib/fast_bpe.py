@@ -13,8 +13,9 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Literal
 
+from course_lib import arguments
 from course_lib.bpe import spell
-from course_lib.byte_bpe import pre_tokens, spell_bytes
+from course_lib.byte_bpe import BYTE_OF, pre_tokens, spell_bytes
 
 # Lesson 06 imports pre_tokens and spell_bytes from here: with them, its line for
 # byte_bpe would be too long, and its first code cell may have six lines.
@@ -98,7 +99,7 @@ def _find(symbols: list[str], left: str, right: str, start: int) -> int:
 def train_bpe_fast(
     words: dict[tuple[str, ...], int],
     n_merges: int,
-    tie_break: Literal["last", "oldest"] = "last",
+    tie_break: Literal["last", "last bytes", "oldest"] = "last",
 ) -> list[SymbolPair]:
     """Learn the pairs that ``train_bpe`` learns.
 
@@ -107,6 +108,8 @@ def train_bpe_fast(
     tie_break : which of several pairs with the same count:
         - "last" in Python's order of tuples of strings, as in ``train_bpe`` and
           subword-nmt
+        - "last bytes": the same with bytes in place of the characters of
+          ``byte_bpe.ALPHABET``, as in CS336
         - the one whose left symbol, then right symbol, is "oldest", as in Hugging
           Face's tokenizers; symbols of the text are older than joined ones, and among
           themselves in Python's order
@@ -118,13 +121,24 @@ def train_bpe_fast(
     >>> train_bpe_fast({("e", "a", "t"): 2, ("a", "t"): 3}, 5)
     [('a', 't'), ('e', 'at')]
     """
-    if tie_break not in ("last", "oldest"):
-        raise ValueError(f"tie_break={tie_break!r} is neither last nor oldest")
-    pairs = PairCounts(words)
+    if tie_break not in ("last", "last bytes", "oldest"):
+        raise ValueError(
+            f"tie_break={tie_break!r} is neither last, last bytes nor oldest"
+        )
+    n_merges = arguments.whole("n_merges ≥ 0", n_merges)
+    pairs = PairCounts(arguments.words("words", words))
     symbols = sorted({symbol for word in words for symbol in word})
-    age = {symbol: (index,) for index, symbol in enumerate(symbols)}
-    descending = {symbol: _descending(symbol) for symbol in symbols}
-    order = descending if tie_break == "last" else age
+    if tie_break == "last bytes" and (unknown := {*"".join(symbols)} - BYTE_OF.keys()):
+        raise ValueError(f"words have {min(unknown)!r}, which is not in ALPHABET")
+    number = BYTE_OF.__getitem__ if tie_break == "last bytes" else ord
+
+    def order_of(symbol: str) -> tuple[int, ...]:
+        # A number above all others ends it, so that ab comes before its prefix a.
+        return (*(-number(character) for character in symbol), 1)
+
+    order = {symbol: order_of(symbol) for symbol in symbols}
+    if tie_break == "oldest":
+        order = {symbol: (index,) for index, symbol in enumerate(symbols)}
 
     def entry(
         pair: SymbolPair,
@@ -144,20 +158,13 @@ def train_bpe_fast(
             continue
         merges.append(pair)
         joined = pair[0] + pair[1]
-        descending.setdefault(joined, _descending(joined))
-        age.setdefault(joined, (len(age),))
+        if joined not in order:
+            is_age = tie_break == "oldest"
+            order[joined] = (len(order),) if is_age else order_of(joined)
         for grown in pairs.merge(pair):
             if pairs.counts.get(grown, 0) > 1:
                 heappush(heap, entry(grown))
     return merges
-
-
-def _descending(symbol: str) -> tuple[int, ...]:
-    """Return a sort key that reverses Python's order of strings.
-
-    A number above all others ends it, so that ``ab`` comes before its prefix ``a``.
-    """
-    return (*(-ord(character) for character in symbol), 1)
 
 
 def word_encoder(merges: Sequence[SymbolPair]) -> Callable[[str], list[str]]:
@@ -195,14 +202,16 @@ def _encoder(
     split: Callable[[str], list[str]],
     spell_word: Callable[[str], tuple[str, ...]],
 ) -> Callable[[str], list[str]]:
-    ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+    pairs = arguments.pairs("merges", merges)
+    ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(pairs))}
 
     @lru_cache(CACHE_SIZE)
     def tokens_of(word: str) -> tuple[str, ...]:
         return tuple(_apply_merges(list(spell_word(word)), ranks))
 
     def encode(text: str) -> list[str]:
-        return [token for word in split(text) for token in tokens_of(word)]
+        words = split(arguments.text("text", text))
+        return [token for word in words for token in tokens_of(word)]
 
     return encode
 

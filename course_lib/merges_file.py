@@ -32,18 +32,7 @@ def save_merges(path: Path | str, merges: Sequence[tuple[str, str]]) -> None:
             )
     lines = [HEADER, *(f"{left} {right}" for left, right in merges)]
     content = "".join(f"{line}\n" for line in lines).encode()
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            Path(file.name).chmod(0o644)  # a temporary file is its owner's alone
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    write_whole(path, content)
 
 
 def load_merges(path: Path | str) -> list[tuple[str, str]]:
@@ -79,3 +68,19 @@ def load_merges(path: Path | str) -> list[tuple[str, str]]:
             )
         merges.append((left, right))
     return merges
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all; one that is there is replaced."""
+    with tempfile.NamedTemporaryFile(
+        dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).chmod(0o644)  # a temporary file is its owner's alone
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise

@@ -129,7 +129,9 @@ def test_tie_break_is_checked_and_decides():
     words = {("a", "z"): 2, ("b", "c"): 2}
     assert train_bpe_fast(words, 1) == [("b", "c")]
     assert train_bpe_fast(words, 1, "oldest") == [("a", "z")]
-    with pytest.raises(ValueError, match=r"^tie_break='first' is neither last nor"):
+    with pytest.raises(
+        ValueError, match=r"^tie_break='first' is neither last, last bytes nor oldest"
+    ):
         train_bpe_fast(words, 1, "first")
 
 
