@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+ANY = object()  # in place of an axis: none is needed
 LARGEST_WHOLE = 2**53  # up to here float64 holds every whole number
 NOT_BOOLEAN = (
     '{name} must be boolean, got {kind}: True means "may attend"; convert an additive '
@@ -23,7 +24,7 @@ NOT_BOOLEAN = (
 def floats(
     shapes: str,
     *values: Any,
-    axis: Any = None,
+    axis: Any = ANY,
     between: tuple[float, float] | None = None,
     **sizes: Any,
 ) -> Any:
@@ -53,7 +54,7 @@ def floats(
     """
     checked = _checked(shapes, values, sizes, np.float64)
     first = checked[0]
-    if axis is not None:
+    if axis is not ANY:
         if not -first.ndim <= whole("axis", axis) < first.ndim:
             raise ValueError(f"axis={axis} is not an axis of shape {first.shape}")
         if not first.shape[axis]:

@@ -31,7 +31,7 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     """
     n, m, offset = arguments.whole("n ≥ 0, m ≥ 0 or None, offset", n, m, offset)
     if m is None:
-        m = n + offset
+        m = arguments.whole("n + offset ≥ 0", n + offset)
     return np.arange(m) <= np.arange(n)[:, np.newaxis] + offset  # (n, m)
 
 
@@ -106,7 +106,7 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
     largest = allowed.max(axis=-1, keepdims=True)
     powers = np.exp(allowed - np.where(np.isfinite(largest), largest, 0.0))
     totals = powers.sum(axis=-1, keepdims=True)
-    return powers / np.where(totals > 0, totals, 1.0)  # (..., n, m)
+    return powers / np.where(totals == 0, 1.0, totals)  # (..., n, m)
 
 
 def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:

@@ -1,0 +1,307 @@
+"""Any arguments: the spec's result, or an error of the course's own that names one.
+
+Each public NumPy function gets arrays of random shapes (also empty and unfitting ones),
+dtypes, memory layouts and values (also NaN and infinities). ``FUZZ_EXAMPLES`` sets how
+many for each function; ``make test-all`` draws many more than ``make test``.
+"""
+
+import copy
+import inspect
+import os
+import re
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import course_lib
+from autograder.checking.registry import load
+
+N_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "40"))
+OWN = Path(course_lib.__file__).parent
+FLOATS = ["float16", "float32", "float64", "longdouble"]
+WHOLE = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+NO_NUMBERS = ["bool", "complex128", "object", "S1", "datetime64[s]"]
+
+# Arguments with their axes, L for leading ones; then !: a mask, or #: whole numbers.
+ARRAYS = {
+    "softmax": "x L n",
+    "softmax_jacobian": "p L n",
+    "scaled_scores": "q L n d_k, k L m d_k",
+    "attention": "q L n d_k, k L m d_k, v L m d_v",
+    "attention_step_by_step": "q1 d_k, k m d_k, v m d_v",
+    "similarity_attention": "x L n d, y L m d",
+    "additive_scores": "q L n d_q, k L m d_k, w_q d_q h, w_k d_k h, v h",
+    "bilinear_scores": "q L n d_q, k L m d_k, w d_q d_k",
+    "project": "x L n d, w_q d d_k, w_k d d_k, w_v d d_v",
+    "self_attention": "x L n d, w_q d d_k, w_k d d_k, w_v d d_v",
+    "cross_attention": "x L n d, memory L m e, w_q d d_k, w_k e d_k, w_v e d_v",
+    "self_attention_gradients": "x n d, w_q d d_k, w_k d d_k, w_v d d_v, grad n d_v",
+    "split_heads": "x L n d_model",
+    "merge_heads": "x L n_heads n d",
+    "multi_head_attention": "x L n d, memory L m e, w_q d D_K, w_k e D_K, w_v e D_V, "
+    "w_o D_V o",
+    "masked_softmax": "scores L n m, may_attend L n m !",
+    "convert_mask": "may_attend L n m !",
+    "combine_masks": "first L n m !, second n m !",
+    "padding_mask": "lengths L #",
+    "leak": "x n d",
+    "equivariance_gap": "x n d",
+    "add_positions": "x L n d, encoding n d",
+    "rotary": "x L n d_k, positions n #",
+    "normalise_rows": "x L n m",
+    "pairwise_sums": "a n d, b m d",
+    "softmax_by_hand": "x n",
+}
+NUMBERS = {
+    "softmax": ["axis"],
+    "split_heads": ["n_heads"],
+    "multi_head_attention": ["n_heads"],
+    "convert_mask": ["to"],
+    "padding_mask": ["m"],
+    "leak": ["t"],
+    "equivariance_gap": ["permutation"],
+    "count_parameters": ["d_model", "n_heads", "bias"],
+    "causal_mask": ["n", "m", "offset"],
+    "sinusoidal_encoding": ["n", "d_model"],
+    "shift_matrix": ["k", "d_model"],
+}
+# What a number may be: mostly what it should be, but not only.
+OTHERS = {
+    "axis": [-1, 0, 1, -2, 5, -5, None, 1.0, True],
+    "n_heads": [1, 2, 3, 0, -2, 2.0, True, "2"],
+    "to": ["scaled_dot_product_attention", "MultiheadAttention", "additive", "float"],
+    "m": [3, 4, 0, -1, 2.5, None],
+    "t": [0, 1, 2, -1, 9, 1.0],
+    "permutation": [[1, 2, 0], [0, 1], [0], [0, 0, 1], [True, False], [0.0, 1.0], []],
+    "d_model": [4, 6, 2, 3, 1, 0, -2, 2.0, "4"],
+    "bias": [True, False],
+    "n": [3, 1, 5, 0, -1, 2.5],
+    "offset": [0, 1, -1, 9, -9, 0.5],
+    "k": [1, 0, -3, 40, 0.5],
+}
+
+
+def running_sum(x):
+    return x.cumsum(axis=0)
+
+
+def array_of(draw, shape, mark):
+    """Draw an array: its dtype, its values, its layout."""
+    if mark == "!":
+        dtype = draw(st.sampled_from(["bool"] * 6 + ["int64", "float64", "uint8"]))
+    elif mark == "#":
+        dtype = draw(st.sampled_from([*WHOLE, "float64", "bool"]))
+    else:
+        dtype = draw(st.sampled_from(FLOATS * 10 + WHOLE * 4 + NO_NUMBERS))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    if np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        least, most = max(limits.min, -300), min(limits.max, 300)
+        least, most = (0, 4) if mark == "#" and draw(st.booleans()) else (least, most)
+        array = rng.integers(least, most, size=shape, endpoint=True).astype(dtype)
+        if dtype in ("int64", "uint64") and array.size and draw(st.integers(0, 9)) == 0:
+            array.flat[0] = limits.max
+    elif dtype == "bool":
+        array = rng.random(size=shape) < 0.6
+    elif dtype in NO_NUMBERS:
+        array = np.zeros(shape).astype(dtype)
+    else:
+        array = rng.uniform(-1, 1, size=shape).astype(dtype)
+        if array.size and draw(st.integers(0, 5)) == 0:
+            odd = draw(st.sampled_from([np.nan, np.inf, -np.inf, 100.0]))
+            array.flat[rng.integers(array.size)] = odd
+    return laid_out(
+        array, draw(st.sampled_from(["C", "F", "strided", "reversed", "1"]))
+    )
+
+
+def laid_out(array, layout):
+    """Return the same numbers in another order in memory."""
+    if layout == "F":
+        array = np.asfortranarray(array)
+    elif layout == "strided" and array.ndim:
+        array = np.repeat(array, 2, axis=-1)[..., ::2]
+    elif layout == "reversed" and array.ndim:
+        array = array[::-1].copy()[::-1]
+    elif layout == "1" and array.size:  # one number, broadcast: all strides are 0
+        array = np.broadcast_to(array.flat[0], array.shape)
+    array = np.asarray(array).view()
+    array.flags.writeable = False
+    return array
+
+
+@st.composite
+def calls(draw, name):
+    """Draw the arguments of a call; mostly their shapes fit."""
+    sizes = st.sampled_from([2, 3, 1, 4, 2, 3, 0])
+    axes = {"L": draw(st.sampled_from([(), (2,), (2, 3), (1,), (0,)]))}
+    arguments = []
+    n_heads = draw(st.sampled_from(OTHERS["n_heads"]))
+    for part in filter(None, ARRAYS.get(name, "").split(", ")):
+        _, *names, last = [*part.split(), ""] if part[-1] not in "!#" else part.split()
+        shape = []
+        for axis in names:
+            size = axes.setdefault(axis, draw(sizes))
+            if axis in ("D_K", "D_V") and type(n_heads) is int and n_heads > 0:
+                size *= n_heads
+            shape += [size] if isinstance(size, int) else size
+        spoilt = draw(st.integers(0, 23))
+        if shape and spoilt == 0:
+            shape[draw(st.integers(0, len(shape) - 1))] += draw(
+                st.sampled_from([1, -1])
+            )
+            shape = [abs(size) for size in shape]
+        elif shape and spoilt == 1:
+            shape = shape[1:]
+        elif last == "!" and spoilt < 9:  # an axis that counts for all
+            shape = [size if draw(st.booleans()) else 1 for size in shape]
+        array = array_of(draw, tuple(shape), last)
+        arguments.append(array.tolist() if draw(st.integers(0, 15)) == 0 else array)
+    for number in NUMBERS.get(name, []):
+        others = [v for v in OTHERS[number] if v is not None or name != "padding_mask"]
+        chosen = draw(st.sampled_from([*others[:3] * 3, *others]))
+        arguments.append(n_heads if number == "n_heads" else chosen)
+    if name in ("leak", "equivariance_gap"):
+        arguments.insert(0, running_sum)
+    return arguments
+
+
+def as_float64(argument):
+    """Return an argument as the spec wants it."""
+    if any(argument is each for each in OTHERS["permutation"]):
+        return argument
+    if isinstance(argument, list):
+        argument = np.asarray(argument)
+    if isinstance(argument, np.ndarray) and argument.dtype.kind in "iuf":
+        return argument.astype(np.float64)
+    return argument
+
+
+def for_spec(name, arguments):
+    """Return arguments in float64, all with the same leading axes."""
+    converted = [as_float64(argument) for argument in arguments]
+    arrays = [i for i, each in enumerate(converted) if isinstance(each, np.ndarray)]
+    with_leading = [
+        (i, len(part.strip(" !#").split()) - 2)
+        for i, part in zip(arrays, ARRAYS.get(name, "").split(", "), strict=False)
+        if " L " in part and "!" not in part
+    ]
+    shapes = [converted[i].shape for i, _ in with_leading]
+    leading = np.broadcast_shapes(
+        *(
+            shape[: len(shape) - n]
+            for shape, (_, n) in zip(shapes, with_leading, strict=True)
+        )
+    )
+    for (i, n), shape in zip(with_leading, shapes, strict=True):
+        shape = (*leading, *shape[len(shape) - n :])
+        converted[i] = np.broadcast_to(converted[i], shape)
+    return converted
+
+
+def tolerance(arguments):
+    """Return a bound for rounding: 100 units of the least precise dtype."""
+    kinds = [a.dtype for a in arguments if isinstance(a, np.ndarray)]
+    units = [np.finfo(kind).eps for kind in kinds if kind.kind == "f"]
+    return 100 * float(max([np.finfo(np.float64).eps, *units]))
+
+
+def all_finite(arguments):
+    arrays = (as_float64(each) for each in arguments)
+    return all(np.isfinite(a).all() for a in arrays if isinstance(a, np.ndarray))
+
+
+def products_of(arguments):
+    """Return the size that a product of a number from each argument may have."""
+    arrays = [np.asarray(argument, dtype=float) for argument in arguments]
+    sizes = (np.abs(a[np.isfinite(a)]).max(initial=1.0) for a in arrays)
+    return float(np.prod([*sizes]))
+
+
+def parts_of(result):
+    if isinstance(result, dict):
+        return [*result.values()]
+    return [*result] if isinstance(result, tuple) else [result]
+
+
+def assert_own_error(error, function):
+    """Assert that an error was raised by the course, and names an argument."""
+    assert type(error) in (TypeError, ValueError), repr(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert Path(last.filename).is_relative_to(OWN), repr(error)
+    names = [*inspect.signature(function).parameters, "d_k", "d_model", "tokens"]
+    assert re.search(rf"\b({'|'.join(names)})\b", str(error)), str(error)
+
+
+def assert_right(name, function, arguments):
+    """Assert the spec's result or an error that names an argument."""
+    before = copy.deepcopy(arguments)
+    with np.errstate(all="ignore"):
+        try:
+            result = function(*arguments)
+        except Exception as error:
+            assert_own_error(error, function)
+            return False
+        finally:
+            for old, new in zip(before, arguments, strict=True):
+                if isinstance(new, np.ndarray) and new.dtype != object:
+                    assert old.tobytes() == new.tobytes(), "an argument was changed"
+        try:
+            expected = load(name).expected_function(*for_spec(name, arguments))
+        except (OverflowError, ZeroDivisionError, ValueError):
+            # Loops over Python's numbers stop at what is not finite, and at no keys.
+            assert not all(np.isfinite(part).all() for part in parts_of(result))
+            return True
+    bound = tolerance(arguments)
+    for actual, right in zip(parts_of(result), parts_of(expected), strict=True):
+        actual, right = np.asarray(actual), np.asarray(right)
+        assert actual.shape == right.shape
+        if right.dtype == bool:
+            assert actual.dtype == bool and (actual == right).all()
+            continue
+        actual = actual.astype(np.float64)
+        if not all_finite(arguments):
+            # In another order, inf − inf and 0 · inf are elsewhere. Less is lost in
+            # gradients only, where the formula leaves out what plays no part.
+            shown = np.isfinite(actual)[~np.isfinite(right)].any()
+            assert not shown or name == "self_attention_gradients"
+            actual = np.where(np.isfinite(right), actual, np.nan)
+            actual, right = (
+                np.where(np.isfinite(actual), a, 0) for a in (actual, right)
+            )
+        largest = np.abs(right[np.isfinite(right)]).max(initial=1.0)
+        if name == "self_attention_gradients":  # sums of such products cancel
+            largest = max(largest, products_of(arguments))
+        np.testing.assert_allclose(actual, right, rtol=0, atol=bound * largest)
+    return True
+
+
+NAMES = sorted({*ARRAYS, *NUMBERS})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_right_or_refused(name):
+    check_with(name, N_EXAMPLES)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", NAMES)
+def test_right_or_refused_many_times(name):
+    check_with(name, max(1000, N_EXAMPLES))
+
+
+def check_with(name, n_examples):
+    function = load(name).reference
+    answered = []
+
+    @settings(max_examples=n_examples, deadline=None, derandomize=True, database=None)
+    @given(calls(name))
+    def check(arguments):
+        answered.append(assert_right(name, function, arguments))
+
+    check()
+    assert any(answered), "every call was refused: nothing was compared"
