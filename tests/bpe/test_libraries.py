@@ -5,6 +5,7 @@ is encoded is German that training did not see.
 """
 
 import pytest
+import regex
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -84,6 +85,18 @@ def test_pre_tokens_and_bytes_match_tokenizers(text):
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
     theirs = [pre_token for pre_token, _ in splitter.pre_tokenize_str(text)]
     assert ["".join(spell_bytes(pre_token)) for pre_token in pre_tokens(text)] == theirs
+
+
+@exact
+@given(st.text())
+def test_pre_tokens_match_the_pattern_of_tiktoken(text):
+    # As tiktoken writes GPT-2's pattern: without backtracking, and with a case for
+    # white space at the end.
+    theirs = regex.compile(
+        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++"
+        r"|\s++$|\s+(?!\S)|\s"
+    )
+    assert pre_tokens(text) == theirs.findall(text)
 
 
 def test_alphabet_matches_tokenizers():

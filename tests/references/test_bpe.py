@@ -375,3 +375,9 @@ def test_every_character_is_in_one_kind_of_pre_token():
         joined = pre_tokens(f"x{character}x")
         assert (len(joined) == 1) == (kind == "L"), hex(ord(character))
         assert (pre_tokens(f"1{character}1") == [f"1{character}1"]) == (kind == "N")
+
+
+@pytest.mark.parametrize("letter", "\U00013460\U0002ebf0\U00031350")
+def test_letters_newer_than_python_are_letters(letter):
+    # Of Unicode 16, 15.1 and 15; Python 3.11 has those of 14.
+    assert pre_tokens(f"a{letter}1 {letter}!") == [f"a{letter}", "1", f" {letter}", "!"]
