@@ -57,9 +57,9 @@ def test_file_is_read_back_and_opened_by_tokenizers(tmp_path, special):
     text = "the cat sat on the mat, the rat ate the hat <end> 日本 日本 🐈🐈" * 2
     tokenizer = ByteTokenizer.train(text, 290, special)
     tokenizer.save(tmp_path / "tokenizer.json")
-    again = ByteTokenizer.load(tmp_path / "tokenizer.json")
-    assert again.merges == tokenizer.merges
-    assert again.special_tokens == tokenizer.special_tokens
+    loaded = ByteTokenizer.load(tmp_path / "tokenizer.json")
+    assert loaded.merges == tokenizer.merges
+    assert loaded.special_tokens == tokenizer.special_tokens
     theirs = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for each in (text, "a<end>! the<pad>\n\n x  'll 12", ""):
         token_ids = tokenizer.encode(each)

@@ -267,8 +267,8 @@ def assert_right(name, function, arguments):
         if not all_finite(arguments):
             # In another order, inf − inf and 0 · inf are elsewhere. Less is lost in
             # gradients only, where the formula leaves out what plays no part.
-            shown = np.isfinite(actual)[~np.isfinite(right)].any()
-            assert not shown or name == "self_attention_gradients"
+            unlost = np.isfinite(actual)[~np.isfinite(right)].any()
+            assert not unlost or name == "self_attention_gradients"
             actual = np.where(np.isfinite(right), actual, np.nan)
             actual, right = (
                 np.where(np.isfinite(actual), a, 0) for a in (actual, right)
