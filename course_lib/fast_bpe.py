@@ -55,23 +55,28 @@ class PairCounts:
         left, right = pair
         joined = left + right
         change: dict[SymbolPair, int] = defaultdict(int)
-        for index in self._words_with.pop(pair, ()):
+        words_with = self._words_with
+        for index in words_with.pop(pair, ()):
             symbols, frequency = self._words[index], self._frequencies[index]
-            start = 0
-            while (start := _find(symbols, left, right, start)) >= 0:
+            start, last = 0, len(symbols) - 1
+            while start < last:
+                if symbols[start] != left or symbols[start + 1] != right:
+                    start += 1
+                    continue
                 symbols[start : start + 2] = [joined]
+                last -= 1
                 change[pair] -= frequency
                 if start > 0:
                     before = symbols[start - 1]
                     change[before, left] -= frequency
                     change[before, joined] += frequency
-                    self._words_with[before, joined].add(index)
-                start += 1
-                if start < len(symbols):
-                    after = symbols[start]
+                    words_with[before, joined].add(index)
+                if start < last:
+                    after = symbols[start + 1]
                     change[right, after] -= frequency
                     change[joined, after] += frequency
-                    self._words_with[joined, after].add(index)
+                    words_with[joined, after].add(index)
+                start += 1
         return self._apply(change)
 
     def _apply(self, change: dict[SymbolPair, int]) -> set[SymbolPair]:
@@ -81,19 +86,6 @@ class PairCounts:
                 del self.counts[pair]
                 self._words_with.pop(pair, None)
         return {pair for pair, difference in change.items() if difference > 0}
-
-
-def _find(symbols: list[str], left: str, right: str, start: int) -> int:
-    """Return the first index from start on where the pair is, −1 for none."""
-    last = len(symbols) - 1
-    while True:
-        try:
-            start = symbols.index(left, start, last)
-        except ValueError:
-            return -1
-        if symbols[start + 1] == right:
-            return start
-        start += 1
 
 
 def train_bpe_fast(
