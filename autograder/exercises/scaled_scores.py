@@ -38,7 +38,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Each score is a dot product over √d_k, for whole numbers too, also for small ones"
+    "Each score is a dot product over the square root of d_k, for whole numbers too"
 )
 def divided_by_root_of_d_k(student, rng):
     student.agrees(rng.normal(size=(5, 9)), rng.normal(size=(7, 9)))
