@@ -15,7 +15,6 @@ exercise = Exercise(
     uses=("merge_pair",),
     library=(
         "tokenizers.Tokenizer",
-        "course_lib.fast_bpe._find",
         "course_lib.fast_bpe.word_encoder",
         "course_lib.fast_bpe.byte_encoder",
         "course_lib.fast_bpe._apply_merges",

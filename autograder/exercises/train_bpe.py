@@ -13,7 +13,6 @@ exercise = Exercise(
     uses=("pair_counts", "merge_pair"),
     library=(
         "tokenizers.Tokenizer",
-        "course_lib.fast_bpe._find",
         "course_lib.fast_bpe.train_bpe_fast",
         "course_lib.fast_bpe.PairCounts",
     ),
