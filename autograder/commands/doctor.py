@@ -124,7 +124,8 @@ def _group_line(trial: Trial, limits: Limits) -> Line:
 
 def packages_line() -> Line:
     """Return which packages there are, and whether they are those of the lock."""
-    locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", LOCK.read_text(), re.M))
+    lock = LOCK.read_text() if LOCK.is_file() else ""
+    locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", lock, re.M))
     installed = {name: _version(name) for name in (*locked, *NAMED)}
     differ = [
         f"{name} {tested}"
@@ -137,6 +138,9 @@ def packages_line() -> Line:
         differ.append("Python {}.{}".format(*TESTED_PYTHON))
     if not all(installed[name] for name in NAMED):
         return Line(False, f"{text}: run `make setup`")
+    if not lock:
+        why = "requirements.lock, with the tested versions, is not beside the package"
+        return Line(None, f"{text}; {why}")
     if differ:
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         return Line(None, f"{text}; tested with {', '.join(differ[:3])}{more}")

@@ -166,6 +166,14 @@ def test_packages_that_differ_from_the_lock_are_named(monkeypatch, tmp_path):
     assert line.holds is None
 
 
+def test_install_without_the_lock_has_a_line(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "LOCK", tmp_path / "requirements.lock")
+    line = doctor.packages_line()
+    assert "nbgrader 0.9.6" in line.text
+    assert "not beside the package" in line.text
+    assert line.holds is None
+
+
 def test_what_is_no_file_in_a_submission_is_named(tmp_path):
     course = Course(tmp_path)
     assert doctor.odd_submissions_lines(course) == []
