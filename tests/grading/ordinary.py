@@ -39,8 +39,18 @@ def as_ordinary_user(
     start : the folder in which it runs
     """
     os.chown(folder, user, group)
-    options = ["--dev-bind", "/", "/"]
-    needed = [Path(sys.base_prefix), Path(sys.prefix), COURSE.root, folder]
+    options = ["--dev-bind", "/", "/", *opened(folder)]
+    for capability in ("CAP_SETUID", "CAP_SETGID"):
+        options += ["--cap-add", capability]
+    options += ["--setenv", "HOME", str(folder), "--setenv", "TMPDIR", str(folder)]
+    person = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+    return ["bwrap", *options, "--chdir", str(start), "--", *person, *command]
+
+
+def opened(*folders: Path) -> list[str]:
+    """Return the options that let everybody come to Python, the course and folders."""
+    options = []
+    needed = [Path(sys.base_prefix), Path(sys.prefix), COURSE.root, *folders]
     closed = sorted({above for path in needed if (above := _closed_above(path))})
     for above in closed:
         options += ["--perms", "0755", "--tmpfs", str(above)]
@@ -49,11 +59,7 @@ def as_ordinary_user(
             for between in reversed(path.relative_to(above).parents[:-1]):
                 options += ["--perms", "0755", "--dir", str(above / between)]
             options += ["--bind", str(path), str(path)]
-    for capability in ("CAP_SETUID", "CAP_SETGID"):
-        options += ["--cap-add", capability]
-    options += ["--setenv", "HOME", str(folder), "--setenv", "TMPDIR", str(folder)]
-    person = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
-    return ["bwrap", *options, "--chdir", str(start), "--", *person, *command]
+    return options
 
 
 def _closed_above(path: Path) -> Path | None:

@@ -1,0 +1,1 @@
+"""The course on a JupyterHub: the page hub/README.md, carried out."""
