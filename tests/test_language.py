@@ -19,7 +19,8 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-AREAS = "autograder course_lib solutions tests docs README.md CONTRIBUTING.md".split()
+AREAS = "autograder course_lib solutions tests docs hub".split()
+AREAS += ["README.md", "CONTRIBUTING.md"]
 SUFFIXES = (".py", ".md", ".j2")
 LONGEST_FAILURE = 40  # lines; the command prints all
 LONGEST_TEST_NAME = 60  # characters: a unit and a claim fit, a story does not

@@ -73,7 +73,8 @@ def test_named_commands_exist():
 
 def test_linked_files_exist():
     pages = ("README.md", "CONTRIBUTING.md", "autograder/grading/README.md")
-    for path in (*(ROOT / name for name in pages), *ROOT.glob("docs/*.md")):
+    folders = *ROOT.glob("docs/*.md"), ROOT / "hub" / "README.md"
+    for path in (*(ROOT / name for name in pages), *folders):
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text("utf-8")):
             assert (path.parent / link).exists(), f"{path} links {link}"
 
