@@ -34,6 +34,7 @@ ABSENT = (
     "raise ImportError('{name} cannot be imported while this lesson is graded: "
     "the lesson does not use it', name={name!r})\n"
 )
+CHECKS = "course_lib.arguments."  # stand in references; they answer no exercise
 OTHERS = "others.json"  # names of modules and functions that it does not need
 STUB = '''"""What a lesson imports from the grader. Grading happens elsewhere."""
 
@@ -73,10 +74,11 @@ def make_copy(
     for name in CALL_MODULES:
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)
     needs = LessonNeeds(cells, [each.reference.__module__ for each in exercises])
-    watched = [*needs.others]
-    withheld = dict.fromkeys(_answers(exercises, needs.others), "this lesson")
+    others = [name for name in needs.others if not name.startswith(CHECKS)]
+    watched = [*others]
+    withheld = dict.fromkeys(_answers(exercises, others), "this lesson")
     withheld |= {_dotted(exercise): exercise.name for exercise in exercises}
-    announced = {*needs.others, *(name for e in exercises for name in e.library)}
+    announced = {*others, *(name for e in exercises for name in e.library)}
     for path in COURSE_LIB.rglob("*"):
         inner = path.relative_to(COURSE_LIB.parent)
         name = ".".join(inner.with_suffix("").parts).removesuffix(".__init__")
