@@ -298,7 +298,7 @@ OPEN = ("attention", "masked_softmax", "self_attention_gradients")
 def test_right_or_refused_many_times(name, request):
     if name in OPEN:
         reason = "found by a thousand draws: to be mended"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     check_with(name, max(1000, N_EXAMPLES))
 
 
