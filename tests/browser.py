@@ -26,6 +26,11 @@ CHROMIUM_OPTIONS = [
     "--no-first-run",
 ]
 
+ATTACK = '"><img src=http://example.invalid/x onerror="document.title=1"><script>'
+TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter(each =>
+    !each.closest(".scroll table, .hidden") &&
+    each.getBoundingClientRect().right > innerWidth + 1).map(each => each.outerHTML)"""
+
 
 def course_copy(folder: Path) -> Path:
     """Copy what a learner has into a folder, without anybody's answers."""
@@ -115,3 +120,26 @@ def page_of(address: str) -> Iterator:
             yield page
         finally:
             browser.close()
+
+
+@contextlib.contextmanager
+def recorded(page) -> Iterator[list[str]]:
+    """Yield the addresses that a page requests; what it says or stops at is a failure.
+
+    Dialogs are dismissed. The colour scheme is light again afterwards.
+    """
+    messages: list[str] = []
+    requests: list[str] = []
+    listeners = {
+        "console": lambda message: messages.append(message.text),
+        "pageerror": lambda error: messages.append(str(error)),
+        "dialog": lambda dialog: (messages.append(dialog.message), dialog.dismiss()),
+        "request": lambda request: requests.append(request.url),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
+    yield requests
+    assert messages == []
+    page.emulate_media(media="screen", color_scheme="light")
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)

@@ -5,12 +5,11 @@ import itertools
 import pytest
 
 from autograder.dashboard.page import render_page
-from tests.browser import page_of
+from tests.browser import ATTACK, TOO_WIDE, page_of, recorded
 from tests.dashboard.classes import TIMES, answer, graded, invalid, many, roster, six
 
 pytestmark = pytest.mark.browser
 
-ATTACK = '"><img src=http://example.invalid/x onerror="document.title=1"><script>'
 FOCUSED = """() => {
     const at = document.activeElement;
     at.scrollIntoView();
@@ -18,9 +17,6 @@ FOCUSED = """() => {
     return {tag: at.tagName, text: at.textContent.trim(), top: scrollY + box.top,
             outline: getComputedStyle(at).outlineStyle, href: at.getAttribute("href")};
 }"""
-TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter(each =>
-    !each.closest(".scroll table, .hidden") &&
-    each.getBoundingClientRect().right > innerWidth + 1).map(each => each.outerHTML)"""
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +28,6 @@ def browser():
 @pytest.fixture
 def show(browser, tmp_path):
     """Open the page on a class; its requests and messages are recorded."""
-    messages, requests = [], []
-    listeners = {
-        "console": lambda message: messages.append(message.text),
-        "pageerror": lambda error: messages.append(str(error)),
-        "dialog": lambda dialog: (messages.append(dialog.message), dialog.dismiss()),
-        "request": lambda request: requests.append(request.url),
-    }
-    for event, listener in listeners.items():
-        browser.on(event, listener)
 
     def open_page(group, width=1400):
         path = tmp_path / "report.html"
@@ -49,12 +36,9 @@ def show(browser, tmp_path):
         browser.goto(path.as_uri())
         return browser
 
-    yield open_page
-    assert messages == []
+    with recorded(browser) as requests:
+        yield open_page
     assert {*requests} <= {(tmp_path / "report.html").as_uri()}
-    browser.emulate_media(media="screen", color_scheme="light")
-    for event, listener in listeners.items():
-        browser.remove_listener(event, listener)
 
 
 def hostile():

@@ -9,10 +9,9 @@ from autograder.dashboard.page import render_page
 from autograder.dashboard.term import count_term
 from autograder.dashboard.term_page import render_term
 from autograder.gradebook.grades import Grade, StudentGrades
-from tests.browser import page_of
+from tests.browser import ATTACK, TOO_WIDE, page_of, recorded
 from tests.dashboard.classes import many, roster, six
 from tests.dashboard.terms import LESSONS, person
-from tests.dashboard.test_page_in_a_browser import ATTACK, TOO_WIDE
 
 pytestmark = pytest.mark.browser
 
@@ -30,13 +29,6 @@ def opened():
 @pytest.fixture
 def show(opened, tmp_path):
     """Open a page; errors and warnings of the browser are failures."""
-    messages = []
-    listeners = {
-        "console": lambda message: messages.append(message.text),
-        "pageerror": lambda error: messages.append(str(error)),
-    }
-    for event, listener in listeners.items():
-        opened.on(event, listener)
 
     def open_page(html, width=1280, scheme="light"):
         path = tmp_path / "page.html"
@@ -46,10 +38,8 @@ def show(opened, tmp_path):
         opened.goto(path.as_uri())
         return opened
 
-    yield open_page
-    assert messages == []
-    for event, listener in listeners.items():
-        opened.remove_listener(event, listener)
+    with recorded(opened):
+        yield open_page
 
 
 def people(count):

@@ -24,9 +24,8 @@ from autograder.gradebook.database import Gradebook
 from autograder.grading import classroom
 from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
-from tests.grading.engines import engine_of
 from tests.processes import InterruptibleProcess
-from tests.submissions import COURSE, LESSON, Submission, open_course
+from tests.submissions import LESSON, Submission, open_course
 
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
 RESULTS = f"build/grading/{LESSON}.jsonl"
@@ -566,12 +565,6 @@ def test_judge_needs_lesson_of_a_notebook_that_names_none(root, call):
 
 def test_judge_with_unknown_lesson_is_one_sentence(root, call):
     assert "no lesson named" in refusal(call("judge", "x.ipynb", "--lesson", "77"))
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with engine_of(COURSE) as started:
-        yield started
 
 
 @pytest.fixture

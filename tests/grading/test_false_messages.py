@@ -8,22 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.grading import child_client
-from tests.grading.engines import engine_of, processes_of
+from tests.grading.engines import processes_of
 from tests.grading.sessions import QUICK, call, check, own, session_of, solution, value
-from tests.submissions import COURSE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with engine_of(COURSE) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def sandbox(engine):
-    return engine.sandbox
 
 
 FRAME = """

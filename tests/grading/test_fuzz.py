@@ -6,20 +6,14 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.grading.engines import engine_of, stray_processes
+from tests.grading.engines import stray_processes
 from tests.grading.mangled import files
-from tests.submissions import COURSE, EXERCISES, LESSON, MAX_POINTS
+from tests.submissions import EXERCISES, LESSON, MAX_POINTS
 
 pytestmark = [pytest.mark.thorough, pytest.mark.sandbox]
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "150"))  # the benchmark asks for 10,000
 n_files = {"graded": 0, "invalid": 0}
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with engine_of(COURSE) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

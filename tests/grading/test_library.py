@@ -12,18 +12,10 @@ import torch
 
 from autograder.checking.registry import load
 from autograder.grading.inside import library
-from tests.grading.engines import engine_of
 from tests.grading.sessions import call, check, own, session_of, solution
-from tests.submissions import COURSE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 OWN = f"{load('softmax').reference.__module__}.softmax"
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with engine_of(COURSE) as started:
-        yield started.sandbox
 
 
 def flags(sandbox, name, text, *arguments):

@@ -48,11 +48,6 @@ def engine():
             yield started
 
 
-@pytest.fixture(scope="module")
-def sandbox(engine):
-    return engine.sandbox
-
-
 @pytest.fixture
 def lone(tmp_path):
     """Make the folder of a sandbox that a test may end, without a lesson's imports."""

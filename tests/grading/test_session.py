@@ -10,22 +10,10 @@ from autograder.grading import child_client
 from autograder.grading.child_client import ChildClient, planned_call
 from autograder.grading.inside import wire
 from autograder.grading.session import Budget
-from tests.grading.engines import SHORT, engine_of, processes_of
+from tests.grading.engines import SHORT, processes_of
 from tests.grading.sessions import QUICK, call, check, own, session_of, solution, value
-from tests.submissions import COURSE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with engine_of(COURSE) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def sandbox(engine):
-    return engine.sandbox
 
 
 # --- which answer counts -------------------------------------------------------

@@ -3,17 +3,9 @@
 import pytest
 
 from autograder.grading.inside import shell
-from tests.grading.engines import engine_of
 from tests.grading.sessions import call, check, inside, own, session_of
-from tests.submissions import COURSE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with engine_of(COURSE) as started:
-        yield started.sandbox
 
 
 def outputs_of(sandbox, text):

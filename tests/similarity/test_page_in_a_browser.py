@@ -6,19 +6,15 @@ from autograder.similarity.answers import ClassAnswers, LeftOut, WrittenPart
 from autograder.similarity.page import render_page
 from autograder.similarity.pairs import Comparison, SharedExercise, SimilarPair
 from autograder.similarity.tokens import tokens
-from tests.browser import page_of
+from tests.browser import ATTACK, TOO_WIDE, page_of, recorded
 
 pytestmark = pytest.mark.browser
-ATTACK = '"><img src=http://example.invalid/x onerror="document.title=1"><script>'
 CODE = f"""\
 def softmax(x, axis=-1):
     powers = np.exp(x - x.max(axis=axis, keepdims=True))  # {ATTACK}
     a_name_without_end_{"x" * 300} = powers
     return powers / powers.sum(axis=axis, keepdims=True)
 """
-TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter(each =>
-    !each.closest(".scroll table, .hidden") &&
-    each.getBoundingClientRect().right > innerWidth + 1).map(each => each.outerHTML)"""
 
 
 def comparison(left="amara", right="bjarne"):
@@ -48,15 +44,6 @@ def browser():
 @pytest.fixture
 def show(browser, tmp_path):
     """Open the page; its requests and messages are recorded."""
-    messages, requests = [], []
-    listeners = {
-        "console": lambda message: messages.append(message.text),
-        "pageerror": lambda error: messages.append(str(error)),
-        "dialog": lambda dialog: (messages.append(dialog.message), dialog.dismiss()),
-        "request": lambda request: requests.append(request.url),
-    }
-    for event, listener in listeners.items():
-        browser.on(event, listener)
 
     def open_page(compared, width=1280):
         path = tmp_path / "similar.html"
@@ -67,12 +54,9 @@ def show(browser, tmp_path):
         browser.goto(path.as_uri())
         return browser
 
-    yield open_page
-    assert messages == []
+    with recorded(browser) as requests:
+        yield open_page
     assert {*requests} <= {(tmp_path / "similar.html").as_uri()}
-    browser.emulate_media(media="screen", color_scheme="light")
-    for event, listener in listeners.items():
-        browser.remove_listener(event, listener)
 
 
 def test_untrusted_text_runs_nothing_and_requests_nothing(show):
