@@ -297,10 +297,9 @@ class Gradebook:
         entries : what the engine says of those whom it has graded
         """
         by_student = {entry.student: entry for entry in entries}
-        released = load_release(self.course, lesson).points
         with connect(self.path) as connection, transaction(connection):
             opened = find_opened_lesson(connection, lesson)
-            drop_exercise(connection, opened, exercise, released, undo=undo)
+            drop_exercise(connection, opened, exercise, undo=undo)
             opened = find_opened_lesson(connection, lesson)
             students = _students(connection, opened)
             batch = GradebookBatch(connection, opened, students, self._penalties)

@@ -94,13 +94,10 @@ def drop_exercise(
     connection: sqlite3.Connection,
     lesson: OpenedLesson,
     exercise: str,
-    released: Mapping[str, float],
     *,
     undo: bool,
 ) -> None:
     """Let an exercise count for nobody, or for everybody again; not the grades.
-
-    released : the points of the exercises that the lesson has today
 
     nbgrader's number for the assignment is the sum of its cells' greatest scores.
     """
@@ -110,12 +107,11 @@ def drop_exercise(
         "cell": cell,
         "notebook": lesson.notebook,
         "name": exercise,
-        "worth": released.get(exercise),  # which may have changed meanwhile
     }
     if undo:
         statements = (
-            "UPDATE grade_cells SET max_score = coalesce(:worth, (SELECT max_score "
-            "FROM dropped_exercise WHERE notebook_id = :notebook AND name = :name)) "
+            "UPDATE grade_cells SET max_score = (SELECT max_score "
+            "FROM dropped_exercise WHERE notebook_id = :notebook AND name = :name) "
             "WHERE id = :cell",
             "DELETE FROM dropped_exercise WHERE notebook_id = :notebook "
             "AND name = :name",
@@ -172,6 +168,17 @@ def without_dropped(
         for name, row in cells.graded.items()
     }
     return replace(cells, graded=graded)
+
+
+def _dropped_with_other_points(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> dict[str, float]:
+    """Return what dropped exercises are worth now, of those where that is new."""
+    return {
+        name: float(cells.graded[CHECK + name][0])
+        for name, before in dropped_exercises(connection, notebook).items()
+        if CHECK + name in cells.graded and cells.graded[CHECK + name][0] != before
+    }
 
 
 def released_cells(course: Course, lesson: str) -> GradebookCells:
@@ -236,6 +243,8 @@ def is_current(
     stored = stored_cells(connection, notebook)
     if _is_handed_in(connection, notebook):
         stored = stored.restricted_to(cells)
+    if _dropped_with_other_points(connection, notebook, cells):
+        return False
     return without_dropped(connection, notebook, cells) == stored
 
 
@@ -248,6 +257,12 @@ def enter_lesson(
     notebook = _notebook_id(connection, lesson)
     notebook = notebook or _add_lesson(connection, lesson, course_id)
     before = stored_cells(connection, notebook)
+    for name, worth in _dropped_with_other_points(connection, notebook, cells).items():
+        connection.execute(
+            "UPDATE dropped_exercise SET max_score = ? "
+            "WHERE notebook_id = ? AND name = ?",
+            (worth, notebook, name),
+        )
     cells = without_dropped(connection, notebook, cells)
     _write_cells(connection, notebook, cells)
     sentences = []

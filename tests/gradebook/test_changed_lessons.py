@@ -101,11 +101,15 @@ def test_drop_and_undo_keep_what_people_gave(root, capsys):
     assert "no longer counts" in capsys.readouterr().out
 
 
-def test_undone_drop_has_the_points_of_today(root, capsys):
+@pytest.mark.parametrize("then_without", ["", "softmax"])
+def test_undone_drop_has_the_points_of_the_last_release(root, capsys, then_without):
     hand_in(root, "amara")
     grade_class(root)
     gradebook_commands.drop(Course(root), "softmax", "01", undo=False)
     change_lesson(root, points={"softmax": 10.0})
+    Gradebook(Course(root)).open_lesson(LESSON)
+    if then_without:
+        change_lesson(root, drop=then_without)
     gradebook_commands.drop(Course(root), "softmax", "01", undo=True)
     assert Gradebook(Course(root)).grades(LESSON)["amara"].max_points == ALL + 2
     capsys.readouterr()
