@@ -24,8 +24,9 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    x = arguments.floats("x (...)", x, axis=axis)  # uint8 would wrap: 1 − 2 is 255
-    shifted = x - np.max(x, axis=axis, keepdims=True)
+    x = arguments.floats("x (...)", x, axis=axis)
+    # Times 1.0, because uint8 would wrap: 1 − 2 is 255.
+    shifted = 1.0 * x - np.max(x, axis=axis, keepdims=True)
     exponentials = np.exp(shifted)
     return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
 
@@ -68,7 +69,8 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """
     q, k = arguments.floats("q (..., n, d_k), k (..., m, d_k)", q, k)
     d_k = q.shape[-1]
-    return q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
+    # Times 1.0, because int8 would wrap: 100 · 2 is −56.
+    return 1.0 * q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
 
 
 def attention(

@@ -157,10 +157,10 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
     merges = arguments.pairs("merges", merges)
     # If a pair is there twice, the first one counts.
     ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
-    symbols = arguments.texts("word", word)
-    while known := set(pairwise(symbols)) & ranks.keys():
-        symbols = merge_pair(symbols, min(known, key=ranks.__getitem__))
-    return list(symbols)
+    word = arguments.texts("word", word)
+    while known := set(pairwise(word)) & ranks.keys():
+        word = merge_pair(word, min(known, key=ranks.__getitem__))
+    return list(word)
 
 
 def decode(tokens: list[str]) -> str:

@@ -158,8 +158,12 @@ def load_torch_parameters(
     ... )["w_k"]
     array([[2.]], dtype=float32)
     """
-    weights, biases = "in_proj_weight out_proj.weight", "in_proj_bias out_proj.bias"
-    arguments.names("state_dict", state_dict, weights, biases)  # kdim gives others
+    arguments.names(
+        "state_dict",
+        state_dict,  # kdim gives others
+        required="in_proj_weight out_proj.weight",
+        optional="in_proj_bias out_proj.bias",
+    )
     arrays = {name: part.detach().cpu().numpy() for name, part in state_dict.items()}
     parameters = {}
     stacked = arrays["in_proj_weight"]

@@ -31,7 +31,8 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     """
     n, m, offset = arguments.whole("n ≥ 0, m ≥ 0 or None, offset", n, m, offset)
     if m is None:
-        m = arguments.whole("n + offset ≥ 0", n + offset)
+        arguments.whole("n + offset ≥ 0", n + offset)
+        m = n + offset
     return np.arange(m) <= np.arange(n)[:, np.newaxis] + offset  # (n, m)
 
 
@@ -53,8 +54,8 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
            [[False, False, False]]])
     """
     m = arguments.whole("m ≥ 0", m)
-    ends = arguments.numbers("lengths (...) whole", lengths, between=(0, m))
-    ends = ends[..., np.newaxis, np.newaxis]  # (..., 1, 1)
+    lengths = arguments.numbers("lengths (...) whole", lengths, between=(0, m))
+    ends = np.asarray(lengths)[..., np.newaxis, np.newaxis]  # (..., 1, 1)
     return np.arange(m) < ends  # (..., 1, m)
 
 

@@ -112,12 +112,16 @@ def rotary(
     array([[1.    , 0.    ],
            [0.5403, 0.8415]])
     """
-    x, steps = arguments.floats("x (..., n, d_k), positions (n) whole", x, positions)
-    base, d_k = arguments.positive("base", base), x.shape[-1]
+    x, positions = arguments.floats(
+        "x (..., n, d_k), positions (n) whole", x, positions
+    )
+    base = arguments.positive("base", base)
+    d_k = x.shape[-1]
     if d_k % 2:
         raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
     frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
-    angles = steps[:, np.newaxis] * frequencies  # (n, d_k / 2), float64
+    angles = np.outer(positions, frequencies)  # (n, d_k / 2), float64
+    x = 1.0 * x  # whole numbers become float64, floats keep their precision
     # A float32 has too few digits for the angles of far positions, but not for these.
     sine, cosine = (part.astype(x.dtype) for part in (np.sin(angles), np.cos(angles)))
     first, second = x[..., 0::2], x[..., 1::2]

@@ -31,8 +31,8 @@ def project(
     >>> project(x, w_q, w_k, np.array([[1.0, 0.0], [1.0, 1.0]]))
     (array([[3.]]), array([[10.]]), array([[3., 2.]]))
     """
-    # Parameters may have leading axes, too: many projections of the same tokens.
     x, w_q, w_k, w_v = arguments.floats(
+        # Parameters may have leading axes, too: many projections of the same tokens.
         "x (..., n, d_model), w_q (..., d_model, d_k), w_k (..., d_model, d_k), "
         "w_v (..., d_model, d_v)",
         *(x, w_q, w_k, w_v),

@@ -7,9 +7,10 @@ import statistics
 import nbformat
 import pytest
 
+from autograder.checking import bank
 from autograder.checking.registry import exercise_names, load
 from autograder.course import Course
-from autograder.notebooks.source import LessonSource
+from autograder.notebooks.source import LessonSource, solution
 
 COURSE = Course.here()
 BANNED = re.compile(r"\b(simply|just|obviously|trivial(ly)?)\b", re.IGNORECASE)
@@ -114,22 +115,22 @@ def test_drawing_cells_are_short_and_say_what_they_show(source):
             assert "alt=" in cell.text
 
 
-def test_solutions_need_only_the_names_they_may_use(source):
-    """Execute each reference with the names of the set-up cells and its ``uses``."""
-    from autograder.notebooks.source import solution
-
+def test_solutions_get_all_points_with_the_names_they_may_use(source):
+    """Judge each solution, executed with what the set-up cells and ``uses`` name."""
+    assert "arguments" not in source.set_up
+    set_up, solutions = {}, {}
+    for cell in source.cells[:2]:
+        if cell.kind == "code":
+            exec(cell.text, set_up)
     for exercise in source.exercises:
-        everything = {}
-        for cell in source.cells[:2]:
-            if cell.kind == "code":
-                exec(cell.text, everything)
-        allowed = {n: everything[n] for n in source.names_for(exercise) & {*everything}}
-        allowed |= {name: load(name).reference for name in exercise.uses}
-        exec(solution(exercise), allowed)
-        import numpy as np
-
-        inputs = exercise.usual_inputs(np.random.default_rng(0))
-        allowed[exercise.name](*inputs)
+        text = solution(exercise)
+        everything = {**set_up, **solutions}
+        names = source.names_for(exercise) & {*everything}
+        allowed = {name: everything[name] for name in names}
+        exec(text, allowed)
+        solutions[exercise.name] = allowed[exercise.name]
+        fault = bank.right_answer_fault(exercise, "solution", allowed[exercise.name], 1)
+        assert fault == ""
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons)

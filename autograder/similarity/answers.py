@@ -4,7 +4,6 @@ Submissions are read as they are for grading. What the release has already, and 
 that are as released, are not the student's.
 """
 
-import inspect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from autograder.grading.classroom import students_of, submission_path
 from autograder.grading.rebuild import normalised_source
 from autograder.grading.release import Release, load_release
 from autograder.grading.submission import Submission
+from autograder.notebooks.source import as_answer
 from autograder.similarity.tokens import CodeToken, tokens
 
 MAX_TOKENS = 6000  # of a student's in a lesson; the longest answers have 2,400
@@ -125,7 +125,7 @@ def _template_code(release: Release) -> Iterator[str]:
             yield from FENCED.findall(cell.source)
     for name in release.exercises:
         try:
-            yield inspect.getsource(load(name).reference)
+            yield as_answer(load(name))
         except OSError:
             continue
 

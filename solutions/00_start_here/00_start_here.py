@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from autograder import check
-from course_lib import arguments, figures
+from course_lib import figures
 from course_lib.lessons.environment import check_environment
 
 # %% [markdown]

@@ -17,7 +17,7 @@
 import numpy as np
 
 from autograder import check
-from course_lib import arguments, figures
+from course_lib import figures
 from course_lib.lessons import pronoun
 from course_lib.lessons.scale import scale_effect
 

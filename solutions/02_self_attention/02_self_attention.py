@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder import check
-from course_lib import arguments, figures
+from course_lib import figures
 from course_lib.attention import attention, softmax, softmax_jacobian
 
 # %% [markdown]

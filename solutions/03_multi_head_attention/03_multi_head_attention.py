@@ -17,7 +17,7 @@
 import numpy as np
 
 from autograder import check
-from course_lib import arguments, figures
+from course_lib import figures
 from course_lib.attention import attention, scaled_scores, softmax
 
 # %% [markdown]

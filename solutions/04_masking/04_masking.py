@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder import check
-from course_lib import arguments, attention, figures
+from course_lib import attention, figures
 from course_lib.experiments import leak_canary, no_shift, record
 from course_lib.lessons import decoder_variants
 

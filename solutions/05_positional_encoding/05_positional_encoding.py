@@ -20,7 +20,7 @@
 import numpy as np
 
 from autograder import check
-from course_lib import arguments, figures, heads, masks
+from course_lib import figures, heads, masks
 from course_lib.lessons import wrong_encodings
 from course_lib.self_attention import equivariance_gap, self_attention
 

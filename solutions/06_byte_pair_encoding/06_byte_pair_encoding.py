@@ -21,7 +21,7 @@
 from itertools import pairwise
 
 from autograder import check
-from course_lib import arguments, fast_bpe, figures, merges_file
+from course_lib import fast_bpe, figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
 from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
 from course_lib.fast_bpe import pre_tokens, spell_bytes

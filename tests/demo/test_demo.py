@@ -63,7 +63,6 @@ from autograder.gradebook.settings import database_path
 from autograder.grading.result import SubmissionResult
 from autograder.grading.sandbox import NoSandbox
 from autograder.system import find_browser
-from course_lib import arguments
 from tests.browser import page_of
 from tests.processes import InterruptibleProcess
 
@@ -471,7 +470,7 @@ def test_diagnoses_of_a_broken_file_have_its_reason():
 
 @pytest.mark.parametrize("student", sorted(MISCONCEPTIONS))
 def test_judge_names_the_misconceptions_of_the_class(student):
-    names = {"np": np, "arguments": arguments}
+    names = {"np": np}
     diagnoses = {}
     for name in (e.name for e in in_lesson_order()):
         exec(CLASS[student].answers[name], names)

@@ -259,22 +259,60 @@ def test_solution_marks_enclose_the_body_not_the_contract(tmp_path, name):
     assert callable(namespace[called])
 
 
-def test_solution_leaves_out_checks_of_arguments(tmp_path):
-    text = '''\
-from course_lib.nn import arguments
+# What stands in a reference, and what is left of it in the solution.
+CHECKS = {
+    "a statement": ("arguments.real(\n        0, 1, x=x\n    )\n", ""),
+    "a value": ('x = arguments.floats("x (n, n_heads·d)", x)  # why\n', ""),
+    "values": ('x, y = arguments.floats("x (n), y (n)", x, y, between=(0, 1))\n', ""),
+    "values in a tuple": (
+        'x, y = arguments.floats(\n        "x (n), "\n        "y (n)",\n'
+        "        *(x, y),\n        n=2,\n    )\n",
+        "",
+    ),
+    "two checks": ('x, y = arguments.whole("x", x), arguments.text("y", y)\n', ""),
+    "one in another": ('x = arguments.floats("x", arguments.masks("x", x))\n', ""),
+    "under another name": (
+        'two = 2 * arguments.whole("n·d ≥ 0", x) + 1  # why\n',
+        "two = 2 * x + 1  # why\n",
+    ),
+    "in a loop": (
+        'for each in arguments.texts("x", x).split():\n'
+        '        arguments.text("each", each)\n        x = each\n',
+        "for each in x.split():\n        x = each\n",
+    ),
+    "a formula": (
+        'two = 2 * arguments.whole("n + d ≥ 0", x + y)\n',
+        "two = 2 * (x + y)\n",
+    ),
+    "several as a tuple": (
+        'both = (arguments.whole("x, y", x, y),)\n',
+        "both = ((x, y),)\n",
+    ),
+    "nothing": ("x = our.arguments.x\n", "x = our.arguments.x\n"),
+}
 
-def double(x):
-    """Return twice a number."""
-    arguments.real(
-        0, 1, x=x
-    )
-    for _ in range(1):
-        arguments.whole(0, x=x)
-        twice = 2 * x
-    return twice
-'''
+
+@pytest.mark.parametrize("form", CHECKS)
+def test_solution_has_values_in_place_of_checks(tmp_path, form):
+    written, left = CHECKS[form]
+    contract = 'def double(x, y=1):\n    """Return twice a number."""\n'
+    text = f"{contract}    {written}    return 2 * x\n"
     exercise = exercise_from(tmp_path, text, "double")
-    assert fault(exercise, set()) is None
-    _, body = solution(exercise).split(f"{BEGIN}\n")
-    rows = ["    for _ in range(1):", "        twice = 2 * x", "    return twice", END]
-    assert body.splitlines() == rows
+    assert fault(exercise, {"our"}) is None
+    rest = f"    {left}    return 2 * x" if left else "    return 2 * x"
+    assert solution(exercise) == f"{contract}{BEGIN}\n{rest}\n{END}"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "x = arguments.real(0, 1, x=x)",  # as in nn
+        'x = arguments.whole("x")',
+        "x = arguments.whole(x)",
+        "x = map(arguments.text, x)",
+    ],
+)
+def test_check_whose_value_is_unknown_is_refused(tmp_path, row):
+    text = f'def double(x):\n    """Return twice a number."""\n    {row}\n'
+    exercise = exercise_from(tmp_path, f"{text}    return 2 * x\n", "double")
+    assert "needs the name 'arguments'" in fault(exercise, set())
