@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from course_lib import arguments
-from course_lib.arguments import require_boolean as require_boolean  # for nn, figures
 
 
 def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from course_lib.arguments import require_boolean
 from course_lib.figures.drawing import (
     BLOCKED,
     FONT_SIZE,
@@ -27,7 +28,6 @@ from course_lib.figures.drawing import (
     new_axes,
     text_width,
 )
-from course_lib.masks import require_boolean
 
 ALLOWED = "#BFDDF1"  # hatching, not this colour, tells it from a blocked cell
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from course_lib.arguments import require_boolean
 from course_lib.figures.drawing import (
     COLOURS,
     FONT_SIZE,
@@ -17,7 +18,6 @@ from course_lib.figures.drawing import (
     write_text,
 )
 from course_lib.figures.masks import draw_mask
-from course_lib.masks import require_boolean
 
 LabelledMask = tuple[np.ndarray, Sequence[str], Sequence[str]]
 

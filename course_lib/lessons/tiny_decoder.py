@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from course_lib.masks import require_boolean
+from course_lib.arguments import require_boolean
 
 
 class TinyDecoder(nn.Module):

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.masks import require_boolean
+from course_lib.arguments import require_boolean
 
 
 def tensors(
@@ -199,10 +199,7 @@ got (3, 1)
     if not isinstance(may_attend, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(may_attend).__name__}")
     if may_attend.dtype != torch.bool:  # quick, for there is one in each step
-        try:
-            require_boolean(may_attend)
-        except TypeError as error:
-            raise TypeError(str(error).replace("may_attend", name, 1)) from None
+        require_boolean(may_attend, name)
     own = tuple(may_attend.shape)
     if (
         not own
