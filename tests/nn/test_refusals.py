@@ -215,6 +215,12 @@ REFUSED = [
         ),
     ),
     (
+        "memory_may_attend must be boolean, got float32",
+        lambda: DecoderLayer(12, 3, 10, **CPU)(
+            *(normal(2, 5, 12), normal(2, 5, 12)), memory_may_attend=torch.ones(5)
+        ),
+    ),
+    (
         "may_attend must have shape (2, 2), or 1",
         lambda: attention(
             MATRIX, MATRIX, MATRIX, torch.ones(3, 2, 2, dtype=torch.bool)
