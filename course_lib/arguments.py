@@ -5,7 +5,6 @@ and reads any number as a mask, all without a word. Here such arguments are refu
 name. An answer to an exercise need not do that: only the course's own functions do.
 """
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -33,7 +32,7 @@ def floats(
     shapes : for each argument its name and axes, as in its docstring:
         "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the same length
         everywhere, at least 1 (n may be 0); the axes that ... stands for are broadcast.
-        After the axes may stand ``whole``, for whole numbers, or ``boolean``, for a
+        Before the name may stand ``whole``, for whole numbers, or ``boolean``, for a
         mask: there an axis of length 1, or one that is missing in front, counts for
         all, and None stays None
     values : the arguments, arrays or nested lists
@@ -59,11 +58,11 @@ def floats(
             raise ValueError(f"axis={axis} is not an axis of shape {first.shape}")
         if not first.shape[axis]:
             raise ValueError(
-                f"{_parse(shapes)[0].name} must have a number along axis={axis}, got "
+                f"{parse(shapes)[0].name} must have a number along axis={axis}, got "
                 f"shape {first.shape}"
             )
     if between is not None:
-        _check_range(_parse(shapes)[0].name, first, between)
+        _check_range(remembered(shapes)[0].name, first, between)
     return checked if len(values) > 1 else first
 
 
@@ -80,7 +79,7 @@ def numbers(
     """
     checked = _checked(shapes, values, sizes, np.int64)
     if between is not None:
-        _check_range(_parse(shapes)[0].name, checked[0], between)
+        _check_range(remembered(shapes)[0].name, checked[0], between)
     return checked if len(values) > 1 else checked[0]
 
 
@@ -262,8 +261,8 @@ def names(name: str, mapping: Any, required: str, optional: str) -> None:
         )
 
 
-class _Expected(NamedTuple):
-    """An argument as ``floats`` describes it; axes None: any number of any axes."""
+class Expected(NamedTuple):
+    """An argument as ``parse`` reads it; leading: whether it has the axes ... too."""
 
     name: str
     axes: tuple[str, ...]
@@ -276,14 +275,23 @@ class _Expected(NamedTuple):
         return f"({axes},)" if len(self.axes) == 1 and not self.leading else f"({axes})"
 
 
-@cache
-def _parse(shapes: str) -> tuple[_Expected, ...]:
-    parsed = []
-    for name, inner, kind in re.findall(r"(\w+) \((.*?)\) ?(whole|boolean|)", shapes):
+def parse(shapes: str) -> list[Expected]:
+    """Return what a check's text says about each argument; see ``floats``.
+
+    >>> parse("x (..., n), whole positions (n)")[1]
+    Expected(name='positions', axes=('n',), leading=False, kind='whole')
+    """
+    described = []
+    for argument in shapes.removesuffix(")").split("), "):
+        named, _, inner = argument.partition(" (")
+        kind, _, name = named.rpartition(" ")
         axes = inner.split(", ")
         leading = axes[0] == "..."
-        parsed.append(_Expected(name, tuple(axes[leading:]), leading, kind))
-    return tuple(parsed)
+        described.append(Expected(name, tuple(axes[leading:]), leading, kind))
+    return described
+
+
+remembered = cache(parse)
 
 
 def _checked(
@@ -296,7 +304,7 @@ def _checked(
     checked: list[Any] = []
     leading: tuple[int, ...] = ()
     first_leading = ""
-    for expected, value in zip(_parse(shapes), values, strict=True):
+    for expected, value in zip(remembered(shapes), values, strict=True):
         if expected.kind == "boolean":
             checked.append(None if value is None else _mask(expected, value))
             if value is not None and len(checked) > 1:
@@ -319,7 +327,7 @@ def _checked(
     return checked
 
 
-def _array(expected: _Expected, value: Any, wide: type | None) -> np.ndarray:
+def _array(expected: Expected, value: Any, wide: type | None) -> np.ndarray:
     name = expected.name
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: its mask would be ignored")
@@ -346,7 +354,7 @@ def _array(expected: _Expected, value: Any, wide: type | None) -> np.ndarray:
 
 
 def _check_axes(
-    expected: _Expected, shape: tuple[int, ...], known: dict[str, tuple[int, str]]
+    expected: Expected, shape: tuple[int, ...], known: dict[str, tuple[int, str]]
 ) -> None:
     """Compare a shape with the axes that are known, and add those that are new."""
     n_axes = len(expected.axes)
@@ -383,7 +391,7 @@ def _check_range(name: str, array: np.ndarray, between: tuple[float, float]) -> 
         )
 
 
-def _mask(expected: _Expected, value: Any) -> np.ndarray:
+def _mask(expected: Expected, value: Any) -> np.ndarray:
     require_boolean(value, expected.name)
     return np.asarray(value)
 

@@ -204,7 +204,7 @@ def decode_bytes(
     tokens = byte_vocabulary(merges, special_tokens)
     first_special = len(tokens) - len(special_tokens)
     joined = b""
-    for token_id in arguments.numbers("token_ids (n) whole", token_ids):
+    for token_id in arguments.numbers("whole token_ids (n)", token_ids):
         if not 0 <= token_id < len(tokens):
             raise ValueError(
                 f"token id {token_id} is not in the vocabulary of {len(tokens)}"

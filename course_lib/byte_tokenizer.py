@@ -93,7 +93,7 @@ class ByteTokenizer:
     def decode(self, token_ids: Sequence[int]) -> str:
         """Return the text of token ids, that of ``byte_bpe.decode_bytes``."""
         known = range(len(self._bytes))
-        checked = arguments.numbers("token_ids (n) whole", token_ids).tolist()
+        checked = arguments.numbers("whole token_ids (n)", token_ids).tolist()
         if unknown := [token_id for token_id in checked if token_id not in known]:
             raise ValueError(
                 f"token_ids have {unknown[0]}, which is not in the vocabulary of "

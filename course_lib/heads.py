@@ -100,7 +100,7 @@ def multi_head_attention(
     x, memory, w_q, w_k, w_v, w_o, may_attend = arguments.floats(
         "x (..., n, d_model), memory (..., m, d_memory), w_q (d_model, n_heads·d_k), "
         "w_k (d_memory, n_heads·d_k), w_v (d_memory, n_heads·d_v), "
-        "w_o (n_heads·d_v, d_out), may_attend (..., n, m) boolean",
+        "w_o (n_heads·d_v, d_out), boolean may_attend (..., n, m)",
         *(x, memory, w_q, w_k, w_v, w_o, may_attend),
         n_heads=n_heads,
     )

@@ -53,7 +53,7 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
            [[False, False, False]]])
     """
     m = arguments.whole("m ≥ 0", m)
-    lengths = arguments.numbers("lengths (...) whole", lengths, between=(0, m))
+    lengths = arguments.numbers("whole lengths (...)", lengths, between=(0, m))
     ends = np.asarray(lengths)[..., np.newaxis, np.newaxis]  # (..., 1, 1)
     return np.arange(m) < ends  # (..., 1, m)
 
@@ -100,7 +100,7 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
     array([[0., 0.]])
     """
     scores, may_attend = arguments.floats(
-        "scores (..., n, m), may_attend (..., n, m) boolean", scores, may_attend
+        "scores (..., n, m), boolean may_attend (..., n, m)", scores, may_attend
     )
     allowed = np.where(may_attend, scores, -np.inf)
     largest = allowed.max(axis=-1, keepdims=True)
@@ -131,7 +131,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
     >>> convert_mask(may_attend, "additive")
     array([[  0., -inf]])
     """
-    may_attend = arguments.arrays("may_attend (...) boolean", may_attend)
+    may_attend = arguments.arrays("boolean may_attend (...)", may_attend)
     if to == "scaled_dot_product_attention":
         return may_attend.copy()  # of the same kind as ours
     if to == "MultiheadAttention":

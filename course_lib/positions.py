@@ -113,7 +113,7 @@ def rotary(
            [0.5403, 0.8415]])
     """
     x, positions = arguments.floats(
-        "x (..., n, d_k), positions (n) whole", x, positions
+        "x (..., n, d_k), whole positions (n)", x, positions
     )
     base = arguments.positive("base", base)
     d_k = x.shape[-1]

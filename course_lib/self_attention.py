@@ -124,7 +124,7 @@ def equivariance_gap(
     3.0
     """
     x, permutation = arguments.numbers(
-        "x (rows, d), permutation (rows) whole", x, permutation
+        "x (rows, d), whole permutation (rows)", x, permutation
     )
     if sorted(permutation) != list(range(len(x))):
         raise ValueError(f"permutation must hold each of 0 … {len(x) - 1} once")

@@ -10,7 +10,6 @@ Checks read shapes and kinds of numbers only. So none ever waits for a GPU, and
 alone reads the numbers themselves, where there are any to read.
 """
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import require_boolean
+from course_lib.arguments import Expected, parse, remembered, require_boolean
 
 
 def tensors(
@@ -53,9 +52,10 @@ def tensors(
     ValueError: k must have shape (..., m, d_k) with d_k=3, got (4, 5)
     """
     # torch.compile reads what is not remembered; else this is half the time.
-    parse = _parse if torch.compiler.is_compiling() else _remembered
+    parsed = (parse if torch.compiler.is_compiling() else remembered)(shapes)
     leading: tuple[int, ...] = ()
-    for number, (name, axes, has_leading, expected) in enumerate(parse(shapes)):
+    for number, expected in enumerate(parsed):
+        name = expected.name
         if number < len(values):
             value = values[number]
         elif parameters is not None and name in parameters:
@@ -64,45 +64,24 @@ def tensors(
             raise ValueError(f"parameters must hold {name}, and lacks it")
         _require_floats(name, value, like if isinstance(like, Tensor) else values[0])
         shape = tuple(value.shape)
-        n_leading = len(shape) - len(expected)
-        if n_leading < 0 or (n_leading and not has_leading):
-            raise _wrong_shape(name, axes, value, {})
-        if has_leading:
+        n_leading = len(shape) - len(expected.axes)
+        if n_leading < 0 or (n_leading and not expected.leading):
+            raise _wrong_shape(expected, value)
+        if expected.leading:
             own = shape[:n_leading]
             together = own if not number else _broadcast(leading, own)
             if together is None or (number and not broadcast and own != leading):
-                raise _wrong_shape(name, axes, value, {"...": leading})
+                raise _wrong_shape(expected, value, "...", leading)
             leading = together
-        for (axis, factor, single), length in zip(
-            expected, shape[n_leading:], strict=True
-        ):
+        for axis, length in zip(expected.axes, shape[n_leading:], strict=True):
+            factor, _, single = axis.rpartition("·")
             if single not in sizes:
                 sizes[single] = _length(single, length, sizes)
-            if length != factor * sizes[single]:
-                raise _wrong_shape(name, axes, value, {single: sizes[single]})
+            if length != int(factor or 1) * sizes[single]:
+                raise _wrong_shape(expected, value, single, sizes[single])
             if not length and axis.startswith("d_"):  # a mean or √d_k of 0 numbers
-                raise _wrong_shape(name, axes, value, {axis: "1 or more"})
+                raise _wrong_shape(expected, value, axis, "1 or more")
     return leading
-
-
-Axis = tuple[str, int, str]  # as it is written; so many times the length of which
-
-
-def _parse(shapes: str) -> list[tuple[str, str, bool, list[Axis]]]:
-    """Return for each argument its name, its axes, whether ... is one, the others."""
-    parsed = []
-    for argument in shapes.split("), "):
-        name, _, axes = argument.removesuffix(")").partition(" (")
-        expected: list[Axis] = []
-        for axis in axes.split(", "):
-            factor, _, single = axis.rpartition("·")
-            if axis != "...":
-                expected.append((axis, int(factor or 1), single))
-        parsed.append((name, axes, axes.startswith("..."), expected))
-    return parsed
-
-
-_remembered = functools.cache(_parse)
 
 
 def _length(axis: str, length: int, sizes: dict[str, int]) -> int:
@@ -133,13 +112,12 @@ def _kind(value: Tensor) -> str:
 
 
 def _wrong_shape(
-    name: str, axes: str, value: Tensor, known: dict[str, Any]
+    expected: Expected, value: Tensor, axis: str = "", length: Any = None
 ) -> ValueError:
-    comma = "," if ", " not in axes else ""
-    reasons = ", ".join(f"{axis}={length}" for axis, length in known.items())
+    known = f" with {axis}={length}" if axis else ""
     return ValueError(
-        f"{name} must have shape ({axes}{comma}){' with ' if reasons else ''}{reasons}"
-        f", got {tuple(value.shape)}"
+        f"{expected.name} must have shape {expected.shape}{known}, got "
+        f"{tuple(value.shape)}"
     )
 
 
@@ -164,11 +142,11 @@ def axes(shape: str, value: Any) -> None:
     Traceback (most recent call last):
     ValueError: x must have shape (..., n, d), got (3,)
     """
-    name, _, expected = shape.removesuffix(")").partition(" (")
+    (expected,) = parse(shape)
     if not isinstance(value, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
-    if value.ndim < len(expected.split(", ")) - 1:
-        raise _wrong_shape(name, expected, value, {})
+        raise TypeError(f"{expected.name} must be a tensor, got {type(value).__name__}")
+    if value.ndim < len(expected.axes):
+        raise _wrong_shape(expected, value)
 
 
 def heads(d_model: Any, n_heads: Any, name: str = "d_model") -> None:
