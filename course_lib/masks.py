@@ -103,10 +103,11 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
         "scores (..., n, m), boolean may_attend (..., n, m)", scores, may_attend
     )
     allowed = np.where(may_attend, scores, -np.inf)
-    largest = allowed.max(axis=-1, keepdims=True)
-    powers = np.exp(allowed - np.where(np.isfinite(largest), largest, 0.0))
-    totals = powers.sum(axis=-1, keepdims=True)
-    return powers / np.where(totals == 0, 1.0, totals)  # (..., n, m)
+    nothing = ~may_attend.any(axis=-1, keepdims=True)  # such rows would be −∞ − (−∞)
+    largest = np.where(nothing, 0.0, allowed.max(axis=-1, keepdims=True))
+    powers = np.exp(allowed - largest)
+    totals = np.where(nothing, 1.0, powers.sum(axis=-1, keepdims=True))
+    return np.where(may_attend, powers / totals, 0.0)  # (..., n, m)
 
 
 def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:

@@ -210,8 +210,8 @@ class MultiHeadAttention(nn.Module):
         Returns the output (..., n, d_model) of ``forward`` in evaluation. The weights
         are never made as a whole, nor dropped. A row that may attend to nothing gets
         zeros before the last projection, and so may, in PyTorch 2.13 on a CPU, a row
-        whose scores are all NaN, which ``forward`` keeps. Raises ``TypeError`` for a
-        mask that is not boolean.
+        whose scores are all NaN or −∞: ``forward`` gives NaN there. Raises
+        ``TypeError`` for a mask that is not boolean.
         Source: Dao et al. (2022), FlashAttention: Fast and Memory-Efficient Exact
         Attention with IO-Awareness, algorithm 1; the formula is equation 1 of Vaswani
         et al. (2017), Attention Is All You Need.

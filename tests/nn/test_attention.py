@@ -53,6 +53,15 @@ def some_mask(device="cpu"):
     return may_attend.to(device)
 
 
+def test_attention_to_scores_of_minus_infinity_is_nan_as_in_numpy():
+    q, k = torch.tensor([[-torch.inf]]), torch.ones(2, 1)
+    for allowed in ([True, False], [False, False]):
+        mask = torch.tensor([allowed])
+        output, weights = attention(q, k, k, mask)
+        assert output.isnan().item() == weights[0, 0].isnan().item() == allowed[0]
+        assert weights[0, 1] == 0
+
+
 @pytest.mark.parametrize(("device", "dtype"), WHERE)
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_matches_sdpa(device, dtype, masked):

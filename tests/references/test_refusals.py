@@ -51,6 +51,14 @@ def test_nan_makes_no_half_right_row():
     assert np.isnan(weights).all()
 
 
+def test_masked_softmax_of_minus_infinity_alone_is_nan():
+    scores = np.array([[-np.inf, 1.0]])
+    with np.errstate(invalid="ignore"):
+        weights = masked_softmax(scores, np.array([[True, False]]))
+    np.testing.assert_array_equal(weights, [[np.nan, 0]])  # −∞ − (−∞), not nothing
+    np.testing.assert_array_equal(masked_softmax(scores, [[False, False]]), [[0, 0]])
+
+
 def test_lists_and_any_pairs_are_taken():
     assert merge_pair(("a", "b"), ["a", "b"]) == ("ab",)
     assert encode_word(("a", "b"), [["a", "b"]]) == ["ab"]
