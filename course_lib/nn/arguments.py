@@ -386,7 +386,12 @@ def scores(name: str, values: Any) -> None:
     Traceback (most recent call last):
     ValueError: next_logits must return numbers below infinity, got nan for token 1
     """
-    numbers = np.asarray(values)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError):  # of words, ragged, with a gradient
+        raise TypeError(
+            f"{name} must return an array of numbers, got {type(values).__name__}"
+        ) from None
     if numbers.ndim != 1 or not numbers.size:
         raise ValueError(
             f"{name} must return scores (vocab_size,), got shape {numbers.shape}"

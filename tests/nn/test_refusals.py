@@ -39,6 +39,7 @@ from tests.nn.test_layers import THEIRS, causal, padding
 CPU = {"device": "cpu", "dtype": torch.float64}
 EMBEDDING, ENCODING = torch.ones(4, 2), torch.ones(3, 2)
 MATRIX = torch.ones(2, 2)
+FOUR = 0, 1, 2, 5  # start_id, end_id, beam_size, max_length
 
 
 def transformer():
@@ -183,6 +184,14 @@ REFUSED = [
         lambda: greedy_decode(gives(np.nan, 1.0), 0, 1, 5),
     ),
     (
+        "next_logits must return an array of numbers, got list",
+        lambda: greedy_decode(lambda token_ids: ["a", 1.0], 0, 1, 5),
+    ),
+    (
+        "next_log_probabilities must return an array of numbers, got Tensor",
+        lambda: beam_search(lambda token_ids: torch.ones(2, requires_grad=True), *FOUR),
+    ),
+    (
         "alpha must be a finite number",
         lambda: beam_search(gives(-1.0, -2.0), 0, 1, 1, 5, np.nan),
     ),
@@ -263,6 +272,14 @@ def test_layer_refuses_a_mask_that_is_not_boolean(kind, dtype):
     inputs = (x,) if kind is EncoderLayer else (x, x)
     with pytest.raises(TypeError, match="may_attend must be boolean, got"):
         layer(*inputs, causal(5).to(dtype))
+
+
+def test_attention_refuses_a_mask_of_floats():
+    heads, x, floats = MultiHeadAttention(12, 3, **CPU), normal(2, 5, 12), torch.ones(5)
+    with pytest.raises(TypeError, match=r"^may_attend must be boolean, got float32"):
+        heads(x, None, floats)
+    with pytest.raises(TypeError, match=r"^may_attend must be boolean, got float32"):
+        heads.attend(x, *heads.keys_and_values(x), floats)
 
 
 def test_decoder_layer_obeys_a_mask_beside_causal():
