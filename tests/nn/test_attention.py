@@ -53,7 +53,7 @@ def some_mask(device="cpu"):
     return may_attend.to(device)
 
 
-def test_attention_to_scores_of_minus_infinity_is_nan_as_in_numpy():
+def test_attention_to_minus_infinity_alone_is_nan():
     q, k = torch.tensor([[-torch.inf]]), torch.ones(2, 1)
     for allowed in ([True, False], [False, False]):
         mask = torch.tensor([allowed])
