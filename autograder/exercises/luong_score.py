@@ -178,7 +178,7 @@ def w_ignored(state, keys, kind, w=None):
 @exercise.misconception(
     "Your scores went through a tanh: all lie between −1 and 1.",
     "Which of Luong's three scores has a tanh in it?",
-    why="The third score of equation 8, concat, has one.",
+    why="The third of the paper, concat, has one.",
 )
 def tanh_applied(state, keys, kind, w=None):
     checked(kind, w)

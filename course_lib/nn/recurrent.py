@@ -161,7 +161,7 @@ class MultiplicativeAttention(nn.Module):
     """Scores (state w) · key: "general" of ``sequence_to_sequence.luong_score``.
 
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
-    Translation, equation 8.
+    Translation, section 3.1, without a number between equations 7 and 8.
     """
 
     def __init__(

@@ -115,7 +115,7 @@ def luong_score(
     other kind, for "general" without w and for "dot" with w. The arguments stay as they
     are.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
-    Translation, section 3.1, equation 8.
+    Translation, section 3.1, without a number between equations 7 and 8.
 
     >>> luong_score(torch.tensor([1.0, 2]), torch.tensor([[3.0, 0], [0, 5]]), "dot")
     tensor([ 3., 10.])
