@@ -206,6 +206,22 @@ def text(name: str, value: Any) -> str:
     return value
 
 
+def utf_8(name: str, value: str) -> bytes:
+    """Return a text as UTF-8, which cannot hold half a surrogate pair.
+
+    >>> utf_8("text", "a" + chr(0xD800))
+    Traceback (most recent call last):
+    ValueError: text has '\\ud800', half a surrogate pair, which UTF-8 cannot hold
+    """
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has {value[error.start]!r}, half a surrogate pair, which UTF-8 "
+            "cannot hold"
+        ) from None
+
+
 def texts(name: str, values: Any) -> tuple[str, ...]:
     """Return a sequence of texts as a tuple; one text alone is none.
 
@@ -214,6 +230,8 @@ def texts(name: str, values: Any) -> tuple[str, ...]:
     TypeError: special_tokens must be a sequence of texts, such as ('<end>',), got \
 '<end>'
     """
+    if type(values) is tuple and {*map(type, values)} <= {str}:  # most are
+        return values
     is_sequence = isinstance(values, list | tuple)
     if not is_sequence or not all(isinstance(value, str) for value in values):
         raise TypeError(

@@ -84,6 +84,7 @@ def merge_pair(symbols: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ..
     >>> merge_pair(("a", "a", "a"), ("a", "a"))
     ('aa', 'a')
     """
+    arguments.texts("symbols", symbols)
     pair = arguments.pair("pair", pair)
     merged = []
     i = 0

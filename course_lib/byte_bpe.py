@@ -7,6 +7,7 @@ alphabet and the pre-tokenisation are GPT-2's; a space belongs to the word after
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import regex
 
@@ -63,14 +64,8 @@ def spell_bytes(pre_token: str) -> tuple[str, ...]:
     >>> spell_bytes(" tä")
     ('Ġ', 't', 'Ã', '¤')
     """
-    try:
-        encoded = arguments.text("pre_token", pre_token).encode()
-        return tuple(ALPHABET[byte] for byte in encoded)
-    except UnicodeEncodeError as error:
-        half = pre_token[error.start]
-        raise ValueError(
-            f"{half!r} is half a surrogate pair, which UTF-8 cannot hold"
-        ) from None
+    text = arguments.text("pre_token", pre_token)
+    return tuple(ALPHABET[byte] for byte in arguments.utf_8("text", text))
 
 
 def pre_token_counts(
@@ -123,7 +118,7 @@ def split_special(text: str, special_tokens: tuple[str, ...]) -> list[str]:
 
 
 def byte_vocabulary(
-    merges: list[tuple[str, str]], special_tokens: tuple[str, ...] = ()
+    merges: Sequence[tuple[str, str]], special_tokens: tuple[str, ...] = ()
 ) -> list[str]:
     """List the tokens of the byte-level encoding; a token's index is its token id.
 
@@ -140,7 +135,12 @@ def byte_vocabulary(
     ['at', '<end>']
     """
     joined = [left + right for left, right in arguments.pairs("merges", merges)]
-    return [*ALPHABET, *joined, *arguments.texts("special_tokens", special_tokens)]
+    if unknown := {*"".join(joined)} - BYTE_OF.keys():
+        raise ValueError(f"merges have {min(unknown)!r}, which is not in ALPHABET")
+    special_tokens = arguments.texts("special_tokens", special_tokens)
+    for token in special_tokens:
+        arguments.utf_8("special_tokens", token)
+    return [*ALPHABET, *joined, *special_tokens]
 
 
 def encode_bytes(

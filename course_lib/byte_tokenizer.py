@@ -47,8 +47,6 @@ class ByteTokenizer:
         self.vocabulary = byte_vocabulary(self.merges, self.special_tokens)
         self._n_learned = N_BYTES + len(self.merges)
         learned = self.vocabulary[: self._n_learned]
-        if unknown := {*"".join(learned)} - BYTE_OF.keys():
-            raise ValueError(f"merges have {min(unknown)!r}, which is not in ALPHABET")
         self._ids = {token: token_id for token_id, token in enumerate(learned)}
         self._bytes = [bytes(map(BYTE_OF.__getitem__, token)) for token in learned]
         self._bytes += [token.encode() for token in self.special_tokens]
@@ -75,7 +73,10 @@ class ByteTokenizer:
         least = N_BYTES + len(special_tokens)
         vocab_size = arguments.whole(f"vocab_size ≥ {least}", vocab_size)
         counts: Counter[tuple[str, ...]] = Counter()
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"texts must be texts (str), got {type(texts).__name__}")
         for text in [texts] if isinstance(texts, str) else texts:
+            arguments.text("each of texts", text)
             counts.update(pre_token_counts(text, special_tokens))
         merges = train_bpe_fast(counts, vocab_size - least, tie_break)
         return cls(merges, special_tokens)

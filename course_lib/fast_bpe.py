@@ -15,7 +15,7 @@ from typing import Literal
 
 from course_lib import arguments
 from course_lib.bpe import spell
-from course_lib.byte_bpe import BYTE_OF, pre_tokens, spell_bytes
+from course_lib.byte_bpe import BYTE_OF, byte_vocabulary, pre_tokens, spell_bytes
 
 # Lesson 06 imports pre_tokens and spell_bytes from here: with them, its line for
 # byte_bpe would be too long, and its first code cell may have six lines.
@@ -186,6 +186,7 @@ def byte_encoder(merges: Sequence[SymbolPair]) -> Callable[[str], list[str]]:
     >>> byte_encoder([("a", "t"), ("Ġ", "m")])("at mat")
     ['at', 'Ġm', 'at']
     """
+    byte_vocabulary(merges)  # refuses symbols of another alphabet
     return _encoder(merges, pre_tokens, spell_bytes)
 
 

@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from course_lib import arguments
+
 HEADER = "#version: 0.2"
 
 
@@ -20,19 +22,20 @@ def save_merges(path: Path | str, merges: Sequence[tuple[str, str]]) -> None:
     path : the file; one that is there is replaced
     merges : the learned pairs, in the order in which they were learned
 
-    Raises ``ValueError`` for a symbol that is empty or has white space in it, and
-    ``OSError`` if the file cannot be written; then an older file is as it was.
+    Raises ``TypeError`` for what are no pairs of symbols, ``ValueError`` for a symbol
+    that is empty or has white space in it, and ``OSError`` if the file cannot be
+    written; then an older file is as it was.
     """
     path = Path(path)
-    for number, pair in enumerate(merges):
-        if len(pair) != 2 or any(symbol.split() != [symbol] for symbol in pair):
+    lines = [HEADER]
+    for number, pair in enumerate(arguments.pairs("merges", merges)):
+        if any(symbol.split() != [symbol] for symbol in pair):
             raise ValueError(
-                f"merge {number} is {pair!r}: a merge is two symbols, and a symbol has "
-                "at least one character and no white space"
+                f"merges[{number}] is {pair!r}: a symbol has at least one character "
+                "and no white space"
             )
-    lines = [HEADER, *(f"{left} {right}" for left, right in merges)]
-    content = "".join(f"{line}\n" for line in lines).encode()
-    write_whole(path, content)
+        lines.append(" ".join(pair))
+    write_whole(path, arguments.utf_8("merges", "\n".join([*lines, ""])))
 
 
 def load_merges(path: Path | str) -> list[tuple[str, str]]:

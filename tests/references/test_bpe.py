@@ -357,7 +357,7 @@ def test_surrogates_and_empty_special_tokens_are_refused():
         pre_token_counts,
         lambda text: encode_bytes(text, []),
     ):
-        with pytest.raises(ValueError, match=r"^'\\ud800' is half a surrogate pair"):
+        with pytest.raises(ValueError, match=r"^text has '\\ud800', half a surr"):
             function("a\ud800")
     for function in (
         pre_token_counts,
