@@ -6,6 +6,8 @@ Parameters are counted by ``course_lib.heads.count_parameters``.
 import torch
 from torch import Tensor
 
+from course_lib import arguments
+
 
 def matmul_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
     """Count the operations in the matrix products of multi-head self-attention.
@@ -22,6 +24,9 @@ def matmul_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
     >>> matmul_flops(4, 2, 3)
     {'projections': 288, 'scores': 72, 'mixing': 72, 'output projection': 96}
     """
+    arguments.whole("d_model ≥ 1, n_heads ≥ 1, n ≥ 0", d_model, n_heads, n)
+    if d_model % n_heads:
+        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     d_k = d_model // n_heads
     return {
         "projections": 3 * 2 * n * d_model * (n_heads * d_k),

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from course_lib import arguments
+
 
 def numerical_gradients(
     loss: Callable[..., float], arrays: Sequence[np.ndarray], step: float = 1e-5
@@ -28,7 +30,9 @@ def numerical_gradients(
     >>> gradient.round(6)
     array([ 6., -2.])
     """
-    arrays = [np.array(array, dtype=float) for array in arrays]  # copies, to be moved
+    step = arguments.positive("step", step)
+    # Copies, to be moved.
+    arrays = [np.array(arguments.floats("arrays (...)", a), float) for a in arrays]
     gradients = [np.zeros_like(array) for array in arrays]
     for array, gradient in zip(arrays, gradients, strict=True):
         for index in np.ndindex(array.shape):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib import arguments
 from course_lib.attention import softmax, softmax_jacobian
 
 
@@ -43,6 +44,7 @@ def scale_effect(
     >>> round(effect.variance), round(effect.largest_weight, 1)
     (64, 1.0)
     """
+    arguments.whole("d_k ≥ 1, n ≥ 1, m ≥ 1", d_k, n, m)
     rng = np.random.default_rng(seed)
     q = rng.normal(size=(n, 1, d_k))
     k = rng.normal(size=(n, m, d_k))

@@ -61,6 +61,7 @@ class TinyDecoder(nn.Module):
 def mask_for_torch(may_attend: np.ndarray) -> torch.Tensor:
     """Convert a mask; refuse one that is not boolean or would train to NaN."""
     require_boolean(may_attend)
+    may_attend = np.array(may_attend, order="C")  # PyTorch takes no reversed rows
     if not may_attend.any(axis=-1).all():
         raise ValueError(
             "may_attend has a row without True: let each query attend to a key"

@@ -7,6 +7,8 @@ position.
 
 import numpy as np
 
+from course_lib import arguments
+
 BASE = 10000.0
 
 
@@ -18,6 +20,8 @@ def wrong_frequencies(d_model: int) -> dict[str, np.ndarray]:
     >>> [len(set(frequencies)) for frequencies in wrong_frequencies(64).values()]
     [4, 1, 32, 32]
     """
+    if arguments.whole("d_model ≥ 2", d_model) % 2:
+        raise ValueError(f"d_model={d_model} is odd: numbers come in pairs")
     i = np.arange(d_model // 2)
     return {
         # Intended is / (d_model // 2): as it is, the finished exponent is rounded down.
@@ -35,8 +39,11 @@ def encoding_of(frequencies: np.ndarray, n: int) -> np.ndarray:
     array([[0.    , 1.    ],
            [0.8415, 0.5403]])
     """
-    angles = np.arange(n)[:, np.newaxis] * frequencies  # (n, d_model / 2)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, -1)
+    frequencies = arguments.floats("frequencies (half)", frequencies)
+    positions = np.arange(arguments.whole("n ≥ 0", n))
+    angles = positions[:, np.newaxis] * frequencies  # (n, d_model / 2)
+    waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return waves.reshape(n, 2 * len(frequencies))
 
 
 def smallest_distance(encoding: np.ndarray) -> float:
@@ -47,7 +54,10 @@ def smallest_distance(encoding: np.ndarray) -> float:
     >>> round(smallest_distance(np.array([[0.0, 1.0], [0.0, 4.0], [0.0, 6.0]])), 4)
     2.0
     """
-    squares = (encoding**2).sum(axis=-1)
-    between = squares[:, np.newaxis] + squares - 2 * encoding @ encoding.T
-    np.fill_diagonal(between, np.inf)
-    return float(np.sqrt(max(between.min(), 0.0)))
+    encoding = arguments.floats("encoding (n, d_model)", encoding).astype(float)
+    if len(encoding) < 2:
+        raise ValueError(f"encoding must have at least 2 rows, got {len(encoding)}")
+    rows = enumerate(encoding[:-1], start=1)
+    # Differences, and not |a|² + |b|² − 2 a·b, which loses half of the digits.
+    distances = [np.linalg.norm(encoding[i:] - row, axis=-1).min() for i, row in rows]
+    return float(np.min(distances))
