@@ -99,7 +99,9 @@ def embed(token_ids: Tensor, embedding: Tensor, encoding: Tensor) -> Tensor:
         "embedding (vocab_size, d_model), encoding (n_positions, d_model)",
         *(embedding, encoding),
     )
-    arguments.token_ids("token_ids", token_ids, vocab_size=len(embedding))
+    arguments.token_ids(
+        "token_ids", token_ids, vocab_size=len(embedding), from_end=True
+    )
     arguments.axes("token_ids (..., n)", token_ids)
     arguments.rows("encoding", encoding, token_ids.shape[-1])
     vectors = embedding[token_ids] * embedding.shape[-1] ** 0.5  # (..., n, d_model)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_lib.nn import (
     LearnedPositions,
@@ -311,6 +312,33 @@ def test_cross_entropy_in_float16_does_not_overflow():
     logits = torch.zeros(16384, 300, dtype=torch.float16)
     loss = cross_entropy(logits, torch.ones(16384, dtype=torch.int64), 0)
     assert abs(loss - np.log(300)) < 0.02  # 2⁻¹¹ of 5.7, and of the sum
+
+
+class Operations(TorchDispatchMode):
+    """Records the names of what PyTorch is asked to compute."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        self.names.add(operation.overloadpacket.__name__)
+        return operation(*args, **(kwargs or {}))
+
+
+def test_loss_reads_no_numbers_of_a_device():
+    targets = torch.ones(3, dtype=torch.int64, device="meta")  # it has none to read
+    with Operations() as asked:
+        cross_entropy(torch.ones(3, 5, device="meta"), targets, 0)
+    assert "gather" in asked.names
+    assert not asked.names & {"_local_scalar_dense", "nonzero", "index", "_to_copy"}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_embed_refuses_negative_token_ids_on_a_gpu():
+    with pytest.raises(ValueError, match="token_ids must hold token ids from 0 to 3"):
+        functions.embed(ids(1, -1).cuda(), EMBEDDING.cuda(), ENCODING.cuda())
 
 
 def test_search_refuses_a_model_that_gives_nan():
