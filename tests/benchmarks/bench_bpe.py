@@ -10,13 +10,15 @@ its favour: for those, the fast trainer needs three quarters of its time for all
 """
 
 from collections.abc import Callable
+from itertools import product
 from statistics import median
 from time import process_time
 from typing import Any
 
 from autograder.course import Course
 from course_lib.bpe import encode_word, spell, train_bpe, vocabulary, word_counts
-from course_lib.byte_bpe import pre_token_counts
+from course_lib.byte_bpe import ALPHABET, encode_bytes, pre_token_counts
+from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.fast_bpe import byte_encoder, train_bpe_fast, word_encoder
 from tests.benchmarks.figure import Figure, above, against
 from tests.bpe import peers
@@ -27,6 +29,7 @@ SMALLER = 40  # times, for --quick: the text and the merges
 MERGES_OF_REFERENCE = 500
 TURNS = 3
 WORDS_OF_REFERENCE = 2000  # to encode
+MANY_MERGES = 50_000  # as GPT-2 has
 NO_LIMIT = 10**9
 Run = Callable[[Any], Any]  # what is timed: from a number to merges, texts to tokens
 Make = Callable[[], Run]  # what is not: an encoder that remembers no words yet
@@ -45,6 +48,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
         *_learning(text, n_merges),
         *_encoding_words(text, n_merges),
         *_encoding_bytes(text, n_merges),
+        _thousand_letters(text, MANY_MERGES // SMALLER if quick else MANY_MERGES),
     ]
 
 
@@ -143,6 +147,23 @@ def _encoding_bytes(text: str, n: int) -> list[Figure]:
 
     name = "words of the text, as bytes"
     return [_pace(name, lines, "tokenizers", fast, tokenizers, peers.tokens_of)]
+
+
+def _thousand_letters(text: str, n: int) -> Figure:
+    """Encode 1,000 letters; that a tokenizer is made before is not timed."""
+    learned = train_bpe_fast(pre_token_counts(text), n)
+    # The text has fewer pairs: any two bytes make up the number, behind the learned.
+    merges = [*dict.fromkeys([*learned, *product(ALPHABET, repeat=2)])][:n]
+
+    def tokenizer() -> Run:
+        return ByteTokenizer(merges).encode
+
+    def functions() -> Run:
+        return lambda letters: encode_bytes(letters, merges)
+
+    seconds = _in_turns(1, text[:1000], tokenizer, functions)
+    name = f"1,000 letters by ByteTokenizer, {n:,} merges"
+    return against(name, 1000 * seconds[0], "ms", "encode_bytes", 1000 * seconds[1])
 
 
 def _for_each(encode: Callable[[str], list[str]]) -> Run:
