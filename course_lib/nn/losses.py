@@ -63,8 +63,9 @@ def label_smoothing(targets: Tensor, vocab_size: int, smoothing: float) -> Tenso
     arguments.whole(1, vocab_size=vocab_size)
     arguments.token_ids("targets", targets, vocab_size=vocab_size)
     arguments.real(0, 1, smoothing=smoothing)
-    even = torch.full((*targets.shape, vocab_size), smoothing / vocab_size)
-    right = torch.full((*targets.shape, 1), 1 - smoothing)
+    on = targets.device
+    even = torch.full((*targets.shape, vocab_size), smoothing / vocab_size, device=on)
+    right = torch.full((*targets.shape, 1), 1 - smoothing, device=on)
     return even.scatter_add(-1, targets.unsqueeze(-1), right)
 
 

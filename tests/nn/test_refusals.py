@@ -330,6 +330,8 @@ def test_loss_reads_no_numbers_of_a_device():
     targets = torch.ones(3, dtype=torch.int64, device="meta")  # it has none to read
     with Operations() as asked:
         cross_entropy(torch.ones(3, 5, device="meta"), targets, 0)
+        smoothed = label_smoothing(targets, 5, 0.1)
+    assert smoothed.device == targets.device
     assert "gather" in asked.names
     assert not asked.names & {"_local_scalar_dense", "nonzero", "index", "_to_copy"}
 
