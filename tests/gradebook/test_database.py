@@ -756,28 +756,36 @@ KILLED = """
 import os, signal, sqlite3, sys
 from pathlib import Path
 from autograder.course import Course
-from autograder.gradebook import writing
 from autograder.gradebook.database import GradebookEntry, Gradebook
+
+left = int(sys.argv[3])
+
+def dying(statement):
+    global left
+    left -= statement.startswith("INSERT INTO grade ")
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 def spilling(*arguments, connect=sqlite3.connect, **options):
     connection = connect(*arguments, **options)
     connection.execute("PRAGMA cache_size = 2")  # most is in the file before the end
+    connection.set_trace_callback(dying)
     return connection
 
-def dying(batch, write=writing.GradebookBatch.write):
-    write(batch)
-    os.kill(os.getpid(), signal.SIGKILL)
-
 sqlite3.connect = spilling
-writing.GradebookBatch.write = dying
 entries = [GradebookEntry(f"student-{n}", {"softmax": 1.0}) for n in range(300)]
 Gradebook(Course(Path(sys.argv[1]))).enter(sys.argv[2], entries)
 """
 
 
-def test_killed_enter_leaves_nothing_half_written(root, gradebook):
+@pytest.mark.parametrize(
+    "at_grade", [len(EXERCISES) + 1, 150 * len(EXERCISES), 300 * len(EXERCISES)]
+)
+def test_enter_killed_between_two_students_leaves_all_or_nothing(
+    root, gradebook, at_grade
+):
     gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
-    command = [sys.executable, "-c", KILLED, str(root), LESSON]
+    command = [sys.executable, "-c", KILLED, str(root), LESSON, str(at_grade)]
     ended = subprocess.run(command, cwd=COURSE.root, capture_output=True, text=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert (root / "gradebook.db-journal").stat().st_size > 0
