@@ -13,7 +13,7 @@ from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Person
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
-from tests.gradebook.test_database import change_lesson
+from tests.gradebook.opened import change_lesson
 from tests.submissions import EXERCISES, LESSON, MAX_POINTS, open_course
 
 ADDED, WORTH = "pairwise_sums", 8.0  # as softmax, after whose cells it is made
