@@ -197,7 +197,7 @@ def test_removed_exercise_is_worth_nothing_to_who_is_missing(root):
         assert float(canvas[0][LESSON]) == ALL
 
 
-def test_lesson_of_dropped_exercises_is_worth_nothing_to_who_is_missing(root, capsys):
+def test_all_dropped_is_worth_nothing_to_who_is_missing(root, capsys):
     hand_in(root, "amara")
     grade_class(root)
     course = Course(root)
