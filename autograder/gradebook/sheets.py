@@ -300,9 +300,7 @@ def _own_maximum(
     student: StudentGrades | None, everybodys: Mapping[str, float]
 ) -> float:
     """Return what a student could earn; of who is not in the lesson, all there is."""
-    if student and (student.submitted or student.exercises):
-        return student.max_points
-    return sum(everybodys.values())
+    return student.max_points if student else sum(everybodys.values())
 
 
 def _with_percentages(
@@ -344,9 +342,7 @@ def plain_table(
         named = None if results is None else _misconceptions(results.get(lesson, ()))
         rows[0] += _header(lesson, max_points, with_misconceptions=named is not None)
         for person, row in zip(people, rows[1:], strict=True):
-            nothing = StudentGrades(person.student, (), submitted=False)
-            student = lesson_grades.get(person.student, nothing)
-            row += _row(student, max_points, missing)
+            row += _row(lesson_grades.get(person.student), max_points, missing)
             if named is not None:
                 row.append(named.get(person.student, ""))
     return rows
@@ -387,9 +383,11 @@ def _header(
 
 
 def _row(
-    student: StudentGrades, max_points: Mapping[str, float], missing: MissingAs
+    student: StudentGrades | None, max_points: Mapping[str, float], missing: MissingAs
 ) -> list[str]:
     """Return a student's cells in a lesson's columns, but for the misconceptions."""
+    worth = _own_maximum(student, max_points)
+    student = student or StudentGrades("", (), submitted=False)
     graded = {each.exercise: each for each in student.exercises if each.is_graded}
     if student.submitted:
         cells = [
@@ -398,7 +396,6 @@ def _row(
         ]
     else:
         cells = [_missing_grade(missing)] * len(max_points)
-    worth = _own_maximum(student, max_points)
     cells += [_total(student, missing), format_number(worth)]
     cells.append(format_number(student.late_penalty) if student.submitted else "")
     by_hand = (name for name, grade in graded.items() if grade.by_hand)

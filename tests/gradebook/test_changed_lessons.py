@@ -4,14 +4,16 @@ import shutil
 import sqlite3
 
 import pytest
+from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.commands import gradebook as gradebook_commands
 from autograder.course import Course, CourseError
+from autograder.gradebook import plugins
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Person
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
-from tests.gradebook.test_database import change_lesson
+from tests.gradebook.opened import change_lesson
 from tests.submissions import EXERCISES, LESSON, MAX_POINTS, open_course
 
 ADDED, WORTH = "pairwise_sums", 8.0  # as softmax, after whose cells it is made
@@ -193,3 +195,24 @@ def test_removed_exercise_is_worth_nothing_to_who_is_missing(root):
         assert worth == {"amara": ALL, "ben": ALL, "zoe": ALL}
         canvas = read_csv(export(Course(root), [LESSON], "canvas"))
         assert float(canvas[0][LESSON]) == ALL
+
+
+def test_all_dropped_is_worth_nothing_to_who_is_missing(root, capsys):
+    hand_in(root, "amara")
+    grade_class(root)
+    course = Course(root)
+    Gradebook(course).enter_people([Person("zoe")])
+    change_lesson(root, drop="softmax")
+    grade_class(root)
+    for name in EXERCISES:
+        if name != "softmax":
+            gradebook_commands.drop(course, name, "01", undo=False)
+    plugin = plugins.CsvExportPlugin()
+    plugin.to = str(root / "grades.csv")
+    with NbgraderGradebook(f"sqlite:///{root}/gradebook.db", "attention") as book:
+        plugin.export(book)
+    for path in (export(course, [LESSON], "csv"), root / "grades.csv"):
+        rows = read_csv(path)
+        worth = {row["student"]: float(row[f"{LESSON} max"]) for row in rows}
+        assert worth == {"amara": 8.0, "zoe": 0.0}
+    capsys.readouterr()

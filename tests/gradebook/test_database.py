@@ -3,31 +3,34 @@
 import json
 import os
 import shutil
-import signal
-import sqlite3
-import subprocess
 import sys
-import threading
-from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbgrader.api import Gradebook as NbgraderGradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import PyFileConfigLoader
 
-from autograder.course import Course, CourseError
+from autograder.course import Course
 from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.writing import GradebookEntry
-from autograder.grading.release import CHECK, load_release
-from autograder.releases import METADATA_KEY, release_name
-from tests.submissions import COURSE, LESSON, MAX_POINTS
+from autograder.grading.release import CHECK
+from tests.gradebook.opened import (
+    EXERCISES,
+    FULL,
+    LATE,
+    SUM,
+    change,
+    change_lesson,
+    configure,
+    grade,
+    refused,
+    rows,
+)
+from tests.submissions import LESSON, MAX_POINTS
 
 CELLS = (
     "SELECT b.name, b.type, g.max_score, g.cell_type FROM base_cell b "
@@ -39,55 +42,7 @@ CELLS = (
     "SELECT id FROM course WHERE id != 'default_course'",  # entered by any reading
     "SELECT version_num FROM alembic_version",
 )
-EXERCISES = load_release(COURSE, LESSON).exercises
-FULL = dict.fromkeys(EXERCISES, 7.0)
-SUM = 7.0 * len(EXERCISES)
-LATE = "2026-03-02 12:00:00 UTC"
 FOLDERS = {"source_directory": "solutions", "release_directory": "notebooks"}
-DUE = datetime(2026, 3, 1)
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    """Return a course folder in whose gradebook the lesson is."""
-    root = tmp_path_factory.mktemp("original") / "course"
-    for part in ("notebooks", "solutions"):
-        shutil.copytree(COURSE.root / part, root / part)
-    shutil.copy(COURSE.root / "nbgrader_config.py", root)
-    assert Gradebook(Course(root)).open_lesson(LESSON) == []
-    return root
-
-
-@pytest.fixture
-def root(original, tmp_path):
-    return shutil.copytree(original, tmp_path / "course")
-
-
-@pytest.fixture
-def gradebook(root):
-    return Gradebook(Course(root))
-
-
-@pytest.fixture
-def book(root):
-    """Yield the gradebook as nbgrader opens it."""
-    with NbgraderGradebook(f"sqlite:///{root / 'gradebook.db'}", "attention") as opened:
-        yield opened
-
-
-def rows(root, query, *values):
-    with closing(sqlite3.connect(root / "gradebook.db")) as connection:
-        return connection.execute(query, values).fetchall()
-
-
-def change(root, statement, *values):
-    with closing(sqlite3.connect(root / "gradebook.db")) as connection, connection:
-        connection.execute(statement, values)
-
-
-def configure(root, line):
-    path = root / "nbgrader_config.py"
-    path.write_text(f"{path.read_text()}\n{line}\n")
 
 
 def release(root):
@@ -101,53 +56,9 @@ def release(root):
     converter.start()
 
 
-def grade(book, exercise, student="amara"):
-    book.db.expire_all()
-    return book.find_grade(CHECK + exercise, LESSON, LESSON, student)
-
-
 def comment(book, exercise, student="amara"):
     book.db.expire_all()
     return book.find_comment(exercise, LESSON, LESSON, student)
-
-
-def change_lesson(root, *, drop="", add="", points=None):
-    """Release the lesson anew: without an exercise, with another one, other points."""
-    path = root / "notebooks" / LESSON / f"{LESSON}.ipynb"
-    notebook = json.loads(path.read_text())
-    cells = notebook["cells"]
-    named = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells]
-    if add:
-        for name in ("softmax", "check_softmax"):
-            cell = json.loads(json.dumps(cells[named.index(name)]))
-            cell["id"] = cell["id"].replace("softmax", add)
-            cell["metadata"]["nbgrader"]["grade_id"] = name.replace("softmax", add)
-            cells.append(cell)
-    for name, worth in (points or {}).items():
-        cells[named.index(CHECK + name)]["metadata"]["nbgrader"]["points"] = worth
-    gone = {drop, CHECK + drop} if drop else set()
-    notebook["cells"] = [
-        cell
-        for cell in cells
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") not in gone
-    ]
-    graded = (cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"])
-    points = {
-        marks["grade_id"].removeprefix(CHECK): marks["points"]
-        for marks in graded
-        if marks.get("grade")
-    }
-    notebook["metadata"][METADATA_KEY] = release_name(points)
-    path.write_text(json.dumps(notebook))
-
-
-def refused(call, *arguments):
-    """Return the one line of a call that is refused."""
-    with pytest.raises(CourseError) as raised:
-        call(*arguments)
-    sentence = str(raised.value)
-    assert "\n" not in sentence
-    return sentence
 
 
 # --- lessons ---------------------------------------------------------------------
@@ -427,111 +338,6 @@ def test_enter_refuses_ids_and_points_that_are_none(gradebook):
     assert gradebook.grades(LESSON) == {}
 
 
-# --- late ------------------------------------------------------------------------
-
-
-def nbgraders_penalty(root, student):
-    """Return the penalty that nbgrader's own step computes."""
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
-    resources = {"notebook": LESSON, "assignment": LESSON, "student": student}
-    resources["db_url"] = f"sqlite:///{root / 'gradebook.db'}"
-    notebook = nbformat.v4.new_notebook()
-    AssignLatePenalties(config=config).preprocess(notebook, {"nbgrader": resources})
-    query = (
-        "SELECT late_submission_penalty FROM submitted_notebook n "
-        "JOIN submitted_assignment s ON n.assignment_id = s.id WHERE student_id = ?"
-    )
-    return rows(root, query, student)[0][0]
-
-
-def test_late_penalty_is_that_of_nbgrader(root, gradebook, book):
-    configure(root, "c.LateSubmissionPlugin.penalty_method = 'zero'")
-    book.update_or_create_assignment(LESSON, duedate=DUE)
-    times = {"early": "2026-02-27 23:00:00 UTC", "late": LATE, "longer": LATE}
-    both = [GradebookEntry(name, FULL, timestamp=when) for name, when in times.items()]
-    gradebook.enter(LESSON, [*both, GradebookEntry("unknown", FULL)])
-    book.grant_extension(LESSON, "longer", days=2)
-    assert gradebook.enter(LESSON, both) == 1
-    penalties = {
-        name: each.late_penalty for name, each in gradebook.grades(LESSON).items()
-    }
-    assert penalties == {"early": 0.0, "late": SUM, "longer": 0.0, "unknown": 0.0}
-    change(
-        root,
-        "UPDATE grade SET manual_score = 2, extra_credit = 1 WHERE id = ?",
-        grade(book, "softmax", "late").id,
-    )
-    better = [GradebookEntry("late", FULL | {"attention": 8.0}, timestamp=LATE)]
-    assert gradebook.enter(LESSON, better) == 1
-    assert gradebook.grades(LESSON)["late"].late_penalty == SUM - 3.0
-    for name, each in gradebook.grades(LESSON).items():
-        assert (nbgraders_penalty(root, name) or 0.0) == each.late_penalty
-
-
-@pytest.mark.parametrize(
-    ("formula", "taken"), [("-1", 0.0), ("score + 1", SUM), ("late / 3600", 36.0)]
-)
-def test_penalty_is_between_zero_and_the_score(root, gradebook, book, formula, taken):
-    name = f"late_plugin_{abs(hash(formula))}"
-    (root / f"{name}.py").write_text(
-        "from nbgrader.plugins import BasePlugin\n"
-        "class Late(BasePlugin):\n"
-        "    def late_submission_penalty(self, student, score, late):\n"
-        f"        return {formula}\n"
-    )
-    configure(root, f"c.AssignLatePenalties.plugin_class = '{name}.Late'")
-    book.update_or_create_assignment(LESSON, duedate=DUE)
-    gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)])
-    assert gradebook.grades(LESSON)["amara"].late_penalty == taken
-
-
-def test_failing_penalty_plugin_writes_nothing(root, gradebook, book):
-    configure(root, "c.AssignLatePenalties.plugin_class = 'no_such_module.Late'")
-    gradebook.enter(
-        LESSON, [GradebookEntry("ben", FULL, timestamp=LATE)]
-    )  # nobody is late yet
-    book.update_or_create_assignment(LESSON, duedate=DUE)
-    late = [GradebookEntry("amara", FULL, timestamp=LATE)]
-    assert "plugin for late submissions" in refused(gradebook.enter, LESSON, late)
-    assert [*gradebook.grades(LESSON)] == ["ben"]
-
-
-def test_no_penalty_without_a_due_date_or_a_plugin(gradebook, book):
-    gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=LATE)])
-    book.update_or_create_assignment(LESSON, duedate=DUE)
-    gradebook.enter(LESSON, [GradebookEntry("ben", FULL, timestamp=LATE)])
-    assert {one.late_penalty for one in gradebook.grades(LESSON).values()} == {0.0}
-
-
-def test_unreadable_timestamp_is_noted_and_ignored(gradebook):
-    wrong = GradebookEntry("amara", FULL, timestamp="<script>soon")
-    assert (
-        gradebook.enter(LESSON, [wrong, GradebookEntry("ben", FULL, timestamp=" \n")])
-        == 2
-    )
-    assert gradebook.enter(LESSON, [wrong]) == 0
-    (note,) = gradebook.notes
-    assert note.startswith(f"amara: the time of {LESSON} (timestamp.txt)")
-    assert "script" not in note
-    assert gradebook.grades(LESSON)["amara"].timestamp == ""
-
-
-@pytest.mark.parametrize(
-    "timestamp", ["9999-12-31 23:59:59 UTC", "0001-01-01 00:00:00 UTC", "nan"]
-)
-def test_impossible_timestamp_costs_nothing_and_is_named(
-    root, gradebook, book, timestamp
-):
-    configure(root, "c.LateSubmissionPlugin.penalty_method = 'zero'")
-    book.update_or_create_assignment(LESSON, duedate=DUE)
-    gradebook.enter(LESSON, [GradebookEntry("amara", FULL, timestamp=timestamp)])
-    (note,) = gradebook.notes
-    assert "amara: the time" in note
-    assert "whether it is late is not known" in note
-    grades = gradebook.grades(LESSON)["amara"]
-    assert (grades.points, grades.late_penalty, grades.timestamp) == (SUM, 0.0, "")
-
-
 # --- where it is -----------------------------------------------------------------
 
 
@@ -577,210 +383,3 @@ def test_database_that_is_not_sqlite_is_refused(root, url):
 def test_failing_configuration_is_one_sentence(root, line, what):
     configure(root, line)
     assert f"stops with {what}" in refused(Gradebook(Course(root)).grades, LESSON)
-
-
-# --- faults ----------------------------------------------------------------------
-
-
-def test_lesson_that_is_not_open_is_refused(root, gradebook):
-    sentence = refused(gradebook.enter, "00_start_here", [GradebookEntry("amara", {})])
-    assert sentence == (
-        "00_start_here is not in the gradebook: run `autograder open 00_start_here` to "
-        "enter it"
-    )
-    (root / "gradebook.db").unlink()
-    assert "autograder open" in refused(
-        gradebook.enter, LESSON, [GradebookEntry("amara", FULL)]
-    )
-    assert "autograder open" in refused(gradebook.grades, LESSON)
-    assert not (root / "gradebook.db").exists()
-
-
-def test_enter_refuses_an_unknown_exercise(gradebook):
-    entry = GradebookEntry("amara", FULL | {"pairwise_sums": 1.0})
-    sentence = refused(gradebook.enter, LESSON, [GradebookEntry("ben", FULL), entry])
-    assert "does not have the exercise pairwise_sums" in sentence
-    assert gradebook.grades(LESSON) == {}
-
-
-def test_gradebook_in_use_is_waited_for(root, gradebook, monkeypatch):
-    monkeypatch.setattr(database, "MAX_WAIT", 0.1)
-    with database.connect(gradebook.path) as connection:
-        assert connection.execute("PRAGMA busy_timeout").fetchone() == (100,)
-    with closing(sqlite3.connect(root / "gradebook.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
-        assert "has kept it locked for 0.1 s" in sentence
-        assert gradebook.grades(LESSON) == {}  # reading goes on
-        other.execute("ROLLBACK")
-        other.execute("BEGIN EXCLUSIVE")
-        assert "locked" in refused(gradebook.grades, LESSON)
-    assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL)]) == 1
-
-
-def test_gradebook_in_use_for_a_moment_is_no_fault(root, gradebook):
-    path = root / "gradebook.db"
-    options = {"isolation_level": None, "check_same_thread": False}
-    with closing(sqlite3.connect(path, **options)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        other.execute("INSERT INTO student (id) VALUES ('ben')")
-        done = threading.Timer(0.3, other.execute, ("COMMIT",))
-        done.start()
-        assert gradebook.enter(LESSON, [GradebookEntry("amara", FULL)]) == 1
-        done.join()
-    assert [*gradebook.grades(LESSON)] == ["amara", "ben"]
-
-
-@pytest.fixture
-def limited(monkeypatch):
-    """Let every connection begin with a statement that limits it."""
-    connect = sqlite3.connect
-
-    def limit(statement):
-        def limited(*arguments, **options):
-            connection = connect(*arguments, **options)
-            connection.execute(statement)
-            return connection
-
-        monkeypatch.setattr(sqlite3, "connect", limited)
-
-    yield limit
-    monkeypatch.setattr(sqlite3, "connect", connect)
-
-
-def a_class(size):
-    return [GradebookEntry(f"student-{number}", FULL) for number in range(size)]
-
-
-@pytest.mark.parametrize(
-    ("statement", "what"),
-    [
-        ("PRAGMA max_page_count = 1", "the disk is full"),
-        ("PRAGMA query_only = 1", "may not be written"),
-    ],
-)
-def test_full_disk_and_read_only_file_change_nothing(
-    root, gradebook, limited, monkeypatch, statement, what
-):
-    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
-    before = (root / "gradebook.db").read_bytes()
-    limited(statement)
-    assert what in refused(gradebook.enter, LESSON, a_class(300))
-    change_lesson(root, add="pairwise_sums")
-    if "query" in statement:
-        assert what in refused(gradebook.open_lesson, LESSON)
-    assert [*gradebook.grades(LESSON)] == ["amara"]
-    assert (root / "gradebook.db").read_bytes() == before
-    assert not (root / "gradebook.db-journal").exists()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write every file")
-def test_unwritable_folder_is_one_sentence(root, gradebook):
-    root.chmod(0o500)
-    try:
-        sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
-    finally:
-        root.chmod(0o755)
-    assert "gradebook.db" in sentence
-
-
-def test_file_that_is_no_database_is_left_as_it_is(root, gradebook):
-    path = gradebook.path
-    whole = path.read_bytes()
-    damaged = whole[:5000] + b"\xff" * (len(whole) - 5000)
-    text = b"grades, by hand" * 1000
-    for content, what in ((text, "is no database"), (damaged, "is damaged")):
-        path.write_bytes(content)
-        assert what in refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
-        assert what in refused(gradebook.open_lesson, LESSON)
-        assert path.read_bytes() == content
-    path.unlink()
-    path.mkdir()
-    assert "cannot be opened" in refused(gradebook.open_lesson, LESSON)
-
-
-def test_database_of_another_program_is_left_as_it_is(root, gradebook):
-    gradebook.path.unlink()
-    change(root, "CREATE TABLE songs (name TEXT)")
-    before = gradebook.path.read_bytes()
-    for call, arguments in ((gradebook.open_lesson, ()), (gradebook.enter, ([],))):
-        assert "of something else than nbgrader" in refused(call, LESSON, *arguments)
-    assert gradebook.path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE alembic_version SET version_num = '167914646830'",
-        "DROP TABLE task_cells",
-    ],
-)
-def test_gradebook_of_another_version_is_refused(root, gradebook, statement):
-    change(root, statement)
-    sentence = refused(gradebook.enter, LESSON, [GradebookEntry("amara", FULL)])
-    assert "another version of nbgrader" in sentence
-    assert "`nbgrader db upgrade`" in sentence
-
-
-@pytest.mark.parametrize(
-    "statements",
-    [
-        ["DELETE FROM alembic_version"],
-        ["DROP TABLE alembic_version"],
-        ["DROP TABLE alembic_version", "DROP TABLE task_cells", "DROP TABLE comment"],
-    ],
-)
-def test_half_made_gradebook_is_completed_and_keeps_what_it_has(
-    root, gradebook, statements
-):
-    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
-    before = gradebook.grades(LESSON)["amara"].points
-    for statement in statements:
-        change(root, statement)
-    assert gradebook.grades(LESSON)["amara"].points == before == SUM
-    assert rows(root, "SELECT version_num FROM alembic_version") == [
-        (database.VERSION,)
-    ]
-    with NbgraderGradebook(f"sqlite:///{gradebook.path}", "attention") as book:
-        assert grade(book, "softmax").score == 7.0
-        assert book.find_submission(LESSON, "amara").score == SUM
-
-
-def test_older_gradebook_without_a_version_is_refused(root, gradebook):
-    change(root, "DROP TABLE alembic_version")
-    change(root, "ALTER TABLE student DROP COLUMN lms_user_id")
-    assert "another version of nbgrader" in refused(gradebook.grades, LESSON)
-
-
-KILLED = """
-import os, signal, sqlite3, sys
-from pathlib import Path
-from autograder.course import Course
-from autograder.gradebook import writing
-from autograder.gradebook.database import GradebookEntry, Gradebook
-
-def spilling(*arguments, connect=sqlite3.connect, **options):
-    connection = connect(*arguments, **options)
-    connection.execute("PRAGMA cache_size = 2")  # most is in the file before the end
-    return connection
-
-def dying(batch, write=writing.GradebookBatch.write):
-    write(batch)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-sqlite3.connect = spilling
-writing.GradebookBatch.write = dying
-entries = [GradebookEntry(f"student-{n}", {"softmax": 1.0}) for n in range(300)]
-Gradebook(Course(Path(sys.argv[1]))).enter(sys.argv[2], entries)
-"""
-
-
-def test_killed_enter_leaves_nothing_half_written(root, gradebook):
-    gradebook.enter(LESSON, [GradebookEntry("amara", FULL)])
-    command = [sys.executable, "-c", KILLED, str(root), LESSON]
-    ended = subprocess.run(command, cwd=COURSE.root, capture_output=True, text=True)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    assert (root / "gradebook.db-journal").stat().st_size > 0
-    assert [*gradebook.grades(LESSON)] == ["amara"]
-    assert gradebook.enter(LESSON, a_class(300)) == 300
-    assert len(gradebook.grades(LESSON)) == 301

@@ -40,7 +40,7 @@ def grades(student, *points, hand=None, extra=None, **more):
 
 
 def absent(student, **more):
-    return StudentGrades(student, (), submitted=False, **more)
+    return grades(student, submitted=False, **more)
 
 
 def a_class(*students):

@@ -14,16 +14,15 @@ LESSONS = {"01_a": 10.0, "02_b": 40.0, "03_c": 20.0}
 
 def graded(student, lesson, points, **more):
     exercise = Grade("softmax", LESSONS[lesson], auto=points)
-    return StudentGrades(student, (exercise,), **more)
+    handed_in = points is not None
+    return StudentGrades(student, (exercise,), submitted=handed_in, **more)
 
 
 def a_class(**points):
     """Return the grades of students: points by lesson, None for not handed in."""
     return {
         lesson: {
-            student: StudentGrades(student, (), submitted=False)
-            if (score := scores[index]) is None
-            else graded(student, lesson, score)
+            student: graded(student, lesson, scores[index])
             for student, scores in points.items()
         }
         for index, lesson in enumerate(LESSONS)
