@@ -1,0 +1,80 @@
+"""Answers by people who had read the learner's notebooks and nothing else.
+
+They are kept apart from the banks: what becomes of them says what learners will meet.
+Nothing may be tuned to them; a set whose results were read is replaced by a new one.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.check import local_runner_factory
+from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge
+from autograder.checking.registry import load
+from autograder.checking.result import ExerciseResult
+from autograder.course import Course
+from autograder.notebooks.source import LessonSource
+
+HEAD = re.compile(r"^# === (wrong|right): (.*)\n(?:# differs: (.*)\n)?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class UnseenAnswer:
+    """An answer to an exercise, as its author wrote it into the cell.
+
+    right : whether it keeps the contract, by its author
+    about : what is special or wrong
+    differs : where a wrong one differs from a right one, and from which words
+    """
+
+    exercise: str
+    number: int
+    right: bool
+    about: str
+    differs: str
+    text: str
+
+
+def read_answers(folder: Path) -> Iterator[UnseenAnswer]:
+    """Read the answers of a folder: one file for each exercise."""
+    for path in sorted(folder.glob("*.txt")):
+        text = path.read_text(encoding="utf-8")
+        heads = [*HEAD.finditer(text)]
+        ends = [head.start() for head in heads[1:]] + [len(text)]
+        if not heads:
+            raise ValueError(f"{path}: no line begins with “# === wrong: ” or “right”")
+        for number, (head, end) in enumerate(zip(heads, ends, strict=True), start=1):
+            kind, about, differs = head.groups()
+            yield UnseenAnswer(
+                path.stem,
+                number,
+                kind == "right",
+                about,
+                differs or "",
+                text[head.end() : end].strip() + "\n",
+            )
+
+
+def judged(answer: UnseenAnswer) -> ExerciseResult:
+    """Judge an answer by all cases, with the names that its cell may use."""
+    exercise = load(answer.exercise)
+    names = _names(exercise)
+    exec(compile(answer.text, f"<{answer.exercise} {answer.number}>", "exec"), names)
+    function = names[answer.exercise]
+    return judge(exercise, local_runner_factory(function))
+
+
+def _names(exercise: Exercise) -> dict[str, Any]:
+    """Return what the set-up cells import, and right answers to earlier exercises."""
+    source = LessonSource(Course.here().source(exercise.lesson))
+    earlier = [each.name for each in source.exercises]
+    earlier = earlier[: earlier.index(exercise.name)]
+    names: dict[str, Any] = {}
+    for cell in source.cells[:2]:
+        if cell.kind == "code":
+            exec(cell.text, names)
+    uses = {*earlier, *exercise.uses}
+    return names | {name: load(name).reference for name in uses}
