@@ -155,7 +155,7 @@ class Truecaser:
         )
 
     def restore(self, text: str) -> str:
-        """Give the first words of sentences their capital back.
+        """Capitalise the first words of sentences again.
 
         text : as ``truecase`` returns it. A word with a capital behind its first letter
             stays as it is.

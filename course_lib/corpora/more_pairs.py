@@ -88,7 +88,7 @@ def _cleaned(both: Iterable[tuple[str, str]], max_words: int) -> Iterator[Pair]:
 
 
 def shares_sentence(training: Iterable[Pair], held_out: Iterable[Pair]) -> list[bool]:
-    """Say of each training pair whether a held-out one has one of its sentences.
+    """Return for each training pair whether a held-out one has a sentence of it.
 
     Sentences are compared as skeletons, of each side, and the whole text counts as a
     sentence too; what has no word of two letters is not compared.

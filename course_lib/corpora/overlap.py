@@ -50,7 +50,7 @@ def overlap(training: Sequence[Pair], test: Sequence[Pair]) -> Overlap:
 
 
 def near_copies(training: Sequence[Pair], test: Sequence[Pair]) -> list[bool]:
-    """Say of each test pair whether training has it but for one word: ``one_word``.
+    """Return for each test pair whether training has it but for one word.
 
     >>> training = [Pair("The door is open now", "")]
     >>> near_copies(training, [Pair("The gate is open now", "Das Tor ist jetzt offen")])

@@ -38,7 +38,7 @@ def tokenizer():
     return train_pair_tokenizer(PAIRS, 200)
 
 
-def given_back(preprocessing, text):
+def round_trip(preprocessing, text):
     return preprocessing.restore_target(preprocessing.prepare_target(text))
 
 
@@ -98,7 +98,7 @@ def test_each_language_has_its_own_case(learned):
     "text", ["pH-Wert", "dB-Wert", "Der USB-Lüfter. Ist der an?", "USB", "?!", "", "2"]
 )
 def test_restore_target_gives_back(learned, text):
-    assert given_back(learned, text) == text
+    assert round_trip(learned, text) == text
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,14 @@ def test_restore_target_gives_back(learned, text):
     [("devolo ist an", "Devolo ist an"), ("ca. zwei", "Ca. Zwei")],
 )
 def test_small_letters_that_begin_a_sentence_are_the_exception(learned, text, other):
-    assert given_back(learned, text) == other
+    assert round_trip(learned, text) == other
 
 
 def test_capitals_throughout_are_read_as_small_letters(learned):
     assert learned.prepare_source("TURN THE USB FAN ON!") == "turn the USB fan on ￭!"
     assert learned.prepare_source("USB") == "USB"
     # A target is given back, so it stays.
-    assert given_back(learned, "USB LÜFTER AN") == "USB LÜFTER AN"
+    assert round_trip(learned, "USB LÜFTER AN") == "USB LÜFTER AN"
 
 
 def test_truecaser_keeps_the_more_frequent_spelling():
@@ -148,19 +148,19 @@ def test_characters_that_are_not_known_are_replaced(tokenizer, text, result):
     assert tokenizer.decode(tokenizer.encode(text)).replace(" ", "") == result
 
 
-def test_a_word_of_200_letters_is_given_back(tokenizer):
+def test_a_word_of_200_letters_is_round_trip(tokenizer):
     assert tokenizer.decode(tokenizer.encode_target("a" * 200)) == "A" + "a" * 199
 
 
-def test_real_targets_are_given_back_but_for_those_with_small_first_letters():
+def test_real_targets_survive_but_for_small_first_letters():
     parts = translation_pairs()
     learned = Preprocessing.learn(parts.train)
     exceptions = {}
     for name, pairs in vars(parts).items():
         texts = [pair.target for pair in pairs]
-        wrong = [text for text in texts if given_back(learned, text) != text]
+        wrong = [text for text in texts if round_trip(learned, text) != text]
         exceptions[name] = len(wrong)
         # Nothing but a capital too many.
         for text in wrong:
-            assert given_back(learned, text).lower() == text.lower()
+            assert round_trip(learned, text).lower() == text.lower()
     assert exceptions == {"train": 31, "validation": 2, "test": 2}

@@ -99,7 +99,7 @@ def test_no_held_out_sentence_is_in_the_larger_training_set():
         assert shared == []
 
 
-def test_present_training_pairs_that_share_a_sentence_are_counted(parts):
+def test_training_pairs_that_share_a_sentence_are_counted(parts):
     held_out = [*parts.validation, *parts.test]
     assert sum(shares_sentence(parts.train, held_out)) == 110
 
