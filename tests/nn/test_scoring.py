@@ -16,9 +16,15 @@ from course_lib.nn.training.scoring import (
     evaluate,
     measure,
     results_table,
+    translate_texts,
 )
-from course_lib.nn.training.subwords import UNKNOWN_ID, train_tokenizer
+from course_lib.nn.training.subwords import (
+    UNKNOWN_ID,
+    train_pair_tokenizer,
+    train_tokenizer,
+)
 from course_lib.nn.training.tasks import SYSTEMS, TASKS, copies
+from course_lib.preprocessing import JOINER
 
 PAIRS = [
     Pair("the battery is low", "der Akku ist fast leer"),
@@ -103,6 +109,42 @@ def test_length_penalty_reaches_the_beam_search(monkeypatch):
     tokenizer = train_tokenizer(["low battery"], 0)
     evaluate(None, tokenizer, PAIRS, length_penalty=1.5)
     assert calls[1] == {"beam_size": 4, "alpha": 1.5}
+
+
+@pytest.fixture(scope="module")
+def reader():
+    """Make an untrained model that reads punctuation and case apart."""
+    tokenizer = train_pair_tokenizer(PAIRS * 2, 100)
+    options = {"vocab_size": len(tokenizer)} | SYSTEMS["transformer"].config_options(8)
+    make = SYSTEMS["transformer"].make
+    return seeded_model(lambda: make(options, torch.device("cpu")), 0), tokenizer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dB-Wert",
+        f"the{JOINER}door {JOINER} {JOINER}{JOINER}",
+        "?!... -",
+        "THE DOOR IS OPEN!",
+        "b" * 200,
+        "電池 низкий заряд \N{SNOWMAN}",
+        "",
+        "  \t",
+    ],
+)
+def test_unusual_text_is_translated(reader, text):
+    model, tokenizer = reader
+    with one_thread():
+        (translation,) = translate_texts(model, tokenizer, [text], beam_size=2)
+    assert JOINER not in translation
+    assert bool(translation) == bool(text.split())
+
+
+def test_text_that_is_too_long_is_refused_in_a_sentence(reader):
+    model, tokenizer = reader
+    with pytest.raises(ValueError, match="this model takes 256 at most"):
+        translate_texts(model, tokenizer, ["b" * 300])
 
 
 @pytest.mark.parametrize("name", ["dates", "copying"])

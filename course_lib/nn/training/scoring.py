@@ -79,8 +79,9 @@ def translate_texts(
     beam_size: int = 1,
     length_penalty: float = LENGTH_PENALTY,
 ) -> list[str]:
-    """Translate texts to texts, in the same order."""
-    source_ids = [[*tokenizer.encode(source), END_ID] for source in sources]
+    """Translate texts to texts, in the same order; one without words to none."""
+    encoded = (tokenizer.encode(source) for source in sources)
+    source_ids = [[*ids, END_ID] if ids else [] for ids in encoded]
     target_ids = translate(
         model, source_ids, START_ID, END_ID, beam_size=beam_size, alpha=length_penalty
     )
