@@ -81,13 +81,15 @@ def step_times(seed: int, n_rounds: int = N_ROUNDS) -> dict[str, float]:
 
     The systems alternate, so that other work on the machine slows all alike.
     """
-    texts = TASKS["translation"].load_split()
-    tokenizer = TASKS["translation"].learn_tokenizer(texts)
+    task = TASKS["translation"]
+    texts = task.load_split()
+    tokenizer = task.learn_tokenizer(texts)
     pairs, cpu = encode_pairs(texts.train, tokenizer), torch.device("cpu")
     trainers = {}
     for name in STEPS:
         make = partial(SYSTEMS[name].make, {"vocab_size": len(tokenizer)}, cpu)
-        config = TrainingConfig(n_rounds * STEPS_PER_ROUND, seed=seed)
+        options = {**task.training, "steps": n_rounds * STEPS_PER_ROUND}
+        config = TrainingConfig(**options, seed=seed)
         trainers[name] = Trainer(seeded_model(make, seed), pairs, config)
     return time_steps(trainers, n_rounds)
 
