@@ -71,7 +71,8 @@ def align_embedding(embedding: Tensor, examples: Sequence[Example]) -> None:
         )
         for side in zip(*((each.source, each.target) for each in examples), strict=True)
     ]
-    rows = torch.from_numpy(np.flatnonzero(counts[0] > counts[1]))
+    mostly_source = np.flatnonzero(counts[0] > counts[1])
+    rows = torch.from_numpy(mostly_source).to(embedding.device)
     rows = rows[table[rows].sum(dim=-1) > 0]
     own = embedding[rows]
     length = own.norm(dim=-1, keepdim=True)
