@@ -5,14 +5,15 @@ concrete, with many compounds in German. They are program texts, not literature:
 model learns from them is to translate such texts.
 
 No word of a text is changed. It is either used, with plain quotes and single spaces, or
-left out as a whole.
+left out as a whole. ``course_lib.corpora.more_pairs`` takes more of the same texts for
+training.
 """
 
 import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from course_lib.corpora.datasets import TRANSLATIONS
@@ -38,8 +39,10 @@ UNWANTED = re.compile(
 LETTER = re.compile(r"[^\W\d_]")
 
 
-def clean(text: str) -> str | None:
+def clean(text: str, max_words: int = MAX_WORDS) -> str | None:
     """Return a text as the course uses it, or None if it is to be left out.
+
+    max_words : how many words it may have
 
     >>> clean("Don’t  show “unavailable” devices")
     'Don\\'t show "unavailable" devices'
@@ -52,7 +55,7 @@ def clean(text: str) -> str | None:
     if UNWANTED.search(plain) or not LETTER.search(plain):
         return None
     words = plain.split()
-    return " ".join(words) if len(words) <= MAX_WORDS else None
+    return " ".join(words) if len(words) <= max_words else None
 
 
 def parallel_strings(languages: Sequence[str]) -> list[dict[str, str]]:
@@ -84,13 +87,29 @@ def most_frequent_pairs(source: str, target: str) -> list[Pair]:
     - Of translations that are equally frequent, the first by alphabet is used.
     """
     sources, targets = texts(source), texts(target)
-    translations: dict[str, Counter[str]] = {}
-    for key, text in sources.items():
-        if is_sentence(text) and targets.get(key, text) != text:
-            translations.setdefault(text, Counter())[targets[key]] += 1
+    return nth_translations(
+        Pair(text, targets[key])
+        for key, text in sources.items()
+        if is_sentence(text) and key in targets
+    )
+
+
+def nth_translations(pairs: Iterable[Pair], n: int = 1) -> list[Pair]:
+    """Pair each source with its most frequent target, or with the n-th frequent one.
+
+    pairs : as often as they occur; those of two equal texts are left out
+
+    Returns the pairs by alphabet; a source with fewer than n targets has none. Of
+    equally frequent targets the first by alphabet comes first.
+    """
+    targets: dict[str, Counter[str]] = {}
+    for source, target in pairs:
+        if source != target:
+            targets.setdefault(source, Counter())[target] += 1
     return [
-        Pair(text, min(counts, key=lambda each: (-counts[each], each)))
-        for text, counts in sorted(translations.items())
+        Pair(source, sorted(counts, key=lambda each: (-counts[each], each))[n - 1])
+        for source, counts in sorted(targets.items())
+        if len(counts) >= n
     ]
 
 
@@ -110,10 +129,15 @@ def available_languages() -> tuple[str, ...]:
 @cache
 def texts(language: str) -> dict[str, str]:
     """Load all clean texts of a language by their keys in the program."""
-    with open_cached(TRANSLATIONS) as archive:
-        by_key = json.loads(archive.read(f"{language}.json"))
-    cleaned = {key: clean(text) for key, text in by_key.items()}
+    cleaned = {key: clean(text) for key, text in raw_texts(language).items()}
     return {key: text for key, text in cleaned.items() if text is not None}
+
+
+def raw_texts(language: str) -> dict[str, str]:
+    """Load all texts of a language, by their keys, as they are in the program."""
+    with open_cached(TRANSLATIONS) as archive:
+        raw: dict[str, str] = json.loads(archive.read(f"{language}.json"))
+    return raw
 
 
 @cache

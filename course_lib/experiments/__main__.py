@@ -1,4 +1,8 @@
-"""``python -m course_lib.experiments NAME``: run an experiment's full version."""
+"""``python -m course_lib.experiments NAME``: run an experiment's full version.
+
+Some consist of parts that take minutes each: ``--part PART --seed SEED`` runs one of
+them, and the full version then uses what is there.
+"""
 
 import argparse
 import importlib
@@ -17,8 +21,19 @@ def main() -> None:
     """Run the experiment that the command line names, and print where its record is."""
     parser = argparse.ArgumentParser(prog="python -m course_lib.experiments")
     parser.add_argument("name", choices=names(), help="which experiment")
-    name = parser.parse_args().name
+    parser.add_argument("--part", help="run only this part of it")
+    parser.add_argument("--seed", type=int, default=0, help="of the part; 0")
+    arguments = parser.parse_args()
+    name, part = arguments.name, arguments.part
     experiment = importlib.import_module(f"course_lib.experiments.{name}")
+    if part is not None:
+        parts = getattr(experiment, "PARTS", ())
+        if part not in parts:
+            parser.error(
+                f"{part!r} is no part of {name}: it has {', '.join(parts) or 'none'}"
+            )
+        print(experiment.run_part(part, arguments.seed))
+        return
     result = record.run_and_save(name, experiment.full)
     for run in result.runs:
         print({key: value for key, value in run.items() if not isinstance(value, list)})

@@ -8,13 +8,13 @@ stopped; this module sets how long, and collects the results. As text tables the
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from course_lib.corpora.translations import translation_pairs
 from course_lib.lessons.environment import one_thread
 from course_lib.lessons.translation_errors import (
     count_error_types,
@@ -28,11 +28,11 @@ from course_lib.nn.training.checkpoints import Checkpoint, load
 from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
 from course_lib.nn.training.scoring import bleu, sample_pairs, translate_texts
 from course_lib.nn.training.subwords import SubwordTokenizer
-from course_lib.nn.training.tasks import SYSTEMS, TASKS
+from course_lib.nn.training.tasks import SYSTEMS, TASKS, Recipe
 
 FOLDER = Path("build/trained")
 # Chosen for about equal time; ``step_times`` measures what a step of each takes.
-STEPS = {"fixed": 7000, "additive": 5000, "transformer": 6000}
+STEPS = {"fixed": 7600, "additive": 5600, "transformer": 5600}
 SYSTEM_NAMES = {
     "fixed": "GRU, no attention",
     "additive": "GRU, attention",
@@ -42,6 +42,7 @@ N_ATTENTION_MAPS = 2  # translations whose weights are recorded
 MIN_WORDS = 5  # of their sources
 N_ROUNDS, STEPS_PER_ROUND = 10, 10  # in which steps are timed
 N_POINTS = 60  # of a curve of losses
+PARTS = tuple(STEPS)
 
 
 def full(seed: int, fraction: float = 1.0, folder: Path = FOLDER) -> dict[str, Any]:
@@ -70,47 +71,66 @@ def full(seed: int, fraction: float = 1.0, folder: Path = FOLDER) -> dict[str, A
     return results
 
 
+def run_part(name: str, seed: int) -> dict[str, Any]:
+    """Train one system, to be measured by ``full`` later."""
+    return {"checkpoint": str(train_system(name, seed, STEPS[name]))}
+
+
 def step_times(seed: int, n_rounds: int = N_ROUNDS) -> dict[str, float]:
     """Time a training step of each system, in milliseconds, on one thread.
 
     The systems alternate, so that other work on the machine slows all alike.
     """
-    texts = translation_pairs()
-    tokenizer = TASKS["translation"].learn_tokenizer(texts)
+    task = TASKS["translation"]
+    texts = task.load_split()
+    tokenizer = task.learn_tokenizer(texts)
     pairs, cpu = encode_pairs(texts.train, tokenizer), torch.device("cpu")
-    n_steps = n_rounds * STEPS_PER_ROUND
-    seconds = dict.fromkeys(STEPS, 0.0)
+    trainers = {}
+    for name in STEPS:
+        make = partial(SYSTEMS[name].make, {"vocab_size": len(tokenizer)}, cpu)
+        options = {**task.training, "steps": n_rounds * STEPS_PER_ROUND}
+        config = TrainingConfig(**options, seed=seed)
+        trainers[name] = Trainer(seeded_model(make, seed), pairs, config)
+    return time_steps(trainers, n_rounds)
+
+
+def time_steps(trainers: Mapping[str, Trainer], n_rounds: int) -> dict[str, float]:
+    """Time a step of each training, in milliseconds, on one thread, in turns."""
+    seconds = dict.fromkeys(trainers, 0.0)
     with one_thread():
-        trainers = {}
-        for name in STEPS:
-            make = partial(SYSTEMS[name].make, {"vocab_size": len(tokenizer)}, cpu)
-            config = TrainingConfig(n_steps, seed=seed)
-            trainers[name] = Trainer(seeded_model(make, seed), pairs, config)
         for _ in range(n_rounds):
             for name, trainer in trainers.items():
                 start = time.perf_counter()
                 for _ in range(STEPS_PER_ROUND):
                     trainer.train_step()
                 seconds[name] += time.perf_counter() - start
+    n_steps = n_rounds * STEPS_PER_ROUND
     return {name: 1000 * each / n_steps for name, each in seconds.items()}
 
 
 def train_system(system: str, seed: int, steps: int, folder: Path = FOLDER) -> Path:
-    """Train a system by its command, or resume that; return the checkpoint's path.
+    """Train a system by its command, or resume that; return the checkpoint's path."""
+    path = folder / f"translation-{system}-{seed}-of-{steps}.pt"
+    options = ["--task", "translation", "--system", system, "--seed", str(seed)]
+    train_by_command([*options, "--steps", str(steps)], path)
+    return path
+
+
+def train_by_command(options: Sequence[str], path: Path) -> None:
+    """Train on one thread by the command, or resume that, or skip what is measured.
+
+    options : of the command, but for device, threads and output
+    path : of the checkpoint; the file with its scores will be in the same folder
 
     Raises ``RuntimeError`` if the command failed or was stopped.
     """
-    path = folder / f"translation-{system}-{seed}-of-{steps}.pt"
     if path.with_suffix(".json").exists():
-        return path
-    options = ["--task", "translation", "--system", system, "--seed", str(seed)]
-    options += ["--steps", str(steps), "--device", "cpu", "--threads", "1"]
-    options += ["--output", str(path)]
+        return
+    options = [*options, "--device", "cpu", "--threads", "1", "--output", str(path)]
     with one_thread():
         code = main([*options, "--resume"] if path.exists() else options)
     if code:
         raise RuntimeError(f"training {path} ended with the exit code {code}")
-    return path
 
 
 def evaluate_system(path: Path) -> dict[str, Any]:
@@ -121,6 +141,7 @@ def evaluate_system(path: Path) -> dict[str, Any]:
     Returns
 
     - "bleu", "chrf", "exact" and "by length" with a beam, and "greedy bleu";
+    - "bleu without near copies" of test pairs in training;
     - "steps" and "parameters", their numbers;
     - "losses", means of ``N_POINTS`` equal parts of the training;
     - "samples", the first 20 translations;
@@ -137,13 +158,14 @@ def evaluate_system(path: Path) -> dict[str, Any]:
         "chrf": scores["chrf"],
         "exact": scores["exact"],
         "greedy bleu": scores["greedy"]["bleu"],
+        "bleu without near copies": scores["without near copies"]["bleu"],
         "by length": scores["by_length"],
         "steps": len(losses),
         "parameters": sum(each.numel() for each in model.parameters()),
         "losses": [round(part.mean().item(), 3) for part in parts],
         "samples": scores["shown"],
         "attention maps": attention_maps(model, tokenizer, scores["shown"]),
-        **greedy_errors(model, tokenizer),
+        **greedy_errors(model, tokenizer, Recipe(**checkpoint["recipe"])),
     }
 
 
@@ -158,18 +180,25 @@ def attention_maps(
         trace = trace_translation(model, tokenizer, source)
         weights = None if trace.weights is None else trace.weights.round(2).tolist()
         maps.append(
-            {"source": trace.source, "target": trace.target, "weights": weights}
+            {
+                "source": trace.source,
+                "target": trace.target,
+                "translation": trace.translation,
+                "weights": weights,
+            }
         )
     return maps
 
 
-def greedy_errors(model: Any, tokenizer: SubwordTokenizer) -> dict[str, Any]:
+def greedy_errors(
+    model: Any, tokenizer: SubwordTokenizer, recipe: Recipe
+) -> dict[str, Any]:
     """Count the error types of greedy translations, and measure known words apart.
 
     Returns "error types", and number of pairs and BLEU of the sources whose words were
     all in training ("seen pairs", "seen bleu") and of the others ("unseen …").
     """
-    texts = translation_pairs()
+    texts = TASKS["translation"].load_split(recipe)
     known = {word for pair in texts.train for word in words(pair.source)}
     pairs = sample_pairs(texts.test)
     with one_thread():

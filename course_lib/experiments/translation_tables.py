@@ -152,7 +152,8 @@ def greedy_and_beam(record: Record) -> str:
     lines = []
     for index, weights in enumerate(run["transformer, attention maps"]):
         beams = long[index]["translation"]
-        greedy = "".join(weights["target"]).removesuffix(END_TOKEN).strip()
+        tokens = "".join(weights["target"]).removesuffix(END_TOKEN).strip()
+        greedy = weights.get("translation", tokens)  # older records have tokens only
         lines += [
             f"{index + 1}. {long[index]['source']}",
             f"   four beams: {_shortened(beams)}",

@@ -24,7 +24,7 @@ from course_lib.figures.positions import clock_hands, stripes
 from course_lib.figures.sequences import agreement, queries_and_keys
 from course_lib.figures.tokens import bars, length_and_size, merge_trees, token_boxes
 from course_lib.figures.transformer import architecture, three_attentions
-from course_lib.figures.translation import losses_by_time, scores_by_length
+from course_lib.figures.translation import gains, losses_by_time, scores_by_length
 
 __all__ = [
     "agreement",
@@ -38,6 +38,7 @@ __all__ = [
     "clock_hands",
     "coloured_heads",
     "curves",
+    "gains",
     "length_and_size",
     "losses",
     "losses_by_time",

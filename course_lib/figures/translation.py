@@ -1,14 +1,17 @@
 """Figures of lesson 09: the scores of translations, and the losses of trainings."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from course_lib.figures.drawing import (
+    FONT_SIZE,
     AccessibleFigure,
     finish_curves,
     line_styles,
     new_axes,
+    write_text,
 )
 
 
@@ -66,4 +69,35 @@ def losses_by_time(
         every = max(len(means) // 8, 1)
         axes.plot(x, means, color=colour, marker=marker, markevery=every, label=name)
     finish_curves(axes, "minutes", "loss per token")
+    return AccessibleFigure(figure, alt)
+
+
+def gains(
+    scores: Mapping[str, Sequence[float]], *, xlabel: str, alt: str
+) -> AccessibleFigure:
+    """Draw what each of several changes, made one after another, adds to a score.
+
+    scores : what is new, from the first to the last, to the scores of its runs, none
+        below 0; a bar ends at their median, and its coloured part is the gain
+    """
+    if not scores or not all(len(runs) for runs in scores.values()):
+        raise ValueError("each change needs the score of one run at least")
+    figure, axes = new_axes(5.6, 0.42 * len(scores) + 0.8)
+    largest = max(max(runs) for runs in scores.values())
+    (colour, _), *_ = line_styles(1)
+    pattern: dict[str, Any] = {"hatch": "//", "edgecolor": "white", "linewidth": 0}
+    dots: dict[str, Any] = {"color": "black", "markeredgecolor": "white"}
+    before = float(np.median(next(iter(scores.values()))))
+    for y, runs in enumerate(scores.values()):
+        median = float(np.median(runs))
+        axes.barh(y, min(before, median), 0.7, color="0.85")
+        if median > before:
+            axes.barh(y, median - before, 0.7, left=before, color=colour, **pattern)
+        axes.plot(runs, [y] * len(runs), "o", **dots)
+        gain = f" ({median - before:+.1f})".replace("-", "−") if y else ""
+        write_text(axes, 1.03 * largest, float(y), f"{median:.1f}{gain}", ha="left")
+        before = median
+    axes.set_yticks(range(len(scores)), list(scores))
+    axes.set(xlim=(0, 1.35 * largest), ylim=(len(scores) - 0.5, -0.5))
+    axes.set_xlabel(xlabel, fontsize=FONT_SIZE)
     return AccessibleFigure(figure, alt)

@@ -19,6 +19,7 @@ from course_lib.nn.training import checkpoints
 from course_lib.nn.training.subwords import END_ID, START_ID, SubwordTokenizer
 from course_lib.nn.training.tasks import SYSTEMS
 from course_lib.nn.translator import Translator, evaluating
+from course_lib.preprocessing import JOINER
 
 TRAIN_COMMAND = f"{checkpoints.COMMAND} --task translation"
 CHECKPOINT = ROOT / "build/trained/translation-transformer-0.pt"
@@ -54,12 +55,12 @@ class TranslationTrace:
 
 
 def readable(tokens: str) -> str:
-    """Turn the sign at a word's end into a space.
+    """Turn the sign at a word's end into a space, and leave joiners out.
 
-    >>> readable("drei</w>und</w>")
-    'drei und '
+    >>> readable("drei</w>und</w>￭.</w>")
+    'drei und . '
     """
-    return tokens.replace("</w>", " ")
+    return tokens.replace("</w>", " ").replace(JOINER, "")
 
 
 def next_log_probabilities(

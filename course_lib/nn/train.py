@@ -10,16 +10,16 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import torch
 import typer
 from rich.console import Console
 
 from course_lib.corpora.download import DataError
-from course_lib.corpora.pairs import Pair
+from course_lib.corpora.pairs import Split
 from course_lib.nn.device import best_device
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.batches import encode_pairs
@@ -41,10 +41,10 @@ from course_lib.nn.training.loop import (
     progress,
     seeded_model,
 )
-from course_lib.nn.training.tasks import SYSTEMS, TASKS
+from course_lib.nn.training.tasks import SYSTEMS, TASKS, Recipe
+from course_lib.nn.training.word_alignment import align_embedding
 
 FOLDER = Path("build/trained")
-STEPS = {"translation": 6000, "dates": 1500, "numbers": 1500, "copying": 3000}
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 
@@ -67,6 +67,11 @@ class Options:
     d_model: int | None
     n_layers: int | None
     dropout: float | None
+    dropout_from: float | None
+    preprocess: bool | None
+    more_pairs: bool | None
+    alignment_start: bool | None
+    length_penalty: float | None
     device: str | None
     threads: int | None
     output: Path | None
@@ -88,6 +93,15 @@ class Options:
             )
         except ValueError as error:
             raise TrainingError(f"{error}: leave --n-layers out.") from None
+
+    def chosen(self, config_class: Any) -> dict[str, Any]:
+        """Return the options that are fields of a dataclass and were not left out."""
+        names = {field.name for field in fields(config_class)}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name in names and value is not None
+        }
 
 
 # Options whose names on the command line are shorter than their fields.
@@ -134,7 +148,8 @@ def train(
         typer.Option(min=1, help="Optimizer steps; as many as the task needs."),
     ] = None,
     batch_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Target positions in a batch; 256.")
+        int | None,
+        typer.Option(min=1, help="Target positions in a batch; 256 or the task's."),
     ] = None,
     learning_rate: Annotated[
         float | None, typer.Option("--rate", min=0, help="The greatest learning rate.")
@@ -156,7 +171,32 @@ def train(
         int | None, typer.Option(min=1, help="Layers of encoder and decoder.")
     ] = None,
     dropout: Annotated[
-        float | None, typer.Option(min=0, max=1, help="While training.")
+        float | None, typer.Option(min=0, max=1, help="While training; 0.")
+    ] = None,
+    dropout_from: Annotated[
+        float | None, typer.Option(min=0, help="The epoch that dropout begins in; 0.")
+    ] = None,
+    preprocess: Annotated[
+        bool | None,
+        typer.Option(
+            "--preprocess/--no-preprocess",
+            help="Punctuation as tokens, the case of first words made even.",
+        ),
+    ] = None,
+    more_pairs: Annotated[
+        bool | None,
+        typer.Option("--more-pairs/--no-more-pairs", help="The larger training set."),
+    ] = None,
+    alignment_start: Annotated[
+        bool | None,
+        typer.Option(
+            "--alignment-start/--no-alignment-start",
+            help="Begin with source tokens near their translations (IBM Model 1).",
+        ),
+    ] = None,
+    length_penalty: Annotated[
+        float | None,
+        typer.Option(help="Its exponent in the beam search that measures; 0.6."),
     ] = None,
     device: Annotated[
         str | None, typer.Option(help="Such as cpu or cuda; the GPU if there is one.")
@@ -202,9 +242,12 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
     start["threads"] = options.threads or start.get("threads") or _threads()
     if device.type == "cpu":
         torch.set_num_threads(start["threads"])
-    task = TASKS[start["task"]]
-    split = task.load_split()
-    tokenizer = task.learn_tokenizer(split)
+    task, recipe = TASKS[start["task"]], Recipe(**start["recipe"])
+    try:
+        split = task.load_split(recipe)
+    except ValueError as error:
+        raise TrainingError(f"{error}: leave --more-pairs out.") from None
+    tokenizer = task.learn_tokenizer(split, recipe)
     if options.resume:
         checkpoints.check_vocabulary(path, start, tokenizer)
     system = SYSTEMS[start["system"]]
@@ -214,13 +257,16 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
         model = seeded_model(lambda: system.make(model_options, device), config.seed)
     except ValueError as error:
         raise TrainingError(f"{error}: choose other sizes.") from None
-    trainer = Trainer(model, encode_pairs(split.train, tokenizer), config, group)
+    examples = encode_pairs(split.train, tokenizer)
+    if recipe.alignment_start and not options.resume:
+        align_embedding(cast(Any, model).embedding.weight, examples)
+    trainer = Trainer(model, examples, config, group)
     if options.resume:
         trainer.load_state_dict(start["training"])
     checkpointer = Checkpointer(path, start, tokenizer, trainer, options.save_every)
     code = _train(checkpointer, device)
     if code == 0 and group.is_main_process and not options.no_score:
-        _score(checkpointer, split.test)
+        _score(checkpointer, split, options.length_penalty)
     return code
 
 
@@ -232,17 +278,13 @@ def _new(path: Path, options: Options) -> dict[str, Any]:
             "file with --output, or remove it."
         )
     task, system = options.task or "translation", options.system or "transformer"
-    names = {field.name for field in fields(TrainingConfig)}
-    chosen = {
-        name: value
-        for name, value in asdict(options).items()
-        if name in names and value is not None
-    }
+    training = {**TASKS[task].training, **options.chosen(TrainingConfig)}
     return {
         "task": task,
         "system": system,
+        "recipe": asdict(replace(TASKS[task].recipe, **options.chosen(Recipe))),
         "config": options.config_options(system),
-        "training_config": asdict(TrainingConfig(**{"steps": STEPS[task]} | chosen)),
+        "training_config": asdict(TrainingConfig(**training)),
         "seconds": 0.0,
     }
 
@@ -253,13 +295,18 @@ def _resumed(path: Path, options: Options) -> Checkpoint:
     checkpoint = checkpoints.load(path, command)
     constant = {"task": checkpoint["task"], "system": checkpoint["system"]}
     constant |= checkpoint["training_config"] | checkpoint["config"]
+    constant |= checkpoint["recipe"]
     asked = asdict(options) | options.config_options(checkpoint["system"])
     for name, value in asked.items():
         if value is not None and name in constant and constant[name] != value:
             flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+            asked_for, constant_value = f"{flag} {value}", constant[name]
+            if isinstance(value, bool):
+                asked_for = flag if value else f"--no{flag[1:]}"
+                constant_value = "the opposite"
             raise TrainingError(
-                f"{flag} {value} cannot be resumed: the checkpoint's training has "
-                f"{constant[name]}. Leave the option out, or train anew with another "
+                f"{asked_for} cannot be resumed: the checkpoint's training has "
+                f"{constant_value}. Leave the option out, or train anew with another "
                 "--output."
             )
     return checkpoint
@@ -301,13 +348,21 @@ def _train(checkpointer: Checkpointer, device: torch.device) -> int:
     return 0 if finished else INTERRUPTED
 
 
-def _score(checkpointer: Checkpointer, pairs: Sequence[Pair]) -> None:
+def _score(
+    checkpointer: Checkpointer, split: Split, length_penalty: float | None
+) -> None:
     # Imported here because sacrebleu takes half a second.
-    from course_lib.nn.training.scoring import evaluate, results_table
+    from course_lib.nn.training.scoring import LENGTH_PENALTY, evaluate, results_table
 
     model: Any = checkpointer.trainer.model
     seconds = checkpointer.seconds
-    results = evaluate(model, checkpointer.tokenizer, pairs)
+    results = evaluate(
+        model,
+        checkpointer.tokenizer,
+        split.test,
+        split.train,
+        LENGTH_PENALTY if length_penalty is None else length_penalty,
+    )
     Console().print(results_table(results))
     results |= {"seconds": round(seconds, 1)}
     text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"

@@ -2,6 +2,8 @@
 
 import pytest
 
+from course_lib.corpora.more_pairs import sentences, shares_sentence
+from course_lib.corpora.overlap import near_copies, overlap
 from course_lib.corpora.pairs import (
     Pair,
     group_by_skeleton,
@@ -9,7 +11,6 @@ from course_lib.corpora.pairs import (
     skeleton,
     split,
 )
-from course_lib.corpora.summary import overlap
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,47 @@ def test_overlap_counts_copies_and_near_copies():
     other = Pair("Restart the whole device", "Gerät neu starten")
     shares = overlap(training, [copy, near, changed, other])
     assert (shares.exact, shares.near, shares.one_word) == (0.25, 0.5, 0.75)
+
+
+def test_near_copies_differ_in_one_word():
+    training = [Pair("The door is open now", "Die Tür ist jetzt offen")]
+    test = [
+        Pair("Now the door is not open", "anders"),
+        Pair("Window", "Die Tür ist jetzt zu"),
+        Pair("The door is shut today", "anders"),
+        Pair("Open door", "Offene Tür"),
+    ]
+    assert near_copies(training, test) == [True, True, False, False]
+    assert near_copies([], test) == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Try again. Or not", ["Try again.", "Or not"]),
+        ("Off!\nOn", ["Off!", "On"]),
+        ('Press "OK." Then wait', ['Press "OK."', "Then wait"]),
+        ("It is off (yet). (Or not)", ["It is off (yet).", "(Or not)"]),
+        ("Tür z. B. Bad", ["Tür z. B. Bad"]),
+        ("2. Stock", ["2. Stock"]),
+        ("e.g. this", ["e.g. this"]),
+        ("Fertig? Überall. Ändern", ["Fertig?", "Überall.", "Ändern"]),
+        ("", []),
+    ],
+)
+def test_sentences_end_behind_words(text, parts):
+    assert sentences(text) == parts
+
+
+def test_shares_sentence_compares_skeletons_of_both_sides():
+    held_out = [Pair("It is off. Try again", "Es ist aus"), Pair("1.", "Eins")]
+    training = [
+        Pair("Now what? Please try!", "Bitte"),
+        Pair("Wait. Again: try 2!", "Warten"),
+        Pair("Whatever", "Ja. Aus ist es."),
+        Pair("1. 2", "2"),
+    ]
+    assert shares_sentence(training, held_out) == [False, True, True, False]
 
 
 def test_overlap_measures_both_sides():

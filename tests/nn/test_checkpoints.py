@@ -79,8 +79,8 @@ def test_code_in_a_checkpoint_does_not_run(path):
 
 
 def test_other_formats_are_refused(path, monkeypatch):
-    monkeypatch.setattr(checkpoints, "FORMAT", 3)
-    with pytest.raises(CheckpointError, match=r"has format 2, .* reads format 3"):
+    monkeypatch.setattr(checkpoints, "FORMAT", 4)
+    with pytest.raises(CheckpointError, match=r"has format 3, .* reads format 4"):
         load(path)
 
 

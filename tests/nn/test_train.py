@@ -5,14 +5,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 import torch
 
+from course_lib.corpora.generated import number_words
+from course_lib.corpora.pairs import Split
 from course_lib.lessons.environment import one_thread
 from course_lib.nn.train import main
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.loop import Trainer
+from course_lib.nn.training.tasks import TASKS
 from tests.processes import InterruptibleProcess
 
 # A model that is small enough for a test; two epochs, so that the position in the
@@ -175,6 +179,73 @@ def test_resume_refuses_changed_options(tmp_path, capsys):
     for option, value in (("--task", "dates"), ("--steps", "9"), ("--d-model", "16")):
         assert main(["--resume", "--output", str(path), option, value]) == 1
         assert f"{option} {value} cannot be resumed" in capsys.readouterr().err
+
+
+def test_resume_refuses_another_recipe(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    trained(path, "--preprocess", steps=2)
+    for option in ("--no-preprocess", "--alignment-start"):
+        assert main(["--resume", "--output", str(path), option]) == 1
+        assert f"{option} cannot be resumed" in capsys.readouterr().err
+    same_options = ["--preprocess", "--no-score", "--no-alignment-start"]
+    assert main(["--resume", "--output", str(path), *same_options]) == 0
+
+
+# Numbers, since what is copied has no other translation than itself.
+NUMBERS = ("--task", "numbers", "--batch-tokens", "400")
+RECIPE = (
+    *(*NUMBERS, "--preprocess", "--alignment-start"),
+    *("--dropout", "0.2", "--dropout-from", "0.5"),
+)
+
+
+@pytest.fixture
+def few_numbers(monkeypatch):
+    """Learn from 80 numbers only: all can be aligned in an instant."""
+    pairs = number_words(90, seed=0)
+    split = Split(pairs[:80], pairs[80:85], pairs[85:])
+    task = replace(TASKS["numbers"], load_pairs=lambda: split)
+    monkeypatch.setitem(TASKS, "numbers", task)
+
+
+def test_resume_with_a_recipe_is_exact_bit_for_bit(tmp_path, few_numbers, monkeypatch):
+    one, two = tmp_path / "one.pt", tmp_path / "two.pt"
+    whole, train_step = trained(one, *RECIPE, steps=8), Trainer.train_step
+
+    def stops(self, stop=False):
+        return train_step(self, stop) or self.step == 5
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "train_step", stops)
+        arguments = [*SMALL, *RECIPE, "--steps", "8", "--output", str(two)]
+        assert main(arguments) == 130
+    assert checkpoints.load(two)["training"]["step"] == 5
+    assert main(["--resume", "--output", str(two), "--no-score"]) == 0
+    same(checkpoints.load(two)["training"], whole)
+    assert checkpoints.load(two)["tokenizer"].preprocessing
+
+
+def test_alignment_start_changes_the_first_loss(tmp_path, few_numbers):
+    plain = trained(tmp_path / "plain.pt", *NUMBERS, steps=1)
+    aligned = trained(tmp_path / "aligned.pt", *NUMBERS, "--alignment-start", steps=1)
+    assert plain["losses"] != aligned["losses"]
+
+
+def test_task_without_more_pairs_refuses_them(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    assert main([*SMALL, "--more-pairs", "--output", str(path)]) == 1
+    assert "no more pairs of copying: leave --more-pairs out" in capsys.readouterr().err
+
+
+def test_checkpoint_of_an_older_format_is_one_sentence(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    trained(path, steps=1)
+    torch.save({**torch.load(path), "format": 2}, path)
+    assert main(["--resume", "--output", str(path)]) == 1
+    message = capsys.readouterr().err
+    assert "has format 2, and this version of the course reads format 3" in message
+    assert "remove it and make it with `python -m course_lib.nn.train" in message
+    assert message.count("\n") == 1
 
 
 def test_out_of_memory_saves_and_is_one_sentence(tmp_path, monkeypatch, capsys):

@@ -125,6 +125,19 @@ def test_load_state_dict_resumes_bit_for_bit():
     assert torch.equal(parameters(second.model), parameters(whole.model))
 
 
+def test_dropout_begins_with_its_epoch():
+    always, never, later = (
+        make_trainer(dropout_from=epoch) for epoch in (0.0, 1e9, 0.5)
+    )
+    for trainer in (always, never, later):
+        while trainer.epoch < 0.5:
+            trainer.train_step()
+    assert later.losses == never.losses != always.losses
+    for trainer in (never, later):
+        trainer.train_step()
+    assert later.losses[-1] != never.losses[-1]
+
+
 def test_trainer_refuses_no_examples():
     model = make_trainer().model
     with pytest.raises(ValueError, match="no examples"):

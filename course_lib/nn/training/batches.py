@@ -37,7 +37,8 @@ def encode_pairs(pairs: Sequence[Pair], tokenizer: SubwordTokenizer) -> list[Exa
     """Turn pairs of texts into token ids."""
     return [
         Example(
-            [*tokenizer.encode(source), END_ID], [*tokenizer.encode(target), END_ID]
+            [*tokenizer.encode(source), END_ID],
+            [*tokenizer.encode_target(target), END_ID],
         )
         for source, target in pairs
     ]

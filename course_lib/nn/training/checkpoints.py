@@ -18,7 +18,7 @@ import torch
 from course_lib.nn.training.loop import Trainer
 from course_lib.nn.training.subwords import SubwordTokenizer
 
-FORMAT = 2  # of the file; another number cannot be read by this version
+FORMAT = 3  # of the file; another number cannot be read by this version
 UNFINISHED = ".unfinished-"
 COMMAND = "python -m course_lib.nn.train"
 Checkpoint = dict[str, Any]
@@ -165,7 +165,7 @@ class Checkpointer:
         """
         self.path, self.tokenizer, self.trainer = path, tokenizer, trainer
         self._save_every = save_every
-        names = ("task", "system", "training_config", "threads")
+        names = ("task", "system", "recipe", "training_config", "threads")
         self._constant = {name: start[name] for name in names}
         self._seconds_before = start["seconds"]
         self._start = self._saved = time.monotonic()

@@ -49,6 +49,7 @@ class TrainingConfig:
     weight_decay : share of each matrix that is subtracted in a step, times the learning
         rate
     max_grad_norm : the greatest norm of the gradient
+    dropout_from : the epoch from which on the model's dropout is used, from 0
     seed : of the first parameters, the batches and the dropout
     """
 
@@ -59,6 +60,7 @@ class TrainingConfig:
     smoothing: float = 0.1
     weight_decay: float = 0.01
     max_grad_norm: float = 1.0
+    dropout_from: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,6 +73,7 @@ class TrainingConfig:
             math.inf,
             learning_rate=self.learning_rate,
             max_grad_norm=self.max_grad_norm,
+            dropout_from=self.dropout_from,
         )
 
 
@@ -154,6 +157,8 @@ class Trainer:
             DistributedDataParallel(model) if process_group.world_size > 1 else model
         )
         self._optimizer = _optimizer(model, config)
+        modules = (each for each in model.modules() if isinstance(each, nn.Dropout))
+        self._dropouts = [(each, each.p) for each in modules]
         self._epoch, self._batches = 0, self._batches_of(0)
 
     @property
@@ -174,6 +179,8 @@ class Trainer:
         own = shard(indices, group.rank, group.world_size)
         batch = collate([self._examples[index] for index in own]).to(self.device)
         self.model.train()
+        for module, share in self._dropouts:
+            module.p = share if self.epoch >= config.dropout_from else 0.0
         seed_torch(config.seed, self.step, group.rank)
         logits = self._forward(batch.source, batch.decoder_input)
         total = total_loss(logits, batch.target, config.smoothing)

@@ -12,6 +12,7 @@ from typing import Any
 import sacrebleu
 from rich.table import Table
 
+from course_lib.corpora.overlap import near_copies
 from course_lib.corpora.pairs import Pair
 from course_lib.nn.decoding import translate
 from course_lib.nn.training.subwords import END_ID, START_ID, SubwordTokenizer
@@ -20,25 +21,44 @@ from course_lib.nn.translator import Translator
 N_SCORED = 1000  # of the test pairs
 N_SAMPLES = 20  # translations that are kept in the results
 BEAM_SIZE = 4
+LENGTH_PENALTY = 0.6  # its exponent, as in the paper
 # Words of a source, from and to, in which translations are measured apart.
 LENGTHS = ((1, 2), (3, 3), (4, 5), (6, 8), (9, 14))
 
 
 def evaluate(
-    model: Translator[Any, Any], tokenizer: SubwordTokenizer, pairs: Sequence[Pair]
+    model: Translator[Any, Any],
+    tokenizer: SubwordTokenizer,
+    pairs: Sequence[Pair],
+    training: Sequence[Pair] = (),
+    length_penalty: float = LENGTH_PENALTY,
 ) -> dict[str, Any]:
     """Translate 1,000 of the pairs and measure the result, greedily and with a beam.
 
+    training : the pairs that the model was trained on
+    length_penalty : the exponent of the length penalty in beam search
+
     Returns plain data: the result of ``measure`` for the beam, under "greedy" BLEU and
-    chrF without one, and under "scoring_seconds" how long that took.
+    chrF without one, under "without near copies" n, BLEU and chrF of the pairs of which
+    training has no copy with one word changed, and under "scoring_seconds" how long
+    that took.
     """
     start = time.perf_counter()
     sample = sample_pairs(pairs)
     sources = [pair.source for pair in sample]
     greedy = measure(sample, translate_texts(model, tokenizer, sources))
-    beam = measure(sample, translate_texts(model, tokenizer, sources, BEAM_SIZE))
-    return beam | {
+    hypotheses = translate_texts(model, tokenizer, sources, BEAM_SIZE, length_penalty)
+    new = [
+        (hypothesis, pair.target)
+        for hypothesis, pair, is_copy in zip(
+            hypotheses, sample, near_copies(training, sample), strict=True
+        )
+        if not is_copy
+    ]
+    return measure(sample, hypotheses) | {
         "beam_size": BEAM_SIZE,
+        "length_penalty": length_penalty,
+        "without near copies": _scores(new),
         "greedy": {name: greedy[name] for name in ("bleu", "chrf", "exact")},
         "scoring_seconds": round(time.perf_counter() - start, 1),
     }
@@ -57,10 +77,14 @@ def translate_texts(
     tokenizer: SubwordTokenizer,
     sources: Sequence[str],
     beam_size: int = 1,
+    length_penalty: float = LENGTH_PENALTY,
 ) -> list[str]:
-    """Translate texts to texts, in the same order."""
-    source_ids = [[*tokenizer.encode(source), END_ID] for source in sources]
-    target_ids = translate(model, source_ids, START_ID, END_ID, beam_size=beam_size)
+    """Translate texts to texts, in the same order; one without words to none."""
+    encoded = (tokenizer.encode(source) for source in sources)
+    source_ids = [[*ids, END_ID] if ids else [] for ids in encoded]
+    target_ids = translate(
+        model, source_ids, START_ID, END_ID, beam_size=beam_size, alpha=length_penalty
+    )
     return [tokenizer.decode(each) for each in target_ids]
 
 
@@ -133,14 +157,24 @@ def by_length(
             if first <= len(pair.source.split()) <= last
         ]
         if chosen:
-            texts = [one for one, _ in chosen], [two for _, two in chosen]
-            measures = {"bleu": bleu(*texts), "chrf": chrf(*texts)}
-            results.append({"from": first, "to": last, "n": len(chosen)} | measures)
+            results.append({"from": first, "to": last} | _scores(chosen))
     return results
 
 
+def _scores(chosen: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """Compute n, BLEU and chrF of some translations and their references."""
+    texts = [one for one, _ in chosen], [two for _, two in chosen]
+    if not chosen:  # sacrebleu refuses none
+        return {"n": 0, "bleu": 0.0, "chrf": 0.0}
+    return {"n": len(chosen), "bleu": bleu(*texts), "chrf": chrf(*texts)}
+
+
 def results_table(results: dict[str, Any]) -> Table:
-    """Make a table of what ``evaluate`` returns: one row for all, one per length."""
+    """Make a table of what ``evaluate`` returns.
+
+    It has a row for all pairs, one for each range of lengths, and one for those of
+    which training has no near copy.
+    """
     table = Table("words", "pairs", "BLEU", "chrF", "exact")
     table.add_row(
         "all",
@@ -153,4 +187,7 @@ def results_table(results: dict[str, Any]) -> Table:
         words = f"{row['from']}–{row['to']}" if row["from"] < row["to"] else row["to"]
         measures = f"{row['bleu']:.1f}", f"{row['chrf']:.1f}"
         table.add_row(str(words), str(row["n"]), *measures, "")
+    new = results["without near copies"]
+    measures = f"{new['bleu']:.1f}", f"{new['chrf']:.1f}"
+    table.add_row("no near copy", str(new["n"]), *measures, "")
     return table

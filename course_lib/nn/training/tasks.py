@@ -13,10 +13,15 @@ import torch
 from torch import nn
 
 from course_lib.corpora.generated import dates, number_words
+from course_lib.corpora.more_pairs import larger_translation_pairs
 from course_lib.corpora.pairs import Pair, Split
 from course_lib.corpora.translations import translation_pairs
 from course_lib.nn.recurrent import RecurrentConfig, RecurrentTranslator
-from course_lib.nn.training.subwords import SubwordTokenizer, train_tokenizer
+from course_lib.nn.training.subwords import (
+    SubwordTokenizer,
+    train_pair_tokenizer,
+    train_tokenizer,
+)
 from course_lib.nn.transformer import Transformer, TransformerConfig
 
 
@@ -93,20 +98,55 @@ MIN_LETTERS, MAX_LETTERS = 4, 20  # of a copy
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """What is done before the first step of a training.
+
+    preprocess : whether punctuation becomes tokens, and the case of words even
+    more_pairs : whether the larger set of training pairs is used
+    alignment_start : whether the embedding begins near word alignments
+    """
+
+    preprocess: bool = False
+    more_pairs: bool = False
+    alignment_start: bool = False
+
+
+@dataclass(frozen=True)
 class Seq2SeqTask:
     """One thing to learn.
 
     name : as on the command line
-    load_split : returns the pairs, the same ones each time
+    load_pairs : returns the pairs, the same ones each time
     vocab_size : number of tokens at most; 0 for single characters
+    training : the options of ``TrainingConfig`` that suit it, steps among them
+    recipe : what suits it
+    load_more_pairs : the same with more training pairs; None if there are no more
     """
 
     name: str
-    load_split: Callable[[], Split]
+    load_pairs: Callable[[], Split]
     vocab_size: int
+    training: Mapping[str, Any]
+    recipe: Recipe = Recipe()
+    load_more_pairs: Callable[[], Split] | None = None
 
-    def learn_tokenizer(self, split: Split) -> SubwordTokenizer:
+    def load_split(self, recipe: Recipe | None = None) -> Split:
+        """Load the pairs of a recipe, of the task's own if None.
+
+        Raises ``ValueError`` if it asks for more pairs than there are.
+        """
+        if not (recipe or self.recipe).more_pairs:
+            return self.load_pairs()
+        if self.load_more_pairs is None:
+            raise ValueError(f"more_pairs=True: there are no more pairs of {self.name}")
+        return self.load_more_pairs()
+
+    def learn_tokenizer(
+        self, split: Split, recipe: Recipe | None = None
+    ) -> SubwordTokenizer:
         """Learn subwords from the training pairs, both languages together."""
+        if (recipe or self.recipe).preprocess:
+            return train_pair_tokenizer(split.train, self.vocab_size)
         return train_tokenizer(
             [text for pair in split.train for text in pair], self.vocab_size
         )
@@ -141,9 +181,16 @@ def _split_of(draw: Callable[[int, int], list[Pair]]) -> Callable[[], Split]:
 TASKS = {
     task.name: task
     for task in (
-        Seq2SeqTask("translation", translation_pairs, vocab_size=4000),
-        Seq2SeqTask("dates", _split_of(dates), vocab_size=0),
-        Seq2SeqTask("numbers", _split_of(number_words), vocab_size=0),
-        Seq2SeqTask("copying", _split_of(copies), vocab_size=0),
+        Seq2SeqTask(
+            "translation",
+            translation_pairs,
+            4000,
+            {"steps": 5600, "batch_tokens": 512, "learning_rate": 3.5e-3},
+            Recipe(preprocess=True, more_pairs=True, alignment_start=True),
+            load_more_pairs=larger_translation_pairs,
+        ),
+        Seq2SeqTask("dates", _split_of(dates), 0, {"steps": 1500}),
+        Seq2SeqTask("numbers", _split_of(number_words), 0, {"steps": 1500}),
+        Seq2SeqTask("copying", _split_of(copies), 0, {"steps": 3000}),
     )
 }
