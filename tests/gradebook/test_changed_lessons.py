@@ -130,6 +130,24 @@ def test_drop_without_a_journal_concerns_no_other_exercise(root, capsys):
     capsys.readouterr()
 
 
+def test_undone_drop_names_who_is_to_be_graded_again(root, capsys):
+    hand_in(root, "amara")
+    grade_class(root)
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=False)
+    hand_in(root, "ben")
+    grade_class(root)
+    shutil.rmtree(root / "build")
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=True)
+    assert "no verdicts on 2 students (amara, ben)" in capsys.readouterr().err
+    grades = Gradebook(Course(root)).grades(LESSON)
+    assert grades["ben"].max_points == ALL - 8
+    grade_class(root)
+    assert agreed(root) == dict.fromkeys(["amara", "ben"], (ALL, ALL))
+    for undo in (False, True):
+        gradebook_commands.drop(Course(root), "softmax", "01", undo=undo)
+    assert capsys.readouterr().err == ""
+
+
 def test_who_has_only_dropped_exercises_is_worth_nothing(root, capsys):
     hand_in(root, "amara", without=[each for each in EXERCISES if each != "softmax"])
     hand_in(root, "ben")
