@@ -62,6 +62,31 @@ def test_removed_exercise_counts_for_who_had_it(root):
             )
 
 
+def test_removed_exercise_counts_for_its_last_points(root):
+    path = Course(root).learner(LESSON)
+
+    def release(text):
+        path.write_text(text)
+        Gradebook(Course(root)).open_lesson(LESSON)
+
+    original = path.read_text()
+    change_lesson(root, points={"softmax": 4.0})
+    release(other := path.read_text())
+    change_lesson(root, drop="softmax")
+    release(without := path.read_text())
+    release(original)
+    hand_in(root, "amara")
+    grade_class(root, {("amara", "softmax"): 2.0})
+    release(without)
+    grade_class(root)
+    assert agreed(root) == {"amara": (ALL - 2, ALL)}
+    release(other)
+    release(without)
+    result = grade_class(root)["amara"]
+    assert (result.points, result.max_points) == (ALL - 5, ALL - 4)  # 3 of 4, as 6 of 8
+    assert agreed(root) == {"amara": (ALL - 5, ALL - 4)}
+
+
 def test_canvas_file_names_who_was_graded_on_less(root):
     hand_in(root, "amara")
     grade_class(root)
