@@ -5,7 +5,7 @@ take no part in comparisons are evidence: the messages need it, and it is not wr
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from autograder.checking.call import Call
@@ -104,6 +104,20 @@ class ExerciseResult:
         """Whether the learner has not answered at all."""
         missing = (verdict.status == "missing" for verdict in self.cases)
         return bool(self.cases) and all(missing)
+
+    def out_of(self, max_points: float) -> "ExerciseResult":
+        """Return the same verdicts on an exercise that is worth something else."""
+        before = self.max_points or 1.0
+        cases = tuple(
+            replace(
+                each,
+                points=each.points * max_points / before,
+                max_points=each.max_points * max_points / before,
+            )
+            for each in self.cases
+        )
+        points = self.points * max_points / before
+        return replace(self, points=points, max_points=max_points, cases=cases)
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "ExerciseResult":

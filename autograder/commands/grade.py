@@ -145,6 +145,7 @@ class _Run:
             anew=options.anew,
             dropped=gradebook.dropped(lesson) if gradebook else (),
             excuse_missing=self._excused(gradebook, students),
+            worth=gradebook.worth(lesson) if gradebook else {},
         )
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}

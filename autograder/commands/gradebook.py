@@ -4,6 +4,7 @@ Each returns an exit code: 0 if all was done, 1 if something was left out, which
 names. What cannot be done at all raises ``CourseError``.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +79,15 @@ def drop(course: Course, exercise: str, lesson: str, *, undo: bool) -> int:
         f"{exercise} {what} in {name}; the grades of {n_changed} students have "
         "changed. Make feedback, report and exports anew."
     )
+    judged = {entry.student for entry in graded}
+    grades = gradebook.grades(name).items()
+    unknown = [who for who, each in grades if each.submitted and who not in judged]
+    if undo and unknown:
+        terminal.warn(
+            f"the journal has no verdicts on {len(unknown)} students "
+            f"({_listed(unknown)}), who get back only what they had of {exercise}: "
+            f"run `autograder grade {name[:2]}`, which judges them again"
+        )
     return 0
 
 
@@ -158,12 +168,17 @@ def roster(course: Course, path: Path, id_column: str) -> int:
         f"changed. Written: {gradebook.path}"
     )
     if changes.absent:
-        more = " …" if len(changes.absent) > MAX_LISTED else ""
         terminal.say(
             f"{len(changes.absent)} in the gradebook and not in the file stay: "
-            f"{', '.join(changes.absent[:MAX_LISTED])}{more}"
+            f"{_listed(changes.absent)}"
         )
     return 0
+
+
+def _listed(students: Sequence[str]) -> str:
+    """Return the names of students, not all if there are many."""
+    more = " …" if len(students) > MAX_LISTED else ""
+    return ", ".join(students[:MAX_LISTED]) + more
 
 
 def report(course: Course, lesson: str, output: str, as_json: bool = False) -> int:

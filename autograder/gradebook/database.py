@@ -39,6 +39,7 @@ from autograder.gradebook.opening import (
     not_opened_error,
     released_cells,
     retired_exercises,
+    stored_cells,
 )
 from autograder.gradebook.roster import RosterChanges, enter_people
 from autograder.gradebook.settings import course_id, database_path
@@ -48,7 +49,7 @@ from autograder.gradebook.writing import (
     awaited_extensions,
     student_id_fault,
 )
-from autograder.grading.release import load_release
+from autograder.grading.release import CHECK, load_release
 from autograder.releases import keep_release
 
 MAX_WAIT = 60.0  # seconds for another program that is writing
@@ -259,6 +260,21 @@ class Gradebook:
                 for (notebook,) in connection.execute(NOTEBOOK_OF, (lesson,)).fetchall()
                 for name in dropped_exercises(connection, notebook)
             )
+
+    def worth(self, lesson: str) -> dict[str, float]:
+        """Return what each exercise is worth, or was last: dropped ones and gone ones.
+
+        Of a lesson that is not in the gradebook there are none.
+        """
+        if not self._is_made():
+            return {}
+        worth: dict[str, float] = {}
+        with connect(self.path) as connection:
+            for (notebook,) in connection.execute(NOTEBOOK_OF, (lesson,)).fetchall():
+                graded = stored_cells(connection, notebook).graded
+                worth |= {n.removeprefix(CHECK): row[0] for n, row in graded.items()}
+                worth |= dropped_exercises(connection, notebook)
+        return worth
 
     def excused_students(self, lesson: str) -> frozenset[str]:
         """Return who is excused from what their submissions do not contain."""

@@ -158,6 +158,7 @@ class Service:
             journal,
             dropped=gradebook.dropped(lesson),
             excuse_missing=gradebook.excused_students(lesson),
+            worth=gradebook.worth(lesson),
         )
         workers = self._warm_workers(settings)
         others = [

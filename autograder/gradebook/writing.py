@@ -338,8 +338,9 @@ class GradebookBatch:
         """Write the changes; return how many students they concern."""
         if SET_ASIDE in self._rows:
             self._connection.execute(SET_ASIDE_TABLE)
-        for statement, rows in self._rows.items():
-            self._connection.executemany(statement, rows)
+        # Updates come last: one student's would run before another's row is there.
+        for statement in sorted(self._rows, key=lambda each: each.startswith("UPDATE")):
+            self._connection.executemany(statement, self._rows[statement])
         return self.n_changed
 
     def _do(self, student: str, statement: str, *row: Any) -> None:

@@ -5,12 +5,13 @@ the subject of ``autograder.gradebook``.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
 from typing import NamedTuple
 
+from autograder.checking.result import ExerciseResult
 from autograder.course import Course
 from autograder.grading import classroom
 from autograder.grading.engine import with_reading
@@ -66,12 +67,15 @@ class Verdicts:
         anew: bool = False,
         dropped: Collection[str] = (),
         excuse_missing: Collection[str] = (),
+        worth: Mapping[str, float] | None = None,
     ) -> None:
         """Load the lesson; raises ``CourseError`` if it has no built notebook.
 
         anew : judge everything, whatever the journal knows
         dropped : exercises that count for nobody
         excuse_missing : students who are excused from what their files do not contain
+        worth : points of exercises; of those that the lesson no longer has, this is
+            what earlier verdicts count for
         """
         self.course = course
         self.lesson = settings.lesson
@@ -81,6 +85,7 @@ class Verdicts:
         self.anew = anew
         self.dropped = dropped
         self.excuse_missing = excuse_missing
+        self.worth = worth or {}
         self._seed = settings.seed
         self.version = course_version(course, settings.lesson)
         self._version = verdict_key(
@@ -152,12 +157,22 @@ class Verdicts:
         result, student = graded.result, graded.submission.student
         if result != result.without(self.dropped):
             return False
+        retired = [e for e in result.exercises if e.exercise not in self.release.points]
+        if retired != self._as_worth_now(retired):
+            return False
         if not result.excused and student not in self.excuse_missing:
             return True
         names = [each.exercise for each in result.exercises]
         return result.excused == graded.submission.excused(
             names, excuse_missing=student in self.excuse_missing
         )
+
+    def _as_worth_now(self, earlier: Iterable[ExerciseResult]) -> list[ExerciseResult]:
+        """Return earlier verdicts with the points that the exercises had last."""
+        return [
+            each.out_of(self.worth.get(each.exercise, each.max_points))
+            for each in earlier
+        ]
 
     def _add(self, task_result: GradingTaskResult) -> None:
         """Add what a worker has judged, for all who have written the same."""
@@ -185,7 +200,7 @@ class Verdicts:
         )
         result = submission.result(
             code_result,
-            earlier.exercises if earlier else (),
+            self._as_worth_now(earlier.exercises if earlier else ()),
             excuse_missing=submission.student in self.excuse_missing,
         )
         line = result.without(self.dropped).as_json()

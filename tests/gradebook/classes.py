@@ -75,6 +75,7 @@ def grade_class(root, lost=None, *, excuse=None):
             journal,
             dropped=gradebook.dropped(LESSON),
             excuse_missing=gradebook.excused_students(LESSON),
+            worth=gradebook.worth(LESSON),
         )
         records = GradeRecords(course, LESSON, journal, gradebook)
         for graded in verdicts.each(students, judge):

@@ -62,7 +62,7 @@ class Model:
     worth : lesson to exercise to points, as the gradebook has it
     present : lesson to the exercises that its release had when the gradebook saw it
     files, times : what was handed in; what ``timestamp.txt`` said when it was graded
-    verdicts : file's number, and points by exercise, as the journal has them
+    verdicts : file's number, and shares by exercise, as the journal has them
     grades : points by exercise that count unless they are dropped
     """
 
@@ -95,15 +95,16 @@ class Model:
     def grade(self, student, lesson):
         """Grade what is in a student's folder."""
         key, file = (student, lesson), self.files[student, lesson]
-        release = self.release[lesson]
-        verdicts = {name: w * file.earns.get(name, 0.0) for name, w in release.items()}
+        release, worth = self.release[lesson], self.worth[lesson]
+        shares = {name: file.earns.get(name, 0.0) for name in release}
         own = self._own(lesson, file)
         number, before = self.verdicts.get(key, (None, {}))
         if number == file.number:
-            verdicts |= {n: p for n, p in before.items() if n in own - release.keys()}
-        self.verdicts[key] = file.number, verdicts
+            shares |= {n: s for n, s in before.items() if n in own - release.keys()}
+        self.verdicts[key] = file.number, shares
         counted = own & file.cells if key in self.excused and file.cells else own
-        self.grades[key] = {n: p for n, p in verdicts.items() if n in counted}
+        counted &= shares.keys()
+        self.grades[key] = {name: worth[name] * shares[name] for name in counted}
         self.people.setdefault(student, {})
         self.times[key] = self.stamps.get(key) or self.times.get(key)
 

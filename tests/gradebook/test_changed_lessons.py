@@ -62,6 +62,31 @@ def test_removed_exercise_counts_for_who_had_it(root):
             )
 
 
+def test_removed_exercise_counts_for_its_last_points(root):
+    path = Course(root).learner(LESSON)
+
+    def release(text):
+        path.write_text(text)
+        Gradebook(Course(root)).open_lesson(LESSON)
+
+    original = path.read_text()
+    change_lesson(root, points={"softmax": 4.0})
+    release(other := path.read_text())
+    change_lesson(root, drop="softmax")
+    release(without := path.read_text())
+    release(original)
+    hand_in(root, "amara")
+    grade_class(root, {("amara", "softmax"): 2.0})
+    release(without)
+    grade_class(root)
+    assert agreed(root) == {"amara": (ALL - 2, ALL)}
+    release(other)
+    release(without)
+    result = grade_class(root)["amara"]
+    assert (result.points, result.max_points) == (ALL - 5, ALL - 4)  # 3 of 4, as 6 of 8
+    assert agreed(root) == {"amara": (ALL - 5, ALL - 4)}
+
+
 def test_canvas_file_names_who_was_graded_on_less(root):
     hand_in(root, "amara")
     grade_class(root)
@@ -128,6 +153,24 @@ def test_drop_without_a_journal_concerns_no_other_exercise(root, capsys):
         grades = Gradebook(Course(root)).grades(LESSON)["amara"]
         assert (grades.points, grades.max_points) == (worth, worth)
     capsys.readouterr()
+
+
+def test_undone_drop_names_who_is_to_be_graded_again(root, capsys):
+    hand_in(root, "amara")
+    grade_class(root)
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=False)
+    hand_in(root, "ben")
+    grade_class(root)
+    shutil.rmtree(root / "build")
+    gradebook_commands.drop(Course(root), "softmax", "01", undo=True)
+    assert "no verdicts on 2 students (amara, ben)" in capsys.readouterr().err
+    grades = Gradebook(Course(root)).grades(LESSON)
+    assert grades["ben"].max_points == ALL - 8
+    grade_class(root)
+    assert agreed(root) == dict.fromkeys(["amara", "ben"], (ALL, ALL))
+    for undo in (False, True):
+        gradebook_commands.drop(Course(root), "softmax", "01", undo=undo)
+    assert capsys.readouterr().err == ""
 
 
 def test_who_has_only_dropped_exercises_is_worth_nothing(root, capsys):

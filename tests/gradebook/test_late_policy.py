@@ -120,6 +120,14 @@ def points_in(path, column, student):
         return {row[student]: row[column] for row in csv.DictReader(file)}
 
 
+def test_penalty_of_a_first_submission_beside_one_that_changes(root):
+    configure(root)
+    gradebook = Gradebook(Course(root))
+    gradebook.enter(LESSON, [entry("s01", DAY)])
+    gradebook.enter(LESSON, [entry("s01", 2 * DAY), entry("s02", DAY)])
+    assert penalties(root) == {"s01": SUM * 0.2, "s02": SUM * 0.1}
+
+
 def test_class_has_the_same_numbers_everywhere(root):
     configure(root)
     course = Course(root)
