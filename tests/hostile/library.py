@@ -327,7 +327,7 @@ def softmax(x, axis=-1):
 """
 
 
-@hostile(FAMILY, lost={SOFTMAX: "error"}, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+@hostile(FAMILY, lost={SOFTMAX: "error"}, seconds=5)
 def softmax_of_a_later_lesson(submission, world):
     submission.answer(SOFTMAX, MASKED_SOFTMAX)
 
