@@ -2,6 +2,10 @@
 
 They are kept apart from the banks: what becomes of them says what learners will meet.
 Nothing may be tuned to them; a set whose results were read is replaced by a new one.
+
+``first.csv`` says what readers judged of each rejected answer of the set ``first``:
+whether the diagnosis is true and specific, vague or false, or there is none; and
+whether the failed claims alone lead to what is wrong.
 """
 
 import re
