@@ -1,9 +1,12 @@
 """What all tests share: one thread for each process, and what runs in which process."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.browser import page_of
 
 # Tests share the processors by processes. Several threads in each of them wait for one
 # another: on two processors the banks of two exercises (`-n 2 -k "cross_entropy or
@@ -39,3 +42,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.name.startswith(THOROUGH_LESSONS):
             item.add_marker(pytest.mark.thorough)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """Open an empty page in headless Chromium, the same one for a file's tests."""
+    with page_of("about:blank") as page:
+        yield page

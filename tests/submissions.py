@@ -30,7 +30,7 @@ def open_course(root: Path) -> Path:
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
     shutil.copy(COURSE.root / "nbgrader_config.py", root)
-    Gradebook(Course(root)).open_lesson(LESSON)
+    assert Gradebook(Course(root)).open_lesson(LESSON) == []
     return root
 
 

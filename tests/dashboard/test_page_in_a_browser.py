@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from autograder.dashboard.page import render_page
-from tests.browser import ATTACK, TOO_WIDE, page_of, recorded
+from tests.browser import ATTACK, TOO_WIDE, recorded
 from tests.dashboard.classes import TIMES, answer, graded, invalid, many, roster, six
 
 pytestmark = pytest.mark.browser
@@ -17,12 +17,6 @@ FOCUSED = """() => {
     return {tag: at.tagName, text: at.textContent.trim(), top: scrollY + box.top,
             outline: getComputedStyle(at).outlineStyle, href: at.getAttribute("href")};
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with page_of("about:blank") as opened:
-        yield opened
 
 
 @pytest.fixture

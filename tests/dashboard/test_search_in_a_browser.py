@@ -9,7 +9,7 @@ from autograder.dashboard.page import render_page
 from autograder.dashboard.term import count_term
 from autograder.dashboard.term_page import render_term
 from autograder.gradebook.grades import Grade, StudentGrades
-from tests.browser import ATTACK, TOO_WIDE, page_of, recorded
+from tests.browser import ATTACK, TOO_WIDE, recorded
 from tests.dashboard.classes import many, roster, six
 from tests.dashboard.terms import LESSONS, person
 
@@ -20,25 +20,19 @@ ROWS = "table.students tbody tr:not([hidden])"
 NAMES = f"{ROWS} th bdi:first-child"
 
 
-@pytest.fixture(scope="module")
-def opened():
-    with page_of("about:blank") as page:
-        yield page
-
-
 @pytest.fixture
-def show(opened, tmp_path):
+def show(browser, tmp_path):
     """Open a page; errors and warnings of the browser are failures."""
 
     def open_page(html, width=1280, scheme="light"):
         path = tmp_path / "page.html"
         path.write_text(html, encoding="utf-8")
-        opened.set_viewport_size({"width": width, "height": 900})
-        opened.emulate_media(media="screen", color_scheme=scheme)
-        opened.goto(path.as_uri())
-        return opened
+        browser.set_viewport_size({"width": width, "height": 900})
+        browser.emulate_media(media="screen", color_scheme=scheme)
+        browser.goto(path.as_uri())
+        return browser
 
-    with recorded(opened):
+    with recorded(browser):
         yield open_page
 
 
@@ -202,10 +196,10 @@ def test_search_answers_at_once_in_a_class_of_1000(show):
 
 
 @pytest.mark.parametrize("make", [lesson, term])
-def test_without_scripts_everything_is_there(opened, tmp_path, make):
+def test_without_scripts_everything_is_there(browser, tmp_path, make):
     path = tmp_path / "page.html"
     path.write_text(make(120), encoding="utf-8")
-    page = opened.context.browser.new_page(java_script_enabled=False)
+    page = browser.context.browser.new_page(java_script_enabled=False)
     try:
         page.goto(path.as_uri())
         assert page.locator("[role=search]").is_hidden()

@@ -7,18 +7,13 @@ from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
-from tests.submissions import COURSE, LESSON
+from tests.submissions import open_course
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """Return a course folder in whose gradebook the lesson is."""
-    root = tmp_path_factory.mktemp("original") / "course"
-    for part in ("notebooks", "solutions"):
-        shutil.copytree(COURSE.root / part, root / part)
-    shutil.copy(COURSE.root / "nbgrader_config.py", root)
-    assert Gradebook(Course(root)).open_lesson(LESSON) == []
-    return root
+    return open_course(tmp_path_factory.mktemp("original") / "course")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from autograder.gradebook.autograded import autograded_notebook
 from autograder.grading.result import SubmissionResult
-from tests.browser import page_of, recorded
+from tests.browser import recorded
 from tests.gradebook.test_feedback import (
     COMMENT,
     REASON,
@@ -24,12 +24,6 @@ pytestmark = pytest.mark.browser
 
 LONG_LINE = "weights = " + " + ".join(f"softmax(scores_{n})" for n in range(40))
 FOLD = "document.querySelectorAll('details').forEach(each => each.open = {})"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with page_of("about:blank") as opened:
-        yield opened
 
 
 @pytest.fixture

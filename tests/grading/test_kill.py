@@ -14,12 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Course
 from autograder.demo.sample_class import sample_class
-from autograder.gradebook.database import Gradebook
 from tests.benchmarks.sample import hand_in
 from tests.grading.clusters import DaskCluster
-from tests.submissions import COURSE, LESSON
+from tests.submissions import LESSON, open_course
 
 pytestmark = [pytest.mark.thorough, pytest.mark.sandbox]
 
@@ -32,13 +30,9 @@ CLASS = ("amara", "bjarne", "hamid", "jomo", "kalea", "orla", "pavel")
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """Make a course folder with an ungraded class, and its seed."""
-    root = tmp_path_factory.mktemp("original") / "course"
-    for part in ("notebooks", "solutions"):
-        shutil.copytree(COURSE.root / part, root / part)
-    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    root = open_course(tmp_path_factory.mktemp("original") / "course")
     hand_in(root, [each for each in sample_class() if each.name in CLASS])
     (root / "gradebook.seed").write_text(f"{SEED % 2**128:032x}\n")
-    Gradebook(Course(root)).open_lesson(LESSON)
     return root
 
 

@@ -6,7 +6,7 @@ from autograder.similarity.answers import ClassAnswers, LeftOut, WrittenPart
 from autograder.similarity.page import render_page
 from autograder.similarity.pairs import Comparison, SharedExercise, SimilarPair
 from autograder.similarity.tokens import tokens
-from tests.browser import ATTACK, TOO_WIDE, page_of, recorded
+from tests.browser import ATTACK, TOO_WIDE, recorded
 
 pytestmark = pytest.mark.browser
 CODE = f"""\
@@ -33,12 +33,6 @@ def comparison(left="amara", right="bjarne"):
     shared = (SharedExercise("01 softmax", 4000.0, 3.6),)
     pair = SimilarPair(left, right, 3.6, shared, names, names)
     return Comparison(answers, [pair], 2.0, 1, 1)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with page_of("about:blank") as opened:
-        yield opened
 
 
 @pytest.fixture

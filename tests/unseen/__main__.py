@@ -6,7 +6,6 @@ Writes what each author reads into ``build/unseen.jsonl``, to be judged by peopl
 import json
 import sys
 from collections import Counter
-from math import sqrt
 from pathlib import Path
 
 from rich.console import Console
@@ -14,24 +13,9 @@ from rich.table import Table
 
 from autograder.checking.registry import load
 from autograder.messages.report import CheckReport
-from tests.unseen import judged, read_answers
+from tests.unseen import interval, judged, read_answers
 
 WRITTEN = Path("build/unseen.jsonl")
-
-
-def interval(n: int, of: int, z: float = 1.96) -> str:
-    """Return a share in per cent with Wilson's 95 % interval.
-
-    >>> interval(9, 10)
-    '90 % (60–98)'
-    """
-    if not of:
-        return "–"
-    share, spread = n / of, z * sqrt(n / of * (1 - n / of) / of + (z / of / 2) ** 2)
-    low, high = (
-        (share + z * z / of / 2 + s * spread) / (1 + z * z / of) for s in (-1, 1)
-    )
-    return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
 
 
 def main(folder: Path, exercises: list[str]) -> None:
