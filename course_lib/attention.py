@@ -37,7 +37,8 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
     p : (..., n), the weights that a softmax over the last axis returned
 
     Returns the Jacobian (..., n, n): entry [i, j] is the derivative of weight i with
-    respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere.
+    respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere. The
+    weights p stay as they are.
     Source: Bishop (2006), Pattern Recognition and Machine Learning, section 4.3.4,
     equation 4.106.
 

@@ -86,9 +86,9 @@ def multi_head_attention(
 
     Returns two arrays. Row i of the output (..., n, d_out) joins the results of all
     heads for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much
-    it attends to each token of the memory in head h; blocked tokens have weight 0.
-    Whole numbers are allowed, the results hold floats, and the arguments stay as they
-    are.
+    it attends to each token of the memory in head h: a softmax of the scaled scores, as
+    in ``attention``; blocked tokens have weight 0. Whole numbers are allowed, the
+    results hold floats, and the arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> x, same = np.array([[2.0, 0.0], [0.0, 4.0]]), np.eye(2)
@@ -120,8 +120,8 @@ def count_parameters(d_model: int, n_heads: int, bias: bool) -> int:
     n_heads : number of heads, each with d_k = d_v = d_model / n_heads
     bias : whether each of the four projections also adds a vector of parameters
 
-    Returns how many numbers are learned. Raises ``ValueError`` if n_heads does not
-    divide d_model.
+    Returns how many numbers are learned, as an int. Raises ``ValueError`` if n_heads
+    does not divide d_model.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> count_parameters(4, 2, bias=False), count_parameters(4, 2, bias=True)

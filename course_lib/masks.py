@@ -13,9 +13,9 @@ from course_lib import arguments
 def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     """Let each query attend to its own position and to all positions before it.
 
-    n : number of queries; query i is at position i + offset
-    m : number of keys; key j is at position j. None for as many as the last query may
-        attend to: n + offset
+    n : number of queries, 0 or more; query i is at position i + offset
+    m : number of keys, 0 or more; key j is at position j. None for as many as the last
+        query may attend to: n + offset
     offset : number of positions before the first query
 
     Returns may_attend (n, m), booleans: row i is True for keys 0 … i + offset.
@@ -64,7 +64,8 @@ def combine_masks(*masks: np.ndarray) -> np.ndarray:
     masks : one or more may_attend (..., n, m); an axis of length 1, or one that is
         missing in front, counts for all
 
-    Returns may_attend (..., n, m), booleans. The masks stay as they are.
+    Returns may_attend (..., n, m), booleans, the shape to which the masks broadcast.
+    They stay as they are.
     Source: this course; section 3.2.3 of Vaswani et al. (2017), Attention Is All You
     Need, has the causal mask alone.
 
@@ -148,7 +149,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
 def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     """Measure how much the past of a function's result depends on the future.
 
-    f : takes an array like x, returns an array with as many rows
+    f : takes an array like x, returns an array (n, ...) with as many rows
     x : (n, d), one token per row
     t : the present; rows t + 1, … of x are the future, rows 0 … t of a result the past
 

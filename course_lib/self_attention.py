@@ -109,7 +109,8 @@ def equivariance_gap(
 ) -> float:
     """Measure how much a function of a sequence depends on the order of its rows.
 
-    f : takes an array like x and leaves it as it is, gives an array with as many rows
+    f : takes an array like x and leaves it as it is, gives an array (n, ...) with as
+        many rows, which may be numbers, vectors or tables
     x : (n, d), one token per row
     permutation : (n,), each of 0 … n − 1 once; row i of the permuted sequence is row
         permutation[i] of x

@@ -12,13 +12,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from autograder.checking.call import local_runner
 from autograder.checking.comparison import first_difference
-from autograder.checking.exercise import Case, Exercise, Function
+from autograder.checking.exercise import Case, Exercise, Function, Misconception
+from autograder.checking.families import each_array
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import ExerciseMatrix, judge_function
 from autograder.checking.result import ExerciseResult
@@ -27,10 +28,12 @@ from autograder.checking.trivial_answers import (
     judge_right_answer,
     trivial_answers_that_pass,
 )
+from autograder.checking.values import is_array, leaves
 
 SEEDS = (NOTEBOOK_SEED, 1, 2)
 MIN_MISCONCEPTIONS = 5
 MIN_OTHERS = 3
+MAX_POINTS_SHARE = 0.6  # of an answer with one error that usual inputs show
 TODO = "TODO"
 
 
@@ -141,8 +144,8 @@ def wording_faults(exercise: Exercise) -> list[str]:
 def reference_faults(
     exercise: Exercise, cases: list[Case], seeds: Sequence[int] = SEEDS
 ) -> list[str]:
-    """Return which cases the reference or the spec fails, with which seed."""
-    functions = {"reference": exercise.reference, "spec": exercise.expected_function}
+    """Return which cases a right function of the bank fails, with which seed."""
+    functions = exercise.functions_that_are_right
     return [
         f"{exercise.name}: the {name} fails {fault} (seed {seed})"
         for name, function in functions.items()
@@ -186,6 +189,12 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
             "gives the same results, or no call shows it"
             for name in unnamed
         ),
+    ]
+    faults += [
+        f"{exercise.name}: {row.name} is wrong on the usual inputs and keeps "
+        f"{row.keeps:.0%} of the points: at most {MAX_POINTS_SHARE:.0%}"
+        for row in matrix.misconceptions
+        if row.wrong_on_usual and row.keeps > MAX_POINTS_SHARE
     ]
     inputs = exercise.usual_inputs(np.random.default_rng(0))
     right = local_runner(exercise.reference)(inputs, {}).value
@@ -249,6 +258,9 @@ def answer_faults(
         for seed in seeds_of_turn(turn, all_seeds):
             if name in known:
                 faults.append(spelling_fault(exercise, name, answer, seed))
+    for turn, each in enumerate(exercise.misconceptions):
+        for seed in () if each.kind == "function" else seeds_of_turn(turn, all_seeds):
+            faults += mechanical_faults(exercise, each, seed)
     for name, answer in answers.others.items():
         faults.append(other_answer_fault(exercise, name, answer))
     return [fault for fault in faults if fault]
@@ -259,12 +271,62 @@ def seeds_of_turn(turn: int, all_seeds: bool) -> Sequence[int]:
     return SEEDS if all_seeds else SEEDS[turn % len(SEEDS) :][:1]
 
 
+def mechanical_faults(
+    exercise: Exercise, misconception: Misconception, seed: int
+) -> list[str]:
+    """Return which spellings by rule of an option or a family are not named as it.
+
+    They differ in arrays alone.
+    """
+    faults: list[str] = []
+    inputs = exercise.usual_inputs(np.random.default_rng(0))
+    usual = local_runner(misconception.function)(inputs, {}).value
+    if not any(is_array(leaf) for _, leaf in leaves(usual)):
+        return faults
+    for how, answer in mechanical_variants(misconception.function).items():
+        diagnosis = judge_function(exercise, answer, exercise.cases, seed).diagnosis
+        if diagnosis != misconception.name:
+            faults.append(
+                f"{exercise.name}: {misconception.name} {how} is named "
+                f"{diagnosis or 'nothing'} (seed {seed})"
+            )
+    return faults
+
+
+def mechanical_variants(function: Function) -> dict[str, Function]:
+    """Return other ways to a function's results, which no person has to write."""
+
+    def with_rounding_noise(*arguments: Any, **keywords: Any) -> Any:
+        return each_array(function(*arguments, **keywords), _with_noise)
+
+    def in_column_order(*arguments: Any, **keywords: Any) -> Any:
+        return each_array(function(*arguments, **keywords), _in_column_order)
+
+    return {
+        "with rounding noise": with_rounding_noise,
+        "in column order": in_column_order,
+    }
+
+
+def _with_noise(array: Any) -> Any:
+    """Change every other number in its last digits."""
+    if not is_array(array) or array.dtype.kind != "f" or array.dtype.itemsize < 8:
+        return array
+    noise = np.where(np.arange(array.size) % 2, 4e-16, -4e-16).reshape(array.shape)
+    return array * (1 + noise)
+
+
+def _in_column_order(array: Any) -> Any:
+    return np.asfortranarray(array) if is_array(array) and array.ndim else array
+
+
 def answer_count_faults(exercise: Exercise, answers: AnswersToTry) -> list[str]:
     """Return which misconceptions lack a second spelling, and what is too little."""
     names = {each.name for each in exercise.misconceptions}
+    whole = {each.name for each in exercise.misconceptions if each.kind == "function"}
     faults = [
         f"{exercise.name}: {name} is not written a second way (@answers.also)"
-        for name in sorted(names - {*answers.spellings})
+        for name in sorted(whole - {*answers.spellings})
     ]
     faults += [
         f"{exercise.name}: the answers spell {name}, which is no misconception"
@@ -293,7 +355,8 @@ def right_answer_fault(
 def spelling_fault(exercise: Exercise, name: str, answer: Function, seed: int) -> str:
     """Return why the second spelling of a misconception is not judged as that one."""
     bank: Mapping[str, Function] = {m.name: m.function for m in exercise.misconceptions}
-    if answer.__code__.co_code == bank[name].__code__.co_code:
+    code = getattr(bank[name], "__code__", None)
+    if code and answer.__code__.co_code == code.co_code:
         return f"{exercise.name}: {name} is spelled twice the same way"
     result = judge_function(exercise, answer, exercise.cases, seed)
     if result.passed:

@@ -104,11 +104,13 @@ def local_runner(
     function: Callable[..., Any],
     names: Mapping[str, Any] | None = None,
     seconds: float | None = None,
+    memory: bool = True,
 ) -> Runner:
     """Return a runner that calls a function in this process, with copied arguments.
 
     names : global names that are bound to other values during the call
     seconds : for one call; once a call has used them up, later ones get a tenth
+    memory : whether to find out if the value shares memory with an argument
 
     What the function prints and warns is dropped: neither is part of an answer.
     """
@@ -132,7 +134,7 @@ def local_runner(
         except BaseException as error:
             raised = describe_exception(error, namespace(function))
             return CallResult("raised", None, raised, args)
-        shares = _share_memory(value, (args, kwargs))
+        shares = memory and _share_memory(value, (args, kwargs))
         return CallResult("value", copied(value), None, args, shares)
 
     return run

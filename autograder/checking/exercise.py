@@ -8,13 +8,15 @@ process: it hands data to ``student(...)`` and checks the result.
 """
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 Function = Callable[..., Any]
+WRITTEN_OUT = inspect.Parameter.KEYWORD_ONLY
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class Misconception:
     question : a question that leads on without giving the answer away
     why : why people do it, or where it was seen
     function : the wrong implementation
+    options : of ``Exercise.variants``, where it is one of them
+    wrap : makes of a function the same one with this error, where that can be done
+        to any (``families``)
     """
 
     name: str
@@ -55,6 +60,15 @@ class Misconception:
     question: str
     why: str
     function: Function
+    options: Mapping[str, Any] = field(default_factory=dict)
+    wrap: Callable[[Function], Function] | None = None
+
+    @property
+    def kind(self) -> Literal["option", "family", "function"]:
+        """Which it is: an option of ``variants``, a family's, or code of its own."""
+        if self.wrap is not None:
+            return "family"
+        return "option" if self.options else "function"
 
 
 class Exercise:
@@ -100,6 +114,7 @@ class Exercise:
         self.cases: list[Case] = []
         self.misconceptions: list[Misconception] = []
         self._spec: Function | None = None
+        self._variants: Function | None = None
         self._usual: Callable[[np.random.Generator], tuple[Any, ...]] | None = None
 
     @property
@@ -154,14 +169,61 @@ class Exercise:
         """Add the decorated wrong function; its name is the misconception's name."""
 
         def add(wrong: Function) -> Function:
-            names = [each.name for each in self.misconceptions]
-            self._refuse_duplicate(wrong.__name__, names)
-            self.misconceptions.append(
-                Misconception(wrong.__name__, diagnosis, question, why, wrong)
-            )
+            self._add(Misconception(wrong.__name__, diagnosis, question, why, wrong))
             return wrong
 
         return add
+
+    def variants(self, function: Function) -> Function:
+        """Set the reference once more, with its decisions as keyword options.
+
+        Their defaults are the right ones, as in
+        ``def variants(q, k, v, *, scale="sqrt_d_k")``.
+        """
+        self._variants = function
+        return function
+
+    def option(
+        self, name: str, diagnosis: str, question: str, *, why: str, **wrong: Any
+    ) -> None:
+        """Add a misconception: ``variants`` with one decision that is wrong.
+
+        wrong : that decision and its value, such as ``scale="none"``
+        """
+        options = inspect.signature(self.variants_function).parameters
+        (decision,) = wrong
+        if decision not in options or options[decision].kind is not WRITTEN_OUT:
+            raise TypeError(f"exercise {self.name}: variants has no option {decision}")
+        function = partial(self.variants_function, **wrong)
+        self._add(Misconception(name, diagnosis, question, why, function, wrong))
+
+    def options_of(self, other: "Exercise", *names: str) -> None:
+        """Add options of another exercise that are options of these variants, too."""
+        bank = {each.name: each for each in other.misconceptions}
+        for name in names:
+            if name not in bank or not bank[name].options:
+                raise LookupError(f"exercise {other.name} has no option {name}")
+            each = bank[name]
+            words = each.diagnosis, each.question
+            self.option(name, *words, why=each.why, **each.options)
+
+    def family(self, *families: "Family") -> None:
+        """Add misconceptions that can be made of any function (``families``)."""
+        for each in families:
+            self._add(each(self))
+
+    @property
+    def variants_function(self) -> Function:
+        """The reference with options; raises ``TypeError`` if there is none."""
+        if self._variants is None:
+            raise TypeError(f"exercise {self.name} has no variants")
+        return self._variants
+
+    @property
+    def functions_that_are_right(self) -> dict[str, Function]:
+        """The reference, the spec, and ``variants`` with the defaults, if any."""
+        functions = {"reference": self.reference, "spec": self.expected_function}
+        return functions | ({"variants": self._variants} if self._variants else {})
 
     @property
     def expected_function(self) -> Function:
@@ -180,6 +242,14 @@ class Exercise:
             raise TypeError(f"exercise {self.name} has no usual inputs")
         return self._usual(rng)
 
+    def _add(self, misconception: Misconception) -> None:
+        names = [each.name for each in self.misconceptions]
+        self._refuse_duplicate(misconception.name, names)
+        self.misconceptions.append(misconception)
+
     def _refuse_duplicate(self, name: str, names: list[str]) -> None:
         if name in names:
             raise ValueError(f"exercise {self.name} has {name} twice")
+
+
+Family = Callable[[Exercise], Misconception]

@@ -13,8 +13,14 @@ import numpy as np
 
 from autograder.checking.call import Call, Raised, Runner
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
+from autograder.checking.evidence import evidence
 from autograder.checking.exercise import Case, Exercise
-from autograder.checking.result import CaseStatus, CaseVerdict, ExerciseResult
+from autograder.checking.result import (
+    CaseStatus,
+    CaseVerdict,
+    ExerciseResult,
+    joined,
+)
 from autograder.checking.student import ClaimFailure, StudentFunction
 from autograder.checking.values import (
     as_array,
@@ -39,11 +45,21 @@ def judge(
 ) -> ExerciseResult:
     """Judge a function, then again with right answers to the earlier exercises.
 
+    Where no misconception explains what is wrong, the result has a sentence about it.
+
     cases : the cases to run; all of them by default
     seed : of the cases' inputs
     """
     chosen = list(exercise.cases if cases is None else cases)
+    result = _judged(exercise, make_runner, chosen, seed)
+    if result.passed or result.is_unwritten or result.diagnosis:
+        return result
+    return replace(result, evidence=evidence(exercise, result.calls))
 
+
+def _judged(
+    exercise: Exercise, make_runner: RunnerFactory, chosen: list[Case], seed: int
+) -> ExerciseResult:
     def run(names: tuple[str, ...], cases: Sequence[Case] = chosen) -> ExerciseResult:
         runner, calls = make_runner(names), list[Call]()
         verdicts = with_points(
@@ -158,8 +174,7 @@ def _diagnosed(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
-    misconception = diagnose(exercise, result.calls)
-    return replace(result, diagnosis=misconception.name if misconception else "")
+    return replace(result, diagnosis=joined(diagnose(exercise, result.calls)))
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:

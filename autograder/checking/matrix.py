@@ -4,6 +4,7 @@ It tests the tests: a misconception that no case catches, or a case that catches
 is a fault of the exercise.
 """
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ from rich.table import Table
 
 from autograder.checking.call import Call, local_runner
 from autograder.checking.comparison import first_difference
-from autograder.checking.diagnosis import replay
+from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.result import ExerciseResult
@@ -34,16 +35,22 @@ class CaseRow:
 class MisconceptionRow:
     """One misconception and the cases' verdicts on it.
 
+    kind : "option", "family" or "function", code of its own
     caught_by : cases that fail
     diagnosed_visible : named from the visible cases, as in the notebook
     diagnosed : named from all cases, as in grading
+    keeps : share of the points, in grading
+    wrong_on_usual : whether its result on the usual inputs is not the right one
     usual_form : right type, right shape and finite values on the usual inputs
     """
 
     name: str
+    kind: str
     caught_by: list[str] = field(default_factory=list)
     diagnosed_visible: bool = False
     diagnosed: bool = False
+    keeps: float = 0.0
+    wrong_on_usual: bool = False
     usual_form: bool = False
 
 
@@ -51,6 +58,7 @@ class MisconceptionRow:
 class ExerciseMatrix:
     """One exercise's part of the matrix.
 
+    pairs : how many pairs of misconceptions can be told
     broken_cases : cases that stop by their own fault, a sentence each
     """
 
@@ -59,6 +67,7 @@ class ExerciseMatrix:
     points: float
     cases: list[CaseRow]
     misconceptions: list[MisconceptionRow]
+    pairs: int = 0
     broken_cases: list[str] = field(default_factory=list)
 
     @property
@@ -85,8 +94,9 @@ def matrix(exercise: Exercise) -> ExerciseMatrix:
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
     broken: list[str] = []
     rows = [_row(exercise, each, broken) for each in exercise.misconceptions]
+    n_pairs = sum(1 for _ in pairs(exercise))
     return ExerciseMatrix(
-        exercise.name, exercise.lesson, exercise.points, cases, rows, broken
+        exercise.name, exercise.lesson, exercise.points, cases, rows, n_pairs, broken
     )
 
 
@@ -105,10 +115,13 @@ def _row(
     ]
     return MisconceptionRow(
         name,
+        misconception.kind,
         [verdict.case for verdict in in_grading.cases if verdict.status != "ok"],
         in_notebook.diagnosis == name,
         in_grading.diagnosis == name,
-        _has_usual_form(exercise, misconception),
+        in_grading.points / (in_grading.max_points or 1.0),
+        _differs_on_usual_inputs(exercise, misconception, values=True),
+        not _differs_on_usual_inputs(exercise, misconception, values=False),
     )
 
 
@@ -119,11 +132,13 @@ def judge_function(
     return judge(exercise, lambda _: local_runner(function), cases=cases, seed=seed)
 
 
-def _has_usual_form(exercise: Exercise, misconception: Misconception) -> bool:
+def _differs_on_usual_inputs(
+    exercise: Exercise, misconception: Misconception, *, values: bool
+) -> bool:
     inputs = exercise.usual_inputs(np.random.default_rng(NOTEBOOK_SEED))
     (result,) = replay(misconception.function, [Call(inputs)])
     expected = exercise.expected(inputs, {})
-    return first_difference(result.value, expected, values=False) is None
+    return first_difference(result.value, expected, values=values) is not None
 
 
 def as_data(rows: list[ExerciseMatrix]) -> dict[str, Any]:
@@ -153,9 +168,13 @@ def print_matrix(rows: list[ExerciseMatrix]) -> None:
             console.print(f"  {number} {case.name}")
         console.print()
     wrong = [each for row in rows for each in row.misconceptions]
+    kinds = Counter(each.kind for each in wrong)
     console.print(
         f"{len(rows)} exercises, {sum(len(row.cases) for row in rows)} cases (* hidden)"
-        f", {len(wrong)} misconceptions: {sum(bool(w.caught_by) for w in wrong)} caught"
+        f", {len(wrong)} misconceptions ({kinds['option']} options, {kinds['family']} "
+        f"of families, {kinds['function']} functions, and "
+        f"{sum(row.pairs for row in rows)} pairs): "
+        f"{sum(bool(w.caught_by) for w in wrong)} caught"
         f", {sum(w.diagnosed_visible for w in wrong)} named from the visible cases, "
         f"{sum(w.diagnosed for w in wrong)} from all, "
         f"{sum(w.usual_form for w in wrong)} of the usual form"

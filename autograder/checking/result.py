@@ -4,11 +4,12 @@ Both are written to the journal as data, under the names of their fields. Fields
 take no part in comparisons are evidence: the messages need it, and it is not written.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from autograder.checking.call import Call
+from autograder.checking.exercise import Misconception
 from autograder.checking.student import ClaimFailure
 
 CaseStatus = Literal[
@@ -22,6 +23,16 @@ CaseStatus = Literal[
     "crashed",
     "invalid",
 ]
+
+
+# Of a field that older journals do not have: they are written as they were.
+LEFT_OUT_IF_EMPTY = {"left out if empty": True}
+AND = " & "  # between two names in a diagnosis
+
+
+def joined(misconceptions: Iterable[Misconception]) -> str:
+    """Return a diagnosis: the names of one misconception, or of two."""
+    return AND.join(each.name for each in misconceptions)
 
 
 @dataclass(frozen=True)
@@ -72,10 +83,12 @@ class ExerciseResult:
 
     exercise : the exercise's name
     points : earned, a Python float (nbgrader cannot read NumPy's scalars)
-    diagnosis : name of the one misconception that explains every call, "" if none does
+    diagnosis : name of the misconception that explains every call, or of the two that
+        do so together (``misconceptions``); "" if none does
     blamed : earlier exercises whose answers made this one fail; the verdicts are then
         those with the course's versions of them
     report : what the learner reads, plain text
+    evidence : where there is no diagnosis, a sentence that is true of every call
     calls : evidence: every call of the learner's function, in order
     """
 
@@ -87,7 +100,13 @@ class ExerciseResult:
     blamed: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()
     report: str = ""
+    evidence: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     calls: tuple[Call, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        """The names in the diagnosis."""
+        return tuple(self.diagnosis.split(AND)) if self.diagnosis else ()
 
     @property
     def passed(self) -> bool:
@@ -132,5 +151,9 @@ class ExerciseResult:
 
 def as_data(record: Any) -> dict[str, Any]:
     """Return the fields of a record that are written down: all but the evidence."""
-    written = (each.name for each in fields(record) if each.compare)
-    return {name: getattr(record, name) for name in written}
+    return {
+        each.name: value
+        for each in fields(record)
+        for value in [getattr(record, each.name)]
+        if each.compare and (value or each.metadata != LEFT_OUT_IF_EMPTY)
+    }

@@ -93,9 +93,12 @@ class StudentFunction:
             raise ClaimFailure("differs", call, difference, what)
 
     def leaves_unchanged(self, *arguments: Any) -> None:
-        """Assert that a call leaves its arguments as they were."""
-        self(*arguments)
-        call = self.calls[-1]
+        """Assert that a call leaves its arguments as they were, whatever it returns."""
+        call = self._record(arguments, {})
+        if call.result.kind != "value":
+            raise ClaimFailure(call.result.kind, call)
+        if call.result.value is None:
+            raise ClaimFailure("none", call)
         difference = first_difference(call.result.arguments, call.arguments)
         if difference:
             raise ClaimFailure("changed", call, difference)
@@ -130,7 +133,7 @@ class StudentFunction:
             result.value, expected, values=values, least=least.bytes_per_number
         )
         if difference is None or difference.kind == "value":  # the form is right
-            lost = _lost_precision(result.value, call, least, expected)
+            lost = lost_precision(result.value, call, least, expected)
             difference = lost or difference
         if difference:
             raise ClaimFailure("differs", call, difference)
@@ -160,7 +163,7 @@ def least_precise(call: Call) -> Precision:
     return least
 
 
-def _lost_precision(
+def lost_precision(
     value: Any, call: Call, least: Precision, expected: Any
 ) -> Difference | None:
     """Return a difference if a result is less precise than every floating input.

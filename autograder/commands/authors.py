@@ -51,6 +51,27 @@ def build_command(
     print(f"{', '.join(chosen)}: {'as its source says' if check else 'built'}")
 
 
+@commands.command("site", rich_help_panel=PANEL)
+def site_command(
+    lessons: Annotated[
+        list[str] | None,
+        typer.Argument(help="Numbers or names of lessons; all if none is named"),
+    ] = None,
+) -> None:
+    """Build the reading edition of the lessons into build/site, a book to browse.
+
+    What is not built as its source says is executed first.
+    """
+    course = Course.here()
+    chosen = [course.find_lesson(name) for name in lessons or course.lessons or [""]]
+    skip_address_parser()
+    from autograder.book.build import build_book  # nbgrader: a second of imports
+
+    build = course.root / "build"
+    build_book(course, list(dict.fromkeys(chosen)), build / "site", build / "book")
+    print(f"Open {build / 'site' / 'index.html'}")
+
+
 @commands.command("matrix", rich_help_panel=PANEL)
 def matrix_command(
     lesson: Annotated[str, typer.Argument(help="A lesson's number or name")] = "",

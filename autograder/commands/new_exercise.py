@@ -77,13 +77,29 @@ def usual_inputs(student, rng):
 '''
 MISCONCEPTION = """
 
+# TODO: only what is another algorithm altogether; remove it if there is none
 @exercise.misconception(
     "TODO: what the learner's numbers are, one sentence.",
     "TODO: a question that does not give the answer away?",
     why="TODO: why people do it, or where it was seen",
 )
-def misconception_NUMBER(PARAMETERS):  # TODO: a name that says what is wrong
+def misconception(PARAMETERS):  # TODO: a name that says what is wrong
     raise NotImplementedError("TODO: the wrong version")
+
+
+@exercise.variants
+def variants(PARAMETERS, *, decision="right"):  # TODO: a keyword for each decision
+    raise NotImplementedError("TODO: the reference once more, with its decisions")
+"""
+OPTION = """
+
+exercise.option(
+    "option_NUMBER",  # TODO: a name that says what is wrong
+    "TODO: what the learner's numbers are, true also where another thing is wrong.",
+    "TODO: a question that does not give the answer away?",
+    why="TODO: why people do it, or where it was seen",
+    decision="wrong NUMBER",  # TODO: the decision, and a wrong value
+)
 """
 ANSWERS = """\
 from tests.answers import Answers
@@ -97,8 +113,8 @@ def another_formula(PARAMETERS):
 """
 SPELLING = """
 
-@answers.also("misconception_NUMBER")
-def spelling_NUMBER(PARAMETERS):
+@answers.also("misconception")
+def spelling(PARAMETERS):
     raise NotImplementedError("TODO: the misconception by another algorithm")
 """
 OTHER = """
@@ -165,13 +181,10 @@ def new_exercise(
     words = _words(name, lesson, module, parameters, array)
     texts = {
         reference: library + _with_words(REFERENCE, words),
-        bank: _with_words(BANK + _numbered(MISCONCEPTION, MIN_MISCONCEPTIONS), words),
-        answers: _with_words(
-            ANSWERS
-            + _numbered(SPELLING, MIN_MISCONCEPTIONS)
-            + _numbered(OTHER, MIN_OTHERS),
-            words,
+        bank: _with_words(
+            BANK + MISCONCEPTION + _numbered(OPTION, MIN_MISCONCEPTIONS - 1), words
         ),
+        answers: _with_words(ANSWERS + SPELLING + _numbered(OTHER, MIN_OTHERS), words),
         source.path: _with_cells(source, _with_words(CELLS, words)),
     }
     readme = course.root / "README.md"

@@ -72,9 +72,9 @@ class StoppedAnswers:
 def count_misconceptions(roster: Roster) -> list[MisconceptionCount]:
     """Rank the misconceptions of a class."""
     pairs = (
-        ((result.exercise, result.diagnosis), student)
+        ((result.exercise, name), student)
         for student, result in _written(roster)
-        if result.diagnosis
+        for name in result.misconceptions
     )
     ranked = rank_by_count(pairs, lambda key: (roster.order(key[0]), key[1]))
     return [_described(exercise, name, who) for (exercise, name), who in ranked]

@@ -21,8 +21,11 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from autograder.checking.call import plain_function
+from autograder.checking.exercise import Exercise, Misconception
 from autograder.checking.registry import exercise_names, exercises_of, load
 from autograder.course import Course, CourseError
+from autograder.demo.decided_options import with_options_decided
 from autograder.notebooks.source import as_answer
 
 LESSON = "01_dot_product_attention"
@@ -82,21 +85,30 @@ def right_answer(name: str) -> str:
 def wrong_answer(name: str, misconception: str) -> str:
     """Return the source of a misconception under the exercise's name.
 
-    What the misconception calls in its own module comes before it.
+    What the misconception calls in its own module comes before it. A family's has no
+    source of its own (``written_misconceptions``).
     """
-    bank = {each.name: each.function for each in load(name).misconceptions}
+    bank = {each.name: each for each in written_misconceptions(load(name))}
     if misconception not in bank:
         raise LookupError(
             f"{name} has no misconception {misconception!r}, but {', '.join(bank)}"
         )
-    module = inspect.getsource(sys.modules[bank[misconception].__module__])
+    wrong = plain_function(bank[misconception].function)
+    module = inspect.getsource(sys.modules[wrong.__module__])
     functions, imports = _definitions(module)
-    needed = _dependencies(functions[misconception], {**functions, **imports})
-    needed -= {misconception}
+    answer = _lines(module, functions[wrong.__name__])
+    if bank[misconception].options:
+        answer = with_options_decided(answer, bank[misconception].options)
+    (written,) = ast.parse(answer).body
+    needed = _dependencies(written, {**functions, **imports}) - {wrong.__name__}
     parts = [_lines(module, imports[each]) for each in sorted(needed & {*imports})]
     parts += [_lines(module, functions[each]) for each in sorted(needed & {*functions})]
-    answer = _lines(module, functions[misconception])
     return "\n\n\n".join([*parts, re.sub(r"^def \w+", f"def {name}", answer)])
+
+
+def written_misconceptions(exercise: Exercise) -> list[Misconception]:
+    """Return the misconceptions of a bank that are code of their own, or options."""
+    return [each for each in exercise.misconceptions if each.wrap is None]
 
 
 def _definitions(module: str) -> tuple[dict[str, ast.stmt], dict[str, ast.stmt]]:

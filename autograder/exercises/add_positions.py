@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.positions import add_positions
 
 exercise = Exercise(
@@ -46,30 +46,40 @@ def small_example_by_hand(student, rng):
     student.agrees(rng.normal(size=(2, 4)), rng.normal(size=(3, 4)))
 
 
-@exercise.case("Every sequence of a batch starts at position 0")
+@exercise.case("Every sequence of a batch starts at position 0", points=2)
 def leading_axes(student, rng):
     encoding = rng.normal(size=(31, 12))
     student.agrees(rng.normal(size=(2, 5, 12)), encoding)
     student.agrees(rng.normal(size=(2, 3, 5, 12)), encoding)
 
 
-@exercise.case("With as many sequences as tokens, token i still gets position i")
+@exercise.case(
+    "With as many sequences as tokens, token i still gets position i", points=1.5
+)
 def as_many_sequences_as_tokens(student, rng):
     # Here the batch axis and the token axis have one length: a wrong axis makes no
     # noise, and neither does a sum that takes its number of positions from the batch.
     student.agrees(rng.normal(size=(5, 5, 12)), rng.normal(size=(31, 12)))
 
 
-@exercise.case("The tokens of a batch of one sequence get different positions")
+@exercise.case(
+    "The tokens of a batch of one sequence get different positions", points=0.5
+)
 def one_sequence(student, rng):
     encoding = rng.normal(size=(7, 12))
     student.agrees(rng.normal(size=(1, 5, 12)), encoding)
     student.agrees(rng.normal(size=(2, 1, 5, 12)), encoding)
 
 
-@exercise.case("Tokens of whole numbers get the encoding unrounded")
+@exercise.case("Tokens of whole numbers get the encoding unrounded", points=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(2, 3, 4)), rng.normal(size=(7, 4)))
+
+
+@exercise.case("A single token keeps its axis", points=0.5)
+def single_token(student, rng):
+    student.agrees(rng.normal(size=(1, 4)), rng.normal(size=(7, 4)))
+    student.agrees(rng.normal(size=(3, 1, 4)), rng.normal(size=(7, 4)))
 
 
 @exercise.case("More tokens than positions are refused with a ValueError")
@@ -80,16 +90,18 @@ def too_many_tokens(student, rng):
     student.raises(ValueError, x, np.array([[0.0, 1.0]]))
 
 
-@exercise.case("The tokens and the encoding stay as they are")
+@exercise.case("The tokens and the encoding stay as they are", points=0.5)
 def arguments_stay(student, rng):
     x, encoding = rng.integers(1, 9, size=(2, 3)), rng.integers(1, 9, size=(5, 3))
     student.leaves_unchanged(x.astype(float), encoding.astype(float))
+    student.leaves_unchanged(rng.normal(size=(4, 2, 3)), encoding.astype(float))
 
 
 @exercise.case(
     "Tokens of zeros become the encoding, and an encoding of zeros leaves the tokens",
     visible=False,
     pays_alone=False,
+    points=0.5,
 )
 def zeros_on_either_side(student, rng):
     x, encoding = rng.normal(size=(3, 5, 12)), rng.normal(size=(9, 12))
@@ -103,189 +115,301 @@ def every_position_used(student, rng):
     student.agrees(rng.normal(size=(2, n, 4)), rng.normal(size=(n, 4)))
 
 
-def refuse_too_many(n, encoding):
-    """Raise the error that the contract asks for."""
-    if n > len(encoding):
-        raise ValueError(f"{n} tokens, {len(encoding)} positions")
+@exercise.variants
+def variants(
+    x,
+    encoding,
+    *,
+    first=0,
+    rows="the first n",
+    counted_on=-2,
+    combined="sum",
+    scaled="nothing",
+    batch="each sequence from 0",
+    too_many="ValueError",
+    overwritten="nothing",
+):
+    shape, d_model = x.shape, x.shape[-1]
+    if batch == "numbered through":
+        x = x.reshape(-1, d_model)
+    n = len(x) if batch == "along axis 0" else x.shape[-2]
+    room = len(encoding)
+    if n > room or (too_many == "as many too" and n == room):
+        numbers = {
+            "start over": np.arange(n) % room,
+            "the last one for the rest": np.minimum(np.arange(n), room - 1),
+            "IndexError": np.arange(n),
+        }
+        if too_many in numbers:
+            encoding = encoding[numbers[too_many]]
+        elif too_many == "tokens cut off":
+            x, n = x[..., :room, :], room
+        elif too_many == "none for the rest":
+            encoding = np.concatenate([encoding, np.zeros((n - room, d_model))])
+        elif too_many != "NumPy":
+            raise ValueError(f"{n} tokens, {room} positions")
+    count = {0: len(x), 1: x.shape[1]}.get(counted_on, n)
+    positions = {
+        "the first n": lambda: encoding[first : first + count],
+        "the last n": lambda: encoding[-n:],
+        "all": lambda: encoding,
+        "number n": lambda: encoding[n],
+        "number n − 1": lambda: encoding[n - 1],
+        "number 0": lambda: encoding[0],
+        "the first n in reverse": lambda: encoding[:n][::-1],
+    }[rows]()
+    if batch == "along axis 0" and x.ndim > 2:
+        positions = positions.reshape(-1, *[1] * (x.ndim - 2), d_model)
+    root = np.sqrt(d_model)
+    if scaled in ("tokens", "both"):
+        x = x * root
+    if scaled in ("positions", "both"):
+        positions = positions * root
+    elif scaled == "tokens down":
+        x = x / root
+    if overwritten == "x":
+        x += positions
+        return x
+    added = {
+        "sum": lambda: x + positions,
+        "difference": lambda: x - positions,
+        "product": lambda: x * positions,
+        "mean": lambda: (x + positions) / 2,
+        "tokens alone": lambda: 1.0 * x,
+        "positions alone": lambda: np.broadcast_to(positions, x.shape).copy(),
+        "side by side": lambda: np.concatenate(
+            [x, np.broadcast_to(positions, x.shape)], axis=-1
+        ),
+    }[combined]()
+    if batch == "numbered through":
+        added = added.reshape(*shape[:-1], -1)
+    if overwritten == "x, whatever its dtype":
+        x[...] = added
+        return x
+    return added
 
 
-@exercise.misconception(
+exercise.option(
+    "along_the_batch",
     "Your encodings run along axis 0: token i of sequence b gets position b.",
     "Which axis of a batch holds the tokens?",
     why="Code for (n, batch, d_model), as in PyTorch's tutorial, is used on batches "
     "that come first: songyangco/GETNext issue 2.",
+    batch="along axis 0",
 )
-def along_the_batch(x, encoding):
-    n = x.shape[0]
-    refuse_too_many(n, encoding)
-    return x + encoding[:n].reshape(n, *[1] * (x.ndim - 2), x.shape[-1])
-
-
-@exercise.misconception(
-    "Your code takes as many positions as there are sequences.",
-    "What does len(x) count in a batch, and what does it count in one sequence?",
-    why="len(x) and x.shape[0] are the tokens only where there is no batch; with one "
-    "sequence, or as many as tokens, nothing complains.",
-)
-def positions_counted_by_the_batch(x, encoding):
-    refuse_too_many(x.shape[-2], encoding)
-    return x + encoding[: len(x)]
-
-
-@exercise.misconception(
-    "Your code takes as many positions as there are sequences, and adds a single "
-    "position to every token where more tokens than positions should be an error.",
-    "What does len(x) count in a batch; and does NumPy complain when it adds one row "
-    "to three?",
-    why="x + encoding[: len(x)] is the shortest first try, and its unequal shapes "
-    "mostly stop by themselves.",
-)
-def positions_counted_by_the_batch_unchecked(x, encoding):
-    return x + encoding[: len(x)]
-
-
-@exercise.misconception(
-    "Your code reads the number of tokens from axis 1, right for one batch axis only.",
-    "Which axis holds the tokens, however many axes stand in front?",
-    why="x.size(1) stands in the Annotated Transformer, where x has three axes.",
-)
-def tokens_counted_on_axis_one(x, encoding):
-    n = x.shape[1]
-    if x.shape[-2] > len(encoding):
-        raise ValueError("more tokens than positions")
-    return x + encoding[:n]
-
-
-@exercise.misconception(
+exercise.option(
+    "positions_continue_across_sequences",
     "Your positions run on from one sequence to the next: the second sequence starts "
     "where the first ended.",
     "At which position does the first token of every sequence stand?",
     why="The batch is flattened to one long row of tokens and numbered through.",
+    batch="numbered through",
 )
-def positions_continue_across_sequences(x, encoding):
-    rows = x.reshape(-1, x.shape[-1])
-    refuse_too_many(len(rows), encoding)
-    return (rows + encoding[: len(rows)]).reshape(x.shape)
-
-
-@exercise.misconception(
-    "Your rows hold the token and, behind it, the encoding: they are twice as long.",
+exercise.option(
+    "positions_counted_by_the_batch",
+    "In a batch you take as many positions as the first axis of x is long.",
+    "What does len(x) count in a batch, and what does it count in one sequence?",
+    why="len(x) and x.shape[0] are the tokens only where there is no batch; with one "
+    "sequence, or as many as tokens, nothing complains.",
+    counted_on=0,
+)
+exercise.option(
+    "tokens_counted_on_axis_one",
+    "Your number of tokens is that of axis 1, right for one batch axis only.",
+    "Which axis holds the tokens, however many axes stand in front?",
+    why="x.size(1) stands in the Annotated Transformer, where x has three axes.",
+    counted_on=1,
+)
+exercise.option(
+    "last_positions",
+    "Your tokens get the last rows of the encoding.",
+    "Where does the first token stand, if the table has rows for later positions too?",
+    why="encoding[-n:] has n rows as well, and is the same where n is all there are.",
+    rows="the last n",
+)
+exercise.option(
+    "whole_encoding",
+    "You add the whole encoding: with more positions than tokens your function stops, "
+    "or gives a single token a row for each position.",
+    "How many rows does the sum need, and how many has the encoding?",
+    why="x + encoding is right where the encoding was made for just this sequence.",
+    rows="all",
+)
+exercise.option(
+    "row_of_position_n",
+    "All your tokens get one and the same row, that of position n.",
+    "How many rows does encoding[n] give, and how many do you need?",
+    why="The colon of encoding[:n] is missing, and broadcasting hides it.",
+    rows="number n",
+)
+exercise.option(
+    "row_of_the_last_token",
+    "All your tokens get one and the same row, that of position n − 1.",
+    "How many rows does encoding[n - 1] give, and how many do you need?",
+    why="The row of the newest token is the only one that a step of decoding needs.",
+    rows="number n − 1",
+)
+exercise.option(
+    "row_of_position_zero",
+    "All your tokens get one and the same row, that of position 0.",
+    "How many rows does encoding[0] give, and how many do you need?",
+    why="encoding[0] takes the batch axis off many an encoding, and here a row.",
+    rows="number 0",
+)
+exercise.option(
+    "positions_backwards",
+    "Your first token gets the last of the n positions, and the last token the first.",
+    "At which position is the first token?",
+    why="Distances from the end are what some models count.",
+    rows="the first n in reverse",
+)
+exercise.option(
+    "first_token_at_position_one",
+    "Your first token gets the encoding of position 1.",
+    "Which number does the first position have here?",
+    why="Libraries such as fairseq keep the first positions for padding.",
+    first=1,
+)
+exercise.option(
+    "concatenated",
+    "Your rows are twice as long: the encoding stands behind the token.",
     "How long is a row of the result, according to the docstring?",
     why="Concatenating keeps both apart, and some models do so; this one adds.",
+    combined="side by side",
 )
-def concatenated(x, encoding):
-    n = x.shape[-2]
-    refuse_too_many(n, encoding)
-    positions = np.broadcast_to(encoding[:n], x.shape)
-    return np.concatenate([x, positions], axis=-1)
-
-
-@exercise.misconception(
+exercise.option(
+    "subtracted",
+    "The encoding is subtracted from your tokens.",
+    "What does the docstring do with a token and the encoding of its position?",
+    why="A sign is exchanged.",
+    combined="difference",
+)
+exercise.option(
+    "multiplied",
+    "Your tokens are multiplied by the encoding.",
+    "What does the docstring do with a token and the encoding of its position?",
+    why="Rotary positions multiply, and sinusoids are taken for them.",
+    combined="product",
+)
+exercise.option(
+    "mean_of_both",
+    "Your result is half of the sum.",
+    "What should come out for an encoding of zeros?",
+    why="The mean keeps numbers as large as they were.",
+    combined="mean",
+)
+exercise.option(
+    "x_returned",
+    "Your tokens come back without any encoding.",
+    "What should come out for tokens of zeros?",
+    why="The sum is computed, and x is returned.",
+    combined="tokens alone",
+)
+exercise.option(
+    "encoding_returned",
+    "Your result is the encoding without the tokens.",
+    "What should come out for an encoding of zeros?",
+    why="The positions are picked, and the sum is forgotten.",
+    combined="positions alone",
+)
+exercise.option(
+    "tokens_scaled",
     "Your tokens are multiplied by √d_model before the encoding is added.",
     "What should come out for an encoding of zeros?",
     why="The paper scales its embeddings so (section 3.4), and many codes do it in "
     "the same line as the sum; here x comes as it should be.",
+    scaled="tokens",
 )
-def tokens_scaled(x, encoding):
-    n, d_model = x.shape[-2:]
-    refuse_too_many(n, encoding)
-    return x * np.sqrt(d_model) + encoding[:n]
-
-
-@exercise.misconception(
+exercise.option(
+    "tokens_scaled_down",
+    "Your tokens are divided by √d_model before the encoding is added.",
+    "What should come out for an encoding of zeros?",
+    why="The root of scaled scores, and that of section 3.4, are mixed up.",
+    scaled="tokens down",
+)
+exercise.option(
+    "encoding_scaled",
     "Your encoding is multiplied by √d_model before it is added.",
     "What should come out for tokens of zeros?",
     why="The root of the paper's section 3.4 belongs to the embeddings, and is put on "
     "the wrong one.",
+    scaled="positions",
 )
-def encoding_scaled(x, encoding):
-    n, d_model = x.shape[-2:]
-    refuse_too_many(n, encoding)
-    return x + encoding[:n] * np.sqrt(d_model)
-
-
-@exercise.misconception(
-    "Your tokens get the last rows of the encoding.",
-    "Where does the first token stand, if the table has rows for later positions too?",
-    why="encoding[-n:] has n rows as well, and is the same where n is all there are.",
+exercise.option(
+    "sum_scaled",
+    "Your tokens and your encoding are both multiplied by √d_model.",
+    "What should come out for tokens of zeros?",
+    why="The root of the paper's section 3.4 is put outside the brackets.",
+    scaled="both",
 )
-def last_positions(x, encoding):
-    n = x.shape[-2]
-    refuse_too_many(n, encoding)
-    return x + encoding[-n:]
-
-
-@exercise.misconception(
-    "All your tokens get one and the same row, that of position n.",
-    "How many rows does encoding[n] give, and how many do you need?",
-    why="The colon of encoding[:n] is missing, and broadcasting hides it.",
-)
-def row_of_position_n(x, encoding):
-    n = x.shape[-2]
-    refuse_too_many(n, encoding)
-    return x + encoding[n]
-
-
-@exercise.misconception(
-    "Your first token gets the encoding of position 1.",
-    "Which number does the first position have here?",
-    why="Libraries such as fairseq keep the first positions for padding.",
-)
-def first_token_at_position_one(x, encoding):
-    n = x.shape[-2]
-    refuse_too_many(n, encoding)
-    return x + encoding[1 : n + 1]
-
-
-@exercise.misconception(
-    "Your code adds the encoding into x itself.",
-    "What does `x += …` do to the array that the caller holds?",
-    why="`x += …` looks like `x = x + …`, and `x[...] += …` is thrifty.",
-)
-def added_in_place(x, encoding):
-    n = x.shape[-2]
-    refuse_too_many(n, encoding)
-    x += encoding[:n]
-    return x
-
-
-@exercise.misconception(
-    "Your result loses what stands after the decimal point when x holds whole numbers.",
-    "Which dtype has the array that you write the result into?",
-    why="np.zeros_like(x), x.copy() and astype(x.dtype) take over x's integers.",
-)
-def cut_to_whole_numbers(x, encoding):
-    n = x.shape[-2]
-    refuse_too_many(n, encoding)
-    return (x + encoding[:n]).astype(x.dtype)
-
-
-@exercise.misconception(
-    "Your code adds a single encoded position to every token, where more tokens than "
+exercise.option(
+    "one_position_for_all",
+    "A single encoded position is added to each of your tokens, where more tokens than "
     "positions should be an error.",
     "How does NumPy add one row to three, and does it complain?",
     why="The sum of unequal shapes mostly stops by itself, with a ValueError even, so "
     "nobody checks; with one position it does not.",
+    too_many="NumPy",
 )
-def one_position_for_all(x, encoding):
-    return x + encoding[: x.shape[-2]]
-
-
-@exercise.misconception(
+exercise.option(
+    "positions_start_over",
     "Your positions start again at 0 when the table is used up.",
     "Can a model tell two tokens apart that share a position?",
     why="An index modulo the table's length keeps long inputs from stopping.",
+    too_many="start over",
 )
-def positions_start_over(x, encoding):
-    positions = np.arange(x.shape[-2]) % len(encoding)
-    return x + encoding[positions]
-
-
-@exercise.misconception(
+exercise.option(
+    "last_position_for_the_rest",
+    "Your tokens share the last position when the table is used up.",
+    "Can a model tell two tokens apart that share a position?",
+    why="An index that is clipped keeps long inputs from stopping.",
+    too_many="the last one for the rest",
+)
+exercise.option(
+    "no_position_for_the_rest",
+    "Your tokens get no encoding when the table is used up.",
+    "What does the docstring promise if there are too few positions?",
+    why="A loop over what there is leaves the other tokens as they are.",
+    too_many="none for the rest",
+)
+exercise.option(
+    "tokens_cut_off",
     "Your result lacks the tokens for which no position is left.",
     "Who would notice, if a function leaves out the end of a text without a word?",
     why="Inputs are often cut to the longest length: x[:, :max_len].",
+    too_many="tokens cut off",
 )
-def tokens_cut_off(x, encoding):
-    start = x[..., : len(encoding), :]
-    return start + encoding[: start.shape[-2]]
+exercise.option(
+    "index_error",
+    "Your function stops with IndexError where there are too few positions.",
+    "Which kind of exception does the docstring promise?",
+    why="encoding[i] in a loop, or encoding[np.arange(n)], raises its own kind.",
+    too_many="IndexError",
+)
+exercise.option(
+    "last_position_refused",
+    "Your function stops where there are just as many positions as tokens.",
+    "How many positions must there be, at least?",
+    why=">= is written for >.",
+    too_many="as many too",
+)
+exercise.option(
+    "added_in_place",
+    "Your call adds the encoding into the caller's x; where x holds whole numbers, "
+    "that can stop.",
+    "What does `x += …` do to the array that the caller holds?",
+    why="`x += …` looks like `x = x + …`.",
+    overwritten="x",
+)
+exercise.option(
+    "assigned_in_place",
+    "Your call writes the result over the caller's x, whole numbers too.",
+    "What does `x[...] = …` do to the array that the caller holds?",
+    why="`x[...] = …` saves an array, and changes the caller's.",
+    overwritten="x, whatever its dtype",
+)
+exercise.family(
+    families.squeezed(),
+    families.as_list(),
+    families.cut_to_whole_numbers("x"),
+)

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise
+from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.nn.sequence_to_sequence import additive_attention
 
 exercise = Exercise(
@@ -77,7 +78,9 @@ def usual(rng):
     return *inputs(rng, leading=(2,)), may_attend
 
 
-@exercise.case("Where each tanh is −1, 0 or 1, the weights are in the ratio 1 : e : e³")
+@exercise.case(
+    "Where each tanh is −1, 0 or 1, the weights are in the ratio 1 : e : e³", points=0.5
+)
 def small_example_by_hand(student, rng):
     state = torch.tensor([1.0])
     keys = torch.tensor([[-1.0, 1.0], [-1.0, 0.0], [0.0, 0.0]])
@@ -92,29 +95,38 @@ def small_example_by_hand(student, rng):
     student.expect(student(state, keys, values, w_q, w_k, v), (context, weights))
 
 
-@exercise.case("A state attends to seven source tokens with these weights")
+@exercise.case("A state attends to seven source tokens with these weights", points=0.5)
 def one_state(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered source by source")
+@exercise.case("A batch is answered source by source", points=1.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(4,), m=4))  # here a missing axis fits too
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
 
 
-@exercise.case("Where `may_attend` is False, the weight is 0 and the others sum to 1")
+@exercise.case(
+    "Where `may_attend` is False, the weight is 0 and the others sum to 1", points=2
+)
 def some_blocked(student, rng):
+    student.agrees(*inputs(rng, m=4), torch.tensor([True, False, True, True]))
+
+
+@exercise.case("In a batch, each source has a mask of its own", points=2)
+def some_blocked_in_a_batch(student, rng):
     may_attend = torch.tensor([[True, False, True, True, True], [False] + 4 * [True]])
     student.agrees(*inputs(rng, leading=(2,), m=5, d_a=6), may_attend)
 
 
-@exercise.case("Keys, values and states of the same size keep their roles")
+@exercise.case("Keys, values and states of the same size keep their roles", points=0.5)
 def same_sizes(student, rng):
     student.agrees(*inputs(rng, m=4, d_h=4, d_k=4, d_v=4))
 
 
-@exercise.case("A batch of one stays a batch, and one source token gets the weight 1")
+@exercise.case(
+    "A batch of one stays a batch, and one source token gets the weight 1", points=0.5
+)
 def one_source_token(student, rng):
     state, keys, values, *parameters = inputs(rng, leading=(1,), m=1)
     result = student(state, keys, values, *parameters)
@@ -122,17 +134,28 @@ def one_source_token(student, rng):
     student.agrees(*inputs(rng, leading=(1,), m=3))
 
 
-@exercise.case("Scores of 2,000, −2,000 and 2,000 give the weights ½, 0 and ½")
+@exercise.case(
+    "Scores of 2,000, −2,000 and 2,000 give the weights ½, 0 and ½; a blocked one "
+    "gets 0 beside −2,000 too",
+    points=0.5,
+)
 def large_next_to_small(student, rng):
     state, keys = torch.zeros(1), torch.tensor([[1.0], [-1.0], [0.5]])
     w_q, w_k, v = torch.ones(1, 1), torch.tensor([[40.0]]), torch.tensor([2000.0])
     values = drawn(rng, 3, 6)
     context, weights = (values[0] + values[2]) / 2, torch.tensor([0.5, 0.0, 0.5])
     student.expect(student(state, keys, values, w_q, w_k, v), (context, weights))
+    same = torch.ones(3, 1), values, w_q, w_k, -v
+    result = student(state, *same, torch.tensor([True, False, True]))
+    student.expect(result, (context, weights))
+    # In a batch, far from the other row's scores: e to the power of −4,000 is 0.
+    batch = torch.zeros(2, 1), torch.stack([keys, -torch.ones(3, 1)])
+    student.agrees(*batch, torch.stack([values, values]), w_q, w_k, v)
 
 
 @exercise.case(
     "Source tokens reordered together with their values change nothing",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -144,278 +167,436 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the context after the change")
 
 
-@exercise.case("The arguments stay as they are")
+@exercise.case("The arguments stay as they are", points=0.5)
 def arguments_stay(student, rng):
     may_attend = torch.tensor([True, False, True])
     student.leaves_unchanged(*inputs(rng, m=3, d_a=2), may_attend)
 
 
-def attend(scores, values, may_attend):
-    """Answer rightly from the scores on."""
-    if may_attend is not None:
-        scores = scores.masked_fill(~may_attend, -torch.inf)
-    weights = scores.softmax(dim=-1)
-    return mix(weights, values), weights
+ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid}
+SHARES = {  # of scores, along an axis
+    "softmax": lambda scores, axis: divided(
+        (scores - scores.amax(dim=axis, keepdim=True)).exp(), axis
+    ),
+    "scores": lambda scores, axis: scores,
+    "exponentials": lambda scores, axis: scores.exp(),
+    "overflowing": lambda scores, axis: divided(scores.exp(), axis),
+    "one maximum": lambda scores, axis: divided((scores - scores.max()).exp(), axis),
+    "sigmoid": lambda scores, axis: scores.sigmoid(),
+}
+MIXES = {  # of weights and values
+    "sum": lambda weights, rows: (weights.unsqueeze(-2) @ rows).squeeze(-2),
+    "axis kept": lambda weights, rows: weights.unsqueeze(-2) @ rows,
+    "no axis": lambda weights, rows: weights @ rows,
+    "bmm": lambda weights, rows: weights.unsqueeze(1).bmm(rows).squeeze(1),
+    "mean": lambda weights, rows: (weights.unsqueeze(-1) * rows).mean(dim=-2),
+    "not summed": lambda weights, rows: weights.unsqueeze(-1) * rows,
+    "over the numbers": lambda weights, rows: (weights.unsqueeze(-1) * rows).sum(-1),
+    "no weights": lambda weights, rows: rows.sum(dim=-2),
+}
 
 
-def mix(weights, values):
-    """Return the values' sum by weight."""
-    return (weights.unsqueeze(-2) @ values).squeeze(-2)
+def divided(powers, axis):
+    return powers / powers.sum(dim=axis, keepdim=True)
 
 
-def summed(state, keys, w_q, w_k):
-    """Return what stands inside the tanh, (…, m, d_a)."""
-    return (state @ w_q).unsqueeze(-2) + keys @ w_k
+BLOCKED_SCORES = {"−∞": -torch.inf, "0": 0.0, "−100": -100.0}
 
 
-@exercise.misconception(
-    "Your scores are v · (state w_q + key w_k): there is no tanh in them, and so the "
-    "state has no say in the weights.",
+@exercise.variants
+def variants(
+    state,
+    keys,
+    values,
+    w_q,
+    w_k,
+    v,
+    may_attend=None,
+    *,
+    exchanged=False,
+    inside="sum",
+    activation="tanh",
+    state_axis=-2,
+    last="product with v",
+    scaled=False,
+    mask="as given",
+    blocked="−∞",
+    masked="both",
+    axis=-1,
+    weights_are="softmax",
+    mixed="values",
+    mixing="sum",
+    second="weights",
+    overwritten=False,
+):
+    if mask == "needed":
+        may_attend = ~~may_attend
+    if mask == "if may_attend" and may_attend is not None:
+        may_attend = may_attend if may_attend else None
+    if mask == "ignored":
+        may_attend = None
+    if mask == "inverted" and may_attend is not None:
+        may_attend = ~may_attend
+    if exchanged:
+        w_q, w_k = w_k, w_q
+    from_state, from_keys = state @ w_q, keys @ w_k
+    activate = ACTIVATIONS.get(activation, torch.clone)
+    if activation == "of each":
+        from_state, from_keys = torch.tanh(from_state), torch.tanh(from_keys)
+    if state_axis is not None:
+        from_state = from_state.unsqueeze(state_axis)  # (..., 1, d_a)
+    together = from_state * from_keys if inside == "product" else from_state + from_keys
+    hidden = activate(together)
+    if weights_are == "softmax before v":
+        hidden = hidden.softmax(dim=-1)
+    scores = hidden @ v if last == "product with v" else hidden.sum(dim=-1)
+    if activation == "after v":
+        scores = torch.tanh(scores)
+    if scaled:
+        scores = scores / len(v) ** 0.5
+
+    def masked_scores(may_attend):
+        if may_attend is None or blocked not in BLOCKED_SCORES:
+            return scores
+        return scores.masked_fill(~may_attend, BLOCKED_SCORES[blocked])
+
+    def weights_with(may_attend):
+        numbers = masked_scores(may_attend)
+        if axis is None:
+            numbers = numbers.flatten()
+        along = -1 if axis is None else axis
+        weights = SHARES.get(weights_are, SHARES["scores"])(numbers, along)
+        weights = weights.reshape(scores.shape)
+        if may_attend is not None and blocked == "after the softmax":
+            weights = weights * may_attend
+        return weights
+
+    weights = used = weights_with(may_attend)
+    if masked == "weights":
+        used = weights_with(None)
+    if masked == "context":
+        weights = weights_with(None)
+    rows = keys if mixed == "keys" else values
+    if may_attend is not None and blocked == "values":
+        rows = rows.masked_fill(~may_attend.unsqueeze(-1), 0.0)
+    context = MIXES[mixing](used, rows)
+    if overwritten and may_attend is not None:
+        values.masked_fill_(~may_attend.unsqueeze(-1), 0.0)
+    if second == "weights":
+        return context, weights
+    if second == "scores":
+        return context, masked_scores(may_attend)
+    return context, weights.unsqueeze(-1)
+
+
+exercise.option(
+    "no_tanh",
+    "Your scores have no tanh in them.",
     "What stands between the sum and the product with v?",
     why="keon/seq2seq, issue 3, and AuCson/PyTorch-Batch-Attention-Seq2seq, issue 3: "
     "the weights stuck to one word until the tanh came in.",
+    activation="none",
 )
-def no_tanh(state, keys, values, w_q, w_k, v, may_attend=None):
-    return attend(summed(state, keys, w_q, w_k) @ v, values, may_attend)
-
-
-@exercise.misconception(
-    "Your mask works the other way round: weight lies only where `may_attend` is "
-    "False.",
+exercise.option(
+    "tanh_of_each_side",
+    "Your weights would be the same with another state.",
+    "Which comes first in the formula, the sum or the tanh, and what is in that sum?",
+    why="Both products are written as complete layers, each with its activation: what "
+    "is the same in all scores then has no effect on the softmax.",
+    activation="of each",
+)
+exercise.option(
+    "tanh_after_v",
+    "Your scores went through the tanh last: all lie between −1 and 1.",
+    "What does v multiply, the sum or its tanh?",
+    why="tanh(v · (…)) is one bracket away from v · tanh(…).",
+    activation="after v",
+)
+exercise.option(
+    "relu_for_tanh",
+    "Your scores come from a ReLU: nothing negative is multiplied with v.",
+    "Which activation does the docstring name?",
+    why="ReLU is the habit of today's networks: keon/seq2seq, issue 28.",
+    activation="relu",
+)
+exercise.option(
+    "sigmoid_for_tanh",
+    "Your scores come from a sigmoid: only numbers from 0 to 1 are multiplied with v.",
+    "Which activation does the docstring name?",
+    why="The gates of the unit before this exercise have sigmoids.",
+    activation="sigmoid",
+)
+exercise.option(
+    "product_for_sum",
+    "Your state's part is multiplied with the key's, not added to it.",
+    "Why is this attention called additive?",
+    why="A dot product is the score of lesson 01, and * looks as natural as +.",
+    inside="product",
+)
+exercise.option(
+    "w_q_and_w_k_exchanged",
+    "Your w_q is applied to the keys, and your w_k to the state.",
+    "Which size does each of the two matrices take in?",
+    why="With states and keys of one size nothing complains, and papers number the "
+    "matrices in either order.",
+    exchanged=True,
+)
+exercise.option(
+    "state_without_axis",
+    "In a batch, your states are added to keys that are not their own, or the shapes "
+    "do not fit.",
+    "Which of your two summands lacks the axis of the source tokens?",
+    why="state @ w_q + keys @ w_k is right as it stands for one state: a row is added "
+    "to each row.",
+    state_axis=None,
+)
+exercise.option(
+    "state_axis_counted_from_the_front",
+    "Your state gets its new axis at position 1: that is right for one batch axis, and "
+    "for no other number of them.",
+    "From which end is the axis of the source tokens counted in the docstring?",
+    why="unsqueeze(1) is what tutorials with a batch show.",
+    state_axis=1,
+)
+exercise.option(
+    "v_ignored",
+    "Your scores are plain sums: v is not in them.",
+    "What would change in your weights if v were doubled?",
+    why="'Add the numbers up to a score' leaves v out.",
+    last="sum",
+)
+exercise.option(
+    "divided_by_root_of_d_a",
+    "Your scores are divided by √d_a.",
+    "Which score had a square root in its formula, and does this one?",
+    why="The scale of dot-product attention is carried over.",
+    scaled=True,
+)
+exercise.option(
+    "mask_ignored",
+    "Your mask is not used: blocked tokens have weight.",
+    "Which line of your code would change its result if `may_attend` were all True?",
+    why="Seen in the tutorials themselves: tensorflow/tensorflow, issue 512; "
+    "pytorch/tutorials, issue 593.",
+    mask="ignored",
+)
+exercise.option(
+    "mask_inverted",
+    "Your mask works the other way round: what is False in `may_attend` counts as "
+    "True.",
     "Does True in `may_attend` mean that a token may be attended to, or that it is "
     "blocked?",
     why="In PyTorch's key_padding_mask True means blocked.",
+    mask="inverted",
 )
-def mask_inverted(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_q, w_k)) @ v
-    return attend(scores, values, None if may_attend is None else ~may_attend)
-
-
-@exercise.misconception(
+exercise.option(
+    "mask_needed",
+    "Your answer stops where there is no mask.",
+    "What does `may_attend` hold if a caller leaves it out?",
+    why="masked_fill(~may_attend, …) is written without a thought of None.",
+    mask="needed",
+)
+exercise.option(
+    "mask_asked_for_its_truth",
+    "Your answer stops where there is a mask.",
+    "Is a tensor of several booleans true or false, and what did you want to know of "
+    "it?",
+    why="`if may_attend:` reads like `if may_attend is not None:`.",
+    mask="if may_attend",
+)
+exercise.option(
+    "blocked_scores_zero",
+    "Your blocked tokens have a score of 0 where they should have none.",
+    "What is e to the power of 0, and is that a weight of nothing?",
+    why="Padding is 0 everywhere else: ilivans/tf-rnn-attention, issue 11.",
+    blocked="0",
+)
+exercise.option(
+    "blocked_scores_of_minus_100",
+    "Your blocked tokens have a score of −100: other scores may be smaller.",
+    "How small may the score of a token be that may be attended to?",
+    why="−100 looks small enough beside scores that lie between −1 and 1.",
+    blocked="−100",
+)
+exercise.option(
+    "mask_after_softmax",
+    "Your blocked weights are 0, and the others have not become larger for it: a row "
+    "loses what they had.",
+    "Who else has to get the weight that a blocked token had?",
+    why="'Multiply the weights by the mask' is the shortest way to a 0: "
+    "abisee/pointer-generator, issue 88, where a division puts it right.",
+    blocked="after the softmax",
+)
+exercise.option(
+    "mask_on_the_values_only",
+    "Your blocked values count as 0, and your weights know nothing of the mask.",
+    "Where does the weight of a blocked token go, if its value is 0?",
+    why="What is multiplied by 0 seems to be out of the sum: "
+    "ilivans/tf-rnn-attention, issue 11.",
+    blocked="values",
+)
+exercise.option(
+    "weights_masked_alone",
+    "Your context is not mixed with the weights beside it: a mask does not reach it.",
+    "Which weights is your context computed with?",
+    why="The mask is applied last, to what is returned.",
+    masked="weights",
+)
+exercise.option(
+    "context_masked_alone",
+    "Your context is not mixed with the weights beside it: those know of no mask.",
+    "Which of your variables is returned as the weights?",
+    why="Two tensors of weights with similar names, and the earlier one is returned.",
+    masked="context",
+)
+exercise.option(
+    "softmax_over_the_batch",
     "Your softmax runs along axis 0, which holds the source tokens only when there is "
     "no batch.",
     "Among which numbers should a weight of 1 be shared out: one state's, or the "
     "batch's?",
     why="Softmax(dim=0) is right for one sentence: PetrochukM/PyTorch-NLP, issue 2.",
+    axis=0,
 )
-def softmax_over_the_batch(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_q, w_k)) @ v
-    if may_attend is not None:
-        scores = scores.masked_fill(~may_attend, -torch.inf)
-    weights = scores.softmax(dim=0)
-    return mix(weights, values), weights
-
-
-@exercise.misconception(
-    "Your weights are right for one source, and not for a batch: there a state is "
-    "added to keys that are not its own, or to none.",
-    "Which of your two summands lacks the axis of the source tokens?",
-    why="state @ w_q + keys @ w_k is right as it stands for one state: a row is added "
-    "to each row.",
+exercise.option(
+    "softmax_along_axis_one",
+    "Your softmax runs along axis 1, which holds the source tokens only with one "
+    "batch axis in front.",
+    "From which end is the axis of the source tokens counted in the docstring?",
+    why="Softmax(dim=1) is what tutorials with a batch show.",
+    axis=1,
 )
-def state_without_axis(state, keys, values, w_q, w_k, v, may_attend=None):
-    return attend(torch.tanh(state @ w_q + keys @ w_k) @ v, values, may_attend)
-
-
-@exercise.misconception(
-    "Your weights are right, and your context is right for one source only: in a batch "
-    "it has the wrong shape or cannot be computed.",
-    "A row is a table with one row: which axis do your weights lack for that?",
-    why="weights @ values is right for one source; for a batch @ takes the weights of "
-    "all sources for one matrix.",
+exercise.option(
+    "softmax_over_everything",
+    "Your weights of a whole batch are shared out as if it were one row.",
+    "How much weight has one state to share out?",
+    why="Without an axis, sum() takes in the whole tensor.",
+    axis=None,
 )
-def weights_without_axis(state, keys, values, w_q, w_k, v, may_attend=None):
-    _, weights = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
-    return weights @ values, weights
-
-
-@exercise.misconception(
-    "Your two tensors are right for one source; for a batch neither is.",
-    "Where in your code does one row meet m rows, and which axis does it lack there?",
-    why="Whoever writes for one source needs no axis anywhere.",
+exercise.option(
+    "softmax_missing",
+    "Your weights are the scores: no softmax has made shares of them.",
+    "What makes positive weights that sum to 1 out of scores?",
+    why="Scores are taken for weights: 'multiply the values by the scores'.",
+    weights_are="scores",
 )
-def no_axis_anywhere(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(state @ w_q + keys @ w_k) @ v
-    _, weights = attend(scores, values, may_attend)
-    return weights @ values, weights
-
-
-@exercise.misconception(
-    "Your scores are v · (tanh(state w_q) + tanh(key w_k)): each side has a tanh of "
-    "its own.",
-    "Which comes first in the formula, the sum or the tanh?",
-    why="Both products are written as complete layers, each with its activation.",
+exercise.option(
+    "sigmoid_for_softmax",
+    "Your weights are sigmoids of the scores, each for itself.",
+    "What should a row of weights sum to?",
+    why="A gate opens for each source token, without regard to the others.",
+    weights_are="sigmoid",
 )
-def tanh_of_each_side(state, keys, values, w_q, w_k, v, may_attend=None):
-    hidden = torch.tanh(state @ w_q).unsqueeze(-2) + torch.tanh(keys @ w_k)
-    return attend(hidden @ v, values, may_attend)
-
-
-@exercise.misconception(
-    "Your scores come from a ReLU: what is negative in the sum became 0.",
-    "Which activation does the docstring name?",
-    why="ReLU is the habit of today's networks: keon/seq2seq, issue 28.",
-)
-def relu_for_tanh(state, keys, values, w_q, w_k, v, may_attend=None):
-    return attend(summed(state, keys, w_q, w_k).relu() @ v, values, may_attend)
-
-
-@exercise.misconception(
+exercise.option(
+    "softmax_before_v",
     "Your softmax runs over the d_a numbers inside, before the product with v, and the "
     "scores are used as weights.",
     "How many numbers does one source token have when its weight is chosen?",
     why="Softmax and activation are exchanged in keon/seq2seq, issue 15.",
+    weights_are="softmax before v",
 )
-def softmax_before_v(state, keys, values, w_q, w_k, v, may_attend=None):
-    weights = torch.tanh(summed(state, keys, w_q, w_k)).softmax(dim=-1) @ v
-    if may_attend is not None:
-        weights = weights.masked_fill(~may_attend, 0.0)
-    return mix(weights, values), weights
-
-
-@exercise.misconception(
-    "Your context is the plain sum of the values: the weights have no part in it.",
-    "What should the context be if all the weight lies on one source token?",
-    why="values.sum(dim=-2) has the right shape, and the weights are returned anyway.",
-)
-def values_summed_without_weights(state, keys, values, w_q, w_k, v, may_attend=None):
-    _, weights = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
-    return values.sum(dim=-2), weights
-
-
-@exercise.misconception(
-    "Your context is a mix of the keys.",
-    "Keys are for being found: what does the decoder take home?",
-    why="In most models one tensor, the encoder's outputs, plays both parts.",
-)
-def keys_mixed(state, keys, values, w_q, w_k, v, may_attend=None):
-    return additive_attention(state, keys, keys, w_q, w_k, v, may_attend)
-
-
-@exercise.misconception(
-    "Your weights are set to 0 after the softmax: with a mask they do not sum to 1.",
-    "Who else has to get the weight that a blocked token had?",
-    why="'Multiply the weights by the mask' is the shortest way to a 0: "
-    "abisee/pointer-generator, issue 88, where a division puts it right.",
-)
-def mask_after_softmax(state, keys, values, w_q, w_k, v, may_attend=None):
-    _, weights = additive_attention(state, keys, values, w_q, w_k, v)
-    if may_attend is not None:
-        weights = weights * may_attend
-    return mix(weights, values), weights
-
-
-@exercise.misconception(
-    "Your mask is not used: blocked tokens have weight.",
-    "Which line of your code would change its result if `may_attend` were all True?",
-    why="Seen in the tutorials themselves: tensorflow/tensorflow, issue 512; "
-    "pytorch/tutorials, issue 593.",
-)
-def mask_ignored(state, keys, values, w_q, w_k, v, may_attend=None):
-    return additive_attention(state, keys, values, w_q, w_k, v)
-
-
-@exercise.misconception(
-    "Your blocked tokens have a score of 0 where they should have none.",
-    "What is e to the power of 0, and is that a weight of nothing?",
-    why="Padding is 0 everywhere else: ilivans/tf-rnn-attention, issue 11.",
-)
-def blocked_scores_zero(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_q, w_k)) @ v
-    if may_attend is not None:
-        scores = scores * may_attend
-    return attend(scores, values, None)
-
-
-@exercise.misconception(
-    "Your blocked values are set to 0, and your weights know nothing of the mask.",
-    "Where does the weight of a blocked token go, if its value is 0?",
-    why="What is multiplied by 0 seems to be out of the sum: "
-    "ilivans/tf-rnn-attention, issue 11.",
-)
-def mask_on_the_values_only(state, keys, values, w_q, w_k, v, may_attend=None):
-    _, weights = additive_attention(state, keys, values, w_q, w_k, v)
-    if may_attend is not None:
-        values = values * may_attend.unsqueeze(-1)
-    return mix(weights, values), weights
-
-
-@exercise.misconception(
-    "Your w_q is applied to the keys, and your w_k to the state.",
-    "Which size does each of the two matrices take in?",
-    why="With states and keys of one size nothing complains, and papers number the "
-    "matrices in either order.",
-)
-def w_q_and_w_k_exchanged(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_k, w_q)) @ v
-    return attend(scores, values, may_attend)
-
-
-@exercise.misconception(
-    "Your scores are plain sums of the tanh: v is not in them.",
-    "What would change in your weights if v were doubled?",
-    why="'Add the numbers up to a score' leaves v out.",
-)
-def v_ignored(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_q, w_k)).sum(dim=-1)
-    return attend(scores, values, may_attend)
-
-
-@exercise.misconception(
-    "Your scores are divided by √d_a.",
-    "Which score had a square root in its formula, and does this one?",
-    why="The scale of dot-product attention is carried over.",
-)
-def divided_by_root_of_d_a(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_q, w_k)) @ v / len(v) ** 0.5
-    return attend(scores, values, may_attend)
-
-
-@exercise.misconception(
-    "Your context is right, but beside it you return the scores.",
-    "Which of your two tensors has rows that sum to 1?",
-    why="'Attention' is a name for either of the two.",
-)
-def scores_returned(state, keys, values, w_q, w_k, v, may_attend=None):
-    scores = torch.tanh(summed(state, keys, w_q, w_k)) @ v
-    if may_attend is not None:
-        scores = scores.masked_fill(~may_attend, -1e9)
-    return attend(scores, values, may_attend)[0], scores
-
-
-@exercise.misconception(
-    "Your two tensors have lost their axes of length 1.",
-    "Which axis did you want to take off, and what does `squeeze()` do to a batch of "
-    "one?",
-    why="The score comes out as (…, m, 1) and is squeezed without naming the axis.",
-)
-def every_axis_of_one_dropped(state, keys, values, w_q, w_k, v, may_attend=None):
-    result = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
-    return tuple(part.squeeze() for part in result)
-
-
-@exercise.misconception(
-    "Your weights are right for small scores and NaN for large ones.",
+exercise.option(
+    "exponentials_overflow",
+    "Your weights are NaN for large scores.",
     "How large is e to the power of 2,000 in floating point, and how does "
     "`softmax` get round it?",
     why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    weights_are="overflowing",
 )
-def exponentials_overflow(state, keys, values, w_q, w_k, v, may_attend=None):
-    powers = torch.exp(torch.tanh(summed(state, keys, w_q, w_k)) @ v)
-    if may_attend is not None:
-        powers = powers * may_attend
-    weights = powers / powers.sum(dim=-1, keepdim=True)
-    return mix(weights, values), weights
-
-
-@exercise.misconception(
-    "Your two tensors are right, but the blocked values are overwritten with zeros.",
+exercise.option(
+    "one_maximum_for_the_batch",
+    "Your weights are NaN in rows whose scores are all far below the largest of the "
+    "batch.",
+    "What is e to the power of −4,000 in floating point, and whose largest score is "
+    "subtracted from a row?",
+    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
+    weights_are="one maximum",
+)
+exercise.option(
+    "keys_mixed",
+    "Your context is a mix of the keys.",
+    "Keys are for being found: what does the decoder take home?",
+    why="In most models one tensor, the encoder's outputs, plays both parts.",
+    mixed="keys",
+)
+exercise.option(
+    "weights_without_axis",
+    "Your context is right for one source only: in a batch it has the wrong shape or "
+    "cannot be computed.",
+    "A row is a table with one row: which axis do your weights lack for that?",
+    why="weights @ values is right for one source; for a batch @ takes the weights of "
+    "all sources for one matrix.",
+    mixing="no axis",
+)
+exercise.option(
+    "one_batch_axis_only",
+    "Your answer stops unless there is one batch axis.",
+    "What does the … in the shape (…, m) stand for?",
+    why="torch.bmm takes three axes, and tutorials have three.",
+    mixing="bmm",
+)
+exercise.option(
+    "context_keeps_an_axis",
+    "Your context has an axis of length 1 too many.",
+    "Which shape has the context in the docstring, and which has yours?",
+    why="The weights become a table of one row for the product, and so is the result.",
+    mixing="axis kept",
+)
+exercise.option(
+    "mean_of_weighted_values",
+    "Your context is divided by m, the number of source tokens.",
+    "What do the weights sum to, and what is left to divide by?",
+    why="'Weighted mean' becomes .mean() of what was weighted already.",
+    mixing="mean",
+)
+exercise.option(
+    "values_not_summed",
+    "Your context still has one row for each source token.",
+    "How many vectors does the decoder take home?",
+    why="weights * values resembles the formula, whose sum is forgotten.",
+    mixing="not summed",
+)
+exercise.option(
+    "summed_over_the_numbers",
+    "Your context has one number for each source token: each value is summed.",
+    "Over which axis does the formula sum: source tokens, or numbers of a value?",
+    why="sum(dim=-1) is the habit; the source tokens lie along −2.",
+    mixing="over the numbers",
+)
+exercise.option(
+    "values_summed_without_weights",
+    "Your context is a plain sum: the weights have no part in it.",
+    "What should the context be if all the weight lies on one source token?",
+    why="values.sum(dim=-2) has the right shape, and the weights are returned anyway.",
+    mixing="no weights",
+)
+exercise.option(
+    "scores_returned",
+    "The second tensor that you return holds the scores.",
+    "Which of your two tensors has rows that sum to 1?",
+    why="'Attention' is a name for either of the two.",
+    second="scores",
+)
+exercise.option(
+    "weights_as_a_column",
+    "Your weights have an axis of length 1 too many, at the end.",
+    "Which shape have the weights in the docstring, and which have yours?",
+    why="The score comes out as (…, m, 1), or needs that shape for the values.",
+    second="column",
+)
+exercise.option(
+    "blocked_values_overwritten",
+    "Your call overwrites the blocked values with zeros.",
     "What does the underscore at the end of `masked_fill_` say, and whose tensor are "
     "the values?",
     why="`masked_fill_` looks like `masked_fill`.",
+    overwritten=True,
 )
-def blocked_values_overwritten(state, keys, values, w_q, w_k, v, may_attend=None):
-    result = additive_attention(state, keys, values, w_q, w_k, v, may_attend)
-    if may_attend is not None:
-        values.masked_fill_(~may_attend.unsqueeze(-1), 0.0)
-    return result
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("context"),
+    families.one_result_only("weights"),
+    families.squeezed(),
+    families.as_numpy(),
+)
+exercise.options_of(attention_exercise, "exponentials_not_divided")

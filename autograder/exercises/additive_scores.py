@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import additive_scores, softmax
+from autograder import Exercise, families
+from course_lib.attention import additive_scores
 
 exercise = Exercise(
     additive_scores, lesson="01_dot_product_attention", minutes=15, difficulty=3
@@ -53,9 +53,11 @@ def small_example_by_hand(student, rng):
     v = np.array([3.0, 5.0])
     expected = np.array([[5.0, 8.0, 2.0, 8.0], [-8.0, -5.0, -8.0, -2.0]])
     student.expect(student(q, k, w_q, w_k, v), expected)
+    *others, v = inputs(rng)
+    student.agrees(*others, -np.abs(v))
 
 
-@exercise.case("Entry [i, j] is v · tanh(q_i w_q + k_j w_k)")
+@exercise.case("Entry [i, j] is v · tanh(q_i w_q + k_j w_k)", points=1.5)
 def small_network_for_each_pair(student, rng):
     student.agrees(*inputs(rng))
 
@@ -63,19 +65,23 @@ def small_network_for_each_pair(student, rng):
 @exercise.case("Queries and keys of the same size still have a matrix each")
 def one_matrix_each(student, rng):
     student.agrees(*inputs(rng, d_q=4, d_k=4))
+    # With all sizes alike no wrong axis and no transposed matrix is noticed.
+    student.agrees(*inputs(rng, (4,), n=4, m=4, d_q=4, d_k=4, d_hidden=4))
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence")
+@exercise.case("A batch of sequences is scored sequence by sequence", points=2.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), d_hidden=9))
 
 
-@exercise.case("One query against six keys gives a table of one row")
+@exercise.case("One query against six keys gives a table of one row", points=0.5)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=6, d_hidden=5))
 
 
-@exercise.case("A query of 10,000 next to a query of zeros is scored", visible=False)
+@exercise.case(
+    "A query of 10,000 next to a query of zeros is scored", visible=False, points=0.5
+)
 def large_next_to_zero(student, rng):
     # Both signs in w_q: each way of writing a tanh that overflows does so in a row.
     _, k, _, w_k, v = inputs(rng, d_hidden=4)
@@ -84,7 +90,7 @@ def large_next_to_zero(student, rng):
     )
 
 
-@exercise.case("The queries, keys and parameters stay as they are")
+@exercise.case("The queries, keys and parameters stay as they are", points=0.5)
 def arguments_stay(student, rng):
     sizes = ((2, 3), (4, 2), (3, 5), (2, 5), 5)
     drawn = (rng.integers(1, 9, size=size).astype(float) for size in sizes)
@@ -95,6 +101,7 @@ def arguments_stay(student, rng):
     "With v times −3 each score is −3 times what it was",
     visible=False,
     pays_alone=False,
+    points=0.5,
 )
 def scores_follow_v(student, rng):
     q, k, w_q, w_k, v = inputs(rng)
@@ -103,211 +110,348 @@ def scores_follow_v(student, rng):
     student.expect(after, -3.0 * before, what="the scores after the change")
 
 
-def projected(q, k, w_q, w_k):
-    """Return both projections with the pairs' axes: (…, n, 1, h) and (…, 1, m, h)."""
-    return (q @ w_q)[..., :, np.newaxis, :], (k @ w_k)[..., np.newaxis, :, :]
+@exercise.variants
+def variants(
+    q,
+    k,
+    w_q,
+    w_k,
+    v,
+    *,
+    matrices="w_q, w_k",
+    pairs="all",
+    combined="sum",
+    activation="tanh",
+    where="of the sum",
+    read_by="v",
+    divided_by=1,
+    returned="scores",
+    overwritten="nothing",
+):
+    n, m = q.shape[-2], k.shape[-2]
+    if overwritten == "shapes":
+        q.shape = (*q.shape[:-1], 1, q.shape[-1])
+        k.shape = (*k.shape[:-2], 1, *k.shape[-2:])
+        q, k = q[..., 0, :], k[..., 0, :, :]
+    w_q, w_k = {
+        "w_q, w_k": (w_q, w_k),
+        "w_q, w_q": (w_q, w_q),
+        "w_k, w_k": (w_k, w_k),
+        "w_k, w_q": (w_k, w_q),
+        "w_qᵀ, w_kᵀ": (w_q.T, w_k.T),
+    }[matrices]
+    mine, theirs = q @ w_q, k @ w_k
+    if pairs == "keys pile up":
+        theirs = np.cumsum(theirs, axis=-2)
+    if pairs == "counted from the front":
+        mine, theirs = mine[:, np.newaxis], theirs[np.newaxis]
+    elif pairs == "one batch axis":
+        mine, theirs = mine[:, :, np.newaxis], theirs[:, np.newaxis]
+    elif pairs == "keys down":
+        mine, theirs = mine[..., np.newaxis, :, :], theirs[..., :, np.newaxis, :]
+    elif pairs != "same rows":
+        mine, theirs = mine[..., :, np.newaxis, :], theirs[..., np.newaxis, :, :]
+    activate = {
+        "tanh": np.tanh,
+        "none": lambda hidden: hidden,
+        "sigmoid": lambda hidden: 1 / (1 + np.exp(-hidden)),
+        "ReLU": lambda hidden: np.maximum(hidden, 0),
+        "quotient of powers": lambda hidden: (
+            (np.exp(hidden) - np.exp(-hidden)) / (np.exp(hidden) + np.exp(-hidden))
+        ),
+        "tan": np.tan,
+        "arctan": np.arctan,
+    }[activation]
+    combine = {
+        "sum": lambda: mine + theirs,
+        "difference": lambda: mine - theirs,
+        "product": lambda: mine * theirs,
+        "queries": lambda: mine + 0 * theirs,
+        "keys": lambda: 0 * mine + theirs,
+    }[combined]
+    if where == "of each side":
+        mine, theirs = activate(mine), activate(theirs)
+    hidden = combine()
+    if where == "of v times the sum":
+        hidden = hidden * v
+    if where not in ("of each side", "of the score"):
+        hidden = activate(hidden)
+    read = {
+        "v": lambda: hidden @ v,
+        "the sum": lambda: hidden.sum(axis=-1),
+        "the largest": lambda: hidden.max(axis=-1),
+        "the size of v": lambda: hidden @ np.abs(v),
+    }
+    scores = read["the sum" if where == "of v times the sum" else read_by]()
+    if where in ("of the score", "of the sum and the score"):
+        scores = activate(scores)
+    if pairs == "query i and key i":
+        scores = scores * np.eye(n, m)
+    divisor = {"√d_hidden": len(v) ** 0.5, "d_hidden": len(v)}
+    divisor |= {"√d_q": q.shape[-1] ** 0.5, "√d_k": k.shape[-1] ** 0.5}
+    scores = scores / divisor.get(divided_by, 1)
+    if returned == "weights":
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores = scores / scores.sum(axis=-1, keepdims=True)
+    elif returned == "hidden layer":
+        scores = hidden
+    return scores[..., np.newaxis] if returned == "(…, n, m, 1)" else scores
 
 
-@exercise.misconception(
-    "Your numbers are v · (q_i w_q + k_j w_k): there is no tanh in them.",
-    "What makes this a small network, and not the sum of one number per query and one "
-    "number per key?",
-    why="The nonlinearity gets lost between the two matrix products; without it every "
-    "query has the same preferences.",
+exercise.option(
+    "no_tanh",
+    "Your hidden layer has no activation: there is no tanh.",
+    "What makes this a small network, and not the sum of one number per query "
+    "and one number per key?",
+    why="The nonlinearity gets lost between the two matrix products; without it "
+    "every query has the same preferences.",
+    activation="none",
 )
-def no_tanh(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return (mine + theirs) @ v
-
-
-@exercise.misconception(
-    "Your numbers are v · (tanh(q_i w_q) + tanh(k_j w_k)): each side has a tanh of its "
-    "own.",
-    "Which comes first in the formula, the sum or the tanh?",
-    why="Both projections are written as complete layers, each with its activation.",
-)
-def tanh_before_the_sum(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return (np.tanh(mine) + np.tanh(theirs)) @ v
-
-
-@exercise.misconception(
-    "Your numbers are tanh(v · (q_i w_q + k_j w_k)): the product with v happens inside "
-    "the tanh.",
-    "How many numbers go through the tanh for each pair, one or d_hidden?",
-    why="The brackets of v · tanh(…) are read the wrong way round.",
-)
-def v_before_the_tanh(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return np.tanh((mine + theirs) @ v)
-
-
-@exercise.misconception(
-    "Your numbers went through a second tanh at the end: all lie between −1 and 1.",
-    "Which layer of this network has an activation, and which has none?",
-    why="Each layer is given an activation, the last one too.",
-)
-def tanh_of_the_score(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return np.tanh(np.tanh(mine + theirs) @ v)
-
-
-@exercise.misconception(
-    "Your hidden layer is a sigmoid of the sum.",
+exercise.option(
+    "sigmoid_for_tanh",
+    "Your activation is a sigmoid.",
     "Which range does the activation of the formula have, and is it centred on 0?",
     why="The sigmoid is the activation that people met first.",
+    activation="sigmoid",
 )
-def sigmoid_for_tanh(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return 1 / (1 + np.exp(-(mine + theirs))) @ v
-
-
-@exercise.misconception(
-    "Your hidden layer is a ReLU of the sum: what is negative became 0.",
+exercise.option(
+    "relu_for_tanh",
+    "Your activation is a ReLU: what is negative becomes 0.",
     "Which activation does the formula name, and what does it do with negative sums?",
     why="ReLU is the usual choice in today's networks.",
+    activation="ReLU",
 )
-def relu_for_tanh(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return np.maximum(mine + theirs, 0) @ v
-
-
-@exercise.misconception(
-    "Your keys went through w_q, as your queries did.",
+exercise.option(
+    "tan_for_tanh",
+    "Your activation is tan, of an angle: it jumps.",
+    "Between which two numbers does the activation of the formula lie?",
+    why="np.tan is one letter from np.tanh.",
+    activation="tan",
+)
+exercise.option(
+    "arctan_for_tanh",
+    "Your activation is arctan: it goes up to π / 2.",
+    "Between which two numbers does the activation of the formula lie?",
+    why="np.arctan has the same shape, and a name that is close.",
+    activation="arctan",
+)
+exercise.option(
+    "tanh_that_overflows",
+    "Your scores are not numbers where the hidden layer is large: infinity is "
+    "divided by infinity.",
+    "How large is the largest power of e in your tanh, and who has written a "
+    "tanh that avoids it?",
+    why="The textbook formula of tanh, taken literally: (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ).",
+    activation="quotient of powers",
+)
+exercise.option(
+    "tanh_before_the_sum",
+    "Your two sides have an activation each, before they meet.",
+    "Which comes first in the formula, the sum or the tanh?",
+    why="Both projections are written as complete layers, each with its activation.",
+    where="of each side",
+)
+exercise.option(
+    "v_before_the_tanh",
+    "Your product with v happens inside the activation.",
+    "How many numbers go through the tanh for each pair, one or d_hidden?",
+    why="The brackets of v · tanh(…) are read the wrong way round.",
+    where="of the score",
+)
+exercise.option(
+    "v_inside_unit_by_unit",
+    "Your hidden layer is multiplied by v inside the activation, unit by unit, "
+    "and summed after it.",
+    "Which comes first in the formula, the tanh or v?",
+    why="v is read as one more parameter of the hidden layer.",
+    where="of v times the sum",
+)
+exercise.option(
+    "tanh_of_the_score",
+    "Your numbers went through a second activation at the end.",
+    "Which layer of this network has an activation, and which has none?",
+    why="Each layer is given an activation, the last one too.",
+    where="of the sum and the score",
+)
+exercise.option(
+    "difference_of_projections",
+    "Your keys' projections are subtracted, not added.",
+    "What stands between the two projections in the formula?",
+    why="A match is taken for a small difference.",
+    combined="difference",
+)
+exercise.option(
+    "product_of_projections",
+    "Your two projections are multiplied, not added.",
+    "What stands between the two projections in the formula?",
+    why="The other scores of the lesson are made of products.",
+    combined="product",
+)
+exercise.option(
+    "keys_ignored",
+    "Your scores do not depend on the keys.",
+    "Where does a key come into the formula?",
+    why="The line with the keys is written, and its result is not used.",
+    combined="queries",
+)
+exercise.option(
+    "queries_ignored",
+    "Your scores do not depend on the queries.",
+    "Where does a query come into the formula?",
+    why="The line with the queries is written, and its result is not used.",
+    combined="keys",
+)
+exercise.option(
+    "one_matrix_for_both",
+    "Your keys go through w_q, as your queries do; unless d_k is d_q, that can stop.",
     "What is w_k for, and what happens where a key is shorter than a query?",
     why="In the example at hand d_q = d_k, so one matrix fits both.",
+    matrices="w_q, w_q",
 )
-def one_matrix_for_both(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_q)
-    return np.tanh(mine + theirs) @ v
-
-
-@exercise.misconception(
-    "Your code adds row i of the projected queries to row i of the projected keys.",
-    "How many pairs of a query and a key are there, and which axis would tell them "
-    "apart?",
+exercise.option(
+    "matrix_of_the_keys_for_both",
+    "Your queries go through w_k, as your keys do; unless d_k is d_q, that can stop.",
+    "What is w_q for, and what happens where a key is shorter than a query?",
+    why="In the example at hand d_q = d_k, so one matrix fits both.",
+    matrices="w_k, w_k",
+)
+exercise.option(
+    "matrices_exchanged",
+    "Your queries go through w_k and your keys through w_q; where d_k is not "
+    "d_q, that can stop.",
+    "Which of the two matrices has as many rows as a query has numbers?",
+    why="The two matrices change roles; with d_q = d_k nothing complains.",
+    matrices="w_k, w_q",
+)
+exercise.option(
+    "matrices_transposed",
+    "Your matrices are transposed; where they are not square, that can stop.",
+    "Which side of w_q has room for a query, the rows or the columns?",
+    why="nn.Linear keeps its matrix as (out, in) and multiplies by its transpose.",
+    matrices="w_qᵀ, w_kᵀ",
+)
+exercise.option(
+    "row_added_to_same_row",
+    "Your queries meet the keys row by row, query i key i; only a single query, or a "
+    "single key, meets all.",
+    "How many pairs of a query and a key are there, and which axis would tell "
+    "them apart?",
     why="+ lines up equal positions; a pair needs an axis of length 1 on each side.",
+    pairs="same rows",
 )
-def row_added_to_same_row(q, k, w_q, w_k, v):
-    return np.tanh(q @ w_q + k @ w_k) @ v
-
-
-@exercise.misconception(
-    "Your table is filled on its diagonal only: query i meets key i and no other.",
+exercise.option(
+    "zip_for_two_loops",
+    "Your query i meets key i and no other; all other scores are 0.",
     "Which keys should query 0 be scored against?",
     why="zip walks two lists in step; two nested loops visit every pair.",
+    pairs="query i and key i",
 )
-def zip_for_two_loops(q, k, w_q, w_k, v):
-    scores = np.zeros((*q.shape[:-1], k.shape[-2]))
-    for i, j in zip(range(q.shape[-2]), range(k.shape[-2]), strict=False):
-        hidden = q[..., i, :] @ w_q + k[..., j, :] @ w_k
-        scores[..., i, j] = np.tanh(hidden) @ v
-    return scores
-
-
-@exercise.misconception(
-    "In your numbers the keys pile up: score [i, j] holds keys 0 to j together.",
+exercise.option(
+    "keys_pile_up",
+    "Your keys pile up: score [i, j] holds keys 0 to j together.",
     "When the loop comes to the next key, what does your hidden layer still hold?",
     why="hidden += … in a loop changes the array that the next round starts from.",
+    pairs="keys pile up",
 )
-def keys_pile_up(q, k, w_q, w_k, v):
-    hidden = q @ w_q
-    columns = []
-    for j in range(k.shape[-2]):
-        hidden += (k[..., j, :] @ w_k)[..., np.newaxis, :]
-        columns.append(np.tanh(hidden) @ v)
-    return np.stack(columns, axis=-1)
-
-
-@exercise.misconception(
-    "Your code inserts the new axes at positions 0 and 1, counted from the front.",
+exercise.option(
+    "axes_counted_from_the_front",
+    "Your new axes stand at positions 0 and 1, counted from the front.",
     "Where do these axes land when q and k come with a batch axis?",
     why="q[:, None, :] + k[None, :, :] is what write-ups without a batch show.",
+    pairs="counted from the front",
 )
-def axes_counted_from_the_front(q, k, w_q, w_k, v):
-    return np.tanh((q @ w_q)[:, np.newaxis] + (k @ w_k)[np.newaxis]) @ v
-
-
-@exercise.misconception(
+exercise.option(
+    "one_batch_axis_only",
+    "Your new axes stand where they belong for exactly one batch axis.",
+    "Where do these axes land when q and k come with no batch axis, or with two?",
+    why="q[:, :, None] + k[:, None] is what code with a batch shows.",
+    pairs="one batch axis",
+)
+exercise.option(
+    "queries_and_keys_swapped",
     "Your table has one row per key and one column per query.",
     "Whose scores belong in row i?",
     why="The new axis of length 1 is put into the wrong one of the two.",
+    pairs="keys down",
 )
-def queries_and_keys_swapped(q, k, w_q, w_k, v):
-    mine = (q @ w_q)[..., np.newaxis, :, :]
-    theirs = (k @ w_k)[..., :, np.newaxis, :]
-    return np.tanh(mine + theirs) @ v
-
-
-@exercise.misconception(
-    "Your numbers are weights already: a softmax made each row sum to 1.",
-    "What does the function promise to return, scores or weights?",
-    why="Bahdanau's paper gives the score and its softmax in one breath.",
+exercise.option(
+    "v_ignored",
+    "Your hidden layer is summed as it is: v is not in the scores.",
+    "What would change in your scores if every entry of v were doubled?",
+    why="'Turn the hidden layer into one number' is read as summing it.",
+    read_by="the sum",
 )
-def softmax_applied(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return softmax(np.tanh(mine + theirs) @ v)
-
-
-@exercise.misconception(
-    "Your numbers are the scores divided by √d_hidden.",
+exercise.option(
+    "largest_hidden_unit",
+    "Your scores are the largest number of the hidden layer: v is not in them.",
+    "What would change in your scores if every entry of v were doubled?",
+    why="'Turn the hidden layer into one number' is read as a maximum.",
+    read_by="the largest",
+)
+exercise.option(
+    "signs_of_v_lost",
+    "Your scores use v without its minus signs.",
+    "May a hidden unit lower a score?",
+    why="Weights are taken for shares, which are positive.",
+    read_by="the size of v",
+)
+exercise.option(
+    "divided_by_root_of_d_hidden",
+    "Your numbers are divided by √d_hidden.",
     "Which score had a square root in its formula, and does this one?",
     why="The scale of dot-product attention is carried over.",
+    divided_by="√d_hidden",
 )
-def divided_by_root_of_d_hidden(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return np.tanh(mine + theirs) @ v / math.sqrt(len(v))
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_root_of_d_q",
+    "Your numbers are divided by the root of a query's length, √d_q.",
+    "Which score had a square root in its formula, and does this one?",
+    why="The scale of dot-product attention is carried over.",
+    divided_by="√d_q",
+)
+exercise.option(
+    "divided_by_root_of_d_k",
+    "Your numbers are divided by the root of a key's length, √d_k.",
+    "Which score had a square root in its formula, and does this one?",
+    why="The scale of dot-product attention is carried over.",
+    divided_by="√d_k",
+)
+exercise.option(
+    "mean_over_hidden",
     "Your numbers are means over the hidden layer.",
     "Does v · … add its products up, or average them?",
     why="mean(axis=-1) is written for sum(axis=-1).",
+    divided_by="d_hidden",
 )
-def mean_over_hidden(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return (np.tanh(mine + theirs) * v).mean(axis=-1)
-
-
-@exercise.misconception(
-    "Your numbers are plain sums over the hidden layer: v is not in them.",
-    "What would change in your scores if every entry of v were doubled?",
-    why="'Turn the hidden layer into one number' is read as summing it.",
+exercise.option(
+    "softmax_applied",
+    "Your numbers are weights already: a softmax is applied to the scores.",
+    "What does the function promise to return, scores or weights?",
+    why="Bahdanau's paper gives the score and its softmax in one breath.",
+    returned="weights",
 )
-def v_ignored(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return np.tanh(mine + theirs).sum(axis=-1)
-
-
-@exercise.misconception(
-    "Your table loses each axis of length 1, not only the one you meant.",
-    "Which axis did you want to drop, and what if there is only one query?",
-    why="v is made a column, and squeeze() without an axis is meant to undo it.",
+exercise.option(
+    "hidden_layer_returned",
+    "Your result is the hidden layer: d_hidden numbers per pair.",
+    "Which step makes one number of each hidden layer?",
+    why="The last product, with v, is forgotten.",
+    returned="hidden layer",
 )
-def every_axis_of_one_dropped(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    return (np.tanh(mine + theirs) @ v[:, np.newaxis]).squeeze()
-
-
-@exercise.misconception(
-    "Your scores are not numbers where the hidden layer is large: your tanh divides "
-    "infinity by infinity.",
-    "How large is the largest power of e in your tanh, and who has written a tanh that "
-    "avoids it?",
-    why="The textbook formula of tanh, taken literally: (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ).",
+exercise.option(
+    "last_axis_kept",
+    "Your scores have an axis of length 1 too many at the end.",
+    "Which shape does the docstring promise?",
+    why="v is made a column for the product, and its axis stays.",
+    returned="(…, n, m, 1)",
 )
-def tanh_that_overflows(q, k, w_q, w_k, v):
-    mine, theirs = projected(q, k, w_q, w_k)
-    squared = np.exp(2 * (mine + theirs))
-    return (squared - 1) / (squared + 1) @ v
-
-
-@exercise.misconception(
-    "Your scores are right, but q and k have another shape after the call.",
+exercise.option(
+    "arguments_reshaped",
+    "Your call changes the shapes of q and k.",
     "Whose arrays are q and k, and what does assigning to .shape do to them?",
     why="q.shape = … changes the caller's array; q[..., None, :] makes a new view.",
+    overwritten="shapes",
 )
-def arguments_reshaped(q, k, w_q, w_k, v):
-    q.shape = (*q.shape[:-1], 1, q.shape[-1])
-    k.shape = (*k.shape[:-2], 1, *k.shape[-2:])
-    return np.tanh(q @ w_q + k @ w_k) @ v
+exercise.family(
+    families.squeezed(),
+    families.as_list(),
+)

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import attention, scaled_scores, softmax
+from autograder import Exercise, families
+from autograder.exercises.similarity_attention import (
+    exercise as similarity_attention_exercise,
+)
+from course_lib.attention import attention
 
 exercise = Exercise(
     attention,
@@ -47,7 +50,7 @@ def usual(rng):
     return q, k, rng.normal(size=(2, 7, 6))
 
 
-@exercise.case("Two queries, three keys and three values give this mix")
+@exercise.case("Two queries, three keys and three values give this mix", points=0.5)
 def small_example_by_hand(student, rng):
     q = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 0.0]])
     k = np.array([[0.0, 1.0, 0.0, 3.0], [1.0, 0.0, 1.0, 0.0], [3.0, 0.0, 1.0, 1.0]])
@@ -61,13 +64,15 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k, v), (output, weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence")
+@exercise.case("A batch of sequences is answered sequence by sequence", points=3.5)
 def leading_axes(student, rng):
     q, k = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4))
     student.agrees(q, k, rng.normal(size=(2, 3, 7, 6)))
 
 
-@exercise.case("With as many keys as queries, row i still belongs to query i")
+@exercise.case(
+    "With as many keys as queries, row i still belongs to query i", points=0.5
+)
 def as_many_keys_as_queries(student, rng):
     # A table of weights with as many rows as columns hides which is which, and square
     # values let `v @ weights` through.
@@ -77,6 +82,7 @@ def as_many_keys_as_queries(student, rng):
 
 @exercise.case(
     "Keys that are all equal give the plain mean of the values",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -87,7 +93,9 @@ def equal_keys(student, rng):
     student.expect(student(q, k, v), (mean, np.full((5, 7), 1 / 7)))
 
 
-@exercise.case("A key that fits far better than the others gives its value alone")
+@exercise.case(
+    "A key that fits far better than the others gives its value alone", points=0.5
+)
 def one_key_wins(student, rng):
     q = 200.0 * np.eye(4)[[3, 0]]
     k = 200.0 * np.eye(4)[[0, 2, 3]]
@@ -108,6 +116,7 @@ def one_key_wins(student, rng):
 
 @exercise.case(
     "Keys and values reordered together give the same output",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -118,204 +127,232 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the output after the change")
 
 
-@exercise.case("Queries, keys and values of whole numbers are treated like any others")
+@exercise.case(
+    "A long query leaves the rows of the other queries as they are", points=0.5
+)
+def one_long_query(student, rng):
+    q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
+    q[2] *= 5000.0  # e to the power of the other rows' scores minus its own is 0
+    student.agrees(q, k, v)
+
+
+@exercise.case("A single query gives tables of one row", points=0.5)
+def single_query(student, rng):
+    q, k, v = (rng.normal(size=size) for size in ((1, 4), (7, 4), (7, 6)))
+    student.agrees(q, k, v)
+
+
+@exercise.case(
+    "Queries, keys and values of whole numbers are treated like any others", points=0.5
+)
 def whole_numbers(student, rng):
     q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)))
 
 
-@exercise.case("The queries, keys and values stay as they are")
+@exercise.case("The queries, keys and values stay as they are", points=0.5)
 def arguments_stay(student, rng):
     q, k, v = (rng.integers(1, 9, size=size) for size in ((2, 4), (3, 4), (3, 2)))
     student.leaves_unchanged(q.astype(float), k.astype(float), v.astype(float))
 
 
-@exercise.misconception(
+@exercise.variants
+def variants(
+    q,
+    k,
+    v,
+    *,
+    scale="√d_k",
+    maximum="of the row",
+    weights_are="softmax",
+    axis=-1,
+    may_attend="to all keys",
+    product="weights @ values",
+    mixed="values",
+    second="weights",
+    overwritten="nothing",
+):
+    d_k, d_v, m = q.shape[-1], v.shape[-1], k.shape[-2]
+    divisor = {"√d_k": d_k**0.5, "d_k": d_k, "√d_v": d_v**0.5, "√m": m**0.5}
+    if overwritten == "q":
+        q /= np.sqrt(d_k)
+        scale = "none"
+    scores = q @ np.swapaxes(k, -1, -2) / divisor.get(scale, 1)
+    if may_attend == "to earlier keys":
+        triangle = np.tril(np.ones(scores.shape[-2:], dtype=bool))
+        scores = np.where(triangle, scores, -np.inf)
+    largest = {
+        "of the row": scores.max(axis=axis, keepdims=True),
+        "of everything": scores.max(),
+        "left in": 0.0,
+    }
+    powers = np.exp(scores - largest[maximum])
+    weights = {
+        "softmax": powers / powers.sum(axis=axis, keepdims=True),
+        "exponentials": powers,
+        "scores": scores,
+        "shares of scores": scores / scores.sum(axis=axis, keepdims=True),
+    }[weights_are]
+    if scale == "after the softmax":
+        weights = weights / np.sqrt(d_k)
+    if mixed == "values of length 1":
+        v = v / np.linalg.norm(v, axis=-1, keepdims=True)
+    rows = k if mixed == "keys" else v
+    if product == "weights @ values":
+        output = weights @ rows
+    elif product == "values @ weights":
+        output = rows @ weights
+    else:
+        output = np.swapaxes(weights, -1, -2) @ rows
+    return output, {"weights": weights, "scores": scores, "powers": powers}[second]
+
+
+exercise.option(
+    "softmax_over_queries",
     "Your columns of weights sum to 1, not your rows.",
     "Who shares out a weight of 1: a query among the keys, or a key among the queries?",
     why="axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.",
+    axis=-2,
 )
-def softmax_over_queries(q, k, v):
-    weights = softmax(scaled_scores(q, k), axis=-2)
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "softmax_over_axis_one",
     "Your softmax runs along axis 1, which holds the keys only in a single matrix.",
     "Which axis holds the keys with a batch in front?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
+    axis=1,
 )
-def softmax_over_axis_one(q, k, v):
-    weights = softmax(scaled_scores(q, k), axis=1)
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "softmax_over_everything",
+    "All your weights together sum to 1, not each row.",
+    "How much weight has one query to share out?",
+    why="Without an axis, max() and sum() take in the whole array.",
+    axis=None,
+)
+exercise.option(
+    "weights_transposed",
     "Your output is weightsᵀ v: row i is mixed with column i of the weights; "
-    "where n and m differ, that stops.",
+    "where n and m differ, that can stop.",
     "Whose weights are in row i of the table, and whose in column i?",
     why="The ᵀ of QKᵀ is applied once more; with n = m nothing complains.",
+    product="weightsᵀ @ values",
 )
-def weights_transposed(q, k, v):
-    weights = softmax(scaled_scores(q, k))
-    return np.swapaxes(weights, -1, -2) @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "values_times_weights",
     "Your output is v @ weights; where that does not stop, each number of a value is "
     "used as the weight of a row of weights.",
     "Row i of a product A @ B mixes the rows of one of the two: of which, and what "
     "should be mixed here?",
     why="A product of numbers does not mind the order, and 'v times weights' sounds "
     "the same.",
+    product="values @ weights",
 )
-def values_times_weights(q, k, v):
-    weights = softmax(scaled_scores(q, k))
-    return v @ weights, weights
-
-
-@exercise.misconception(
-    "Your output is right, but with it you return the scaled scores.",
-    "Which of your two tables has rows that sum to 1?",
+exercise.option(
+    "scores_returned",
+    "The second array that you return holds the scaled scores.",
+    "Which table has rows that sum to 1?",
     why="Both tables have shape (n, m), and names such as 'attention' mean either.",
+    second="scores",
 )
-def scores_returned(q, k, v):
-    scores = scaled_scores(q, k)
-    return softmax(scores) @ v, scores
-
-
-@exercise.misconception(
+exercise.option(
+    "values_normalised",
     "Your values are divided by their lengths before they are mixed.",
     "If all the weight lies on one key, what should come out?",
     why="Cosine similarity asks for vectors of length 1, and v gets it as well.",
+    mixed="values of length 1",
 )
-def values_normalised(q, k, v):
-    weights = softmax(scaled_scores(q, k))
-    return weights @ (v / np.linalg.norm(v, axis=-1, keepdims=True)), weights
-
-
-@exercise.misconception(
-    "Your result is the output alone.",
-    "Which second array does the docstring promise, and in which order?",
-    why="Equation 1 of the paper gives the output only; the weights are for pictures.",
-)
-def weights_missing(q, k, v):
-    return softmax(scaled_scores(q, k)) @ v
-
-
-@exercise.misconception(
-    "Your weights are the scaled scores themselves: they can be negative.",
+exercise.option(
+    "softmax_missing",
+    "Your weights are the scores themselves: they can be negative.",
     "What makes positive weights that sum to 1 out of scores?",
     why="Scores are taken for weights: 'multiply the values by the scores'.",
+    weights_are="scores",
 )
-def softmax_missing(q, k, v):
-    scores = scaled_scores(q, k)
-    return scores @ v, scores
-
-
-@exercise.misconception(
-    "Your two arrays are right, but the weights come first.",
-    "In which order does the docstring name them?",
-    why="The weights are computed first, and so they are returned first.",
+exercise.option(
+    "shares_of_scores",
+    "Your weights are the scores divided by their sum: they can be negative.",
+    "What is done to the scores first, so that every share is positive?",
+    why="'Weights that sum to 1' suggests a division by the sum at once.",
+    weights_are="shares of scores",
 )
-def weights_first(q, k, v):
-    weights = softmax(scaled_scores(q, k))
-    return weights, weights @ v
-
-
-@exercise.misconception(
-    "Your weights are the softmax of the plain dot products.",
+exercise.option(
+    "no_scale",
+    "Your scores are the plain dot products.",
     "What happens to the dot products before the softmax?",
     why="Many write-ups have softmax(QKᵀ)V, without the square root.",
+    scale="none",
 )
-def no_scale(q, k, v):
-    weights = softmax(q @ np.swapaxes(k, -1, -2))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your weights are the softmax of dot products divided by d_k.",
+exercise.option(
+    "scaled_twice",
+    "Your dot products are divided by d_k.",
     "Which power of d_k does the formula divide by, and has `scaled_scores` done that "
     "already?",
     why="The formula's square root is written down again after calling scaled_scores.",
+    scale="d_k",
 )
-def scaled_twice(q, k, v):
-    weights = softmax(scaled_scores(q, k) / np.sqrt(q.shape[-1]))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your rows of weights sum to 1/√d_k: you divide after the softmax.",
+exercise.option(
+    "scaled_after_softmax",
+    "Your scores are the plain dot products, and your weights are divided by √d_k.",
     "What does a division do to a sum of 1, and what does it do to a score?",
     why="The brackets of softmax(QKᵀ/√d_k) are closed too early.",
+    scale="after the softmax",
 )
-def scaled_after_softmax(q, k, v):
-    weights = softmax(q @ np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1])
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_root_of_d_v",
     "Your dot products are divided by √d_v, the root of the length of a value.",
     "Which two vectors are multiplied to give a score, and how long are they?",
     why="The size is read off v: d_k and d_v are equal in most models.",
+    scale="√d_v",
 )
-def divided_by_root_of_d_v(q, k, v):
-    weights = softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(v.shape[-1]))
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_root_of_m",
+    "Your dot products are divided by √m, the root of the number of keys.",
+    "Over how many products does one dot product sum?",
+    why="k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.",
+    scale="√m",
+)
+exercise.option(
+    "keys_mixed",
     "Your output is a mix of the keys.",
     "Keys are for being found: what does a query take home?",
     why="Words such as 'the weighted sum of the inputs' do not say which inputs.",
+    mixed="keys",
 )
-def keys_mixed(q, k, v):
-    weights = softmax(scaled_scores(q, k))
-    return weights @ k, weights
-
-
-@exercise.misconception(
-    "Your weights are right for small scores and NaN for large ones.",
+exercise.option(
+    "exponentials_overflow",
+    "Your weights are NaN for large scores.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
     why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    maximum="left in",
 )
-def exponentials_overflow(q, k, v):
-    exponentials = np.exp(scaled_scores(q, k))
-    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "one_maximum_for_everything",
+    "In rows whose scores are all far below the largest of all, each of your powers of "
+    "e is 0: their sum, by which you divide, is 0 as well.",
+    "What is e to the power of −1000 in floating point, and whose largest score is "
+    "subtracted from a row?",
+    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
+    maximum="of everything",
+)
+exercise.option(
+    "causal_mask_added",
     "Your weights are zero above the diagonal: query i attends to keys 0 … i only.",
     "Does the task say that a query may not attend to later keys?",
     why="The causal mask of language models is copied along with the rest.",
+    may_attend="to earlier keys",
 )
-def causal_mask_added(q, k, v):
-    scores = scaled_scores(q, k)
-    may_attend = np.tril(np.ones(scores.shape[-2:], dtype=bool))
-    weights = softmax(np.where(may_attend, scores, -np.inf))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your two arrays are right, but q is divided by √d_k in place and stays so.",
+exercise.option(
+    "query_scaled_in_place",
+    "Your call divides q by √d_k in place: the caller's array stays so.",
     "What does `q /= …` do to the array that the caller holds?",
     why="`q /= …` and `q *= …` look like a new q, and change the old one.",
+    overwritten="q",
 )
-def query_scaled_in_place(q, k, v):
-    q /= np.sqrt(q.shape[-1])
-    weights = softmax(q @ np.swapaxes(k, -1, -2))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your output loses everything after the decimal point when v holds whole numbers.",
-    "Which dtype has the array that you write the output into?",
-    why="np.zeros(..., dtype=v.dtype) and np.zeros_like take over v's integers.",
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("output"),
+    families.one_result_only("weights"),
+    families.squeezed(),
+    families.cut_to_whole_numbers("v", result="output"),
 )
-def cut_to_whole_numbers(q, k, v):
-    weights = softmax(scaled_scores(q, k))
-    output = np.zeros((*q.shape[:-1], v.shape[-1]), dtype=v.dtype)
-    output[...] = weights @ v
-    return output, weights
+exercise.options_of(similarity_attention_exercise, "exponentials_not_divided")

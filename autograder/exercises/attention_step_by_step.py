@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import attention_step_by_step, softmax
+from autograder import Exercise, families
+from course_lib.attention import attention_step_by_step
 
 exercise = Exercise(
     attention_step_by_step,
@@ -72,7 +72,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(q1, k, v), expected)
 
 
-@exercise.case("Each step works on what the step before gave")
+@exercise.case("Each step works on what the step before gave", points=2.5)
 def each_step_from_the_one_before(student, rng):
     q1, k, v = (rng.normal(size=size) for size in (4, (7, 4), (7, 6)))
     student.agrees(q1, k, v)
@@ -89,6 +89,7 @@ def as_many_values_as_numbers(student, rng):
     "Keys that are all equal give the plain mean of the values",
     visible=False,
     pays_alone=False,
+    points=0.5,
 )
 def equal_keys(student, rng):
     q1, v = rng.normal(size=4), rng.normal(size=(7, 6))
@@ -97,7 +98,9 @@ def equal_keys(student, rng):
     student.expect(output, v.mean(axis=0), what="the output")
 
 
-@exercise.case("A key that fits far better than the others gives its value alone")
+@exercise.case(
+    "A key that fits far better than the others gives its value alone", points=0.5
+)
 def one_key_wins(student, rng):
     q1, k = 200.0 * np.eye(4)[3], 200.0 * np.eye(4)[[0, 3, 2]]
     v = np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
@@ -110,174 +113,334 @@ def one_key_wins(student, rng):
         student.expect(output, v[winner], what="the output")
 
 
-@exercise.case("Values of whole numbers are weighted like any others", visible=False)
+@exercise.case(
+    "A single key gives its value alone", visible=False, pays_alone=False, points=0.5
+)
+def single_key(student, rng):
+    v = rng.normal(size=(1, 6))
+    scores = np.array([3.0])
+    expected = steps(scores, scores / 2, np.ones(1), v, v[0])
+    student.expect(
+        student(np.array([1.0, 0.0, 2.0, 0.0]), np.ones((1, 4)), v), expected
+    )
+
+
+@exercise.case(
+    "Values of whole numbers are weighted like any others", visible=False, points=0.5
+)
 def whole_numbers(student, rng):
     # Only v: from a whole q1 and k the plain scores may be whole numbers too.
     q1, k = rng.normal(size=4), rng.normal(size=(7, 4))
     student.agrees(q1, k, rng.integers(-9, 10, size=(7, 6)))
 
 
-@exercise.case("The query, keys and values stay as they are")
+@exercise.case("The query, keys and values stay as they are", points=0.5)
 def arguments_stay(student, rng):
     q1, k, v = (rng.integers(1, 9, size=size) for size in (4, (3, 4), (3, 2)))
     student.leaves_unchanged(q1.astype(float), k.astype(float), v.astype(float))
 
 
-def from_scores(scores, scaled, v):
-    """Compute the last three steps rightly, whatever the first two gave."""
-    weights = softmax(scaled)
-    weighted_values = weights[:, np.newaxis] * v
-    return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
-
-
-def first_three_steps(q1, k):
-    """Compute the first three steps rightly."""
+@exercise.variants
+def variants(
+    q1,
+    k,
+    v,
+    *,
+    scores_are="dot products",
+    scale="√d_k",
+    softmax_of="scaled",
+    maximum="subtracted",
+    weights_are="softmax",
+    multiplied_by="weights",
+    weighted="values",
+    output="sum over values",
+    returned="dictionary",
+    numbers="floats",
+    overwritten="nothing",
+):
+    m, d_k = k.shape
     scores = k @ q1
-    scaled = scores / np.sqrt(q1.shape[-1])
-    return scores, scaled, softmax(scaled)
+    if scores_are == "cosines":
+        scores = scores / (np.linalg.norm(k, axis=1) * np.linalg.norm(q1))
+    divisor = {"√d_k": d_k**0.5, "d_k": d_k, "√m": m**0.5, "√d_v": v.shape[1] ** 0.5}
+    divisor |= {"1 / √d_k": d_k**-0.5, "none": 1}
+    scaled = scores / divisor[scale]
+    exponents = scaled if softmax_of == "scaled" else scores
+    if overwritten == "q1":
+        q1 /= d_k**0.5
+    if scores_are == "scaled" or overwritten == "q1":
+        scores = scaled
+    powers = np.exp(exponents - (exponents.max() if maximum == "subtracted" else 0))
+    weights = {
+        "softmax": powers / powers.sum(),
+        "exponentials": powers,
+        "scores": exponents,
+        "shares of scores": exponents / exponents.sum(),
+        "one for the largest": (exponents == exponents.max()).astype(float),
+        "all the same": np.full(m, 1 / m),
+    }[weights_are]
+    rows = k if weighted == "keys" else v
+    if weighted == "values of length 1":
+        rows = v / np.linalg.norm(v, axis=1, keepdims=True)
+    factor = {"weights": weights, "scaled": scaled, "scores": scores}[multiplied_by]
+    if weighted == "columns":
+        weighted_values = factor * v
+    else:
+        weighted_values = factor[:, np.newaxis] * rows
+    if numbers == "whole weighted values" and v.dtype.kind in "iu":
+        weighted_values = weighted_values.astype(int)
+    if overwritten == "v":
+        np.multiply(v, factor[:, np.newaxis], out=v)  # stops on whole numbers
+    summed = weighted_values.sum(axis=0)
+    result = steps(scores, scaled, weights, weighted_values, summed)
+    if output == "sum within values":
+        result["output"] = weighted_values.sum(axis=1)
+    elif output == "one row":
+        result["output"] = summed[np.newaxis]
+    elif output != "sum over values":
+        whole = {"mean": summed / m, "sum": weighted_values.sum(), "keys": weights @ k}
+        result["output"] = whole[output]
+    if returned == "columns":
+        columns = {name: result[name][:, np.newaxis] for name in [*result][:3]}
+        return result | columns
+    whole = {"output": summed, "tuple": tuple(result.values())}
+    whole |= {"list": [*result.values()], "two": (summed, weights)}
+    return whole.get(returned, result)
 
 
-@exercise.misconception(
-    "Your weights are the softmax of the plain scores: the scaled ones are not used.",
-    "Which result should the softmax start from?",
-    why="Two names mean nearly the same, and the older one is taken.",
-)
-def softmax_of_unscaled(q1, k, v):
-    scores, scaled, _ = first_three_steps(q1, k)
-    return {**from_scores(scores, scores, v), "scaled": scaled}
-
-
-@exercise.misconception(
-    'Your "scores" and "scaled" hold the same numbers: the scores are scaled already.',
+exercise.option(
+    "scores_scaled_as_well",
+    'Your "scores" and "scaled" hold the same numbers.',
     "Which of the two should hold the dot products as they were before the division?",
     why="`scores /= …` or `scaled = scores` gives one array two names; or "
     "scaled_scores is called for the first step.",
+    scores_are="scaled",
 )
-def scores_scaled_as_well(q1, k, v):
-    _, scaled, _ = first_three_steps(q1, k)
-    return from_scores(scaled, scaled, v)
-
-
-@exercise.misconception(
+exercise.option(
+    "cosines_for_scores",
+    "Your scores are cosines: the lengths of the query and the keys are divided away.",
+    "Does the first step divide by anything?",
+    why="A dot product is taken for a similarity between −1 and 1.",
+    scores_are="cosines",
+)
+exercise.option(
+    "nothing_is_scaled",
+    'Your "scaled" holds scores that are not divided.',
+    "Which number do the scores have to be divided by?",
+    why="The step is left for later, or taken for one that only renames.",
+    scale="none",
+)
+exercise.option(
+    "divided_by_d_k",
     "Your scores are divided by d_k.",
     "The variance of a dot product is d_k: what is its standard deviation?",
     why="Variance and standard deviation are mixed up.",
+    scale="d_k",
 )
-def divided_by_d_k(q1, k, v):
-    scores = k @ q1
-    return from_scores(scores, scores / q1.shape[-1], v)
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_root_of_m",
     "Your scores are divided by √m, the root of the number of keys.",
-    "Which size makes a single dot product large: how many keys there are, "
-    "or how long each one is?",
+    "Which size makes a single dot product large: how many keys there are, or "
+    "how long each one is?",
     why="len(k) or len(scores) is taken for d_k.",
+    scale="√m",
 )
-def divided_by_root_of_m(q1, k, v):
-    scores = k @ q1
-    return from_scores(scores, scores / np.sqrt(len(k)), v)
-
-
-@exercise.misconception(
-    "Your weights are the scaled scores divided by their sum: they can be negative.",
+exercise.option(
+    "divided_by_root_of_d_v",
+    "Your scores are divided by √d_v, the root of the length of a value.",
+    "Which two vectors are multiplied to give a score, and how long are they?",
+    why="The size is read off v: d_k and d_v are equal in most models.",
+    scale="√d_v",
+)
+exercise.option(
+    "multiplied_by_root_of_d_k",
+    "Your scores are multiplied by √d_k.",
+    "Should longer keys make the scores grow or keep them in check?",
+    why="The scale is applied in the wrong direction.",
+    scale="1 / √d_k",
+)
+exercise.option(
+    "softmax_of_unscaled",
+    "Your weights come from the plain scores: the scaled ones are not used.",
+    "Which result should the softmax start from?",
+    why="Two names mean nearly the same, and the older one is taken.",
+    softmax_of="scores",
+)
+exercise.option(
+    "exponentials_overflow",
+    "Your weights are NaN for large scores.",
+    "How large is e to the power of 1000 in floating point, and how does "
+    "`softmax` get round it?",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    maximum="left in",
+)
+exercise.option(
+    "exponentials_not_divided",
+    "Your weights are powers of e that are not divided by their sum.",
+    "What should the weights sum to?",
+    why="Half of the softmax is written out, and the division is forgotten.",
+    weights_are="exponentials",
+)
+exercise.option(
+    "softmax_missing",
+    "Your weights are scores: they can be negative.",
+    "What makes positive weights that sum to 1 out of scores?",
+    why="Scores are taken for weights: 'multiply the values by the scores'.",
+    weights_are="scores",
+)
+exercise.option(
+    "shares_of_the_scores",
+    "Your weights are scores divided by their sum: they can be negative.",
     "What has to happen to a score before the division, so that every weight is "
     "positive?",
     why="'Normalise the scores so that they sum to 1' is read without the exponential.",
+    weights_are="shares of scores",
 )
-def shares_of_the_scores(q1, k, v):
-    scores, scaled, _ = first_three_steps(q1, k)
-    weights = scaled / scaled.sum()
-    weighted_values = weights[:, np.newaxis] * v
-    return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
-
-
-@exercise.misconception(
+exercise.option(
+    "best_key_only",
+    "Your weights are 1 for the key that fits best and 0 for all others.",
+    "How much weight should a key get that fits almost as well as the best one?",
+    why="Softmax is taken for the maximum that its name speaks of.",
+    weights_are="one for the largest",
+)
+exercise.option(
+    "everything_equally",
+    "Your weights are all the same.",
+    "Which key should get more weight than another?",
+    why="'The mean of the values' is taken for the plain mean.",
+    weights_are="all the same",
+)
+exercise.option(
+    "scores_times_values",
     "Your values are multiplied by the scaled scores: the weights are not used.",
     "What are the weights still needed for, after the softmax?",
-    why="The weights are computed and kept, and the name before them is typed.",
+    why="The weights are computed, and the name before them is typed.",
+    multiplied_by="scaled",
 )
-def scores_times_values(q1, k, v):
-    scores, scaled, weights = first_three_steps(q1, k)
-    weighted_values = scaled[:, np.newaxis] * v
-    return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
-
-
-@exercise.misconception(
+exercise.option(
+    "plain_scores_times_values",
+    "Your values are multiplied by the plain scores: the weights are not used.",
+    "What are the weights still needed for, after the softmax?",
+    why="The weights are computed, and the first name is typed.",
+    multiplied_by="scores",
+)
+exercise.option(
+    "keys_weighted",
     "Your weighted values are weighted keys.",
     "Keys are for being found: what does a query take home?",
     why="The keys have been used up to here, and go on being used.",
+    weighted="keys",
 )
-def keys_weighted(q1, k, v):
-    return from_scores(*first_three_steps(q1, k)[:2], k)
-
-
-@exercise.misconception(
-    "Your weights go to the columns of v; where v is not square, that stops.",
-    "Against which axis of v does NumPy lay a vector of shape (m,), "
-    "and on which axis do the m values lie?",
+exercise.option(
+    "values_normalised",
+    "Your values are divided by their lengths before they are weighted.",
+    "If all the weight lies on one key, what should come out?",
+    why="Cosine similarity asks for vectors of length 1, and v gets it as well.",
+    weighted="values of length 1",
+)
+exercise.option(
+    "columns_weighted",
+    "Your weight j multiplies column j of v, not row j.",
+    "Against which axis of v does NumPy lay a vector of shape (m,), and on which "
+    "axis do the m values lie?",
     why="`weights * v` broadcasts along the last axis, and so does `weights.T * v`.",
+    weighted="columns",
 )
-def columns_weighted(q1, k, v):
-    scores, scaled, weights = first_three_steps(q1, k)
-    weighted_values = weights * v
-    return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
-
-
-@exercise.misconception(
-    "Your output is the mean of the weighted values: their sum, divided by m.",
+exercise.option(
+    "mean_of_weighted_values",
+    "Your output is a mean of the weighted values: their sum, divided by m.",
     "What do the weights sum to already?",
     why="A weighted mean is taken for weighting and then taking the mean.",
+    output="mean",
 )
-def mean_of_weighted_values(q1, k, v):
-    right = from_scores(*first_three_steps(q1, k)[:2], v)
-    return {**right, "output": right["weighted_values"].mean(axis=0)}
-
-
-@exercise.misconception(
+exercise.option(
+    "summed_within_values",
     "Your output has one number per value: each weighted value is summed by itself.",
-    "Which axis of the weighted values should be gone in the output: "
-    "the m values, or the d_v numbers of each?",
+    "Which axis of the weighted values should be gone in the output: the m "
+    "values, or the d_v numbers of each?",
     why="axis=1 is taken for 'over the rows': the axis named is the one that goes.",
+    output="sum within values",
 )
-def summed_within_values(q1, k, v):
-    right = from_scores(*first_three_steps(q1, k)[:2], v)
-    return {**right, "output": right["weighted_values"].sum(axis=1)}
-
-
-@exercise.misconception(
-    "Your weights are right for small scores and NaN for large ones.",
-    "How large is e to the power of 1000 in floating point, and how does `softmax` "
-    "get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+exercise.option(
+    "summed_over_everything",
+    "Your output is a single number: all weighted values are summed together.",
+    "Which axis of the weighted values should be gone in the output, and which "
+    "one stays?",
+    why="sum() without an axis adds up the whole array.",
+    output="sum",
 )
-def exponentials_overflow(q1, k, v):
-    scores, scaled, _ = first_three_steps(q1, k)
-    weights = np.exp(scaled) / np.exp(scaled).sum()
-    weighted_values = weights[:, np.newaxis] * v
-    return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
-
-
-@exercise.misconception(
-    "Your weighted values lose everything after the decimal point when v holds "
+exercise.option(
+    "keys_in_the_output",
+    "Your output is a mix of the keys.",
+    "Keys are for being found: what does a query take home?",
+    why="The sum is written out anew as weights @ k, from the line with the scores.",
+    output="keys",
+)
+exercise.option(
+    "output_of_one_row",
+    "Your output is a table of one row: its shape is (1, d_v).",
+    "Which shape does the docstring promise for the output?",
+    why="keepdims=True, or weights[np.newaxis] @ v, leaves an axis in front.",
+    output="one row",
+)
+exercise.option(
+    "columns_for_vectors",
+    'Your "scores", "scaled" and "weights" have the shape (m, 1).',
+    "Which shape does the docstring promise for them?",
+    why="A query made a column, q1[:, np.newaxis], gives columns.",
+    returned="columns",
+)
+exercise.option(
+    "output_alone",
+    "Your result is the output alone.",
+    "What does the docstring put into the dictionary?",
+    why="The last step is taken for all that is asked for.",
+    returned="output",
+)
+exercise.option(
+    "output_and_weights",
+    "Your result is a tuple of the output and the weights.",
+    "What does the docstring put into the dictionary?",
+    why="`attention` returns these two, and so do most libraries.",
+    returned="two",
+)
+exercise.option(
+    "steps_in_a_tuple",
+    "Your steps come in a tuple: they have no names.",
+    "How does the caller ask for a step, such as the weights?",
+    why="return a, b, c makes a tuple.",
+    returned="tuple",
+)
+exercise.option(
+    "steps_in_a_list",
+    "Your steps come in a list: they have no names.",
+    "How does the caller ask for a step, such as the weights?",
+    why="A list that grows with each step is returned as it is.",
+    returned="list",
+)
+exercise.option(
+    "cut_to_whole_numbers",
+    "Your weighted values lose what follows the decimal point where v holds "
     "whole numbers.",
     "Which dtype has the array that you write the weighted values into?",
     why="np.zeros_like(v) has the right shape and takes over v's integers.",
+    numbers="whole weighted values",
 )
-def cut_to_whole_numbers(q1, k, v):
-    scores, scaled, weights = first_three_steps(q1, k)
-    weighted_values = np.zeros_like(v)
-    for j in range(len(v)):
-        weighted_values[j] = weights[j] * v[j]
-    return steps(scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
-
-
-@exercise.misconception(
-    "Your steps are right, but v is weighted in place and stays so.",
+exercise.option(
+    "values_weighted_in_place",
+    "Your call writes the weighted values into v: the caller's array stays so.",
     "What does `v *= …` do to the array that the caller holds?",
     why="`v *= …` looks like a new v, and changes the old one.",
+    overwritten="v",
 )
-def values_weighted_in_place(q1, k, v):
-    scores, scaled, weights = first_three_steps(q1, k)
-    v *= weights[:, np.newaxis]
-    return steps(scores, scaled, weights, v, v.sum(axis=0))
+exercise.option(
+    "query_scaled_in_place",
+    'Your call divides q1 in place, and "scores" and "scaled" hold the same numbers.',
+    "What does `q1 /= …` do to the array that the caller holds?",
+    why="`q1 /= …` looks like a new q1, and changes the old one.",
+    overwritten="q1",
+)
+exercise.family(
+    families.squeezed(),
+    families.as_list(),
+)

@@ -110,6 +110,21 @@ def two_after_one(token_ids):
     return known(rows)(token_ids)
 
 
+def end_by_the_way(token_ids):
+    """Let end, 3, be the second likeliest after [1], as an end and not as a token.
+
+    A search that goes on from [1, 3] has no room for [1, 1, 2], which is the best.
+    """
+    rows = {
+        (0,): [0.01, 0.97, 0.01, 0.01],
+        (0, 1): [0.03, 0.60, 0.02, 0.35],
+        (0, 1, 3): [0.97, 0.01, 0.01, 0.01],
+        (0, 1, 1): [0.20, 0.10, 0.50, 0.20],
+        (0, 1, 1, 2): [0.01, 0.01, 0.01, 0.97],
+    }
+    return known(rows)(token_ids)
+
+
 def after_the_newest(rows, token_ids):
     """Return a row by the newest token, changed a little by the position.
 
@@ -231,6 +246,8 @@ def longer_hypotheses_favoured(student, rng):
     short, long = [1], [2, 2, 2, 2, 2]
     student.expect(student(short_or_long(0.8), 0, 3, 3, 9, 1.0), long)
     student.expect(student(short_or_long(1.1), 0, 3, 3, 9, 0.0), short)
+    student.expect(student(short_or_long(1.1), 0, 3, 3, 9, 1.0), long)
+    student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(1.3), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 2.0), long)
 
@@ -246,6 +263,9 @@ def length_counts_the_end(student, rng):
 @exercise.case("What is unfinished after max_length tokens counts as it is")
 def not_ended(student, rng):
     student.expect(student(mostly_ones, 0, 3, 3, 4), [1, 1, 1, 1])
+    # The lengths are 2, with the end, and 5, without: the limit of the ratio is 10/7.
+    student.expect(student(short_or_long(1.5), 0, 3, 3, 5, 1.0), [1])
+    student.expect(student(short_or_long(1.36), 0, 3, 3, 5, 1.0), [2, 2, 2, 2, 2])
     for _ in range(3):
         student.agrees(drawn(rng, 5, end_id=2, more=-9.0), 0, 2, 3, 4)
 
@@ -254,6 +274,7 @@ def not_ended(student, rng):
 def beam_gets_smaller(student, rng):
     student.expect(student(two_after_one, 0, 3, 2, 4, 3.0), [1])
     student.expect(student(two_after_one, 0, 3, 3, 4, 3.0), [1, 1, 2])
+    student.expect(student(end_by_the_way, 0, 3, 2, 6, 1.0), [1, 1, 2])
     for _ in range(5):
         student.agrees(drawn(rng, 6, 1.5, end_id=5, more=1.5), 0, 5, 3, 7, 1.0)
 
@@ -269,7 +290,13 @@ def start_may_come_again(student, rng):
     student.expect(student(start_again, 1, 3, 2, 4), [2, 1, 1])
 
 
-@exercise.case("A beam may be larger than the vocabulary", pays_alone=False)
+@exercise.case("The start may be the same token id as the end", points=0.5)
+def start_is_the_end(student, rng):
+    student.agrees(drawn(rng, 6, end_id=0, more=-9.0), 0, 0, 2, 4)
+    student.agrees(drawn(rng, 6, end_id=0), 0, 0, 3, 5)
+
+
+@exercise.case("A beam may be larger than the vocabulary", points=0.5, pays_alone=False)
 def beam_larger_than_the_vocabulary(student, rng):
     for _ in range(3):
         student.agrees(drawn(rng, 3, end_id=2, more=0.5), 0, 2, 7, 4)
@@ -304,402 +331,395 @@ def every_hypothesis_tried(student, rng):
     student.expect(student(log_p, 0, 1, 64, 3, 0.9), best)
 
 
-def length_penalty(length, alpha):
-    return ((5 + length) / 6) ** alpha
+@exercise.variants
+def variants(
+    f,
+    start_id,
+    end_id,
+    beam_size,
+    max_length,
+    alpha=0.6,
+    *,
+    asks="all so far",
+    sums="logarithms",
+    chosen="across hypotheses",
+    beam="beam_size",
+    room="minus finished",
+    finished_ones="stay",
+    steps="max_length",
+    stops="when the beam is empty",
+    counts="all",
+    length="end, not start",
+    penalty="formula",
+    removed="first start, final end",
+    returns="a list",
+):
+    beam_size = {"one": 1, "one more": beam_size + 1}.get(beam, beam_size)
+    max_length += {"one more": 1, "one less": -1}.get(steps, 0)
+    alpha = 0.6 if penalty == "alpha is 0.6" else alpha
 
+    def score(each, finished=True):
+        token_ids, total = each
+        n = len(token_ids) - 1 + (length == "start too")
+        n -= length == "one less" or (length == "without the end" and finished)
+        n += length == "one more if unfinished" and not finished
+        if sums == "product":
+            total = math.log(total) if total else -math.inf
+        if penalty in ("formula", "alpha is 0.6", "multiplied"):
+            factor = ((5 + n) / 6) ** alpha
+            return total * factor if penalty == "multiplied" else total / factor
+        return {
+            "none": total,
+            "length ** alpha": total / max(n, 1) ** alpha,
+            "length": total / max(n, 1),
+            "alpha is 1": total / (5 + n),
+            "5 + n / 6": total / (5 + n / 6) ** alpha,
+            "added": total + alpha * n,
+        }[penalty]
 
-def continued(unfinished, f):
-    """Return all continuations, the likeliest first."""
-    longer = [
-        ([*token_ids, token_id], total + float(log_p))
-        for token_ids, total in unfinished
-        for token_id, log_p in enumerate(f(list(token_ids)))
-    ]
-    return sorted(longer, key=lambda each: -each[1])
-
-
-def search(f, start_id, end_id, beam_size, max_length, prefer=continued):
-    """Search by the rules; return the finished and the unfinished hypotheses.
-
-    prefer : returns the continuations, the best first
-    """
-    unfinished, finished = [([start_id], 0.0)], []
-    for _ in range(max_length):
-        best = prefer(unfinished, f)[: beam_size - len(finished)]
-        finished += [each for each in best if each[0][-1] == end_id]
-        unfinished = [each for each in best if each[0][-1] != end_id]
-        if not unfinished:
+    hypotheses, finished = [([start_id], 1.0 if sums == "product" else 0.0)], []
+    if stops == "at a start that is the end" and start_id == end_id:
+        max_length = 0
+    for step in range(max_length):
+        longer = []
+        for index, (token_ids, total) in enumerate(hypotheses):
+            context = {"newest": token_ids[-1:], "no start": token_ids[1:]}
+            log_p = np.asarray(f(list(context.get(asks, token_ids))))
+            values = {
+                "logarithms": log_p + total,
+                "newest": log_p,
+                "probabilities": np.exp(log_p) + total,
+                "product": np.exp(log_p) * total,
+            }[sums]
+            order = np.argsort(-values, kind="stable")
+            if chosen == "each its own" and step:
+                order = order[:1]
+            elif chosen == "smallest":
+                order = order[::-1]
+            longer += [
+                (float(values[token_id]), -index, int(token_id))
+                for token_id in order[:beam_size]
+            ]
+        sign = 1 if chosen == "smallest" else -1
+        if chosen != "each its own" or not step:
+            longer.sort(key=lambda each: sign * each[0])
+        longer = [
+            ([*hypotheses[-index][0], token_id], total)
+            for total, index, token_id in longer
+        ]
+        if finished_ones in ("compete", "compete by score"):
+            both = sorted(finished + longer, key=lambda each: -each[1])
+            if finished_ones == "compete by score":
+                both = sorted(finished + longer, key=score, reverse=True)
+            best, finished = both[:beam_size], []
+        else:
+            best = longer[: beam_size - len(finished) * (room == "minus finished")]
+        ended = [each for each in best if each[0][-1] == end_id]
+        if finished_ones == "go on":
+            ended = []
+        hypotheses = [each for each in best if each not in ended]
+        finished += ended
+        if finished and stops == "at the first end":
+            return finished[0][0][1:-1]
+        if not hypotheses or (finished and stops == "once one has ended"):
             break
-    return finished, unfinished
+    if counts == "finished only" or (counts == "finished first" and finished):
+        hypotheses = []
+    scored = [(score(each), each) for each in finished]
+    scored += [(score(each, finished=False), each) for each in hypotheses]
+    if not scored:
+        return []
+    token_ids, total = max(scored, key=lambda each: each[0])[1]
+    if removed == "last token":
+        token_ids = token_ids[:-1]
+    result = token_ids[removed != "not start" :]
+    result = result if removed == "not end" else [t for t in result if t != end_id]
+    if removed == "every start":
+        result = [t for t in result if t != start_id]
+    if returns == "a list":
+        return result
+    return np.array(result, dtype=int) if returns == "an array" else (result, total)
 
 
-def best_of(hypotheses, end_id, score):
-    """Return the hypothesis with the highest score(total, length), without its ends."""
-    token_ids, _ = max(hypotheses, key=lambda each: score(each[1], len(each[0]) - 1))
-    return [token_id for token_id in token_ids[1:] if token_id != end_id]
-
-
-def by_formula(alpha):
-    return lambda total, length: total / length_penalty(length, alpha)
-
-
-@exercise.misconception(
+exercise.option(
+    "greedy_in_disguise",
     "Your result is that of a beam of one: always the likeliest next token.",
     "How many different hypotheses does your search hold after the second step?",
     why="beam_size copies of the start continue alike and stay alike: "
     "facebookresearch/ParlAI, pull 2047.",
+    beam="one",
 )
-def greedy_in_disguise(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, 1, max_length)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
+exercise.option(
+    "one_beam_more",
+    "Your search has room for one hypothesis more than beam_size.",
+    "With a beam of 2, how many hypotheses stay after the first step?",
+    why="range(beam_size + 1), or <= for <, lets one more in.",
+    beam="one more",
+)
+exercise.option(
+    "each_beam_its_own_best",
     "Your hypotheses differ in the first token, and each continues greedily by itself.",
     "May two of the hypotheses that stay come from the same one?",
     why="Each beam takes its own best token: the comparison across beams is missing.",
+    chosen="each its own",
 )
-def each_beam_its_own_best(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def prefer(unfinished, f):
-        if len(unfinished[0][0]) == 1:
-            return continued(unfinished, f)
-        return [continued([each], f)[0] for each in unfinished]
-
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, prefer)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your hypotheses are compared by their sums: alpha changes nothing.",
-    "Which of two hypotheses has more factors below 1, the short or the long one?",
-    why="The search works without; OpenNMT/OpenNMT-tf, pull 456, is about a penalty "
-    "that had no effect.",
+exercise.option(
+    "smallest_sums_kept",
+    "Your search keeps the continuations with the smallest sums.",
+    "Which is the likelier of two hypotheses with the sums −2 and −9?",
+    why="sort() puts the smallest first, which is right for sums of −ln p.",
+    chosen="smallest",
 )
-def length_ignored(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(finished + unfinished, end_id, lambda total, length: total)
-
-
-@exercise.misconception(
-    "Your sums are multiplied by the length penalty: long hypotheses lose twice.",
-    "Is a logarithm of a probability nearer to 0 or further from it, once it is "
-    "multiplied by 2?",
-    why="A 'penalty' sounds like something that makes a score worse.",
+exercise.option(
+    "newest_token_only",
+    "Your hypotheses are compared by their newest token alone.",
+    "Where does the probability of what came before go?",
+    why="total + log_p becomes log_p when the loop is rewritten.",
+    sums="newest",
 )
-def penalty_multiplied(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(
-        finished + unfinished,
-        end_id,
-        lambda total, length: total * length_penalty(length, alpha),
-    )
-
-
-@exercise.misconception(
-    "Your length penalty leaves the end out of the length.",
-    "Which length does the docstring's length penalty use, with the end or without it?",
-    why="Programs differ here: huggingface/transformers, issue 8722 and pull 8890; "
-    "tnq177/witwicky, pull 8.",
+exercise.option(
+    "probabilities_added",
+    "Your sums are of probabilities, not of their logarithms.",
+    "Which sum belongs to a product of probabilities?",
+    why="Plain probabilities are added up: atulkum/pointer_summarizer, issue 26.",
+    sums="probabilities",
 )
-def length_without_the_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    hypotheses = [
-        (token_ids, total / length_penalty(len(token_ids) - 2, alpha))
-        for token_ids, total in finished
-    ]
-    hypotheses += [
-        (token_ids, total / length_penalty(len(token_ids) - 1, alpha))
-        for token_ids, total in unfinished
-    ]
-    return best_of(hypotheses, end_id, lambda score, length: score)
-
-
-@exercise.misconception(
-    "Your length penalty counts the start token.",
-    "Which token of your list was there before the first choice?",
-    why="len(tokens) of a list that begins with start: awslabs/sockeye, issue 483, is "
-    "one of many that are off by one.",
+exercise.option(
+    "probabilities_multiplied",
+    "Your probabilities are multiplied: for long hypotheses all products are 0, and "
+    "cannot be told apart.",
+    "How small is 1/30 to the power of 260, and which is the smallest float above 0?",
+    why="The product is the probability itself; only its logarithm fits into a float.",
+    sums="product",
 )
-def length_with_the_start(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(
-        finished + unfinished,
-        end_id,
-        lambda total, length: total / length_penalty(length + 1, alpha),
-    )
-
-
-@exercise.misconception(
-    "Your sums are divided by length ** alpha.",
-    "What does the formula give for a length of 1, and what does yours for 2?",
-    why="huggingface/transformers and SamLynnEvans/Transformer divide like this.",
+exercise.option(
+    "asked_with_the_newest_token",
+    "Your function of the token ids so far gets the newest one alone.",
+    "What does `next_log_probabilities` take, according to the docstring?",
+    why="A recurrent network is asked token by token, and keeps the rest by itself.",
+    asks="newest",
 )
-def divided_by_a_power_of_the_length(
-    f, start_id, end_id, beam_size, max_length, alpha=0.6
-):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(
-        finished + unfinished, end_id, lambda total, length: total / length**alpha
-    )
-
-
-@exercise.misconception(
-    "Your sums are divided by the length: whatever alpha is, you compare means per "
-    "token.",
-    "What should alpha = 0 do?",
-    why="The mean is the best known way not to favour short hypotheses.",
+exercise.option(
+    "asked_without_the_start",
+    "Your function of the token ids so far does not get start_id.",
+    "What is the first token id that `next_log_probabilities` takes?",
+    why="The chosen tokens are kept in a list of their own, and handed on as it is.",
+    asks="no start",
 )
-def mean_per_token(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(finished + unfinished, end_id, lambda total, length: total / length)
-
-
-@exercise.misconception(
-    "Your power takes the 6 alone: sums are divided by 5 + length, over 6 ** alpha.",
-    "Which binds more strongly in Python, / or **?",
-    why="(5 + length) / 6 ** alpha lacks a pair of brackets.",
-)
-def brackets_missing(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(
-        finished + unfinished,
-        end_id,
-        lambda total, length: total / ((5 + length) / 6**alpha),
-    )
-
-
-@exercise.misconception(
-    "Your alpha is 0.6, whatever the caller says.",
-    "Where does your function use its last argument?",
-    why="The value of the paper is written into the formula.",
-)
-def alpha_written_in(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(finished + unfinished, end_id, by_formula(0.6))
-
-
-@exercise.misconception(
+exercise.option(
+    "beam_not_getting_smaller",
     "Your beam stays as large as it was: others move up where hypotheses have ended.",
     "With a beam of 3, how many hypotheses continue when the first one has ended?",
     why="The top beam_size are taken in each step, however many are done; some "
     "programs keep the beam full on purpose.",
+    room="beam_size",
 )
-def beam_not_getting_smaller(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    unfinished, finished = [([start_id], 0.0)], []
-    for _ in range(max_length):
-        best = continued(unfinished, f)[:beam_size]
-        finished += [each for each in best if each[0][-1] == end_id]
-        unfinished = [each for each in best if each[0][-1] != end_id]
-        if not unfinished:
-            break
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
+exercise.option(
+    "finished_hypotheses_continued",
     "Your finished hypotheses are continued like the others.",
     "What may come after the end token?",
     why="All beams run on in one batch: awslabs/sockeye, pull 233.",
+    finished_ones="go on",
 )
-def finished_hypotheses_continued(
-    f, start_id, end_id, beam_size, max_length, alpha=0.6
-):
-    _, unfinished = search(f, start_id, None, beam_size, max_length)
-    return best_of(unfinished, end_id, by_formula(alpha))
-
-
-def search_in_one_list(f, start_id, end_id, beam_size, max_length, key):
-    """Search as if finished hypotheses went on competing with the others.
-
-    key : returns the number by which a pair (token_ids, total) is sorted
-    """
-    hypotheses = [([start_id], 0.0)]
-    for _ in range(max_length):
-        finished = [
-            each for each in hypotheses if len(each[0]) > 1 and each[0][-1] == end_id
-        ]
-        unfinished = [each for each in hypotheses if each not in finished]
-        if not unfinished:
-            break
-        ranked = sorted(finished + continued(unfinished, f), key=key)[::-1]
-        hypotheses = ranked[:beam_size]
-    return hypotheses
-
-
-@exercise.misconception(
+exercise.option(
+    "pushed_out_by_sums",
     "Your finished hypotheses are compared with the unfinished ones by their sums, and "
     "can be pushed out.",
     "May an unfinished hypothesis push out a finished one?",
     why="One list with a mark for 'finished' is shorter than two lists, but then all "
     "hypotheses compete for the same beam.",
+    finished_ones="compete",
 )
-def pushed_out_by_sums(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    hypotheses = search_in_one_list(
-        f, start_id, end_id, beam_size, max_length, lambda each: each[1]
-    )
-    return best_of(hypotheses, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
+exercise.option(
+    "pushed_out_by_length_penalty",
     "Your hypotheses are divided by their length penalties in every step, the finished "
     "ones too: what is finished can be pushed out.",
     "When does the docstring divide by the length penalty, in each step or once?",
     why="The penalised sum decides at the end, so all steps are sorted by it; among "
     "hypotheses of one length that changes nothing.",
+    finished_ones="compete by score",
 )
-def pushed_out_by_length_penalty(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def score(each):
-        return each[1] / length_penalty(len(each[0]) - 1, alpha)
-
-    hypotheses = search_in_one_list(f, start_id, end_id, beam_size, max_length, score)
-    return best_of(hypotheses, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
+exercise.option(
+    "one_step_too_many",
+    "Your search chooses up to one token more than max_length, end counted.",
+    "Does max_length count the end token?",
+    why="greedy_decode does not count it.",
+    steps="one more",
+)
+exercise.option(
+    "one_step_too_few",
+    "Your search chooses at most one token less than max_length.",
+    "How many tokens are in your list before the first step?",
+    why="max_length is compared with a list that begins with start.",
+    steps="one less",
+)
+exercise.option(
+    "first_to_end",
     "Your result is the hypothesis that ends first.",
     "May an unfinished hypothesis turn out better than a finished one?",
     why="The search stops as soon as the first hypothesis ends: neulab/xnmt, pull 572; "
     "OpenNMT/OpenNMT-py, issue 1320.",
+    stops="at the first end",
 )
-def first_to_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    unfinished = [([start_id], 0.0)]
-    for _ in range(max_length):
-        best = continued(unfinished, f)[:beam_size]
-        finished = [each for each in best if each[0][-1] == end_id]
-        if finished:
-            return finished[0][0][1:-1]
-        unfinished = best
-    return best_of(unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your search forgets unfinished hypotheses as soon as one is finished.",
+exercise.option(
+    "stopped_at_the_first_end",
+    "Your search stops as soon as one hypothesis has ended.",
+    "When does the docstring's search stop?",
+    why="'Until the end token' is the rule of greedy decoding.",
+    stops="once one has ended",
+)
+exercise.option(
+    "start_taken_for_the_end",
+    "Where start_id is end_id, your result is empty.",
+    "Has a hypothesis ended before its first token is chosen?",
+    why="`while token_ids[-1] != end_id` reads the start as well.",
+    stops="at a start that is the end",
+)
+exercise.option(
+    "only_finished_hypotheses_count",
+    "Where any hypothesis is finished, your search chooses among the finished ones "
+    "only.",
     "What does the docstring say of what is unfinished after max_length tokens?",
     why="There are two lists, finished and unfinished, and the second is used only if "
     "the first is empty.",
+    counts="finished first",
 )
-def only_finished_hypotheses_count(
-    f, start_id, end_id, beam_size, max_length, alpha=0.6
-):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(finished or unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your hypotheses are compared by their newest token alone.",
-    "Where does the probability of what came before go?",
-    why="total + log_p becomes log_p when the loop is rewritten.",
+exercise.option(
+    "unfinished_hypotheses_never_count",
+    "Your unfinished hypotheses never count: where none ends, your result is empty.",
+    "What does the docstring say of what is unfinished after max_length tokens?",
+    why="Only the list of the finished ones is looked through at the end.",
+    counts="finished only",
 )
-def newest_token_only(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def prefer(unfinished, f):
-        return continued([(token_ids, 0.0) for token_ids, _ in unfinished], f)
-
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, prefer)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your sums are of probabilities, not of their logarithms.",
-    "Which sum belongs to a product of probabilities?",
-    why="Plain probabilities are added up: atulkum/pointer_summarizer, issue 26.",
+exercise.option(
+    "length_without_the_end",
+    "Your length penalty leaves the end out of the length.",
+    "Which length does the docstring's length penalty use, with the end or without it?",
+    why="Programs differ here: huggingface/transformers, issue 8722 and pull 8890; "
+    "tnq177/witwicky, pull 8.",
+    length="without the end",
 )
-def probabilities_added(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def plain(token_ids):
-        return np.exp(f(token_ids))
-
-    finished, unfinished = search(plain, start_id, end_id, beam_size, max_length)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your probabilities are multiplied: for long hypotheses all products are 0, and "
-    "cannot be told apart.",
-    "How small is 1/30 to the power of 260, and which is the smallest float above 0?",
-    why="The product is the probability itself; only its logarithm fits into a float.",
+exercise.option(
+    "length_one_less",
+    "Your length penalty counts one token too few, in unfinished hypotheses too.",
+    "What is the length of a hypothesis whose first token is its end?",
+    why="The step's number, which begins with 0, is taken for the length.",
+    length="one less",
 )
-def probabilities_multiplied(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def prefer(unfinished, f):
-        longer = [
-            ([*token_ids, token_id], total * math.exp(log_p))
-            for token_ids, total in unfinished
-            for token_id, log_p in enumerate(f(list(token_ids)))
-        ]
-        return sorted(longer, key=lambda each: -each[1])
-
-    def multiplied(unfinished, f):
-        first = [(token_ids, total or 1.0) for token_ids, total in unfinished]
-        return prefer(first if len(unfinished[0][0]) == 1 else unfinished, f)
-
-    finished, unfinished = search(
-        f, start_id, end_id, beam_size, max_length, multiplied
-    )
-    return best_of(
-        finished + unfinished,
-        end_id,
-        lambda total, length: (
-            (math.log(total) if total else -math.inf) / length_penalty(length, alpha)
-        ),
-    )
-
-
-@exercise.misconception(
-    "Your search keeps the continuations with the smallest sums.",
-    "Which is the likelier of two hypotheses with the sums −2 and −9?",
-    why="sort() puts the smallest first, which is right for sums of −ln p.",
+exercise.option(
+    "length_with_the_start",
+    "Your length penalty counts the start token.",
+    "Which token of your list was there before the first choice?",
+    why="len(tokens) of a list that begins with start: awslabs/sockeye, issue 483, is "
+    "one of many that are off by one.",
+    length="start too",
 )
-def smallest_sums_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def prefer(unfinished, f):
-        return continued(unfinished, f)[::-1]
-
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, prefer)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your result may have one token more than max_length, end counted.",
-    "Does max_length count the end token?",
-    why="greedy_decode does not count it.",
+exercise.option(
+    "unfinished_counted_one_longer",
+    "Your length penalty counts unfinished hypotheses one token too long.",
+    "Which tokens does a hypothesis hold that has not ended?",
+    why="An end that has not come is counted: 'length counts end'.",
+    length="one more if unfinished",
 )
-def one_step_too_many(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length + 1)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
-    "Your result may have one token less than max_length.",
-    "How many tokens are in your list before the first step?",
-    why="max_length is compared with a list that begins with start.",
+exercise.option(
+    "brackets_around_the_length_alone",
+    "Your length penalty is (5 + n / 6) ** alpha for a length n.",
+    "What is divided by 6, according to the formula?",
+    why="A fraction bar spans what / does not.",
+    penalty="5 + n / 6",
 )
-def one_step_too_few(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length - 1)
-    return best_of(finished + unfinished, end_id, by_formula(alpha))
-
-
-@exercise.misconception(
+exercise.option(
+    "length_ignored",
+    "Your hypotheses are compared by their sums, whatever alpha is.",
+    "Which of two hypotheses has more factors below 1, the short or the long one?",
+    why="The search works without; OpenNMT/OpenNMT-tf, pull 456, is about a penalty "
+    "that had no effect.",
+    penalty="none",
+)
+exercise.option(
+    "penalty_multiplied",
+    "Your sums are multiplied by the length penalty: long hypotheses lose twice.",
+    "Is a logarithm of a probability nearer to 0 or further from it, once it is "
+    "multiplied by 2?",
+    why="A 'penalty' sounds like something that makes a score worse.",
+    penalty="multiplied",
+)
+exercise.option(
+    "divided_by_a_power_of_the_length",
+    "Your sums are divided by length ** alpha.",
+    "What does the formula give for a length of 1, and what does yours for 2?",
+    why="huggingface/transformers and SamLynnEvans/Transformer divide like this.",
+    penalty="length ** alpha",
+)
+exercise.option(
+    "mean_per_token",
+    "Your sums are divided by the length: whatever alpha is, you compare means per "
+    "token.",
+    "What should alpha = 0 do?",
+    why="The mean is the best known way not to favour short hypotheses.",
+    penalty="length",
+)
+exercise.option(
+    "brackets_missing",
+    "Your sums are compared as if alpha were 1: they are divided by 5 + length, but "
+    "for a factor that is the same for all.",
+    "Which power does the formula take of the whole fraction, and what if alpha is 0?",
+    why="(5 + length) / 6 ** alpha lacks a pair of brackets, or alpha is left out.",
+    penalty="alpha is 1",
+)
+exercise.option(
+    "alpha_written_in",
+    "Your alpha is 0.6, whatever the caller says.",
+    "Where does your function use its last argument?",
+    why="The value of the paper is written into the formula.",
+    penalty="alpha is 0.6",
+)
+exercise.option(
+    "length_rewarded",
+    "Your sums get alpha for each token, in place of a division.",
+    "What does the docstring do with sum and length penalty?",
+    why="A reward per token is the other well-known remedy for short results.",
+    penalty="added",
+)
+exercise.option(
+    "end_kept",
     "Your result has the end token behind it, where it is finished.",
     "Is `end_id` a token of the sequence, or the sign that it is over?",
     why="The best hypothesis is returned as it is.",
+    removed="not end",
 )
-def end_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best_of(finished + unfinished, None, by_formula(alpha))
-
-
-@exercise.misconception(
+exercise.option(
+    "start_kept",
     "Your result begins with the start token.",
     "Which of the tokens in your list was never chosen?",
     why="The best hypothesis is returned with the token with which it began.",
+    removed="not start",
 )
-def start_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return [start_id, *best_of(finished + unfinished, end_id, by_formula(alpha))]
-
-
-@exercise.misconception(
+exercise.option(
+    "start_removed_by_value",
     "Your sequence lacks every token `start_id`, not only the first.",
     "May a model choose `start_id` again, in the middle of a sequence?",
     why="Start and end are removed by their values, in one line.",
+    removed="every start",
 )
-def start_removed_by_value(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    best = best_of(finished + unfinished, end_id, by_formula(alpha))
-    return [token_id for token_id in best if token_id != start_id]
+exercise.option(
+    "last_token_removed",
+    "Your result lacks its last token where it is unfinished.",
+    "Which token is the last of a hypothesis that has not ended?",
+    why="token_ids[1:-1] takes away the end, and whatever stands there without one.",
+    removed="last token",
+)
+exercise.option(
+    "array_returned",
+    "Your token ids come in an array, not in a list.",
+    "Which type does the docstring's example show?",
+    why="The hypotheses are rows of an array.",
+    returns="an array",
+)
+exercise.option(
+    "sum_returned_too",
+    "Your result is a pair: the token ids, and a number.",
+    "What does the docstring promise to return?",
+    why="The best hypothesis is returned as it is kept, with its sum.",
+    returns="with its sum",
+)

@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from autograder import Exercise
-from course_lib.nn.attention import attention
+from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.nn.decoding import cached_step
 
 exercise = Exercise(
@@ -73,7 +73,8 @@ def usual(rng):
 
 
 @exercise.case(
-    "Where w_k and w_v pick one number each, the newest key is √4 · 2 + 20 = 24"
+    "Where w_k and w_v pick one number each, the newest key is √4 · 2 + 20 = 24",
+    points=1,
 )
 def small_example_by_hand(student, rng):
     embedding, encoding = torch.zeros(3, 4), torch.zeros(3, 4)
@@ -88,12 +89,14 @@ def small_example_by_hand(student, rng):
     student.agrees(2, *before, numbers(rng, 3, 4), numbers(rng, 3, 4), *projections)
 
 
-@exercise.case("The first token finds no keys, and attends to itself")
+@exercise.case("The first token finds no keys, and attends to itself", points=0.5)
 def first_token(student, rng):
     student.agrees(3, torch.empty(0, 4), torch.empty(0, 5), *model(rng))
 
 
-@exercise.case("Later tokens attend to all those before them, and to themselves")
+@exercise.case(
+    "Later tokens attend to all those before them, and to themselves", points=3
+)
 def later_tokens(student, rng):
     parts = model(rng)
     for t in (1, 3, 6):
@@ -101,20 +104,23 @@ def later_tokens(student, rng):
 
 
 @exercise.case(
-    "The position is the number of keys before, up to the last row of the encoding"
+    "The position is the number of keys before, up to the last row of the encoding",
+    points=0.5,
 )
 def last_position(student, rng):
     parts = model(rng, d_k=3, n_positions=5)
     student.agrees(2, numbers(rng, 4, 3), numbers(rng, 4, 5), *parts)
 
 
-@exercise.case("Keys and values of the same length are not mixed up")
+@exercise.case("Keys and values of the same length are not mixed up", points=0.5)
 def keys_as_long_as_values(student, rng):
     parts = model(rng, d_k=4, d_v=4)
     student.agrees(5, numbers(rng, 3, 4), numbers(rng, 3, 4), *parts)
 
 
-@exercise.case("A sequence one token at a time gives the rows of causal self-attention")
+@exercise.case(
+    "A sequence one token at a time gives the rows of causal self-attention", points=1
+)
 def whole_sequence(student, rng):
     parts = model(rng)
     embedding, encoding, w_q, w_k, w_v = parts
@@ -129,264 +135,379 @@ def whole_sequence(student, rng):
         student.expect(output, rows[position], what=f"the output of token {position}")
 
 
-@exercise.case("Scores far apart give the value of the best key alone", visible=False)
+@exercise.case(
+    "Scores far apart give the value of the best key alone", visible=False, points=0.5
+)
 def one_key_wins(student, rng):
     embedding, encoding, w_q, w_k, w_v = model(rng)
     keys, values = 1e3 * numbers(rng, 3, 4), numbers(rng, 3, 5)
     student.agrees(1, keys, values, embedding, encoding, 10 * w_q, w_k, w_v)
 
 
-@exercise.case("All tensors stay as they are, in float64 too")
+@exercise.case("In float64 all digits are right", points=0.5)
+def double_precision(student, rng):
+    parts = model(rng, dtype=torch.float64)
+    keys, values = (numbers(rng, 2, d, dtype=torch.float64) for d in (4, 5))
+    student.agrees(7, keys, values, *parts)
+
+
+@exercise.case("All tensors stay as they are, in float64 too", points=0.5)
 def arguments_stay(student, rng):
     parts = [part.T.contiguous().T for part in model(rng, dtype=torch.float64)]
     keys, values = (numbers(rng, 3, d, dtype=torch.float64) for d in (4, 5))
     student.leaves_unchanged(0, keys, values, *parts)
 
 
-def embedded(token_id, position, embedding, encoding):
-    return embedding[token_id] * embedding.shape[1] ** 0.5 + encoding[position]
+@exercise.variants
+def variants(
+    token_id,
+    keys,
+    values,
+    embedding,
+    encoding,
+    w_q,
+    w_k,
+    w_v,
+    *,
+    position="t",
+    encoded="added",
+    factor="√d_model of the row",
+    query="w_q",
+    key="w_k",
+    value="w_v",
+    newest="behind",
+    attends_to="all",
+    scale="√d_k",
+    weights_are="softmax",
+    mixed="values",
+    output_is="vector",
+    returned="longer ones",
+    container="tuple",
+    overwritten="nothing",
+):
+    t, d_model, d_k = len(keys), embedding.shape[1], w_k.shape[1]
+    row = {"0": 0, "t + 1": t + 1, "t − 1": t - 1, "token_id": token_id}.get(
+        position, t
+    )
+    if position in ("t − 1", "token_id"):
+        row %= len(encoding)
+    factors = {"none": 1.0, "d_model": d_model, "1 / √d_model": d_model**-0.5}
+    learned = embedding[token_id] * factors.get(factor, d_model**0.5)
+    added = encoding[row] * (d_model**0.5 if factor == "of the sum" else 1)
+    if factor == "of the position":
+        learned, added = embedding[token_id], encoding[row] * d_model**0.5
+    x = learned + added if encoded == "added" else learned
+    if overwritten == "embedding":
+        embedding[token_id] = x
+    w = {"w_q": w_q, "w_k": w_k, "w_v": w_v}
+    q, new_key, new_value = x @ w[query], x @ w[key], x @ w[value]
+    before = keys, values
+    keys, values = joined(newest, keys, new_key), joined(newest, values, new_value)
+    attended = {
+        "all": slice(None),
+        "those before": slice(t) if newest == "behind" else slice(1, None),
+        "the first": slice(1),
+        "itself": slice(-1, None) if newest == "behind" else slice(1),
+        "all but the first": slice(1 if t else 0, None),
+    }[attends_to]
+    divisors = {
+        "none": 1.0,
+        "√d_model": d_model**0.5,
+        "d_k": d_k,
+        "√d_v": values.shape[1] ** 0.5,
+    }
+    scores = keys[attended] @ q / divisors.get(scale, d_k**0.5)
+    weights = {
+        "softmax": lambda: scores.softmax(dim=0),
+        "scores": lambda: scores,
+        "exponentials": lambda: scores.exp(),
+        "exponentials, divided": lambda: scores.exp() / scores.exp().sum(),
+    }[weights_are]()
+    output = weights @ {"values": values, "keys": keys}[mixed][attended]
+    output = {
+        "row": lambda: output[None],
+        "pair": lambda: (output[None], weights[None]),
+        "with x": lambda: output + x,
+    }.get(output_is, lambda: output)()
+    results = {
+        "longer ones": (output, keys, values),
+        "old ones": (output, *before),
+        "newest": (output, new_key[None], new_value[None]),
+        "exchanged": (output, values, keys),
+        "output alone": output,
+        "output and weights": (output, weights),
+    }[returned]
+    return list(results) if container == "list" else results
 
 
-def mixed(q, keys, values, scale=None):
-    """Return the weighted mean of the values for one query."""
-    scores = keys @ q / (scale or keys.shape[1] ** 0.5)
-    return scores.softmax(dim=0) @ values
+def joined(newest, old, new):
+    """Put a row behind or in front of the others."""
+    return torch.cat([old, new[None]] if newest == "behind" else [new[None], old])
 
 
-def step_with(x, keys, values, w_q, w_k, w_v):
-    """Compute the right step from x; for misconceptions in embedding the token."""
-    keys = torch.cat([keys, (x @ w_k)[None]])
-    values = torch.cat([values, (x @ w_v)[None]])
-    return mixed(x @ w_q, keys, values), keys, values
-
-
-@exercise.misconception(
+exercise.option(
+    "always_at_position_zero",
     "Your newest token is at position 0, however many came before it.",
     "With one token in hand, how do you know how many there were?",
     why="The position counts what is passed in: ml-explore/mlx-lm, pull 93; "
     "Blaizzy/mlx-vlm, issue 1983; RobertCsordas/moeut, pull 6.",
+    position="0",
 )
-def always_at_position_zero(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, 0, embedding, encoding)
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
+exercise.option(
+    "one_position_too_far",
     "Your newest token is one position too far.",
     "Do you count the keys before or after the newest one has joined them?",
     why="The length is read after the new key is appended: fla-org/flash-linear-"
     "attention, issue 766; microsoft/onnxruntime-genai, pull 2354.",
+    position="t + 1",
 )
-def one_position_too_far(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys) + 1, embedding, encoding)
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
+exercise.option(
+    "one_position_too_early",
     "Your newest token is at the position of the one before it.",
     "At which position is the first token, and how many keys are there then?",
     why="len(keys) - 1 is the last index of a list, and it is tempting to think that "
     "the newest is already in it.",
+    position="t − 1",
 )
-def one_position_too_early(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys) - 1, embedding, encoding)
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
+exercise.option(
+    "position_by_the_token",
     "Your newest token is at the position of its token id.",
     "What are the rows of `encoding` counted by?",
     why="embedding[token_id] and encoding[token_id] look alike.",
+    position="token_id",
 )
-def position_by_the_token(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, token_id % len(encoding), embedding, encoding)
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
-    "Your token has no position: its row of the embedding is used alone.",
+exercise.option(
+    "position_left_out",
+    "Your newest token has no position.",
     "How would the newest token differ from the same token three positions earlier?",
     why="Position embeddings are skipped for inputs of one token: ml-explore/mlx-lm, "
     "pull 93.",
+    encoded="left out",
 )
-def position_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedding[token_id] * embedding.shape[1] ** 0.5
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
-    "Your row of the embedding is used as it is, without √d_model.",
+exercise.option(
+    "root_of_d_model_forgotten",
+    "Your token's row of the embedding has no factor √d_model.",
     "What does `embed` do to a row of the embedding?",
     why="The factor is one line of section 3.4, and the path with a cache is written "
     "anew.",
+    factor="none",
 )
-def root_of_d_model_forgotten(
-    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
-):
-    x = embedding[token_id] + encoding[len(keys)]
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
+exercise.option(
+    "position_multiplied_too",
     "Your √d_model multiplies the encoding of the position as well.",
     "What exactly does `embed` multiply?",
     why="The factor is put around the sum.",
+    factor="of the sum",
 )
-def position_multiplied_too(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = (embedding[token_id] + encoding[len(keys)]) * embedding.shape[1] ** 0.5
-    return step_with(x, keys, values, w_q, w_k, w_v)
-
-
-@exercise.misconception(
-    "Your newest token does not attend to itself: its key and value join the others "
-    "after the weighted mean.",
+exercise.option(
+    "position_multiplied_alone",
+    "Your √d_model multiplies the encoding of the position, not the token's row.",
+    "What exactly does `embed` multiply?",
+    why="The factor is put on the wrong one of the two summands.",
+    factor="of the position",
+)
+exercise.option(
+    "multiplied_by_d_model",
+    "Your token's row of the embedding is multiplied by d_model.",
+    "Which power of d_model does `embed` multiply by?",
+    why="The root is lost on the way.",
+    factor="d_model",
+)
+exercise.option(
+    "divided_by_the_root",
+    "Your token's row of the embedding is divided by √d_model.",
+    "Does `embed` make a row longer or shorter?",
+    why="Scores are divided by a root.",
+    factor="1 / √d_model",
+)
+exercise.option(
+    "query_made_with_w_k",
+    "Your query is made with w_k.",
+    "Which of w_q, w_k and w_v makes what a token searches with?",
+    why="The line for the key is copied for the query.",
+    query="w_k",
+)
+exercise.option(
+    "key_made_with_w_q",
+    "Your newest key is made with w_q.",
+    "Which of w_q, w_k and w_v makes what a token is found by?",
+    why="The line for the query is copied for the key.",
+    key="w_q",
+)
+exercise.option(
+    "value_made_with_w_k",
+    "Your newest value is made with w_k; where lengths differ, that can stop.",
+    "Which of w_q, w_k and w_v makes what a token passes on, and which makes what it "
+    "is found by?",
+    why="The line for the keys is copied for the values.",
+    value="w_k",
+)
+exercise.option(
+    "key_made_with_w_v",
+    "Your newest key is made with w_v; where lengths differ, that can stop.",
+    "Which of w_q, w_k and w_v makes what a token passes on, and which makes what it "
+    "is found by?",
+    why="k, v and v, k: libraries unpack their caches in different orders.",
+    key="w_v",
+)
+exercise.option(
+    "newest_in_front",
+    "Your newest key and value come first.",
+    "In which order are the tokens, and where is the newest one?",
+    why="torch.cat([new, old]) gives the same output: attention does not mind order.",
+    newest="in front",
+)
+exercise.option(
+    "newest_left_out",
+    "Your newest token does not attend to itself.",
     "What does the diagonal of the causal mask say?",
     why="The cache is read first and written last.",
+    attends_to="those before",
 )
-def newest_left_out(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, longer, more = step_with(x, keys, values, w_q, w_k, w_v)
-    return mixed(x @ w_q, keys, values), longer, more
-
-
-@exercise.misconception(
-    "Your newest token attends to the first token only.",
+exercise.option(
+    "first_key_only",
+    "Your newest token attends to one row only, the first.",
     "Which row of the causal mask belongs to the newest token, and which one do you "
     "use?",
     why="A causal mask for 1 query and many keys keeps its first row: is_causal=True "
     "with a cache, in time-series-foundation-models/lag-llama, issue 81.",
+    attends_to="the first",
 )
-def first_key_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return values[0], keys, values
-
-
-@exercise.misconception(
-    "Your newest token attends to itself only: the output is its own value.",
+exercise.option(
+    "itself_only",
+    "Your newest token attends to itself only.",
     "What are the keys of the other tokens kept for?",
     why="Attention is called with the new rows alone, and the cache is never read.",
+    attends_to="itself",
 )
-def itself_only(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return values[-1], keys, values
-
-
-@exercise.misconception(
-    "Your output is right, but the newest key and value come first.",
-    "In which order are the tokens, and where is the newest one?",
-    why="torch.cat([new, old]) gives the same output: attention does not mind order.",
+exercise.option(
+    "first_key_left_out",
+    "Your newest token does not attend to the first one.",
+    "Which tokens come before the newest one?",
+    why="keys[1:] keeps the length of a cache, as sliding windows do.",
+    attends_to="all but the first",
 )
-def newest_in_front(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return output, keys.roll(1, dims=0), values.roll(1, dims=0)
-
-
-@exercise.misconception(
-    "Your output is right, but it comes with the old keys and values, without the "
-    "newest.",
-    "What will the next token find, if it gets these?",
-    why="A new name is bound inside the function, and the arguments are returned: "
-    "huggingface/transformers, issue 37269, asks why a cache does not grow.",
-)
-def old_ones_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, _, _ = step_with(x, keys, values, w_q, w_k, w_v)
-    return output, keys, values
-
-
-@exercise.misconception(
-    "Your output is right, but it comes with the newest key and value alone.",
-    "How many rows of keys does the docstring promise after the fourth token?",
-    why="The caller is expected to append them.",
-)
-def newest_alone_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return output, keys[-1:], values[-1:]
-
-
-@exercise.misconception(
-    "Your newest value is made with w_k: it is the newest key; where lengths differ, "
-    "that stops.",
-    "Which of w_q, w_k and w_v makes what a token passes on, and which makes what it "
-    "is found by?",
-    why="The line for the keys is copied for the values.",
-)
-def value_made_with_w_k(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    return step_with(x, keys, values, w_q, w_k, w_k)
-
-
-@exercise.misconception(
-    "Your newest key is in the values and your newest value in the keys; where lengths "
-    "differ, that stops.",
-    "To which of the two do you append x @ w_k?",
-    why="k, v and v, k: libraries unpack their caches in different orders.",
-)
-def key_and_value_exchanged(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    return step_with(x, keys, values, w_q, w_v, w_k)
-
-
-@exercise.misconception(
+exercise.option(
+    "scores_not_scaled",
     "Your scores are plain dot products.",
     "What happens to the dot products before the softmax?",
     why="The path with a cache is written anew, and the root is left behind.",
+    scale="none",
 )
-def scores_not_scaled(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return mixed(x @ w_q, keys, values, scale=1.0), keys, values
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_root_of_d_model",
     "Your dot products are divided by √d_model.",
     "Which two vectors are multiplied to give a score, and how long are they?",
     why="√d_model is at hand from the embedding.",
+    scale="√d_model",
 )
-def divided_by_root_of_d_model(
-    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
-):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return mixed(x @ w_q, keys, values, scale=len(x) ** 0.5), keys, values
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_d_k",
+    "Your dot products are divided by d_k.",
+    "Which power of d_k does the formula divide by?",
+    why="The root is written down again, or lost.",
+    scale="d_k",
+)
+exercise.option(
+    "divided_by_root_of_d_v",
+    "Your dot products are divided by √d_v.",
+    "Which two vectors are multiplied to give a score, and how long are they?",
+    why="The size is read off the values: both are equal in most models.",
+    scale="√d_v",
+)
+exercise.option(
+    "softmax_missing",
+    "Your weights are the scores themselves.",
+    "What makes positive weights that sum to 1 out of scores?",
+    why="Scores are taken for weights: 'multiply the values by the scores'.",
+    weights_are="scores",
+)
+exercise.option(
+    "exponentials_not_divided",
+    "Your weights are powers of e that are not divided by their sum.",
+    "What should the weights of a query sum to?",
+    why="Half of the softmax is written out, and the division is forgotten.",
+    weights_are="exponentials",
+)
+exercise.option(
+    "exponentials_overflow",
+    "Your output is NaN for large scores.",
+    "How large is e to the power of 1000 in floating point?",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    weights_are="exponentials, divided",
+)
+exercise.option(
+    "output_with_an_axis_more",
     "Your output is a matrix with one row.",
     "Which shape does the docstring promise for the output of one token?",
     why="The query becomes a matrix for the product, and the output stays one.",
+    output_is="row",
 )
-def output_with_an_axis_more(
-    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
-):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return output[None], keys, values
-
-
-@exercise.misconception(
+exercise.option(
+    "weights_not_parted",
     "Your output is a pair: all that `attention` returns.",
     "How many things does `attention` return, and which of them is needed here?",
     why="The `attention` of the course returns its weights too; others do not.",
+    output_is="pair",
 )
-def weights_not_parted(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, keys, values = step_with(x, keys, values, w_q, w_k, w_v)
-    return attention((x @ w_q)[None], keys, values), keys, values
-
-
-@exercise.misconception(
-    "Your three tensors are right, but the caller's embedding has changed: the token's "
-    "row is multiplied in place, and the encoding of its position is added to it.",
+exercise.option(
+    "residual_added",
+    "Your output has the embedded token added to it; unless the lengths agree, that "
+    "can stop.",
+    "Is this function a whole layer, or its attention alone?",
+    why="Around attention, layers have a residual connection.",
+    output_is="with x",
+)
+exercise.option(
+    "old_ones_given_back",
+    "Your keys and values come back without the newest.",
+    "What will the next token find, if it gets these?",
+    why="A new name is bound inside the function, and the arguments are returned: "
+    "huggingface/transformers, issue 37269, asks why a cache does not grow.",
+    returned="old ones",
+)
+exercise.option(
+    "newest_alone_given_back",
+    "Your output comes with the newest key and value alone.",
+    "How many rows of keys does the docstring promise after the fourth token?",
+    why="The caller is expected to append them.",
+    returned="newest",
+)
+exercise.option(
+    "keys_and_values_exchanged",
+    "Your values come before your keys.",
+    "In which order does the docstring name the three results?",
+    why="k, v and v, k: libraries unpack their caches in different orders.",
+    returned="exchanged",
+)
+exercise.option(
+    "output_alone",
+    "Your result is the output alone.",
+    "How many results does the docstring promise, and in which order?",
+    why="Without a cache, the output is all that attention returns.",
+    returned="output alone",
+)
+exercise.option(
+    "output_and_weights",
+    "Your result is the output and the weights.",
+    "What does the next step need from this one?",
+    why="All that `attention` returns is handed on.",
+    returned="output and weights",
+)
+exercise.option(
+    "list_instead_of_tuple",
+    "Your results come in a list, not in a tuple.",
+    "Which brackets has the result in the docstring's example?",
+    why="Square brackets are written around the results.",
+    container="list",
+)
+exercise.option(
+    "embedding_overwritten",
+    "Your call changes the caller's embedding: the token's row holds the embedded "
+    "token afterwards.",
     "Is embedding[token_id] a copy of the row, or the row itself?",
     why="x = embedding[token_id]; x *= …; x += … looks like work on x alone.",
+    overwritten="embedding",
 )
-def embedding_overwritten(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedding[token_id]
-    x *= embedding.shape[1] ** 0.5
-    x += encoding[len(keys)]
-    return step_with(x, keys, values, w_q, w_k, w_v)
+exercise.family(families.as_numpy())
+exercise.options_of(attention_exercise, "keys_mixed")

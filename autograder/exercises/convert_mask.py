@@ -1,8 +1,10 @@
 """Cases and misconceptions of ``convert_mask``."""
 
+import math
+
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.masks import convert_mask
 
 exercise = Exercise(
@@ -53,7 +55,8 @@ def for_the_module(student, rng):
 
 
 @exercise.case(
-    "Added to the scores, the mask leaves some as they are and makes others −∞"
+    "Added to the scores, the mask leaves some as they are and makes others −∞",
+    points=2,
 )
 def to_be_added(student, rng):
     may_attend = np.array([[True, False, False], [True, True, False]])
@@ -62,20 +65,22 @@ def to_be_added(student, rng):
     student.agrees(rng.random((3, 5)) < 0.5, "additive")
 
 
-@exercise.case("Masks for batches and heads keep their shape")
+@exercise.case("Masks for batches and heads keep their shape", points=1.5)
 def leading_axes(student, rng):
     may_attend = np.swapaxes(rng.random((2, 3, 7, 5)) < 0.5, -1, -2)
     for to in CONVENTIONS:
         student.agrees(may_attend, to)
 
 
-@exercise.case("A convention that is none of the three stops with ValueError")
+@exercise.case(
+    "A convention that is none of the three stops with ValueError", points=0.5
+)
 def unknown_convention(student, rng):
     may_attend = np.array([[True, False]])
     student.raises(ValueError, may_attend, "multiplicative")
 
 
-@exercise.case("The mask stays as it is")
+@exercise.case("The mask stays as it is", points=0.5)
 def arguments_stay(student, rng):
     for to in CONVENTIONS:
         student.leaves_unchanged(np.array([[True, False], [False, True]]), to)
@@ -88,152 +93,257 @@ def rows_all_alike(student, rng):
         student.agrees(may_attend, to)
 
 
-@exercise.case("Names that only resemble a convention stop too", visible=False)
+@exercise.case(
+    "Names that only resemble a convention stop too", visible=False, points=0.5
+)
 def resembling_names(student, rng):
-    for to in ("multiheadattention", "additive ", "scaled_dot_product", ""):
+    for to in ("multiheadattention", "additive ", "scaled_dot_product", "sdpa", ""):
         student.raises(ValueError, np.array([[True, False]]), to)
 
 
-@exercise.misconception(
+@exercise.variants
+def variants(
+    may_attend,
+    to,
+    *,
+    true_means="as documented",
+    module_holds="booleans",
+    allowed=0.0,
+    blocked=-np.inf,
+    additive_holds="floats",
+    one_for_all="",
+    names="exact",
+    unknown="ValueError",
+    overwritten="nothing",
+):
+    _, module, additive = CONVENTIONS
+    if names == "any case":
+        to = {name.lower(): name for name in CONVENTIONS}.get(to, to)
+    elif names == "longer":
+        to = next((name for name in CONVENTIONS if to.startswith(name)), to)
+    elif names == "shorter":
+        to = next((name for name in CONVENTIONS if name.startswith(to)), to)
+    if unknown == "KeyError":
+        to = {name: name for name in CONVENTIONS}[to]
+    if to not in CONVENTIONS:
+        if unknown == "ValueError" and not one_for_all:
+            raise ValueError(to)
+        to = unknown
+    to = one_for_all or to
+    if to == additive:
+        if additive_holds == "−∞ where allowed":
+            may_attend = ~may_attend
+        elif additive_holds == "ones and zeros":
+            return may_attend.astype(float)
+        if additive_holds == "booleans":
+            return np.where(may_attend, allowed, blocked).astype(bool)
+        return np.where(may_attend, allowed, blocked) * 1.0
+    if to == "None":
+        return None
+    turned = to == module
+    if true_means in ("exchanged", f"blocked in {to}", f"allowed in {to}"):
+        turned = not turned
+    if turned and overwritten == "mask":
+        may_attend ^= True
+        return may_attend
+    converted = ~may_attend if turned else may_attend.copy()
+    kinds = {"whole numbers": int, "floats": float}
+    return converted.astype(kinds.get(module_holds, bool) if to == module else bool)
+
+
+exercise.option(
+    "conventions_exchanged",
     "Your masks for scaled_dot_product_attention and for MultiheadAttention are "
     "exchanged.",
     "Which of the two has the meaning that our own masks have?",
     why="The two read True the opposite way: pytorch/pytorch#170415, and "
     "rasbt/LLMs-from-scratch#1061 had one for the other.",
+    true_means="exchanged",
 )
-def conventions_exchanged(may_attend, to):
-    other = {CONVENTIONS[0]: CONVENTIONS[1], CONVENTIONS[1]: CONVENTIONS[0]}
-    return convert_mask(may_attend, other.get(to, to))
-
-
-@exercise.misconception(
+exercise.option(
+    "one_meaning_of_true",
     "Your mask for MultiheadAttention is True where a key is allowed.",
     "What does the docstring say that True means there?",
     why="One library is expected to have one convention.",
+    true_means="allowed in MultiheadAttention",
 )
-def one_meaning_of_true(may_attend, to):
-    other = {CONVENTIONS[1]: CONVENTIONS[0]}
-    return convert_mask(may_attend, other.get(to, to))
-
-
-@exercise.misconception(
+exercise.option(
+    "one_meaning_of_false",
     "Your mask for scaled_dot_product_attention is True where a key is blocked.",
     "What does the docstring say that True means there?",
     why="The mask of the module, which is older, is handed to the function.",
+    true_means="blocked in scaled_dot_product_attention",
 )
-def one_meaning_of_false(may_attend, to):
-    other = {CONVENTIONS[0]: CONVENTIONS[1]}
-    return convert_mask(may_attend, other.get(to, to))
-
-
-@exercise.misconception(
-    "Your numbers to add are −∞ where a key is allowed, and 0 where it is not.",
+exercise.option(
+    "module_mask_of_whole_numbers",
+    "Your mask for MultiheadAttention holds the whole numbers 1 and 0.",
+    "Which dtype does the docstring promise?",
+    why="1 - mask turns booleans round, and makes numbers of them.",
+    module_holds="whole numbers",
+)
+exercise.option(
+    "module_mask_of_floats",
+    "Your mask for MultiheadAttention holds the numbers 1.0 and 0.0.",
+    "Which dtype does the docstring promise?",
+    why="1.0 - mask turns booleans round, and makes numbers of them.",
+    module_holds="floats",
+)
+for _name, _text, _number in (
+    ("a_hundred", "−100", -1e2),
+    ("ten_thousand", "−10000", -1e4),
+    ("a_billion", "−10⁹", -1e9),
+    ("the_smallest_float32", "about −3.4 · 10³⁸", float(np.finfo(np.float32).min)),
+):
+    _minus = _name if "smallest" in _name else f"minus_{_name}"
+    exercise.option(
+        f"additive_{_minus}",
+        f"Your numbers to add are {_text} where a key is blocked.",
+        "What does the docstring promise there, and is your number smaller than every "
+        "score?",
+        why="-1e9 is in The Annotated Transformer, -10000.0 in BERT's code and the "
+        "smallest float in Hugging Face's transformers.",
+        blocked=_number,
+    )
+exercise.option(
+    "additive_turned_round",
+    "Your numbers to add are exchanged between allowed and blocked keys.",
     "What is left of a score to which −∞ is added?",
     why="np.where(mask, -inf, 0) is right for masks in which True means blocked.",
+    additive_holds="−∞ where allowed",
 )
-def additive_turned_round(may_attend, to):
-    return convert_mask(~may_attend if to == "additive" else may_attend, to)
-
-
-@exercise.misconception(
-    "Your numbers to add are −10⁹ where a key is blocked.",
-    "What does the docstring promise there, and is your number smaller than every "
-    "score?",
-    why="-1e9 is in The Annotated Transformer and wherever it was copied.",
+exercise.option(
+    "additive_ones_and_zeros",
+    "Your numbers to add are 1 and 0, so a blocked score stays as it is.",
+    "What must be added to a score to leave it without any weight?",
+    why="mask.astype(float) is called a float mask: pytorch/pytorch#21518 shows what "
+    "attention makes of it.",
+    additive_holds="ones and zeros",
 )
-def additive_minus_a_billion(may_attend, to):
-    if to == "additive":
-        return np.where(may_attend, 0.0, -1e9)
-    return convert_mask(may_attend, to)
-
-
-@exercise.misconception(
+exercise.option(
+    "additive_plus_infinity",
+    "Your numbers to add are +∞ where a key is blocked.",
+    "Which weight has a score of +∞ in a softmax?",
+    why="-float('-inf') and a lost minus: lucidrains/memory-compressed-attention#2.",
+    blocked=np.inf,
+)
+exercise.option(
+    "additive_nan",
+    "Your numbers to add are NaN where a key is blocked.",
+    "What is left of a score to which NaN is added?",
+    why="NaN is taken for 'no number here'.",
+    blocked=np.nan,
+)
+exercise.option(
+    "additive_zero_where_blocked",
+    "Your numbers to add are 0 where a key is blocked.",
+    "What must be added to a score to leave it without any weight?",
+    why="A blocked score is thought to become 0, or the array of zeros stays as it is.",
+    blocked=0.0,
+)
+exercise.option(
+    "additive_minus_one",
+    "Your numbers to add are −1 where a key is blocked.",
+    "What must be added to a score to leave it without any weight?",
+    why="mask - 1 turns 1 and 0 into 0 and −1, and the factor is forgotten.",
+    blocked=-1.0,
+)
+exercise.option(
+    "additive_one_where_blocked",
+    "Your numbers to add are 1 where a key is blocked.",
+    "What must be added to a score to leave it without any weight?",
+    why="(~mask).astype(float) is called a float mask.",
+    blocked=1.0,
+)
+exercise.option(
+    "additive_logarithm_of_almost_zero",
     "Your numbers to add are near −20.7 where a key is blocked: a logarithm of "
     "almost 0.",
     "Which number has e to its power exactly 0?",
     why="log(mask) is right, and 1e-9 is put into it to be rid of the warning about "
     "log(0).",
+    blocked=math.log(1e-9),
 )
-def additive_logarithm_of_almost_zero(may_attend, to):
-    if to == "additive":
-        return np.log(may_attend + 1e-9)
-    return convert_mask(may_attend, to)
-
-
-@exercise.misconception(
+exercise.option(
+    "additive_zero_times_infinity",
     "Your numbers to add are NaN where a key is allowed: 0 times −∞.",
     "What is 0 · −∞ in floating point, and which function chooses between two numbers "
     "without multiplying?",
     why="(1 - mask) * -inf is short; onnx/onnx#8068 mends it.",
+    allowed=np.nan,
 )
-def additive_zero_times_infinity(may_attend, to):
-    if to == "additive":
-        return (1.0 - may_attend) * -np.inf
-    return convert_mask(may_attend, to)
-
-
-@exercise.misconception(
-    "Your numbers to add are 1 and 0, so a blocked score stays as it is.",
-    "What must be added to a score to leave it without any weight?",
-    why="mask.astype(float) is called a float mask: pytorch/pytorch#21518 shows what "
-    "attention makes of it.",
+exercise.option(
+    "additive_one_where_allowed",
+    "Your numbers to add are 1 where a key is allowed.",
+    "What must be added to a score to leave it as it is?",
+    why="A mask of ones gets −∞ where it was 0.",
+    allowed=1.0,
 )
-def additive_ones_and_zeros(may_attend, to):
-    if to == "additive":
-        return may_attend.astype(float)
-    return convert_mask(may_attend, to)
-
-
-@exercise.misconception(
-    "Your numbers to add are +∞ where a key is blocked.",
-    "Which weight has a score of +∞ in a softmax?",
-    why="-float('-inf') and a lost minus: lucidrains/memory-compressed-attention#2.",
-)
-def additive_plus_infinity(may_attend, to):
-    if to == "additive":
-        return np.where(may_attend, 0.0, np.inf)
-    return convert_mask(may_attend, to)
-
-
-@exercise.misconception(
-    "Your mask to be added holds booleans: −∞ has become True.",
+exercise.option(
+    "additive_booleans",
+    "Your mask to be added holds booleans.",
     "Which dtype has np.zeros_like of a mask?",
     why="zeros_like copies the type along with the shape, and −∞ is not 0.",
+    additive_holds="booleans",
 )
-def additive_booleans(may_attend, to):
-    if to == "additive":
-        converted = np.zeros_like(may_attend)
-        converted[~may_attend] = -np.inf
-        return converted
-    return convert_mask(may_attend, to)
-
-
-@exercise.misconception(
-    "Your function takes any other convention for the additive one.",
-    "What happens in your code if `to` is none of the three?",
-    why="The last branch is an else, which also catches misspelt names.",
+for _to, _what in (
+    ("scaled_dot_product_attention", "that of scaled_dot_product_attention"),
+    ("MultiheadAttention", "that of MultiheadAttention"),
+    ("additive", "the additive one"),
+):
+    exercise.option(
+        f"always_{_to}",
+        f"Your convention is {_what}, whatever `to` says.",
+        "Which argument says what the result is for?",
+        why="The first version serves one use, and `to` is read later.",
+        one_for_all=_to,
+    )
+    exercise.option(
+        f"anything_else_is_{_to}",
+        f"Your function takes any unknown convention for {_what}.",
+        "What does the docstring promise if `to` is none of the three?",
+        why="The last branch is an else, which also catches misspelt names.",
+        unknown=_to,
+    )
+exercise.option(
+    "nothing_for_the_unknown",
+    "Your function returns None for a convention that it does not know.",
+    "What does the docstring promise if `to` is none of the three?",
+    why="After three branches without an else, a function ends with None.",
+    unknown="None",
 )
-def anything_else_is_additive(may_attend, to):
-    return convert_mask(may_attend, to if to in CONVENTIONS else "additive")
-
-
-@exercise.misconception(
+exercise.option(
+    "key_error",
     "Your function stops with KeyError for a convention that it does not know.",
     "Which kind of exception does the docstring promise?",
     why="A dictionary of the three conventions raises its own kind.",
+    unknown="KeyError",
 )
-def key_error(may_attend, to):
-    return {name: convert_mask(may_attend, name) for name in CONVENTIONS}[to]
-
-
-@exercise.misconception(
-    "Your mask for MultiheadAttention is right, and the caller's mask is turned round "
-    "with it.",
+exercise.option(
+    "names_in_any_case",
+    "Your function knows `multiheadattention`, in small letters, as a convention.",
+    "Which names does the docstring list?",
+    why="to.lower() is meant kindly, and lets a misspelt name through.",
+    names="any case",
+)
+exercise.option(
+    "names_that_go_on",
+    'Your function takes "additive " with a space at its end for a convention.',
+    "Which names does the docstring list?",
+    why="to.strip() and to.startswith(…) let names through that are none.",
+    names="longer",
+)
+exercise.option(
+    "names_that_end_early",
+    "Your function takes the beginning of a name for the convention.",
+    "Which names does the docstring list?",
+    why="`to in name` and name.startswith(to) are read as 'is that name'.",
+    names="shorter",
+)
+exercise.option(
+    "turned_round_in_place",
+    "Your call turns the caller's mask round.",
     "Does your code make a new array, or write into the caller's?",
     why="np.logical_not(mask, out=mask) and mask ^= True save an array.",
+    overwritten="mask",
 )
-def turned_round_in_place(may_attend, to):
-    if to == "MultiheadAttention":
-        may_attend ^= True
-        return may_attend
-    return convert_mask(may_attend, to)
+exercise.family(families.squeezed(), families.as_list())

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import attention, scaled_scores, softmax
+from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
+from autograder.exercises.project import exercise as project_exercise
+from autograder.exercises.self_attention import exercise as self_attention_exercise
 from course_lib.self_attention import cross_attention
 
 exercise = Exercise(
@@ -67,7 +69,8 @@ def usual(rng):
 
 
 @exercise.case(
-    "Two tokens that attend to three others give this output and these weights"
+    "Two tokens that attend to three others give this output and these weights",
+    points=0.5,
 )
 def small_example_by_hand(student, rng):
     x, memory = np.array([[1.0, 0.0], [0.0, 1.0]]), np.eye(3)
@@ -83,13 +86,15 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, memory, w_q, w_k, w_v), expected)
 
 
-@exercise.case("Each sequence of a batch attends to its own memory")
+@exercise.case("Each sequence of a batch attends to its own memory", points=2)
 def batch_of_sequences(student, rng):
     x, memory = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 7, 10))
     student.agrees(x, memory, *parameters(rng))
 
 
-@exercise.case("The memory may be the shorter one, with any number of axes in front")
+@exercise.case(
+    "The memory may be the shorter one, with any number of axes in front", points=2
+)
 def shorter_memory(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 7)), -1, -2)  # rows apart in memory
     memory = rng.normal(size=(2, 3, 5, 20))[..., ::2]
@@ -98,7 +103,8 @@ def shorter_memory(student, rng):
 
 
 @exercise.case(
-    "With two sequences of the same sizes, the first one attends to the second"
+    "With two sequences of the same sizes, the first one attends to the second",
+    points=1,
 )
 def sequences_of_the_same_sizes(student, rng):
     # Here any of the arrays could stand in for any other, and nothing stops.
@@ -106,7 +112,9 @@ def sequences_of_the_same_sizes(student, rng):
     student.agrees(x, memory, *parameters(rng, 12, 12, 4, 4))
 
 
-@exercise.case("A memory of one token hands its value to every token", visible=False)
+@exercise.case(
+    "A memory of one token hands its value to every token", points=0.5, visible=False
+)
 def one_token_in_memory(student, rng):
     memory = np.array([[1.0, -2.0, 3.0]])
     w_v = np.array([[1.0, 4.0], [0.0, 1.0], [2.0, 1.0]])
@@ -118,17 +126,27 @@ def one_token_in_memory(student, rng):
     student.expect(student(rng.normal(size=(5, 6)), memory, w_q, w_k, w_v), expected)
 
 
-@exercise.case("Scores in the thousands give finite weights")
+@exercise.case("A long token leaves the rows of the others as they are", points=0.5)
+def one_long_token(student, rng):
+    # e to the power of the other rows' scores minus those of its own row is 0.
+    x, memory = np.diag([9000.0, 1.0]), rng.uniform(1, 2, size=(3, 2))
+    student.agrees(x, memory, np.eye(2, 4), np.eye(2, 4), rng.normal(size=(2, 3)))
+
+
+@exercise.case("Scores in the thousands give finite weights", points=0.5)
 def large_scores(student, rng):
     x, memory = 100.0 * np.eye(2), 100.0 * np.eye(3)
-    w_q, w_k = np.eye(4)[[2, 0]], np.eye(3, 4)  # they find the last and the first
+    w_q, w_k = np.eye(4)[[0, 2]], np.eye(3, 4)  # they find the first and the last
     w_v = np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
-    expected = 100.0 * w_v[[2, 0]], np.eye(3)[[2, 0]]
+    expected = 100.0 * w_v[[0, 2]], np.eye(3)[[0, 2]]
     student.expect(student(x, memory, w_q, w_k, w_v), expected)
 
 
 @exercise.case(
-    "The order of the memory does not matter", visible=False, pays_alone=False
+    "The order of the memory does not matter",
+    points=0.5,
+    visible=False,
+    pays_alone=False,
 )
 def memory_reordered(student, rng):
     x, memory, w = rng.normal(size=(5, 12)), rng.normal(size=(7, 10)), parameters(rng)
@@ -139,238 +157,287 @@ def memory_reordered(student, rng):
     student.expect(reordered, expected, what="what comes after the change")
 
 
-@exercise.case("Tokens and parameters of whole numbers are treated like any others")
+@exercise.case(
+    "Tokens and parameters of whole numbers are treated like any others", points=0.5
+)
 def whole_numbers(student, rng):
     x, memory = rng.integers(-2, 3, size=(5, 3)), rng.integers(-2, 3, size=(6, 2))
     w_q, w_k = rng.integers(-1, 2, size=(3, 4)), rng.integers(-1, 2, size=(2, 4))
     student.agrees(x, memory, w_q, w_k, rng.integers(-9, 10, size=(2, 7)))
 
 
-@exercise.case("Both sequences and the parameters stay as they are")
+@exercise.case("Both sequences and the parameters stay as they are", points=1)
 def arguments_stay(student, rng):
     x, memory = rng.normal(size=(5, 3)), rng.normal(size=(6, 2))
     student.leaves_unchanged(x, memory, *parameters(rng, 3, 2, 4, 7))
 
 
-def products(q, k):
-    """Return the plain dot products of all queries with all keys."""
-    return q @ np.swapaxes(k, -1, -2)
+@exercise.variants
+def variants(
+    x,
+    memory,
+    w_q,
+    w_k,
+    w_v,
+    *,
+    queries="x",
+    keys="memory",
+    values="memory",
+    attended="memory",
+    exchanged=False,
+    projected="each by its own",
+    keys_by="w_k",
+    values_by="w_v",
+    turned="last two axes",
+    scale="√d_k",
+    may_attend="to all",
+    maximum="of the row",
+    axis=-1,
+    weights_are="softmax",
+    product="weights @ values",
+    second="weights",
+    overwritten="nothing",
+):
+    d_k = w_q.shape[-1]
+    if overwritten == "w_q":
+        w_q /= np.sqrt(d_k)
+        scale = "none"
+    root = x.shape[-1] ** 0.5, memory.shape[-1] ** 0.5, memory.shape[-2] ** 0.5
+    first = x if queries == "x" else memory
+    if exchanged:
+        x, memory, first = memory, x, memory
+    n = first.shape[-2]
+    if attended == "x":
+        memory = x
+    elif attended == "both":
+        memory = np.concatenate([memory, x], axis=-2)
+    for_keys = memory if keys == "memory" else x
+    for_values = memory if values == "memory" else x
+    if projected == "each by all":
+        _ = x @ w_k, x @ w_v, memory @ w_q
+    q, k = first @ w_q, for_keys @ (w_k if keys_by == "w_k" else w_q)
+    v = for_values
+    if values_by != "none":
+        v = for_values @ (w_v if values_by == "w_v" else w_k)
+    divisor = {
+        "√d_k": d_k**0.5,
+        "d_k": d_k,
+        "1/√d_k": d_k**-0.5,
+        "√d_model": root[0],
+        "√d_memory": root[1],
+        "√m": root[2],
+        "√d_v": w_v.shape[-1] ** 0.5,
+    }
+    columns = k.T if turned == "all axes" else np.swapaxes(k, -1, -2)
+    scores = q @ columns / divisor.get(scale, 1)
+    if may_attend != "to all":
+        i, j = np.indices(scores.shape[-2:])
+        may = {"to earlier": j <= i, "to the first n": j < n}
+        scores = np.where(may.get(may_attend, i != j), scores, -np.inf)
+    largest = 0.0
+    if maximum != "left in":
+        over = {"of the row": axis, "of everything": None, "of the column": -2}[maximum]
+        largest = scores.max(axis=over, keepdims=True)
+    powers = np.exp(scores - largest)
+    weights = powers / powers.sum(axis=axis, keepdims=True)
+    if weights_are != "softmax":
+        share = scores / scores.sum(axis=axis, keepdims=True)
+        weights = {"scores": scores, "exponentials": powers, "shares of scores": share}[
+            weights_are
+        ]
+    if scale == "after the softmax":
+        weights = weights / d_k**0.5
+    if product == "weightsᵀ @ values":
+        output = np.swapaxes(weights, -1, -2) @ v
+    else:
+        output = v @ weights if product == "values @ weights" else weights @ v
+    return output, scores if second == "scores" else weights
 
 
-@exercise.misconception(
+exercise.option(
+    "memory_unused",
     "Your x attends to itself: keys and values are made from x, not from the memory.",
     "Whose tokens are attended to?",
     why="The lines of self_attention are copied, and x stays in all three.",
+    attended="x",
 )
-def memory_unused(x, memory, w_q, w_k, w_v):
-    return attention(x @ w_q, x @ w_k, x @ w_v)
-
-
-@exercise.misconception(
-    "Your code calls `project` on x for the queries and on the memory for keys and "
-    "values; where their tokens differ in size, that stops.",
+exercise.option(
+    "x_joined_to_the_memory",
+    "Your tokens attend to the memory and to x itself, joined into one sequence; where "
+    "their sizes differ, that can stop.",
+    "How many tokens are attended to: m, or n and m together?",
+    why="Some models join both sequences; here x attends to the memory alone.",
+    attended="both",
+)
+exercise.option(
+    "both_sequences_projected_by_all",
+    "Your code stops where tokens of x and of the memory differ in size: each sequence "
+    "is multiplied by parameters of the other.",
     "`project` multiplies x by w_k as well: has w_k as many rows as a token of x has "
     "entries?",
     why="project has been written for one sequence, and two calls of it are at hand.",
+    projected="each by all",
 )
-def both_sequences_projected_by_all(x, memory, w_q, w_k, w_v):
-    q, _, _ = x @ w_q, x @ w_k, x @ w_v
-    _, k, v = memory @ w_q, memory @ w_k, memory @ w_v
-    return attention(q, k, v)
-
-
-@exercise.misconception(
+exercise.option(
+    "memory_attends",
     "Your memory attends to x: queries come from the memory, keys and values from x.",
     "Which of the two sequences gets an output, one row for each of its tokens?",
     why="'The encoder's output gives the queries' is said in tutorials and in a survey "
     "(humza909/LLM_Survey, issue 2; rexrex9/nlp_torchtext, pull request 2).",
+    exchanged=True,
 )
-def memory_attends(x, memory, w_q, w_k, w_v):
-    return attention(memory @ w_q, x @ w_k, x @ w_v)
-
-
-@exercise.misconception(
-    "Your weights are right, and the values that they mix are made from x; with other "
-    "sizes than those of the memory, that stops.",
+exercise.option(
+    "values_from_x",
+    "Your values are made from x; with other sizes than those of the memory, that "
+    "can stop.",
     "If a token attends to token j of the memory, whose value should it get?",
     why="Query and value are taken from one side, the key from the other "
     "(apple/ml-cvnets, issue 81, asks whether that is right).",
+    values="x",
 )
-def values_from_x(x, memory, w_q, w_k, w_v):
-    return attention(x @ w_q, memory @ w_k, x @ w_v)
-
-
-@exercise.misconception(
-    "Your keys are made from x; only the values come from the memory.",
+exercise.option(
+    "keys_from_x",
+    "Your keys are made from x; with other sizes than those of the memory, that can "
+    "stop.",
     "What can a token of the memory be found by?",
     why="'The query meets the keys in the decoder, and fetches values from the "
     "encoder': two of three are put on one side.",
+    keys="x",
 )
-def keys_from_x(x, memory, w_q, w_k, w_v):
-    return attention(x @ w_q, x @ w_k, memory @ w_v)
-
-
-@exercise.misconception(
-    "Your queries are made from the memory as well: it attends to itself, and x is not "
-    "used.",
-    "If x changes, does your output change?",
+exercise.option(
+    "x_unused",
+    "Your queries are made from the memory; with other sizes than those of x, that "
+    "can stop.",
+    "If x changes, should your queries change?",
     why="A layer of the encoder is called on the encoder's output once more.",
+    queries="memory",
 )
-def x_unused(x, memory, w_q, w_k, w_v):
-    return attention(memory @ w_q, memory @ w_k, memory @ w_v)
-
-
-@exercise.misconception(
-    "Your tokens attend to the first n tokens of the memory only, as many as x has.",
+exercise.option(
+    "keys_made_with_w_q",
+    "Your keys are made with w_q; where the sizes of x and the memory differ, that "
+    "can stop.",
+    "Which of the parameters does no line of yours use?",
+    why="The line of the queries is copied, and only the name on its left is changed.",
+    keys_by="w_q",
+)
+exercise.option(
+    "values_made_with_w_k",
+    "Your values are made with w_k: your output mixes the keys.",
+    "Which of the parameters does no line of yours use?",
+    why="The line of the keys is copied, and only the name on its left is changed.",
+    values_by="w_k",
+)
+exercise.option(
+    "memory_mixed",
+    "Your output mixes tokens as they come in, not values.",
+    "What does w_v do in your code?",
+    why="'A weighted sum of the encoder's states' is right for attention without "
+    "parameters.",
+    values_by="none",
+)
+exercise.option(
+    "memory_cut_to_the_length_of_x",
+    "Your tokens attend to the first n tokens only, as many as there are queries.",
     "May the two sequences have different lengths?",
     why="In self-attention one length does for both, and loops run over range(n).",
+    may_attend="to the first n",
 )
-def memory_cut_to_the_length_of_x(x, memory, w_q, w_k, w_v):
-    n = x.shape[-2]
-    scores = scaled_scores(x @ w_q, memory @ w_k)
-    scores[..., n:] = -np.inf
-    weights = softmax(scores)
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your tokens attend to the memory and to x itself, joined into one sequence.",
-    "How many tokens are attended to: m, or n and m together?",
-    why="Some models join both sequences; here x attends to the memory alone.",
+exercise.option(
+    "causal_mask_added",
+    "Your weights are zero above the diagonal: token i attends to tokens 0 … i only.",
+    "Is the memory still being written while x attends to it?",
+    why="The decoder's causal mask is handed to both of its attentions.",
+    may_attend="to earlier",
 )
-def x_joined_to_the_memory(x, memory, w_q, w_k, w_v):
-    both = np.concatenate([memory, x], axis=-2)
-    return attention(x @ w_q, both @ w_k, both @ w_v)
-
-
-@exercise.misconception(
+exercise.option(
+    "same_position_left_out",
+    "Your weights are zero on the diagonal: token i of x does not attend to token i of "
+    "the memory.",
+    "Are token i of x and token i of the memory the same token?",
+    why="A mask from self-attention, where a token was kept from itself, is copied.",
+    may_attend="to the others",
+)
+exercise.option(
+    "softmax_over_queries",
     "Your columns of weights sum to 1, not your rows.",
     "Who shares out a weight of 1: a token of x, or a token of the memory?",
     why="axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.",
+    axis=-2,
 )
-def softmax_over_queries(x, memory, w_q, w_k, w_v):
-    weights = softmax(scaled_scores(x @ w_q, memory @ w_k), axis=-2)
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your softmax runs along axis 1, which holds the keys only if there is no batch.",
-    "Which axis holds the keys, whatever axes come before it?",
-    why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
+exercise.option(
+    "softmax_over_axis_zero",
+    "Your weights sum to 1 along axis 0: with a batch, the sequences share a weight of "
+    "1 among them.",
+    "Should the weights of one sequence depend on which others are in the batch?",
+    why="nn.Softmax(dim=0), or axis=0 for 'along the rows' of a matrix.",
+    axis=0,
 )
-def softmax_over_axis_one(x, memory, w_q, w_k, w_v):
-    weights = softmax(scaled_scores(x @ w_q, memory @ w_k), axis=1)
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your .T turns all axes of the keys around: right for one sequence; with axes in "
-    "front, your code stops.",
+exercise.option(
+    "all_axes_turned",
+    "Your keys have all their axes turned around: with axes in front, your code stops "
+    "or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 7, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",
+    turned="all axes",
 )
-def all_axes_turned(x, memory, w_q, w_k, w_v):
-    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-    weights = softmax(q @ k.T / np.sqrt(k.shape[-1]))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your dot products are divided by √d_model, the root of the length of a token.",
+exercise.option(
+    "divided_by_root_of_d_model",
+    "Your dot products are divided by √d_model, the root of the length of a token of "
+    "x.",
     "Which two vectors are multiplied to give a score, and how long are they?",
     why="x.shape[-1] is at hand, and with one head of full size it is the same number "
     "(lucidrains/vit-pytorch, issue 65).",
+    scale="√d_model",
 )
-def divided_by_root_of_d_model(x, memory, w_q, w_k, w_v):
-    weights = softmax(products(x @ w_q, memory @ w_k) / np.sqrt(x.shape[-1]))
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your weights are the softmax of the plain dot products.",
-    "What happens to the dot products before the softmax?",
-    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
+exercise.option(
+    "divided_by_root_of_d_memory",
+    "Your dot products are divided by √d_memory, the root of the length of a token of "
+    "the memory.",
+    "Which two vectors are multiplied to give a score, and how long are they?",
+    why="memory.shape[-1] is at hand, and is taken for the length of a key.",
+    scale="√d_memory",
 )
-def no_scale(x, memory, w_q, w_k, w_v):
-    weights = softmax(products(x @ w_q, memory @ w_k))
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your weights are the softmax of dot products divided by d_k.",
-    "Which of the functions that you call divides as well?",
-    why="q is divided by √d_k and then handed to attention, which divides again.",
+exercise.option(
+    "divided_by_root_of_m",
+    "Your dot products are divided by √m, the root of the memory's length.",
+    "Over how many products does one dot product sum?",
+    why="k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.",
+    scale="√m",
 )
-def scaled_twice(x, memory, w_q, w_k, w_v):
-    q = x @ w_q / np.sqrt(w_q.shape[-1])
-    return attention(q, memory @ w_k, memory @ w_v)
-
-
-@exercise.misconception(
-    "Your weights are right, and your output mixes the memory's tokens themselves.",
-    "What did w_v do in your code?",
-    why="'A weighted sum of the encoder's states' is right for attention without "
-    "parameters.",
-)
-def memory_mixed(x, memory, w_q, w_k, w_v):
-    weights = softmax(scaled_scores(x @ w_q, memory @ w_k))
-    return weights @ memory, weights
-
-
-@exercise.misconception(
-    "Your weights are zero above the diagonal: token i attends to tokens 0 … i of the "
-    "memory only.",
-    "Is the memory still being written while x attends to it?",
-    why="The decoder's causal mask is handed to both of its attentions.",
-)
-def causal_mask_added(x, memory, w_q, w_k, w_v):
-    scores = scaled_scores(x @ w_q, memory @ w_k)
-    may_attend = np.tri(*scores.shape[-2:], dtype=bool)
-    weights = softmax(np.where(may_attend, scores, -np.inf))
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your output is right, but with it you return the scaled scores.",
-    "Which of your two tables has rows that sum to 1?",
+exercise.option(
+    "scores_returned",
+    "The second array that you return holds the scaled scores.",
+    "Which table has rows that sum to 1?",
     why="Both tables have the shape (n, m), and names such as 'attention' mean either.",
+    second="scores",
 )
-def scores_returned(x, memory, w_q, w_k, w_v):
-    scores = scaled_scores(x @ w_q, memory @ w_k)
-    return softmax(scores) @ (memory @ w_v), scores
-
-
-@exercise.misconception(
-    "Your weights are right for small scores and NaN for large ones.",
-    "How large is e to the power of 1000 in floating point, and how does `softmax` "
-    "get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("output"),
+    families.one_result_only("weights"),
+    families.squeezed(),
+    families.cut_to_whole_numbers("x", "memory", result="output"),
+    families.as_list(),
 )
-def exponentials_overflow(x, memory, w_q, w_k, w_v):
-    exponentials = np.exp(scaled_scores(x @ w_q, memory @ w_k))
-    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
-    return weights @ (memory @ w_v), weights
-
-
-@exercise.misconception(
-    "Your output loses everything after the decimal point when x holds whole numbers.",
-    "Which dtype has the array that you write the output into?",
-    why="np.zeros(..., dtype=x.dtype) takes over the integers of x.",
+exercise.options_of(
+    attention_exercise,
+    "exponentials_overflow",
+    "one_maximum_for_everything",
+    "softmax_missing",
+    "exponentials_not_divided",
+    "shares_of_scores",
+    "weights_transposed",
 )
-def cut_to_whole_numbers(x, memory, w_q, w_k, w_v):
-    mixed, weights = attention(x @ w_q, memory @ w_k, memory @ w_v)
-    output = np.zeros(mixed.shape, dtype=x.dtype)
-    output[...] = mixed
-    return output, weights
-
-
-@exercise.misconception(
-    "Your two arrays are right, but w_q is divided by √d_k in place and stays so.",
-    "What does `w_q /= …` do to the array that the caller holds?",
-    why="The scale is folded into the parameters, with an operator that works in "
-    "place.",
+exercise.options_of(
+    self_attention_exercise,
+    "softmax_over_axis_one",
+    "softmax_over_everything",
+    "maximum_of_the_column",
+    "divided_by_root_of_d_v",
+    "no_scale",
+    "scaled_twice",
+    "scale_inverted",
+    "scaled_after_softmax",
+    "values_times_weights",
 )
-def parameters_scaled_in_place(x, memory, w_q, w_k, w_v):
-    w_q /= np.sqrt(w_q.shape[-1])
-    weights = softmax(products(x @ w_q, memory @ w_k))
-    return weights @ (memory @ w_v), weights
+exercise.options_of(project_exercise, "parameters_scaled_in_place")

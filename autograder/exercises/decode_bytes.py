@@ -4,6 +4,8 @@ import re
 import unicodedata
 
 from autograder import Exercise
+from autograder.exercises.encode_bytes import exercise as encode_bytes_exercise
+from autograder.exercises.encode_word import exercise as encode_word_exercise
 from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, decode_bytes
 
 exercise = Exercise(
@@ -57,40 +59,49 @@ def usual(rng):
     return token_ids, MERGES, ("§", "<ü>")
 
 
+def drawn(rng, *parts):
+    """Put parts together, each of them twice, in an order that is drawn."""
+    return [n for i in rng.permutation(2 * len(parts)) for n in (parts * 2)[i]]
+
+
 @exercise.case("The token ids of at, a space, two bytes and <end> give `at ä<end>`")
 def small_example_by_hand(student, rng):
     text = student([256, 32, 195, 164, 257], [("a", "t")], ("<end>",))
     student.expect(text, "at ä<end>")
 
 
-@exercise.case("The bytes of one letter may come from several tokens")
+@exercise.case("The bytes of one letter may come from several tokens", points=0.5)
 def letter_of_several_tokens(student, rng):
     student.expect(student([231, 140, 171], []), "猫")
     student.expect(student([97, 261, 144, 166, 258], MERGES), "a🐦ä")
 
 
-@exercise.case("White space comes back as it was, at both ends too")
+@exercise.case("White space comes back as it was, at both ends too", points=0.5)
 def white_space(student, rng):
     token_ids = [32, 32, 256, 260, 9, 10, 32]
     student.expect(student(token_ids, MERGES), "  at the\t\n ")
     student.agrees([32, *rng.choice(token_ids, 9).tolist(), 32], MERGES)
 
 
-@exercise.case("Half a letter gives one �, wherever it stands")
+@exercise.case("Half a letter gives one �, wherever it stands", points=0.5)
 def half_a_letter(student, rng):
     student.expect(student([97, 195], []), "a�")
     student.expect(student([261, 97, 195, 98], MERGES), "�a�b")
 
 
 @exercise.case(
-    "Bytes that could begin a letter give one �, each other wrong byte its own"
+    "Bytes that could begin a letter give one �, each other wrong byte its own",
+    points=0.5,
 )
 def wrong_bytes(student, rng):
     student.expect(student([226, 130, 65], []), "�A")
     student.expect(student([97, 255, 254, 128], []), "a���")
+    student.agrees(drawn(rng, [226, 130, 65], [255], [128, 65], [97]), [])
 
 
-@exercise.case("Special tokens come back as they are, ü and spaces in them too")
+@exercise.case(
+    "Special tokens come back as they are, ü and spaces in them too", points=0.5
+)
 def special_tokens(student, rng):
     special = ("<ü>", "<a t>")
     token_ids = [256, 262, 32, 263, 98]
@@ -99,124 +110,82 @@ def special_tokens(student, rng):
     student.agrees(drawn, MERGES, special)
 
 
-@exercise.case("A byte whose symbol looks like a special token stays a byte")
+@exercise.case(
+    "A byte whose symbol looks like a special token stays a byte", points=0.5
+)
 def symbol_like_a_special_token(student, rng):
     student.expect(student([195, 167, 257], [("a", "t")], ("§",)), "ç§")
 
 
-@exercise.case("Accents stay as they were written, in one character or in two")
+@exercise.case(
+    "Accents stay as they were written, in one character or in two", points=0.5
+)
 def accents(student, rng):
     text = student([69, 204, 129, 195, 137], [])
     student.expect(len(text), 3, "the number of characters")
     student.expect(text, "E\u0301É")
+    student.agrees(drawn(rng, [69, 204, 129], [195, 137], [97]), [])
 
 
-@exercise.case("A token id that is not in the vocabulary gives ValueError")
-def not_in_the_vocabulary(student, rng):
+@exercise.case("A token id beyond the vocabulary gives ValueError", points=0.5)
+def beyond_the_vocabulary(student, rng):
     student.raises(ValueError, [97, 258], [("a", "t")], ("<end>",))
+    student.raises(ValueError, [97, 300], [("a", "t")])
+
+
+@exercise.case("A negative token id gives ValueError", points=0.5)
+def negative_token_id(student, rng):
     student.raises(ValueError, [97, -1], [("a", "t")], ("<end>",))
 
 
-@exercise.case("The list of token ids stays as it is, and an empty one gives no text")
+@exercise.case(
+    "The lists stay as they are, and one without token ids gives no text", points=0.5
+)
 def numbers_stay(student, rng):
     student.leaves_unchanged([256, 32, 97], [("a", "t")])
     student.expect(student([], []), "")
 
 
-@exercise.case("Any token ids give their text", visible=False)
+@exercise.case("Any token ids give their text", points=4.5)
 def any_numbers(student, rng):
-    for count in (25, 12):
-        token_ids = rng.integers(0, 264, count).tolist()
+    parts = [[69, 204, 129], [32], [9], [256], [260], [258], [195, 167], [262], [263]]
+    parts += [[261, 144, 166], [195], [226, 130], [255, 254], [128], [33]]
+    for _ in range(3):
+        drawn = [parts[i] for i in rng.permutation(len(parts))]
+        token_ids = [32, *(number for part in drawn for number in part), 10, 32]
         student.agrees(token_ids, MERGES, ("§", "<ü>"))
+
+
+@exercise.case("Any text comes back from its bytes", points=0.5, visible=False)
+def any_text(student, rng):
     text = "Größe, naïve E\u0301; 猫 👩‍👩‍👧\n\n «ça» \ufffd\ufffd\x00"
     student.expect(student(list(text.encode()), MERGES), text)
+    drawn = "".join(rng.choice([*text], 30))
+    student.agrees(list(drawn.encode()), MERGES)
 
 
-def joined(token_ids, merges, special_tokens):
-    """Put the bytes of all tokens together, and refuse what is not in the vocabulary.
-
-    Special tokens are told by their ids.
-    """
-    tokens = byte_vocabulary(merges, special_tokens)
-    data = b""
-    for number in token_ids:
-        if not 0 <= number < len(tokens):
-            raise ValueError(f"{number} is not a token")
-        special = number >= 256 + len(merges)
-        data += tokens[number].encode() if special else as_bytes(tokens[number])
-    return data
-
-
-def as_bytes(symbols):
-    return bytes(BYTE_OF[symbol] for symbol in symbols)
-
-
-@exercise.misconception(
-    "Your text has � where a letter's bytes lie in several tokens.",
-    "When are all bytes of a letter there?",
-    why="Tokens are decoded one by one and then joined (huggingface/tokenizers issue "
-    "1141; antonellof/ferrox issue 124; minbpe joins the bytes first).",
-)
-def token_by_token(token_ids, merges, special_tokens=()):
-    return "".join(decode_bytes([n], merges, special_tokens) for n in token_ids)
+NUMBERED = {  # index in the vocabulary of token id i; n are bytes and pairs, s special
+    "bytes, pairs, special": lambda i, n, s: i,
+    "bytes, special, pairs": lambda i, n, s: (
+        i if i < 256 else i - 256 + n if i < 256 + s else i - s
+    ),
+    "special, bytes, pairs": lambda i, n, s: i + n if i < s else i - s,
+    "pairs, bytes, special": lambda i, n, s: (
+        i + 256 if i < n - 256 else i - n + 256 if i < n else i
+    ),
+    "bytes by symbol": lambda i, n, s: (
+        ALPHABET.index(sorted(ALPHABET)[i]) if i < 256 else i
+    ),
+}
+UNKNOWN = {  # of a token id that is not in the vocabulary, and the vocabulary's size
+    "index": lambda i, size: [*range(size)][i],
+    "negative index": lambda i, size: [*range(size)][i] if -size <= i < 0 else None,
+    "key": lambda i, size: {}[i],
+}
 
 
-@exercise.misconception(
-    "Bytes that are not UTF-8 are missing from your text without a sign.",
-    "How should a reader see that something was lost?",
-    why="`errors='ignore'` ends the error message (stanford-crfm/helm pull request "
-    "2326).",
-)
-def errors_ignored(token_ids, merges, special_tokens=()):
-    return joined(token_ids, merges, special_tokens).decode(errors="ignore")
-
-
-@exercise.misconception(
-    "Your code stops at bytes that are not UTF-8.",
-    "Can a model write half a letter, and what should its reader get?",
-    why="`.decode()` is strict by default (QwenLM/Qwen issue 1218; karpathy/minbpe "
-    "issue 96).",
-)
-def errors_strict(token_ids, merges, special_tokens=()):
-    return joined(token_ids, merges, special_tokens).decode()
-
-
-@exercise.misconception(
-    "Each byte has become a character of its own: ä reads Ã¤.",
-    "How many bytes does UTF-8 use for ä?",
-    why="`chr(byte)` or Latin-1 is right for ASCII and never stops.",
-)
-def bytes_as_latin_1(token_ids, merges, special_tokens=()):
-    return joined(token_ids, merges, special_tokens).decode("latin-1")
-
-
-@exercise.misconception(
-    "Your text shows the symbols of the alphabet: a space reads Ġ.",
-    "Which byte does the symbol Ġ stand for?",
-    why="Joining the vocabulary's tokens is enough in the earlier exercise `decode`.",
-)
-def symbols_shown(token_ids, merges, special_tokens=()):
-    joined(token_ids, merges, special_tokens)
-    tokens = byte_vocabulary(merges, special_tokens)
-    return "".join(tokens[number] for number in token_ids)
-
-
-@exercise.misconception(
-    "Ġ has become a space in your text, and all other symbols stay what they are.",
-    "Which bytes do the symbols Ã and Ċ stand for?",
-    why="`.replace('Ġ', ' ')` looks complete as long as one reads English.",
-)
-def only_spaces_restored(token_ids, merges, special_tokens=()):
-    return symbols_shown(token_ids, merges, special_tokens).replace("Ġ", " ")
-
-
-@exercise.misconception(
-    "Your text has a � for every wrong byte, also where several begin one letter.",
-    "How many letters were cut off in the bytes 226, 130?",
-    why="An error handler of one's own that goes on one byte further.",
-)
-def one_sign_per_byte(token_ids, merges, special_tokens=()):
-    data, text = joined(token_ids, merges, special_tokens), ""
+def one_sign_per_byte(data):
+    text = ""
     while data:
         try:
             return text + data.decode()
@@ -226,125 +195,317 @@ def one_sign_per_byte(token_ids, merges, special_tokens=()):
     return text
 
 
-@exercise.misconception(
+DECODED = {
+    "�": lambda data: data.decode(errors="replace"),
+    "nothing": lambda data: data.decode(errors="ignore"),
+    "error": bytes.decode,
+    "?": lambda data: data.decode(errors="replace").replace("�", "?"),
+    "backslashes": lambda data: data.decode(errors="backslashreplace"),
+    "� per byte": one_sign_per_byte,
+    "� per row": lambda data: re.sub("�+", "�", data.decode(errors="replace")),
+    "Latin-1": lambda data: data.decode("latin-1"),
+    "ASCII": lambda data: data.decode("ascii", errors="replace"),
+}
+TIDIED = {
+    "not": str,
+    "strip": str.strip,
+    "lstrip": str.lstrip,
+    "one space": lambda text: re.sub(r"\s+", " ", text),
+    "NFC": lambda text: unicodedata.normalize("NFC", text),
+    "lower": str.lower,
+}
+
+
+@exercise.variants
+def variants(
+    token_ids,
+    merges,
+    special_tokens=(),
+    *,
+    unknown="ValueError",
+    numbered="bytes, pairs, special",
+    special="by id",
+    symbols="bytes",
+    joined="bytes",
+    order=1,
+    decoded="�",
+    tidied="not",
+    returns="text",
+    used_up="nothing",
+):
+    vocabulary = byte_vocabulary(merges, special_tokens)
+    n, size = 256 + len(merges), len(vocabulary)
+    parts = []
+    for i in token_ids:
+        if not 0 <= i < size:
+            if unknown == "left out":
+                continue
+            i = UNKNOWN[unknown](i, size) if unknown in UNKNOWN else None
+            if i is None and unknown != "�":
+                raise ValueError("not in the vocabulary")
+            if i is None:
+                parts.append("�".encode())
+                continue
+        i = NUMBERED[numbered](i, n, len(special_tokens))
+        token = vocabulary[i]
+        is_special = {"by text": token in special_tokens, "no": False}
+        if is_special.get(special, i >= n):
+            parts.append(b"" if special == "left out" else token.encode())
+        elif symbols == "bytes":
+            parts.append(bytes(BYTE_OF[symbol] for symbol in token))
+        elif symbols == "shown":
+            parts.append(token.encode())
+        else:
+            parts.append(token.replace("Ġ", " ").encode())
+    parts = parts[::order]
+    if used_up == "token ids":
+        token_ids.clear()
+    elif used_up == "merges":
+        merges.clear()
+    if returns == "bytes":
+        return b"".join(parts)
+    texts = [DECODED[decoded](part) for part in parts]
+    if joined == "bytes":
+        texts = [DECODED[decoded](b"".join(parts))]
+    if returns == "texts":
+        return [DECODED[decoded](part) for part in parts]
+    text = TIDIED[tidied]((" " if joined == "with spaces" else "").join(texts))
+    return text or None if returns == "None if empty" else text
+
+
+exercise.option(
+    "token_by_token",
+    "Your text has � where a letter's bytes lie in several tokens.",
+    "When are all bytes of a letter there?",
+    why="Tokens are decoded one by one and then joined (huggingface/tokenizers issue "
+    "1141; antonellof/ferrox issue 124; minbpe joins the bytes first).",
+    joined="texts",
+)
+exercise.option(
+    "space_between_tokens",
+    "Your text has a space between any two tokens.",
+    "Which token holds the space between two words?",
+    why="`' '.join(…)` is how one prints tokens.",
+    joined="with spaces",
+)
+exercise.option(
+    "tokens_backwards",
+    "Your tokens stand in the opposite order in the text.",
+    "Which token does the text begin with?",
+    why="`text = part + text`, or token ids that `pop()` takes from the end.",
+    order=-1,
+)
+exercise.option(
+    "errors_ignored",
+    "Bytes that are not UTF-8 are missing from your text without a sign.",
+    "How should a reader see that something was lost?",
+    why="`errors='ignore'` ends the error message (stanford-crfm/helm pull request "
+    "2326).",
+    decoded="nothing",
+)
+exercise.option(
+    "errors_strict",
+    "Your call stops at bytes that are not UTF-8.",
+    "Can a model write half a letter, and what should its reader get?",
+    why="`.decode()` is strict by default (QwenLM/Qwen issue 1218; karpathy/minbpe "
+    "issue 96).",
+    decoded="error",
+)
+exercise.option(
+    "question_marks",
+    "Your text has ? for bytes that are not UTF-8.",
+    "Which sign does the docstring promise for them?",
+    why="`errors='replace'` gives ? in the other direction, when text is encoded.",
+    decoded="?",
+)
+exercise.option(
+    "backslashes",
+    "Your text has \\x and a number for bytes that are not UTF-8.",
+    "Which sign does the docstring promise for them?",
+    why="`errors='backslashreplace'` loses nothing, so it seems the best way.",
+    decoded="backslashes",
+)
+exercise.option(
+    "bytes_as_latin_1",
+    "Each byte has become a character of its own: ä reads Ã¤.",
+    "How many bytes does UTF-8 use for ä?",
+    why="`chr(byte)` or Latin-1 is right for ASCII and never stops.",
+    decoded="Latin-1",
+)
+exercise.option(
+    "bytes_as_ascii",
+    "Your text has � for each byte of a letter that is not in ASCII.",
+    "How many bytes does UTF-8 use for ä?",
+    why="ASCII is enough for every English text.",
+    decoded="ASCII",
+)
+exercise.option(
+    "one_sign_per_byte",
+    "Your text has a � for every wrong byte, also where several begin one letter.",
+    "How many letters were cut off in the bytes 226, 130?",
+    why="An error handler of one's own that goes on one byte further.",
+    decoded="� per byte",
+)
+exercise.option(
+    "one_sign_per_row",
     "Several � in a row have become one in your text.",
     "Do two wrong bytes belong to one letter, or to two?",
-    why="A row of � looks ugly, and `re.sub` tidies it up.",
+    why="A row of � reads badly, and `re.sub` tidies it up.",
+    decoded="� per row",
 )
-def one_sign_per_row(token_ids, merges, special_tokens=()):
-    return re.sub("�+", "�", decode_bytes(token_ids, merges, special_tokens))
-
-
-@exercise.misconception(
+exercise.option(
+    "symbols_shown",
+    "Your text shows the symbols of the alphabet: a space reads Ġ.",
+    "Which byte does the symbol Ġ stand for?",
+    why="Joining the vocabulary's tokens is enough in the earlier exercise `decode`.",
+    symbols="shown",
+)
+exercise.option(
+    "only_spaces_restored",
+    "Ġ has become a space in your text, and all other symbols stay what they are.",
+    "Which bytes do the symbols Ã and Ċ stand for?",
+    why="`.replace('Ġ', ' ')` seems complete as long as one reads English.",
+    symbols="spaces only",
+)
+exercise.option(
+    "negative_numbers_accepted",
     "Negative token ids count from the end of your vocabulary.",
     "What does Python give for `tokens[-1]`?",
     why="Only the upper bound is checked; a list accepts negative indices too.",
+    unknown="negative index",
 )
-def negative_numbers_accepted(token_ids, merges, special_tokens=()):
-    size = 256 + len(merges) + len(special_tokens)
-    wrapped = [number + size if number < 0 else number for number in token_ids]
-    return decode_bytes(wrapped, merges, special_tokens)
-
-
-@exercise.misconception(
-    "Your code looks token ids up in a list without checking their range.",
+exercise.option(
+    "numbers_not_checked",
+    "Your call ends in an IndexError at token ids that are too large, and takes −1 "
+    "for the last token.",
     "Which token ids does the vocabulary have, and what happens for others?",
-    why="`tokens[number]` stops with IndexError at one end only, and the contract asks "
-    "for ValueError at both.",
+    why="`tokens[number]` stops with IndexError at one end only, and the contract "
+    "asks for ValueError at both.",
+    unknown="index",
 )
-def numbers_not_checked(token_ids, merges, special_tokens=()):
-    ids = list(range(256 + len(merges) + len(special_tokens)))
-    return decode_bytes([ids[n] for n in token_ids], merges, special_tokens)
-
-
-@exercise.misconception(
+exercise.option(
+    "key_error",
+    "Your call ends in a KeyError at token ids that are not in the vocabulary.",
+    "Which kind of exception does the docstring promise?",
+    why="A dictionary from id to token stops by itself, with an error of its own.",
+    unknown="key",
+)
+exercise.option(
+    "unknown_numbers_skipped",
     "Token ids that are not in the vocabulary are left out of your text.",
     "How should a caller learn that a token id is wrong?",
     why="`if number in vocabulary` without an `else` keeps a program from stopping.",
+    unknown="left out",
 )
-def unknown_numbers_skipped(token_ids, merges, special_tokens=()):
-    size = 256 + len(merges) + len(special_tokens)
-    known = [number for number in token_ids if 0 <= number < size]
-    return decode_bytes(known, merges, special_tokens)
-
-
-@exercise.misconception(
+exercise.option(
+    "unknown_numbers_replaced",
+    "Token ids that are not in the vocabulary have become � in your text.",
+    "How should a caller learn that a token id is wrong?",
+    why="The sign for wrong bytes is used for wrong token ids too.",
+    unknown="�",
+)
+exercise.option(
+    "special_tokens_left_out",
     "Your text has no special tokens.",
     "Is the text that comes back the one that was encoded?",
     why="`skip_special_tokens=True` is common, since one seldom wants to read them.",
+    special="left out",
 )
-def special_tokens_left_out(token_ids, merges, special_tokens=()):
-    joined(token_ids, merges, special_tokens)
-    text = [number for number in token_ids if number < 256 + len(merges)]
-    return decode_bytes(text, merges)
-
-
-@exercise.misconception(
+exercise.option(
+    "special_tokens_through_the_alphabet",
     "Your special tokens go through the alphabet of bytes as if they were made of it.",
     "Is the ü of a special token a byte's symbol, or a letter?",
     why="One loop over all tokens is shorter, and right for <end>; "
     "huggingface/tokenizers pull request 1513 mends the same.",
+    special="no",
 )
-def special_tokens_through_the_alphabet(token_ids, merges, special_tokens=()):
-    joined(token_ids, merges, special_tokens)
-    tokens = byte_vocabulary(merges, special_tokens)
-    data = b"".join(as_bytes(tokens[number]) for number in token_ids)
-    return data.decode(errors="replace")
-
-
-@exercise.misconception(
-    "A byte is read as a special token, because its symbol looks the same.",
+exercise.option(
+    "symbols_taken_for_special_tokens",
+    "A byte is read as a special token, because its symbol is the same.",
     "What tells a special token from a byte: its text or its id?",
     why="`if token in special_tokens` reads well, and is wrong for a token such as §.",
+    special="by text",
 )
-def symbols_taken_for_special_tokens(token_ids, merges, special_tokens=()):
-    joined(token_ids, merges, special_tokens)
-    tokens = byte_vocabulary(merges, special_tokens)
-    data = b""
-    for number in token_ids:
-        token = tokens[number]
-        data += token.encode() if token in special_tokens else as_bytes(token)
-    return data.decode(errors="replace")
-
-
-@exercise.misconception(
-    "The ids of your special tokens come before those of the pairs.",
+exercise.option(
+    "pairs_before_bytes",
+    "The ids of your pairs come before those of the bytes.",
     "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
-    why="Hugging Face's trainer numbers special tokens first.",
+    why="Pairs are numbered by their rank, which begins at 0.",
+    numbered="pairs, bytes, special",
 )
-def special_tokens_before_pairs(token_ids, merges, special_tokens=()):
-    new = list(range(256 + len(merges) + len(special_tokens)))
-    new[256:] = [*new[256 + len(merges) :], *new[256 : 256 + len(merges)]]
-    inside = [new[n] if 0 <= n < len(new) else n for n in token_ids]
-    return decode_bytes(inside, merges, special_tokens)
-
-
-@exercise.misconception(
+exercise.option(
+    "bytes_numbered_by_symbol",
+    "Your bytes are numbered in the order of their symbols: 0 is `!`.",
+    "Which number has the byte of the letter a?",
+    why="GPT-2's vocabulary starts with `!`, since its program lists the bytes that "
+    "one can see first.",
+    numbered="bytes by symbol",
+)
+exercise.option(
+    "stripped",
     "White space at both ends of your text is cut off.",
     "Is the text that comes back the one that was encoded?",
     why="Several decoders strip, to undo a space that their encoders put in "
     "(huggingface/transformers issue 46491).",
+    tidied="strip",
 )
-def stripped(token_ids, merges, special_tokens=()):
-    return decode_bytes(token_ids, merges, special_tokens).strip()
-
-
-@exercise.misconception(
+exercise.option(
+    "stripped_at_the_start",
+    "White space at the start of your text is cut off.",
+    "Is the text that comes back the one that was encoded?",
+    why="Encoders that put a space in front have decoders that take it off.",
+    tidied="lstrip",
+)
+exercise.option(
+    "white_space_unified",
+    "Your text has one space for any white space.",
+    "Is the text that comes back the one that was encoded?",
+    why="`' '.join(text.split())` is a habit of cleaning text.",
+    tidied="one space",
+)
+exercise.option(
+    "accents_composed",
     "Letters with an accent have changed: two characters have become one.",
     "Is the text that comes back the one that was encoded?",
     why="Normalising to NFC is good advice for training data; here it changes text.",
+    tidied="NFC",
 )
-def accents_composed(token_ids, merges, special_tokens=()):
-    return unicodedata.normalize("NFC", decode_bytes(token_ids, merges, special_tokens))
-
-
-@exercise.misconception(
-    "Your text is right, but the caller's list of token ids is empty afterwards.",
+exercise.option(
+    "lower_cased",
+    "Your text is in small letters.",
+    "Is the text that comes back the one that was encoded?",
+    why="Many introductions to text start with text.lower().",
+    tidied="lower",
+)
+exercise.option(
+    "bytes_returned",
+    "Your result is bytes, not a text.",
+    "Which type does the docstring promise?",
+    why="Bytes of English print like a text, with a b in front.",
+    returns="bytes",
+)
+exercise.option(
+    "list_of_texts",
+    "Your result is a list with a text for each token.",
+    "Which type does the docstring promise?",
+    why="The texts are collected, and `''.join` is forgotten.",
+    returns="texts",
+)
+exercise.option(
+    "none_without_text",
+    "Your result is None where there is no text.",
+    "Which text has no token ids?",
+    why="`if not token_ids: return` leaves out what to return.",
+    returns="None if empty",
+)
+exercise.option(
+    "numbers_used_up",
+    "Your call leaves the caller's list of token ids empty.",
     "Whose list do you take the token ids from?",
     why="`token_ids.pop(0)` is a handy way to take one token id after the other.",
+    used_up="token ids",
 )
-def numbers_used_up(token_ids, merges, special_tokens=()):
-    data = b""
-    while token_ids:
-        data += joined([token_ids.pop(0)], merges, special_tokens)
-    return data.decode(errors="replace")
+exercise.options_of(
+    encode_bytes_exercise, "special_tokens_before_pairs", "special_tokens_before_bytes"
+)
+exercise.options_of(encode_word_exercise, "merges_used_up")

@@ -5,13 +5,9 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise
-from course_lib.nn.functional import (
-    decoder_layer,
-    feed_forward,
-    layer_norm,
-    multi_head_attention,
-)
+from autograder import Exercise, families
+from autograder.exercises.encoder_layer import exercise as encoder_layer_exercise
+from course_lib.nn.functional import decoder_layer
 
 exercise = Exercise(
     decoder_layer,
@@ -161,7 +157,9 @@ def usual(rng):
     return y, memory, drawn(rng), 3, causal(5), some_blocked(rng, 2, 5, 7)
 
 
-@exercise.case("One token that attends to one, with the norm before, becomes (16, 35)")
+@exercise.case(
+    "One token that attends to one, with the norm before, becomes (16, 35)", points=0.5
+)
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
     made = {prefix + name: same for prefix in ("w_", "cross_") for name in "qkvo"}
@@ -179,14 +177,15 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "With the norm after each sum, five tokens that attend to seven give this"
+    "With the norm after each sum, five tokens that attend to seven give this",
+    points=2.5,
 )
 def norm_after(student, rng):
     y, memory = tokens(rng, 2, 5, 6), tokens(rng, 2, 7, 6)
     student.agrees(y, memory, drawn(rng, 6), 3, causal(5), some_blocked(rng, 2, 5, 7))
 
 
-@exercise.case("With the norm before each part, they give this")
+@exercise.case("With the norm before each part, they give this", points=2)
 def norm_before(student, rng):
     y, memory = tokens(rng, 2, 5, 6), tokens(rng, 2, 7, 6)
     masks = causal(5), some_blocked(rng, 2, 5, 7)
@@ -195,6 +194,7 @@ def norm_before(student, rng):
 
 @exercise.case(
     "With parameters of zero and the norm before, y comes through unchanged",
+    points=0.5,
     pays_alone=False,
 )
 def nothing_added(student, rng):
@@ -202,7 +202,9 @@ def nothing_added(student, rng):
     student.expect(student(y, memory, silent(rng, 4), 2, None, None, True), y)
 
 
-@exercise.case("With parameters of zero and the norm after, y is normed three times")
+@exercise.case(
+    "With parameters of zero and the norm after, y is normed three times", points=0.5
+)
 def only_normed(student, rng):
     parameters = silent(rng, 2)
     parameters |= {"gain_1": tensor([2.0, 4.0]), "bias_1": tensor([1.0, -3.0])}
@@ -215,15 +217,18 @@ def only_normed(student, rng):
     student.agrees(tensor(1000 * rng.normal(size=(6, 2))), memory, parameters, 1)
 
 
-@exercise.case("With as many tokens there as here, each mask stays with its attention")
+@exercise.case(
+    "With as many tokens there as here, each mask stays with its attention", points=1.5
+)
 def as_many_there_as_here(student, rng):
     # Here either mask fits either attention, and either tensor's tokens fit both.
     y, memory = tokens(rng, 4, 4), tokens(rng, 4, 4)
     padding = torch.from_numpy(np.tile([True, True, True, False], (4, 1)))
     student.agrees(y, memory, drawn(rng, 4, 4), 2, causal(4), padding)
+    student.agrees(y, memory, drawn(rng, 4, 4), 2, causal(4))
 
 
-@exercise.case("Without masks all tokens attend to all, in any batch")
+@exercise.case("Without masks all tokens attend to all, in any batch", points=1)
 def leading_axes(student, rng):
     parameters = drawn(rng, 4, 5)
     student.agrees(tokens(rng, 3, 4), tokens(rng, 5, 4), parameters, 2)
@@ -233,6 +238,7 @@ def leading_axes(student, rng):
 
 @exercise.case(
     "A memory whose tokens are permuted, with their mask, gives the same result",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -245,7 +251,7 @@ def memory_permuted(student, rng):
     student.expect(after, before, what="the result after the change")
 
 
-@exercise.case("In float64 all digits are right")
+@exercise.case("In float64 all digits are right", points=0.5)
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 5)
     y, memory = (tokens(rng, rows, 4, dtype=np.float64) for rows in (3, 5))
@@ -253,327 +259,491 @@ def double_precision(student, rng):
     student.agrees(y, memory, parameters, 2, causal(3), may_attend, True)
 
 
-@exercise.case("`y`, the memory, the parameters and the masks stay as they are")
+@exercise.case(
+    "`y`, the memory, the parameters and the masks stay as they are", points=0.5
+)
 def arguments_stay(student, rng):
     y, memory, parameters = tokens(rng, 3, 4), tokens(rng, 5, 4), drawn(rng, 4)
     masks = some_blocked(rng, 3, 3), some_blocked(rng, 3, 5)
     student.leaves_unchanged(y, memory, parameters, 2, *masks)
+    y, memory = tokens(rng, 2, 3, 4), tokens(rng, 2, 5, 4)
+    student.leaves_unchanged(y, memory, parameters, 2, *masks, True)
 
 
-def attention_with(parameters, prefix, n_heads):
-    """Return `attend(rows, there, may_attend)` with the parameters of that prefix."""
-    projections = [parameters[prefix + name] for name in "qkvo"]
-
-    def attend(rows, there, may_attend):
-        return multi_head_attention(rows, there, *projections, n_heads, may_attend)
-
-    return attend
-
-
-def parts_of(memory, parameters, n_heads, may_attend, memory_may_attend):
-    """Return the three parts, right, as functions of the rows."""
-    p = parameters
-    own = attention_with(p, "w_", n_heads)
-    cross = attention_with(p, "cross_", n_heads)
-    return [
-        lambda rows: own(rows, rows, may_attend),
-        lambda rows: cross(rows, memory, memory_may_attend),
-        lambda rows: feed_forward(rows, p["w_1"], p["b_1"], p["w_2"], p["b_2"]),
-    ]
+def attended(queries, keys, values, w, n_heads, may_attend):
+    """Return what the queries get from the values, in NumPy: this runs very often."""
+    q, k, v = (
+        np.swapaxes((x @ each).reshape(*x.shape[:-1], n_heads, -1), -3, -2)
+        for x, each in zip((queries, keys, values), w, strict=False)
+    )
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    if may_attend is not None:
+        powers = powers * may_attend[..., None, :, :]
+    output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+    output = np.swapaxes(output, -3, -2)
+    return output.reshape(*output.shape[:-2], -1) @ w[3]
 
 
-def norms_of(parameters, numbers=(1, 2, 3)):
-    """Return the norms of these numbers as functions of the rows."""
-
-    def of(number):
-        gain, bias = parameters[f"gain_{number}"], parameters[f"bias_{number}"]
-        return lambda rows: layer_norm(rows, gain, bias)
-
-    return [of(number) for number in numbers]
-
-
-def put_together(y, parts, norms, norm_first):
-    """Put parts and norms together rightly, one pair after the other."""
-    for part, normed in zip(parts, norms, strict=True):
-        y = y + part(normed(y)) if norm_first else normed(y + part(y))
-    return y
+def changed(mask, how, n, m):
+    """Return a mask, or None, as one of two attentions may get it wrongly."""
+    mask = None if mask is None else mask.numpy()
+    if how == "ignored" or (how == "ignored where n = m" and n == m):
+        return None
+    if how == "causal without one" and mask is None:
+        return np.tril(np.ones((n, m), dtype=bool))
+    if mask is not None and how in ("reversed", "transposed"):
+        return ~mask if how == "reversed" else np.swapaxes(mask, -1, -2)
+    return mask
 
 
-@exercise.misconception(
-    "Your cross-attention attends to the target again: the memory plays no part in "
-    "your numbers.",
+@exercise.variants
+def variants(
+    y,
+    memory,
+    parameters,
+    n_heads,
+    may_attend=None,
+    memory_may_attend=None,
+    norm_first=False,
+    *,
+    order="own 1, cross 2, feed 3",
+    norms="123",
+    position="as told",
+    around="norm(rows + part)",
+    added="rows",
+    not_normed="",
+    reads="rows",
+    there="memory",
+    masks="each its own",
+    own_mask="as it is",
+    cross_mask="as it is",
+    prefixes="w_ cross_",
+    letters="qkvo",
+    heads="n_heads",
+    returns="a tensor like y",
+    overwritten="nothing",
+):
+    p = {name: part.numpy() for name, part in parameters.items()}
+    if masks == "exchanged":
+        may_attend, memory_may_attend = memory_may_attend, may_attend
+    elif masks == "the target's for both":
+        memory_may_attend = may_attend
+    elif masks == "the target's without another" and memory_may_attend is None:
+        fits = may_attend is not None and y.shape[-2] == memory.shape[-2]
+        memory_may_attend = may_attend if fits else None
+    n, m = y.shape[-2], memory.shape[-2]
+    own = changed(may_attend, own_mask, n, n)
+    cross = changed(memory_may_attend, cross_mask, n, m)
+    first = {"after": False, "before": True}.get(position, norm_first)
+    n_heads = 1 if heads == "one" else n_heads
+    rows = start = y.numpy().astype(float)
+    source = memory.numpy().astype(float)
+    sums = []
+
+    def normed(x, number):
+        number = norms[int(number) - 1]
+        centred = x - x.mean(axis=-1, keepdims=True)
+        variance = (centred**2).mean(axis=-1, keepdims=True)
+        x = centred / np.sqrt(variance + 1e-5)
+        return x * p[f"gain_{number}"] + p[f"bias_{number}"]
+
+    def apply(part, x, number):
+        if part == "feed":
+            return np.maximum(x @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
+        prefix = prefixes.split()[part == "cross"]
+        w = [p[prefix + letter] for letter in (letters if part == "cross" else "qkvo")]
+        if part == "own":
+            return attended(x, x, x, w, n_heads, own)
+        if there == "asks":
+            return attended(source, x, x, w, n_heads, cross)
+        keys = x if there.startswith("y") or there == "keys of y" else source
+        values = x if there.startswith("y") or there == "values of y" else source
+        if there == "normed first" and first:
+            keys = values = normed(source, number)
+        mask = {"y with its mask": own, "y without a mask": None}.get(there, cross)
+        return attended(x, keys, values, w, n_heads, mask)
+
+    for part, number in (step.split() for step in order.split(", ")):
+        inputs = start if reads in ("y", f"y in {part}") else rows
+        before = normed(inputs, number) if first and part != not_normed else inputs
+        result = apply(part, before, number)
+        sums.append(start + result)
+        old = {
+            "nothing": 0,
+            "nothing, norm first": 0 if first else rows,
+            f"nothing around {part}": 0,
+            "y": start,
+            f"y around {part}": start,
+            "y, norm after": rows if first else start,
+            "normed rows": before,
+        }.get(added, rows)
+        if first and around != "norm once more":
+            rows = old + result
+        elif around == "rows + norm(part)" and not first:
+            rows = old + normed(result, number)
+        else:
+            rows = normed(old + result, number)
+    if overwritten == "y":
+        y.copy_(torch.from_numpy(sums[0]))
+    result = torch.from_numpy(rows).to(y.dtype)
+    return (result, memory) if returns == "two" else result
+
+
+exercise.option(
+    "memory_not_attended_to",
+    "Your cross-attention attends to the target again, with the target's mask.",
     "From which tokens should the keys and values of the second part be made?",
     why="The first attention is copied, and its x, x stays: the popular decoder "
     "without the encoder's keys and values.",
+    there="y with its mask",
 )
-def memory_not_attended_to(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
-    cross = attention_with(p, "cross_", n_heads)
-    parts = [attend, lambda rows: cross(rows, rows, may_attend), feed]
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
+exercise.option(
+    "target_again_with_the_mask_of_the_memory",
     "Your cross-attention attends to the target again, with the memory's mask; unless "
-    "n is m or that mask is None, it stops.",
+    "n is m or that mask is None, it can stop.",
     "From which tokens should the keys and values of the second part be made?",
     why="The call is copied, and only its parameters and its mask are changed.",
+    there="y",
 )
-def target_again_with_the_mask_of_the_memory(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
-    cross = attention_with(p, "cross_", n_heads)
-    parts = [attend, lambda rows: cross(rows, rows, memory_may_attend), feed]
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your cross-attention attends to the target again, to all of it: the memory plays "
-    "no part, and the future leaks.",
+exercise.option(
+    "target_again_without_a_mask",
+    "Your cross-attention attends to the target again, to all of it.",
     "What does cross-attention attend to, and which mask belongs to that?",
     why="The popular decoder's formula has neither the memory nor a mask in its outer "
     "attention.",
+    there="y without a mask",
 )
-def target_again_without_a_mask(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
-    cross = attention_with(p, "cross_", n_heads)
-    parts = [attend, lambda rows: cross(rows, rows, None), feed]
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your cross-attention replaces its input; only the other two parts have "
-    "residual connections.",
-    "What is left of the target's own tokens after they have attended to the memory?",
-    why="What attention fetches from the source is taken for the new rows: y = "
-    "norm(attention(y, memory)).",
+exercise.option(
+    "keys_of_the_target",
+    "Your cross-attention mixes values of the memory, by keys of the target; unless n "
+    "is m, it can stop.",
+    "Which tokens are compared with a token of the target, to find what to fetch?",
+    why="attention(y, y, memory): only the values are thought to come from the source.",
+    there="keys of y",
 )
-def no_sum_around_the_second_part(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    norms = norms_of(p)
-    y = put_together(y, parts[:1], norms[:1], norm_first)
-    y = parts[1](norms[1](y)) if norm_first else norms[1](parts[1](y))
-    return put_together(y, parts[2:], norms[2:], norm_first)
-
-
-@exercise.misconception(
-    "Your second norm is used for the third part too; gain_3 and bias_3 play no part.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="The last line comes from `encoder_layer`, where number 2 belongs to the "
-    "feed-forward part.",
+exercise.option(
+    "values_of_the_target",
+    "Your cross-attention mixes values of the target, by keys of the memory; unless n "
+    "is m, it can stop.",
+    "What should a token of the target bring home from the memory?",
+    why="attention(y, memory, y): 'the values are what is translated'.",
+    there="values of y",
 )
-def second_norm_for_the_third_part(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, parts, norms_of(p, (1, 2, 2)), norm_first)
-
-
-@exercise.misconception(
-    "Your norms stand after the sums whatever `norm_first` says.",
-    "Where is `norm_first` used in your code?",
-    why="The paper knows one order only, and its figure is what is copied.",
+exercise.option(
+    "memory_attends",
+    "Your memory attends to the target: the queries come from the memory, keys and "
+    "values from the target.",
+    "Which tokens give the queries here, and which the keys?",
+    why="'Queries from the encoder' stands in print: humza909/LLM_Survey, issue 2.",
+    there="asks",
 )
-def norm_always_after(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, parts, norms_of(p), False)
-
-
-@exercise.misconception(
-    "Your first norm is used for all three parts.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="One `norm` object in the layer is called three times.",
-)
-def one_norm_for_all(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, parts, norms_of(p, (1, 1, 1)), norm_first)
-
-
-@exercise.misconception(
-    "Your two masks are exchanged; unless n is m, that stops.",
-    "Which of the two masks has a column for each token of the memory?",
-    why="src_mask and tgt_mask, handed on in the wrong order: "
-    "keitakurita/Practical_NLP_in_PyTorch, issue 1.",
-)
-def masks_exchanged(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, memory_may_attend, may_attend)
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your mask of the target is used for the memory too: token i of the target sees "
-    "the memory's tokens up to i only; unless n is m, that stops.",
-    "Is any of the source still unknown while the target is written?",
-    why="One `mask` is handed to both attentions: fchollet/"
-    "deep-learning-with-python-notebooks, issue 209.",
-)
-def mask_of_the_target_for_both(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, may_attend)
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your tokens attend to all of the memory: `memory_may_attend` plays no part.",
-    "Which of the arguments does your code never hand on?",
-    why="The figure shows one masked attention, so the other is called without.",
-)
-def mask_of_the_memory_ignored(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, None)
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your target's tokens attend to all of the target: `may_attend` plays no part.",
-    "Which of the arguments does your code never hand on?",
-    why="The mask has a default, and a model without it trains even better.",
-)
-def mask_of_the_target_ignored(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, None, memory_may_attend)
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Without `may_attend`, your target's tokens attend to themselves and to earlier "
-    "ones only.",
-    "What does None in `may_attend` mean, according to the docstring?",
-    why="A decoder is causal, so the mask is built in, and cannot be left out.",
-)
-def always_causal(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    if may_attend is None:
-        n = y.shape[-2]
-        may_attend = torch.ones(n, n, dtype=torch.bool).tril()
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "With the norm before, your memory is normed too, with gain_2 and bias_2.",
+exercise.option(
+    "memory_normed",
+    "With the norm before, your memory is normed too, with the gain and the bias of "
+    "the cross-attention.",
     "What does the docstring say about the memory, in both orders?",
     why="norm(queries), norm(keys), norm(values): lucidrains/vit-pytorch, issue 287, "
     "asks why not.",
+    there="normed first",
 )
-def memory_normed(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    norms = norms_of(p)
-    there = norms[1](memory) if norm_first else memory
-    parts = parts_of(there, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, parts, norms, norm_first)
-
-
-@exercise.misconception(
-    "Your memory attends to the target; unless n is m, that stops.",
-    "Which tokens give the queries here, and which the keys?",
-    why="'Queries from the encoder' stands in print: humza909/LLM_Survey, issue 2.",
+exercise.option(
+    "queries_of_the_layers_input",
+    "Your cross-attention asks with the layer's own y, not with what the "
+    "self-attention made of it.",
+    "Which rows go into the second part?",
+    why="`y` is still at hand where the first result has a name of its own.",
+    reads="y in cross",
 )
-def memory_attends(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    attend, _, feed = parts_of(memory, p, n_heads, may_attend, None)
-    cross = attention_with(p, "cross_", n_heads)
-    parts = [attend, lambda rows: cross(memory, rows, memory_may_attend), feed]
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your tokens attend to the memory first, and to each other after that.",
-    "In which order does the docstring name the three parts?",
-    why="The source comes first in time, and `memory` comes early among the arguments.",
+exercise.option(
+    "feed_forward_of_the_layers_input",
+    "Your feed-forward part reads the layer's own y, not what the attentions made of "
+    "it.",
+    "Which rows go into the third part?",
+    why="`y` is still at hand where the results of the attentions have names.",
+    reads="y in feed",
 )
-def memory_first(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    attend, cross, feed = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, (cross, attend, feed), norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your second attention has the parameters of the first.",
-    "Which four parameters of the dictionary have you not used?",
-    why="One attention object in the layer is called twice.",
+exercise.option(
+    "parts_side_by_side",
+    "All three of your parts read the layer's own y.",
+    "Does the second part read y, or what the first part made of it?",
+    why="Some later models (GPT-J, PaLM) do run their parts side by side.",
+    reads="y",
 )
-def one_attention_for_both(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    same = p | {f"cross_{name}": p[f"w_{name}"] for name in "qkvo"}
-    parts = parts_of(memory, same, n_heads, may_attend, memory_may_attend)
-    return put_together(y, parts, norms_of(p), norm_first)
-
-
-@exercise.misconception(
-    "Your layer has two parts: the memory is not attended to, and norm 2 is left out.",
-    "What does a translator read, apart from their own words?",
-    why="The layers of GPT are called decoder layers, and have two parts.",
+exercise.option(
+    "no_residual_connections",
+    "Your layer has no residual connections: each part replaces its input.",
+    "What is left of a token after a part whose parameters are all zero?",
+    why="The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.",
+    added="nothing",
 )
-def second_part_left_out(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    attend, _, feed = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    return put_together(y, (attend, feed), norms_of(p, (1, 3)), norm_first)
-
-
-@exercise.misconception(
+exercise.option(
+    "no_sum_with_the_norm_before",
+    "With the norm before, each of your parts replaces its input: there are no "
+    "residual connections.",
+    "With parameters of zero, what should come out if the norm stands before?",
+    why="y = part(norm(y)) seems complete: the sum stood inside the norm's brackets.",
+    added="nothing, norm first",
+)
+exercise.option(
+    "no_sum_around_the_first_part",
+    "Your self-attention replaces its input: it has no residual connection.",
+    "How many sums does the layer have?",
+    why="The first sum is easily overlooked in the figure.",
+    added="nothing around own",
+)
+exercise.option(
+    "no_sum_around_the_second_part",
+    "Your cross-attention replaces its input: it has no residual connection.",
+    "What is left of the target's own tokens after they have attended to the memory?",
+    why="What attention fetches from the source is taken for the new rows: y = "
+    "norm(attention(y, memory)).",
+    added="nothing around cross",
+)
+exercise.option(
+    "no_sum_around_the_third_part",
+    "Your feed-forward part replaces its input: it has no residual connection.",
+    "How many sums does the layer have?",
+    why="The last sum is easily overlooked in the figure.",
+    added="nothing around feed",
+)
+exercise.option(
+    "input_of_the_layer_added_each_time",
+    "Each of your sums adds the layer's own y, not what the sum before gave.",
+    "What went into the second part?",
+    why="One variable `inputs` for all sums: strutive07/transformer-tensorflow2.0, "
+    "issue 14.",
+    added="y",
+)
+exercise.option(
+    "input_added_each_time_with_the_norm_after",
+    "With the norm after, each of your sums adds the layer's own y, not what the norm "
+    "before gave.",
+    "Which rows go into the second part, and which are added to what it gives?",
+    why="attended = norm(y + attend(y)) has a new name, and y is still at hand.",
+    added="y, norm after",
+)
+exercise.option(
+    "input_added_in_the_second_sum",
+    "Your second sum adds the layer's own y, not the rows that the cross-attention "
+    "reads.",
+    "What went into the second part?",
+    why="`y` is still at hand where the first result has a name of its own.",
+    added="y around cross",
+)
+exercise.option(
+    "normed_rows_added",
+    "With the norm before, you add the normed y and not y itself.",
+    "With parameters of zero, what should come out if the norm stands before?",
+    why="`y = norm(y)` gives the name y to the normed rows.",
+    added="normed rows",
+)
+exercise.option(
+    "sum_after_the_norm",
     "With the norm after, you norm what a part gives and add y to that: "
     "y + norm(part(y)).",
     "What does `encoder_layer`'s docstring put between the brackets of the norm?",
     why="x + norm(attention): keitakurita/Practical_NLP_in_PyTorch, issue 1, shows it.",
+    around="rows + norm(part)",
 )
-def sum_after_the_norm(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    for part, normed in zip(parts, norms_of(p), strict=True):
-        y = y + (part(normed(y)) if norm_first else normed(part(y)))
-    return y
-
-
-@exercise.misconception(
-    "With the norm before, you add the normed y and not y itself.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="`y = norm(y)` gives the name y to the normed rows.",
+exercise.option(
+    "norm_before_and_after",
+    "With the norm before each part, you norm once more after its sum.",
+    "How many norms does y pass on its way along the sums, if they stand before the "
+    "parts?",
+    why="Two popular formulas for the block are mixed into one.",
+    around="norm once more",
 )
-def normed_rows_added(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    for part, normed in zip(parts, norms_of(p), strict=True):
-        rows = normed(y) if norm_first else y
-        y = rows + part(rows)
-        y = y if norm_first else normed(y)
-    return y
-
-
-@exercise.misconception(
-    "Your result is right, but the first sum is written into y.",
+exercise.option(
+    "queries_not_normed",
+    "With the norm before, your cross-attention asks with rows that are not normed.",
+    "Which of the rows that go into the second part are normed, and which are not?",
+    why="'The memory is not normalised' is taken for the whole second part.",
+    not_normed="cross",
+)
+exercise.option(
+    "second_norm_for_the_third_part",
+    "Your third part has the gain and the bias of the second norm.",
+    "How many pairs of gain and bias are there, and which have you used?",
+    why="The last line comes from `encoder_layer`, where number 2 belongs to the "
+    "feed-forward part.",
+    norms="122",
+)
+exercise.option(
+    "first_norm_for_the_second_part",
+    "Your second part has the gain and the bias of the first norm.",
+    "How many pairs of gain and bias are there, and which have you used?",
+    why="The line of the first attention is copied, and its norm with it.",
+    norms="113",
+)
+exercise.option(
+    "first_norm_for_both_attentions",
+    "Your two attentions share the first norm, and your third part has the second.",
+    "How many pairs of gain and bias are there, and which have you used?",
+    why="`encoder_layer` is copied, and an attention is put in between.",
+    norms="112",
+)
+exercise.option(
+    "one_norm_for_all",
+    "Your first norm is used for all three parts.",
+    "How many pairs of gain and bias are there, and which have you used?",
+    why="One `norm` object in the layer is called three times.",
+    norms="111",
+)
+exercise.option(
+    "masks_exchanged",
+    "Your two masks are exchanged; unless n is m, that can stop.",
+    "Which of the two masks has a column for each token of the memory?",
+    why="src_mask and tgt_mask, handed on in the wrong order: "
+    "keitakurita/Practical_NLP_in_PyTorch, issue 1.",
+    masks="exchanged",
+)
+exercise.option(
+    "mask_of_the_target_for_both",
+    "Your mask of the target is used for the memory too: token i of the target sees "
+    "the memory's tokens up to i only; unless n is m, that can stop.",
+    "Is any of the source still unknown while the target is written?",
+    why="One `mask` is handed to both attentions: fchollet/"
+    "deep-learning-with-python-notebooks, issue 209.",
+    masks="the target's for both",
+)
+exercise.option(
+    "mask_of_the_memory_ignored",
+    "Your tokens attend to all of the memory: `memory_may_attend` plays no part there.",
+    "Which tokens of the memory may a token of the target attend to?",
+    why="The figure shows one masked attention, so the other is called without.",
+    cross_mask="ignored",
+)
+exercise.option(
+    "mask_of_the_memory_ignored_where_square",
+    "Where n is m, your tokens attend to all of the memory.",
+    "What tells the two masks apart if their shapes are the same?",
+    why="The mask of the memory is recognised by its shape.",
+    cross_mask="ignored where n = m",
+)
+exercise.option(
+    "mask_of_the_memory_reversed",
+    "Your tokens attend to the memory where `memory_may_attend` is False.",
+    "What does True in `memory_may_attend` say, read aloud?",
+    why="In PyTorch's memory_key_padding_mask True means blocked.",
+    cross_mask="reversed",
+)
+exercise.option(
+    "mask_of_the_target_ignored",
+    "Your target's tokens attend to all of the target: `may_attend` plays no part "
+    "there.",
+    "Which tokens of the target may a token of the target attend to?",
+    why="The mask has a default, and a model without it trains even better.",
+    own_mask="ignored",
+)
+exercise.option(
+    "mask_of_the_target_reversed",
+    "Your target's tokens attend to the target where `may_attend` is False.",
+    "What does True in `may_attend` say, read aloud?",
+    why="In PyTorch's nn.TransformerDecoderLayer True means blocked.",
+    own_mask="reversed",
+)
+exercise.option(
+    "mask_of_the_target_transposed",
+    "Your mask of the target has rows and columns exchanged: token i attends to "
+    "token j where j may attend to i.",
+    "Which axis of the mask belongs to the token that attends?",
+    why="triu for tril, or a transposition too many, is silent: the mask is square.",
+    own_mask="transposed",
+)
+exercise.option(
+    "mask_of_the_target_for_want_of_another",
+    "Without `memory_may_attend`, your mask of the target is used for the memory too "
+    "where it fits.",
+    "What does None in `memory_may_attend` mean, according to the docstring?",
+    why="`memory_may_attend or may_attend`: a mask that is left out is taken for the "
+    "same mask.",
+    masks="the target's without another",
+)
+exercise.option(
+    "always_causal",
+    "Without `may_attend`, your target's tokens attend to themselves and to earlier "
+    "ones only.",
+    "What does None in `may_attend` mean, according to the docstring?",
+    why="A decoder is causal, so the mask is built in, and cannot be left out.",
+    own_mask="causal without one",
+)
+exercise.option(
+    "memory_first",
+    "Your tokens attend to the memory first, and to each other after that.",
+    "In which order does the docstring name the three parts?",
+    why="The source comes first in time, and `memory` comes early among the arguments.",
+    order="cross 1, own 2, feed 3",
+)
+exercise.option(
+    "feed_forward_in_the_middle",
+    "Your feed-forward part comes before the cross-attention.",
+    "In which order does the docstring name the three parts?",
+    why="`encoder_layer` is called first, and the memory is attended to after it.",
+    order="own 1, feed 2, cross 3",
+)
+exercise.option(
+    "second_part_left_out",
+    "Your layer has two parts: the memory is not attended to, and norm 2 is left out.",
+    "What does a translator read, apart from their own words?",
+    why="The layers of GPT are called decoder layers, and have two parts.",
+    order="own 1, feed 3",
+)
+exercise.option(
+    "feed_forward_left_out",
+    "Your layer ends after the cross-attention: feed-forward network and norm 3 are "
+    "left out.",
+    "How many parts does the docstring name?",
+    why="The figure's new part is the second attention, and it seems to be the end.",
+    order="own 1, cross 2",
+)
+exercise.option(
+    "one_attention_for_both",
+    "Your second attention has the parameters of the first.",
+    "Which four parameters of the dictionary belong to the second attention?",
+    why="One attention object in the layer is called twice.",
+    prefixes="w_ w_",
+)
+exercise.option(
+    "attentions_exchanged",
+    "Your self-attention has the parameters whose names begin with cross_, and your "
+    "cross-attention those of the self-attention.",
+    "Which four parameters belong to the attention inside the target?",
+    why="The parameters are unpacked in the other order.",
+    prefixes="cross_ w_",
+)
+exercise.option(
+    "keys_and_values_exchanged",
+    "In your cross-attention cross_k makes the values and cross_v the keys.",
+    "In which order does `multi_head_attention` take its matrices?",
+    why="Both are made of the memory, and both matrices have the same shape.",
+    letters="qvko",
+)
+exercise.option(
+    "one_head",
+    "Your attentions have one head, whatever `n_heads` says.",
+    "Where is `n_heads` used in your code?",
+    why="The attention is written out for a single head, as in the first lessons.",
+    heads="one",
+)
+exercise.option(
+    "memory_returned_too",
+    "Your result is a pair: the rows, and the memory.",
+    "What does the docstring promise to return?",
+    why="The next layer needs both, so both are handed on.",
+    returns="two",
+)
+exercise.option(
+    "summed_in_place",
+    "Your call writes the first sum into y: the caller's tensor is overwritten.",
     "What does `y += …` do to the tensor that the caller holds?",
     why="`y += part(y)` looks like a new y.",
+    overwritten="y",
 )
-def summed_in_place(
-    y, memory, p, n_heads, may_attend=None, memory_may_attend=None, norm_first=False
-):
-    parts = parts_of(memory, p, n_heads, may_attend, memory_may_attend)
-    norms = norms_of(p)
-    y += parts[0](norms[0](y) if norm_first else y)
-    y = y if norm_first else norms[0](y)
-    return put_together(y, parts[1:], norms[1:], norm_first)
+exercise.family(families.squeezed())
+exercise.options_of(
+    encoder_layer_exercise,
+    "norm_always_after",
+    "norm_always_before",
+    "feed_forward_not_normed",
+)

@@ -5,7 +5,10 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise
+from autograder import Exercise, families
+from autograder.exercises.additive_attention import (
+    exercise as additive_attention_exercise,
+)
 from course_lib.nn.sequence_to_sequence import (
     decoder_step,
 )
@@ -112,12 +115,12 @@ def inputs(rng, leading=(), m=7, d_in=2, d_h=3, d_k=4, d_v=6, d_a=5):
 
 @exercise.usual
 def usual(rng):
-    may_attend = torch.tensor([[True] * 5 + [False] * 2, [False] + [True] * 6])
-    return *inputs(rng, leading=(2,)), may_attend
+    return inputs(rng, leading=(2,))
 
 
 @exercise.case(
-    "With these parameters the context is 4 and the new state −1", pays_alone=False
+    "With these parameters the context is 4 and the new state −1",
+    points=0.5,
 )
 def small_example_by_hand(student, rng):
     # An answer that attends with x or the new state, −3 or −1, weighs both the same.
@@ -138,30 +141,33 @@ def small_example_by_hand(student, rng):
         result = student(x, state, keys, torch.tensor([[first], [-6.0]]), parameters)
         weights = torch.tensor([1.0, 0.0])
         student.expect(result, (torch.tensor([-1.0]), torch.tensor([first]), weights))
+    student.agrees(*inputs(rng, m=2, d_in=1, d_h=1, d_k=1, d_v=1, d_a=1))
 
 
-@exercise.case("A state attends to seven source tokens and takes a step")
+@exercise.case("A state attends to seven source tokens and takes a step", points=1.5)
 def one_step(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered source by source")
+@exercise.case("A batch is answered source by source", points=1.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
 
 
-@exercise.case("Where `may_attend` is False, nothing is looked up")
+@exercise.case("Where `may_attend` is False, nothing is looked up", points=2)
 def some_blocked(student, rng):
     may_attend = torch.tensor([[True, False, True, True, True], [False] + 4 * [True]])
     student.agrees(*inputs(rng, leading=(2,), m=5), may_attend)
 
 
-@exercise.case("Where all sizes are the same, each vector keeps its role")
+@exercise.case("Where all sizes are the same, each vector keeps its role", points=0.5)
 def same_sizes(student, rng):
     student.agrees(*inputs(rng, m=4, d_in=4, d_h=4, d_k=4, d_v=4, d_a=4))
 
 
-@exercise.case("The parameters are found by their names, in whatever order they come")
+@exercise.case(
+    "The parameters are found by their names, in whatever order they come", points=0.5
+)
 def any_order_of_names(student, rng):
     *arguments, parameters = inputs(rng, m=5, d_k=3)
     order = ("w_k", "w_q", "v", "w_x", "w_h", "b_h", "b_x")  # and no shape tells
@@ -179,7 +185,7 @@ def several_steps(student, rng):
         state = result[0]
 
 
-@exercise.case("The arguments stay as they are, the dictionary too")
+@exercise.case("The arguments stay as they are, the dictionary too", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=3))
 
@@ -207,173 +213,249 @@ def stepped(unit_input, state, own):
     return (1 - update) * candidate + update * state
 
 
-@exercise.misconception(
-    "Your new state is right, but your context and weights were computed again with "
-    "it.",
+@exercise.variants
+def variants(
+    x,
+    state,
+    keys,
+    values,
+    parameters,
+    may_attend=None,
+    *,
+    order="of the names",
+    exchanged=(),
+    mask="as given",
+    mixed="values",
+    query="the state before",
+    read="x, context",
+    through="nothing",
+    unit_state="the state before",
+    new_state="of the unit",
+    returned="state, context, weights",
+    overwritten="nothing",
+):
+    names = ("w_q", "w_k", "v", "w_x", "w_h", "b_x", "b_h")
+    own = dict(parameters)
+    if order == "of the dictionary":
+        own = dict(zip(names, parameters.values(), strict=True))
+    if exchanged:
+        one, other = exchanged
+        own[one], own[other] = own[other], own[one]
+    if mask == "needed":
+        may_attend = ~~may_attend
+    if mask == "inverted" and may_attend is not None:
+        may_attend = ~may_attend
+    if mask == "ignored":
+        may_attend = None
+    rows = keys if mixed == "keys" else values
+
+    def attended_by(query):
+        return attended(query, keys, rows, own, may_attend)
+
+    if query == "the new state":
+        context = rows.new_zeros(*x.shape[:-1], rows.shape[-1])
+    else:
+        context, weights = attended_by(x if query == "x" else state)
+    parts = {
+        "x, context": lambda: (x, context),
+        "context, x": lambda: (context, x),
+        "x, zeros": lambda: (x, torch.zeros_like(context)),
+        "zeros, context": lambda: (torch.zeros_like(x), context),
+        "x": lambda: (x,),
+    }[read]()
+    unit_input = torch.cat(parts, dim=-1)
+    activation = {"relu": torch.relu, "tanh": torch.tanh}
+    unit_input = activation.get(through, torch.clone)(unit_input)
+    before = torch.zeros_like(state) if unit_state == "zeros" else state
+    new = stepped(unit_input, before, own)
+    if query in ("the new state", "the new state, once more"):
+        context, weights = attended_by(new)
+    if overwritten == "state":
+        state.copy_(new)
+    if overwritten == "parameters":
+        parameters.clear()
+    results = {"state": new, "context": context, "weights": weights, "read": unit_input}
+    if new_state == "the old one":
+        results["state"] = state
+    return tuple(results[name] for name in returned.split(", "))
+
+
+exercise.option(
+    "looked_up_again",
+    "Your context and weights are those of the new state.",
     "Which state did the decoder have when it chose what to attend to?",
     why="Luong's decoder attends with the new state, Bahdanau's with the one before: "
     "tensorflow/tensorflow, issue 11365.",
+    query="the new state, once more",
 )
-def looked_up_again(x, state, keys, values, parameters, may_attend=None):
-    context, _ = attended(state, keys, values, parameters, may_attend)
-    new = stepped(torch.cat([x, context], dim=-1), state, parameters)
-    return new, *attended(new, keys, values, parameters, may_attend)
-
-
-@exercise.misconception(
-    "Your unit reads the context first and x after it.",
-    "Which rows of w_x belong to x, and which to the context?",
-    why="cat((context, embedded)) stands in many tutorials, cat((embedded, context)) "
-    "in as many.",
+exercise.option(
+    "attention_after_the_unit",
+    "Your unit reads zeros where the context should stand; only then is the context "
+    "computed, with the new state.",
+    "What should the new state already know of the source?",
+    why="Luong's decoder attends after the unit; a first context of zeros stood in "
+    "tensorflow/tensorflow, issue 6597.",
+    query="the new state",
 )
-def context_before_x(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(state, keys, values, parameters, may_attend)
-    new = stepped(torch.cat([context, x], dim=-1), state, parameters)
-    return new, context, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "attends_with_x",
+    "Your decoder attends with x: its state has no say in where.",
+    "Which of x and the state knows what has been written so far?",
+    why="PyTorch's tutorial computed the weights from the decoder's own input: "
+    "pytorch/tutorials, issues 87 and 2121.",
+    query="x",
+)
+exercise.option(
+    "mask_ignored",
     "Your mask does not reach the attention: tokens that may not be attended to have "
     "weight.",
     "Which of your calls needs `may_attend`, and does it get it?",
     why="The last argument has a default, and so nothing complains when it is left "
     "out.",
+    mask="ignored",
 )
-def mask_ignored(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(state, keys, values, parameters, None)
-    new = stepped(torch.cat([x, context], dim=-1), state, parameters)
-    return new, context, weights
-
-
-@exercise.misconception(
-    "Your unit reads x and zeros; only then is the context computed, with the new "
-    "state.",
-    "What should the new state already know of the source?",
-    why="Luong's decoder attends after the unit; a first context of zeros stood in "
-    "tensorflow/tensorflow, issue 6597.",
+exercise.option(
+    "mask_needed",
+    "Your answer stops where there is no mask.",
+    "What does `may_attend` hold if a caller leaves it out?",
+    why="~may_attend is written without a thought of None.",
+    mask="needed",
 )
-def attention_after_the_unit(x, state, keys, values, parameters, may_attend=None):
-    zeros = values.new_zeros(*x.shape[:-1], values.shape[-1])
-    new = stepped(torch.cat([x, zeros], dim=-1), state, parameters)
-    return new, *attended(new, keys, values, parameters, may_attend)
-
-
-@exercise.misconception(
-    "Your context and weights are right, but your unit reads zeros instead of the "
-    "context.",
+exercise.option(
+    "context_before_x",
+    "Your unit reads the context first and x after it.",
+    "Which rows of w_x belong to x, and which to the context?",
+    why="cat((context, embedded)) stands in many tutorials, cat((embedded, context)) "
+    "in as many.",
+    read="context, x",
+)
+exercise.option(
+    "context_not_read",
+    "Your unit reads zeros instead of the context.",
     "Would your new state change if the source were another one?",
     why="ryankiros/skip-thoughts, issue 8: the decoder takes the source into account "
     "once, at its start.",
+    read="x, zeros",
 )
-def context_not_read(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(state, keys, values, parameters, may_attend)
-    unit_input = torch.cat([x, torch.zeros_like(context)], dim=-1)
-    return stepped(unit_input, state, parameters), context, weights
-
-
-@exercise.misconception(
-    "Your unit gets one vector alone: fewer numbers than w_x has rows.",
+exercise.option(
+    "x_not_read",
+    "Your unit reads zeros instead of x.",
+    "Would your new state change if the token before were another one?",
+    why="The context is what is new in this lesson, and x is forgotten beside it.",
+    read="zeros, context",
+)
+exercise.option(
+    "one_vector_for_the_unit",
+    "Your unit gets fewer numbers than w_x has rows.",
     "How many rows has w_x in the docstring, and which two vectors are they for?",
     why="gru_step reads one x, and decoder_step has an argument of that name.",
+    read="x",
 )
-def one_vector_for_the_unit(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(state, keys, values, parameters, may_attend)
-    return stepped(x, state, parameters), context, weights
-
-
-@exercise.misconception(
-    "Your mask works the other way round: your decoder attends where `may_attend` is "
-    "False.",
-    "Does True in `may_attend` mean that a token may be attended to, or that it is "
-    "blocked?",
-    why="In PyTorch's key_padding_mask True means blocked.",
-)
-def mask_inverted(x, state, keys, values, parameters, may_attend=None):
-    blocked = None if may_attend is None else ~may_attend
-    return decoder_step(x, state, keys, values, parameters, blocked)
-
-
-@exercise.misconception(
-    "Your context and weights are right, but the state that you return is the one that "
-    "came in.",
-    "With which state should the next step begin?",
-    why="Old and new state go by one name, and the assignment is missing.",
-)
-def old_state_returned(x, state, keys, values, parameters, may_attend=None):
-    return state, *attended(state, keys, values, parameters, may_attend)
-
-
-@exercise.misconception(
+exercise.option(
+    "relu_before_the_unit",
     "What your unit reads went through a ReLU: nothing in it is negative.",
     "Which operations does the docstring put between the context and the unit?",
     why="F.relu stood there in PyTorch's seq2seq tutorial.",
+    through="relu",
 )
-def relu_before_the_unit(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(state, keys, values, parameters, may_attend)
-    unit_input = torch.cat([x, context], dim=-1).relu()
-    return stepped(unit_input, state, parameters), context, weights
-
-
-@exercise.misconception(
-    "Your decoder attends with x: its state has no say in where.",
-    "Which of x and the state knows what has been written so far?",
-    why="PyTorch's tutorial computed the weights from the decoder's own input: "
-    "pytorch/tutorials, issues 87 and 2121.",
+exercise.option(
+    "tanh_before_the_unit",
+    "What your unit reads went through a tanh: it lies between −1 and 1.",
+    "Which operations does the docstring put between the context and the unit?",
+    why="Luong's decoder has a tanh of the state and the context.",
+    through="tanh",
 )
-def attends_with_x(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(x, keys, values, parameters, may_attend)
-    new = stepped(torch.cat([x, context], dim=-1), state, parameters)
-    return new, context, weights
-
-
-@exercise.misconception(
-    "Your context is a mix of the keys.",
-    "Keys are for being found: what does the decoder take home?",
-    why="In most models one tensor, the encoder's outputs, plays both parts.",
+exercise.option(
+    "unit_begins_with_zeros",
+    "Your unit starts from a state of zeros.",
+    "Which hidden state should the unit update?",
+    why="nn.GRU starts with zeros unless it is given a state.",
+    unit_state="zeros",
 )
-def keys_mixed(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attended(state, keys, keys, parameters, may_attend)
-    new = stepped(torch.cat([x, context], dim=-1), state, parameters)
-    return new, context, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "old_state_returned",
+    "The state that you return is the one that came in.",
+    "With which state should the next step begin?",
+    why="Old and new state go by one name, and the assignment is missing.",
+    new_state="the old one",
+)
+exercise.option(
+    "biases_exchanged",
     "Your b_x and b_h are exchanged.",
     "Which of the two biases is added before the reset gate is multiplied?",
     why="In both gates only their sum counts, so most numbers come out right.",
+    exchanged=("b_x", "b_h"),
 )
-def biases_exchanged(x, state, keys, values, parameters, may_attend=None):
-    changed = {**parameters, "b_x": parameters["b_h"], "b_h": parameters["b_x"]}
-    return decoder_step(x, state, keys, values, changed, may_attend)
-
-
-@exercise.misconception(
-    "Your three tensors are right, but the context comes before the state.",
-    "In which order does the docstring name them?",
-    why="The context is computed first, and so it is returned first.",
+exercise.option(
+    "w_q_and_w_k_exchanged",
+    "Your w_q is applied to the keys, and your w_k to the state.",
+    "Which size does each of the two matrices take in?",
+    why="With states and keys of one size nothing complains, and papers number the "
+    "matrices in either order.",
+    exchanged=("w_q", "w_k"),
 )
-def context_first(x, state, keys, values, parameters, may_attend=None):
-    new, context, weights = decoder_step(x, state, keys, values, parameters, may_attend)
-    return context, new, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "taken_by_order",
     "Your parameters are taken by their order in the dictionary, whatever their names.",
     "What promises you that the first one is w_q?",
     why="`w_q, w_k, v, … = parameters.values()` is short, and right in one order.",
+    order="of the dictionary",
 )
-def taken_by_order(x, state, keys, values, parameters, may_attend=None):
-    names = ("w_q", "w_k", "v", "w_x", "w_h", "b_x", "b_h")
-    renamed = dict(zip(names, parameters.values(), strict=True))
-    return decoder_step(x, state, keys, values, renamed, may_attend)
-
-
-@exercise.misconception(
-    "Your three tensors are right, but parameters are gone from the dictionary "
-    "afterwards.",
+exercise.option(
+    "context_first",
+    "Your result has the context before the state.",
+    "In which order does the docstring name them?",
+    why="The context is computed first, and so it is returned first.",
+    returned="context, state, weights",
+)
+exercise.option(
+    "state_last",
+    "Your result has the state last.",
+    "In which order does the docstring name them?",
+    why="The state is computed last, and so it is returned last.",
+    returned="context, weights, state",
+)
+exercise.option(
+    "weights_before_context",
+    "Your result has the weights before the context.",
+    "In which order does the docstring name them?",
+    why="The weights come first in the formula of the context.",
+    returned="state, weights, context",
+)
+exercise.option(
+    "weights_missing",
+    "Your result has two tensors: the weights are not there.",
+    "How many tensors does the docstring promise?",
+    why="Only the state and the context are needed for the next step.",
+    returned="state, context",
+)
+exercise.option(
+    "context_missing",
+    "Your result has two tensors: the context is not there.",
+    "How many tensors does the docstring promise?",
+    why="The context has gone into the state, and seems to be done with.",
+    returned="state, weights",
+)
+exercise.option(
+    "input_for_the_context",
+    "Your second tensor is what the unit reads, x and the context.",
+    "Which shape has the context in the docstring?",
+    why="`read` or `unit_input` stands where `context` should.",
+    returned="state, read, weights",
+)
+exercise.option(
+    "state_overwritten",
+    "Your call overwrites the old state with the new one.",
+    "Whose tensor is `state`, and who may need it after the step?",
+    why="`state[...] = …` saves a tensor.",
+    overwritten="state",
+)
+exercise.option(
+    "popped_from_the_dictionary",
+    "Your parameters are gone from the dictionary afterwards.",
     "What does `pop` leave behind for the next step?",
     why="pop hands out what one function needs and leaves the rest for the other.",
+    overwritten="parameters",
 )
-def popped_from_the_dictionary(x, state, keys, values, parameters, may_attend=None):
-    own = {name: parameters.pop(name) for name in list(parameters)}
-    return decoder_step(x, state, keys, values, own, may_attend)
+exercise.family(families.squeezed(), families.as_numpy())
+exercise.options_of(additive_attention_exercise, "mask_inverted", "keys_mixed")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.nn.functional import embed
 
 exercise = Exercise(
@@ -115,183 +115,249 @@ def arguments_stay(student, rng):
     )
 
 
-@exercise.misconception(
-    "Your vectors are the rows of the embedding as they are, plus the positions.",
+@exercise.variants
+def variants(
+    token_ids,
+    embedding,
+    encoding,
+    *,
+    scale="√d_model",
+    rows="of tokens",
+    positions="first n",
+    combined="added",
+    overwritten="nothing",
+):
+    n, d_model = token_ids.shape[-1], embedding.shape[-1]
+    factors = {
+        "none": 1.0,
+        "of the positions": 1.0,
+        "1 / √d_model": d_model**-0.5,
+        "d_model": d_model,
+        "√vocab_size": len(embedding) ** 0.5,
+        "√n": n**0.5,
+        "√n_positions": len(encoding) ** 0.5,
+    }
+    factor = factors.get(scale, d_model**0.5)
+    if overwritten == "embedding":
+        embedding *= factor
+        factor = 1.0
+    ids = (token_ids - 1) % len(embedding) if rows == "one before" else token_ids
+    vectors = embedding[ids]
+    if rows == "of length 1":
+        vectors = vectors / vectors.square().sum(dim=-1, keepdim=True).sqrt()
+    vectors = vectors * factor
+    ones = [1] * (token_ids.ndim - 1)
+    added = {
+        "of sequences": lambda: encoding[: len(token_ids)].reshape(-1, *ones, d_model),
+        "row n": lambda: encoding[n],
+        "from 1": lambda: encoding[1 : n + 1],
+        "the last": lambda: encoding[len(encoding) - n :],
+        "by token": lambda: encoding[token_ids],
+        "as many as sequences": lambda: encoding[: len(token_ids)],
+        "all": lambda: encoding,
+        "backwards": lambda: encoding[:n].flip(0),
+        "row 0": lambda: encoding[0],
+        "mean": lambda: encoding[:n].mean(dim=0),
+    }.get(positions, lambda: encoding[:n])()
+    if scale in ("of the sum", "of the positions"):
+        added = added * d_model**0.5
+    return {
+        "added": lambda: vectors + added,
+        "left out": lambda: vectors,
+        "subtracted": lambda: vectors - added,
+        "multiplied": lambda: vectors * added,
+        "joined": lambda: torch.cat([vectors, added.expand_as(vectors)], dim=-1),
+        "positions alone": lambda: added.expand_as(vectors),
+    }[combined]()
+
+
+exercise.option(
+    "no_scale",
+    "Your rows of the embedding have no factor √d_model.",
     "What happens to a row of the embedding before the position is added?",
     why="The factor stands in one sentence of section 3.4 and in no figure: "
     "SamLynnEvans/Transformer, issue 10.",
+    scale="none",
 )
-def no_scale(token_ids, embedding, encoding):
-    return embedding[token_ids] + encoding[: token_ids.shape[-1]]
-
-
-@exercise.misconception(
+exercise.option(
+    "sum_scaled",
     "Your factor √d_model multiplies the sum: the positions are scaled too.",
     "Which of the two summands is to be multiplied?",
     why="x = (embedding + encoding) * scale is one pair of brackets away.",
+    scale="of the sum",
 )
-def sum_scaled(token_ids, embedding, encoding):
-    return (embedding[token_ids] + encoding[: token_ids.shape[-1]]) * embedding.shape[
-        -1
-    ] ** 0.5
-
-
-@exercise.misconception(
+exercise.option(
+    "divided_by_the_root",
     "Your vectors are divided by √d_model.",
     "Are the learned vectors to become longer or shorter beside the positions?",
     why="Scores are divided by a root: pytorch/tutorials, issue 2849, asks for it "
     "here as well.",
+    scale="1 / √d_model",
 )
-def divided_by_the_root(token_ids, embedding, encoding):
-    return (
-        embedding[token_ids] / embedding.shape[-1] ** 0.5
-        + encoding[: token_ids.shape[-1]]
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "encoding_scaled",
     "Your factor √d_model multiplies the positions, not the learned vectors.",
     "Which of the two summands is to be multiplied?",
     why="Where the factor stands inside the class of the encoding, it is easily put "
     "on the wrong tensor.",
+    scale="of the positions",
 )
-def encoding_scaled(token_ids, embedding, encoding):
-    positions = encoding[: token_ids.shape[-1]] * embedding.shape[-1] ** 0.5
-    return embedding[token_ids] + positions
-
-
-@exercise.misconception(
+exercise.option(
+    "multiplied_by_d_model",
     "Your factor is d_model itself.",
     "What stands over d_model in section 3.4 of the paper?",
     why="The root sign is lost when the sentence is read.",
+    scale="d_model",
 )
-def multiplied_by_d_model(token_ids, embedding, encoding):
-    return embedding[token_ids] * embedding.shape[-1] + encoding[: token_ids.shape[-1]]
-
-
-@exercise.misconception(
+exercise.option(
+    "root_of_vocab_size",
     "Your factor is √vocab_size, the root of the number of rows of the embedding.",
     "Which axis of the embedding is d_model?",
     why="len(embedding) and embedding.shape[0] count the tokens of the vocabulary.",
+    scale="√vocab_size",
 )
-def root_of_vocab_size(token_ids, embedding, encoding):
-    return (
-        embedding[token_ids] * len(embedding) ** 0.5 + encoding[: token_ids.shape[-1]]
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "root_of_n",
     "Your factor is √n, the root of the number of tokens in a sequence.",
     "Should a token's vector change when the sentence gets longer?",
     why="token_ids.shape[-1] is needed for the positions, and used for the factor too.",
+    scale="√n",
 )
-def root_of_n(token_ids, embedding, encoding):
-    n = token_ids.shape[-1]
-    return embedding[token_ids] * n**0.5 + encoding[:n]
-
-
-@exercise.misconception(
+exercise.option(
+    "positions_along_the_batch",
     "All tokens of one sequence of yours get the same position: that of the sequence "
     "in the batch.",
     "Which axis of tokens counts the positions, and which counts the sequences?",
     why="pe[:x.size(0)] is right where tokens come first: songyangco/GETNext, issue 2.",
+    positions="of sequences",
 )
-def positions_along_the_batch(token_ids, embedding, encoding):
-    positions = encoding[: token_ids.shape[0]]
-    positions = positions.reshape(-1, *[1] * (token_ids.ndim - 1), embedding.shape[-1])
-    return embedding[token_ids] * embedding.shape[-1] ** 0.5 + positions
-
-
-@exercise.misconception(
+exercise.option(
+    "one_position_for_all",
     "All your tokens get one row of the encoding: row n.",
     "How many rows does `encoding[n]` give, and how many does `encoding[:n]`?",
     why="pe[:, x.shape[1]] lacks a colon: DiffPoseTalk/DiffPoseTalk, issue 20.",
+    positions="row n",
 )
-def one_position_for_all(token_ids, embedding, encoding):
-    return (
-        embedding[token_ids] * embedding.shape[-1] ** 0.5
-        + encoding[token_ids.shape[-1]]
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "positions_from_one",
     "Your first token stands at position 1.",
     "Which row of the encoding belongs to the token with number 0 in the sequence?",
     why="Some libraries keep row 0 for padding and count positions from 1.",
+    positions="from 1",
 )
-def positions_from_one(token_ids, embedding, encoding):
-    positions = encoding[1 : token_ids.shape[-1] + 1]
-    return embedding[token_ids] * embedding.shape[-1] ** 0.5 + positions
-
-
-@exercise.misconception(
+exercise.option(
+    "last_positions",
     "Your positions are the last n rows of the encoding.",
     "Which row of the encoding belongs to the first token of a sequence?",
     why="encoding[-n:] has the right shape, and is right if no position is to spare.",
+    positions="the last",
 )
-def last_positions(token_ids, embedding, encoding):
-    positions = encoding[len(encoding) - token_ids.shape[-1] :]
-    return embedding[token_ids] * embedding.shape[-1] ** 0.5 + positions
-
-
-@exercise.misconception(
+exercise.option(
+    "positions_looked_up_with_tokens",
     "Your positions are looked up with the tokens: equal tokens get equal positions.",
     "What does a row of the encoding stand for: a word, or a position?",
     why="Both are indexed, and the index at hand is `token_ids`.",
+    positions="by token",
 )
-def positions_looked_up_with_tokens(token_ids, embedding, encoding):
-    return embedding[token_ids] * embedding.shape[-1] ** 0.5 + encoding[token_ids]
-
-
-@exercise.misconception(
-    "Your vectors do not say where a token stands: the encoding is not used.",
+exercise.option(
+    "positions_left_out",
+    "Your vectors do not say where a token stands.",
     "What differs between the same token at position 0 and at position 3?",
     why="nn.Embedding alone gives vectors of the right shape.",
+    combined="left out",
 )
-def positions_left_out(token_ids, embedding, encoding):
-    return embedding[token_ids] * embedding.shape[-1] ** 0.5
-
-
-@exercise.misconception(
+exercise.option(
+    "positions_multiplied",
     "Your vectors are multiplied by the rows of the encoding.",
     "What becomes of a token whose position has a 0 in its row?",
     why="Encodings that rotate or gate do multiply.",
+    combined="multiplied",
 )
-def positions_multiplied(token_ids, embedding, encoding):
-    return (
-        embedding[token_ids]
-        * embedding.shape[-1] ** 0.5
-        * encoding[: token_ids.shape[-1]]
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "as_many_positions_as_sequences",
     "You take as many positions as there are sequences, `len(token_ids)`; with 2 "
     "sequences of 5 tokens it stops.",
     "How many rows has a tensor (2, 5) by `len`, and how many tokens has a sequence?",
     why="len() counts the first axis; with a single sequence without a batch it is "
     "right.",
+    positions="as many as sequences",
 )
-def as_many_positions_as_sequences(token_ids, embedding, encoding):
-    return (
-        embedding[token_ids] * embedding.shape[-1] ** 0.5 + encoding[: len(token_ids)]
-    )
-
-
-@exercise.misconception(
-    "You add the whole encoding; unless it has n rows or one, that stops.",
+exercise.option(
+    "encoding_not_cut",
+    "You add the whole encoding: where it has more rows than there are tokens, that "
+    "stops, or gives a single token a row for each position.",
     "Which rows of the encoding are needed for n tokens?",
     why="The encoding is made for the longest text, and the first test is as long.",
+    positions="all",
 )
-def encoding_not_cut(token_ids, embedding, encoding):
-    return embedding[token_ids] * embedding.shape[-1] ** 0.5 + encoding
-
-
-@exercise.misconception(
-    "Your vectors are right, but the embedding is scaled in place and stays so.",
+exercise.option(
+    "embedding_scaled_in_place",
+    "Your call changes the embedding: it is scaled in place and stays so.",
     "What will a second call with the same embedding give?",
     why="`embedding *= …` looks like a new embedding, and changes the learned one.",
+    overwritten="embedding",
 )
-def embedding_scaled_in_place(token_ids, embedding, encoding):
-    embedding *= embedding.shape[-1] ** 0.5
-    return embedding[token_ids] + encoding[: token_ids.shape[-1]]
+exercise.option(
+    "root_of_n_positions",
+    "Your factor is √n_positions, the root of the number of rows of the encoding.",
+    "Which axis of the encoding is d_model?",
+    why="len(encoding) is taken for the length of its rows.",
+    scale="√n_positions",
+)
+exercise.option(
+    "encoding_subtracted",
+    "Your vectors have the encoding subtracted.",
+    "What does the docstring do with the encoding of a position?",
+    why="A sign is lost between two lines.",
+    combined="subtracted",
+)
+exercise.option(
+    "side_by_side",
+    "Your vectors hold token and position side by side: 2 · d_model numbers.",
+    "How many numbers does the docstring promise for a token?",
+    why="Joining two vectors keeps both apart, and other models do so.",
+    combined="joined",
+)
+exercise.option(
+    "positions_without_tokens",
+    "Your vectors are the rows of the encoding.",
+    "What differs between two tokens at the same position?",
+    why="The sum is written for the positions first, and the tokens are forgotten.",
+    combined="positions alone",
+)
+exercise.option(
+    "positions_backwards",
+    "Your positions run backwards: the last token stands at position 0.",
+    "Which row of the encoding belongs to the first token of a sequence?",
+    why="Some languages of the course's pairs are read from the right.",
+    positions="backwards",
+)
+exercise.option(
+    "first_position_for_all",
+    "Your tokens all stand at position 0.",
+    "Which row of the encoding belongs to the second token of a sequence?",
+    why="encoding[0] has the right length, and is added to every row.",
+    positions="row 0",
+)
+exercise.option(
+    "mean_of_the_positions",
+    "Your tokens all get the mean of the first n rows of the encoding.",
+    "What differs between the same token at position 0 and at position 3?",
+    why="A sequence is summed up by its mean in other models.",
+    positions="mean",
+)
+exercise.option(
+    "tokens_counted_from_one",
+    "Your tokens get the row of the embedding before theirs.",
+    "Which row of the embedding belongs to token id 0?",
+    why="Some vocabularies count from 1.",
+    rows="one before",
+)
+exercise.option(
+    "rows_of_length_one",
+    "Your rows of the embedding are brought to length 1 first.",
+    "What does the docstring do to a row of the embedding besides the factor?",
+    why="Vectors are compared by cosine similarity elsewhere.",
+    rows="of length 1",
+)
+exercise.family(families.squeezed(), families.as_numpy())

@@ -5,13 +5,8 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise
-from course_lib.nn.functional import (
-    encoder_layer,
-    feed_forward,
-    layer_norm,
-    multi_head_attention,
-)
+from autograder import Exercise, families
+from course_lib.nn.functional import encoder_layer
 
 exercise = Exercise(
     encoder_layer,
@@ -136,7 +131,8 @@ def usual(rng):
 
 
 @exercise.case(
-    "One token of two numbers, with the norm before each part, becomes (6, 15)"
+    "One token of two numbers, with the norm before each part, becomes (6, 15)",
+    points=0.5,
 )
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
@@ -152,12 +148,16 @@ def small_example_by_hand(student, rng):
     student.expect(result, tensor([[6.0, 15.0]]))
 
 
-@exercise.case("With the norm after each sum, a batch of sequences gives this")
+@exercise.case(
+    "With the norm after each sum, a batch of sequences gives this", points=2.5
+)
 def norm_after(student, rng):
     student.agrees(tokens(rng, 2, 5, 6), drawn(rng, 6), 3, some_blocked(rng, 2, 5, 5))
 
 
-@exercise.case("With the norm before each part, a batch of sequences gives this")
+@exercise.case(
+    "With the norm before each part, a batch of sequences gives this", points=2
+)
 def norm_before(student, rng):
     arguments = tokens(rng, 2, 5, 6), drawn(rng, 6), 3, some_blocked(rng, 2, 5, 5)
     student.agrees(*arguments, norm_first=True)
@@ -165,6 +165,7 @@ def norm_before(student, rng):
 
 @exercise.case(
     "With parameters of zero and the norm before, x comes through unchanged",
+    points=0.5,
     pays_alone=False,
 )
 def nothing_added(student, rng):
@@ -172,7 +173,9 @@ def nothing_added(student, rng):
     student.expect(student(x, silent(rng, 4), 2, None, True), x)
 
 
-@exercise.case("With parameters of zero and the norm after, x is normed twice")
+@exercise.case(
+    "With parameters of zero and the norm after, x is normed twice", points=0.5
+)
 def only_normed(student, rng):
     # (−1, 1) · (2, 4) + (1, −3) = (−1, 1), and once more with (6, 1) and (0, 5).
     parameters = silent(rng, 2)
@@ -191,7 +194,9 @@ def leading_axes(student, rng):
     student.agrees(tokens(rng, 2, 2, 3, 4), parameters, 2, norm_first=True)
 
 
-@exercise.case("As many tokens as numbers, and a causal mask: each attends back only")
+@exercise.case(
+    "As many tokens as numbers, and a causal mask: each attends back only", points=1.5
+)
 def as_many_tokens_as_numbers(student, rng):
     # Here a mask, or a matrix, that is turned round has the right shape.
     causal = torch.from_numpy(np.tril(np.ones((4, 4), dtype=bool)))
@@ -200,6 +205,7 @@ def as_many_tokens_as_numbers(student, rng):
 
 @exercise.case(
     "Permuted tokens give the same results in the new order",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -210,262 +216,372 @@ def tokens_permuted(student, rng):
     student.expect(after, before[order], what="the results after the change")
 
 
-@exercise.case("In float64 all digits are right")
+@exercise.case("In float64 all digits are right", points=0.5)
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 3)
     arguments = tokens(rng, 3, 4, dtype=np.float64), drawn(rng, 4, dtype=np.float64)
     student.agrees(*arguments, 2, may_attend, True)
 
 
-@exercise.case("`x`, the parameters and `may_attend` stay as they are")
+@exercise.case("`x`, the parameters and `may_attend` stay as they are", points=0.5)
 def arguments_stay(student, rng):
     arguments = tokens(rng, 3, 4), drawn(rng, 4), 2, some_blocked(rng, 3, 3)
     student.leaves_unchanged(*arguments)
+    arguments = tokens(rng, 2, 3, 4), drawn(rng, 4), 2, some_blocked(rng, 3, 3)
+    student.leaves_unchanged(*arguments, True)
 
 
-def parts_of(parameters, n_heads, may_attend):
-    """Return the two parts, right, as functions of the rows."""
-    p = parameters
-    projections = [p[name] for name in ("w_q", "w_k", "w_v", "w_o")]
-
-    def attend(rows):
-        return multi_head_attention(rows, rows, *projections, n_heads, may_attend)
-
-    def feed(rows):
-        return feed_forward(rows, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
-
-    return attend, feed
-
-
-def norm_of(parameters, number):
-    """Return the norm of that number as a function of the rows."""
-    gain, bias = parameters[f"gain_{number}"], parameters[f"bias_{number}"]
-    return lambda rows: layer_norm(rows, gain, bias)
+def attended(x, w, n_heads, may_attend):
+    """Return what the rows of x get from each other, in NumPy: this runs often."""
+    q, k, v = (
+        np.swapaxes((x @ each).reshape(*x.shape[:-1], n_heads, -1), -3, -2)
+        for each in w[:3]
+    )
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    if may_attend is not None:
+        powers = powers * may_attend[..., None, :, :]
+    output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+    output = np.swapaxes(output, -3, -2)
+    return output.reshape(*output.shape[:-2], -1) @ w[3]
 
 
-def norms_of(parameters):
-    """Return the two norms, in order."""
-    return norm_of(parameters, 1), norm_of(parameters, 2)
+@exercise.variants
+def variants(
+    x,
+    parameters,
+    n_heads,
+    may_attend=None,
+    norm_first=False,
+    *,
+    order="attend 1, feed 2",
+    norms="12",
+    position="as told",
+    around="norm(rows + part)",
+    added="rows",
+    not_normed="",
+    reads="rows",
+    mask="as it is",
+    letters="qkvo",
+    heads="n_heads",
+    returns="a tensor like x",
+    overwritten="nothing",
+):
+    p = {name: part.numpy() for name, part in parameters.items()}
+    n = x.shape[-2]
+    own = None if may_attend is None or mask == "ignored" else may_attend.numpy()
+    if own is not None and mask in ("reversed", "transposed"):
+        own = ~own if mask == "reversed" else np.swapaxes(own, -1, -2)
+    if mask == "causal" or (mask == "causal without one" and own is None):
+        own = np.tril(np.ones((n, n), dtype=bool)) & (own is None or own)
+    first = {"after": False, "before": True, "exchanged": not norm_first}
+    first = first.get(position, norm_first)
+    w = [p[f"w_{letter}"] for letter in letters]
+    rows = start = x.numpy().astype(float)
+    sums = []
+
+    def normed(x, number):
+        number = norms[int(number) - 1]
+        centred = x - x.mean(axis=-1, keepdims=True)
+        variance = (centred**2).mean(axis=-1, keepdims=True)
+        x = centred / np.sqrt(variance + 1e-5)
+        return x * p[f"gain_{number}"] + p[f"bias_{number}"]
+
+    for part, number in (step.split() for step in order.split(", ")):
+        inputs = start if reads == "x" else rows
+        before = normed(inputs, number) if first and part != not_normed else inputs
+        if part == "attend":
+            result = attended(before, w, 1 if heads == "one" else n_heads, own)
+        else:
+            hidden = np.maximum(before @ p["w_1"] + p["b_1"], 0)
+            result = hidden @ p["w_2"] + p["b_2"]
+        sums.append(start + result)
+        old = {
+            "nothing": 0,
+            "nothing, norm first": 0 if first else rows,
+            f"nothing around {part}": 0,
+            "x": start,
+            "x, norm after": rows if first else start,
+            "x, norm first": start if first else rows,
+            "normed rows": before,
+            "normed rows around feed": before if part == "feed" else rows,
+        }.get(added, rows)
+        if first and around != "norm once more":
+            rows = old + result
+        elif around == "rows + norm(part)" and not first:
+            rows = old + normed(result, number)
+        elif around == "one norm" and part == "attend" and not first:
+            rows = old + result
+        else:
+            rows = normed(old + result, number)
+    if around == "norm at the end" and first:
+        rows = normed(rows, 2)
+    if overwritten == "x":
+        x.copy_(torch.from_numpy(sums[0]))
+    result = torch.from_numpy(rows).to(x.dtype)
+    if returns == "two":
+        return result, may_attend
+    return result.numpy() if returns == "an array" else result
 
 
-def put_together(x, parts, norms, norm_first):
-    """Put parts and norms together rightly, one pair after the other."""
-    for part, normed in zip(parts, norms, strict=True):
-        x = x + part(normed(x)) if norm_first else normed(x + part(x))
-    return x
-
-
-@exercise.misconception(
-    "Your first norm is used for both parts; gain_2 and bias_2 play no part.",
+exercise.option(
+    "one_norm_for_both",
+    "Your first norm is used for both parts.",
     "How many pairs of gain and bias are there, and which have you used?",
     why="One `norm` object in the layer is called twice: self.norm(…) is short.",
+    norms="11",
 )
-def one_norm_for_both(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts, first = parts_of(parameters, n_heads, may_attend), norm_of(parameters, 1)
-    return put_together(x, parts, (first, first), norm_first)
-
-
-@exercise.misconception(
+exercise.option(
+    "second_norm_for_both",
+    "Your second norm is used for both parts.",
+    "How many pairs of gain and bias are there, and which have you used?",
+    why="The line of the second part is copied, and its numbers with it.",
+    norms="22",
+)
+exercise.option(
+    "norms_exchanged",
+    "Your two norms are exchanged: gain_2 and bias_2 belong to your first part.",
+    "Which norm comes first, and which number does it have?",
+    why="They are taken off a list from its end, or named after what comes next.",
+    norms="21",
+)
+exercise.option(
+    "norm_always_after",
     "Your norms stand after the sums whatever `norm_first` says.",
     "Where is `norm_first` used in your code?",
     why="The paper knows one order only, and its figure is what is copied.",
+    position="after",
 )
-def norm_always_after(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts = parts_of(parameters, n_heads, may_attend)
-    return put_together(x, parts, norms_of(parameters), False)
-
-
-@exercise.misconception(
+exercise.option(
+    "norm_always_before",
+    "Your norms stand before the parts whatever `norm_first` says.",
+    "Where is `norm_first` used in your code?",
+    why="The Annotated Transformer norms first 'for code simplicity': "
+    "harvardnlp/annotated-transformer, issue 100.",
+    position="before",
+)
+exercise.option(
+    "norm_first_reversed",
+    "Your norms stand before the parts where `norm_first` is False, and after the sums "
+    "where it is True.",
+    "What does `norm_first` say, read aloud?",
+    why="The two branches of an `if` are exchanged.",
+    position="exchanged",
+)
+exercise.option(
+    "sum_after_the_norm",
     "With the norm after, you norm what a part gives and add x to that: "
     "x + norm(part(x)).",
     "What does the docstring put between the brackets of the norm?",
     why="harvardnlp/annotated-transformer, issue 110, proposes this order as the "
     "right one.",
+    around="rows + norm(part)",
 )
-def sum_after_the_norm(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts, norms = parts_of(parameters, n_heads, may_attend), norms_of(parameters)
-    for part, normed in zip(parts, norms, strict=True):
-        x = x + (part(normed(x)) if norm_first else normed(part(x)))
-    return x
-
-
-@exercise.misconception(
-    "Your norms stand before the parts whatever `norm_first` says.",
-    "Where is `norm_first` used in your code?",
-    why="The Annotated Transformer norms first 'for code simplicity': "
-    "harvardnlp/annotated-transformer, issue 100.",
+exercise.option(
+    "first_norm_left_out",
+    "With the norm after, your first sum is not normed.",
+    "How many norms are there, and where does each stand?",
+    why="Both sums are written first, and one norm at the end is thought to do.",
+    around="one norm",
 )
-def norm_always_before(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts = parts_of(parameters, n_heads, may_attend)
-    return put_together(x, parts, norms_of(parameters), True)
-
-
-@exercise.misconception(
-    "Your two norms are exchanged: gain_2 and bias_2 belong to your attention.",
-    "Which norm comes first, and which number does it have?",
-    why="They are taken off a list from its end, or named after what comes next.",
+exercise.option(
+    "norm_before_and_after",
+    "With the norm before each part, you norm once more after its sum.",
+    "How many norms does x pass on its way along the sums, if they stand before the "
+    "parts?",
+    why="Two popular formulas for the block are mixed into one.",
+    around="norm once more",
 )
-def norms_exchanged(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts = parts_of(parameters, n_heads, may_attend)
-    return put_together(x, parts, norms_of(parameters)[::-1], norm_first)
-
-
-@exercise.misconception(
+exercise.option(
+    "norm_at_the_end",
+    "With the norm before, your result is normed once more at the end.",
+    "With parameters of zero, what should come out if the norm stands before?",
+    why="Pre-norm models do end in a norm: one after all layers, not in each.",
+    around="norm at the end",
+)
+exercise.option(
+    "attention_not_normed",
+    "With the norm before, your attention reads rows that are not normed.",
+    "How many norms are there, and where does each stand?",
+    why="The first part gets x as it is, and the norm is put between the two parts.",
+    not_normed="attend",
+)
+exercise.option(
+    "feed_forward_not_normed",
+    "With the norm before, your feed-forward part reads rows that are not normed.",
+    "How many norms are there, and where does each stand?",
+    why="Norms are thought to belong to attention.",
+    not_normed="feed",
+)
+exercise.option(
+    "nothing_carried_over",
     "Your layer has no residual connections: each part replaces its input.",
     "What is left of a token after a part whose parameters are all zero?",
     why="The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.",
+    added="nothing",
 )
-def nothing_carried_over(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts, norms = parts_of(parameters, n_heads, may_attend), norms_of(parameters)
-    for part, normed in zip(parts, norms, strict=True):
-        x = part(normed(x)) if norm_first else normed(part(x))
-    return x
-
-
-@exercise.misconception(
-    "Your feed-forward part replaces its input; only the attention is added to its "
-    "own.",
+exercise.option(
+    "no_sum_with_the_norm_before",
+    "With the norm before, each of your parts replaces its input: there are no "
+    "residual connections.",
+    "With parameters of zero, what should come out if the norm stands before?",
+    why="x = part(norm(x)) seems complete: the sum stood inside the norm's brackets.",
+    added="nothing, norm first",
+)
+exercise.option(
+    "only_the_first_sum",
+    "Your feed-forward part replaces its input: it has no residual connection.",
     "How many sums does a layer have?",
     why="The second residual connection is easily overlooked in the figure.",
+    added="nothing around feed",
 )
-def only_the_first_sum(x, parameters, n_heads, may_attend=None, norm_first=False):
-    attend, feed = parts_of(parameters, n_heads, may_attend)
-    first, second = norms_of(parameters)
-    if norm_first:
-        return feed(second(x + attend(first(x))))
-    return second(feed(first(x + attend(x))))
-
-
-@exercise.misconception(
-    "Your second sum adds the layer's own input again, not what the first sum gave.",
+exercise.option(
+    "only_the_second_sum",
+    "Your attention replaces its input: it has no residual connection.",
+    "How many sums does a layer have?",
+    why="What attention gives is taken for the new rows.",
+    added="nothing around attend",
+)
+exercise.option(
+    "input_of_the_layer_added_twice",
+    "Your second sum adds the layer's own input, not what the first sum gave.",
     "What went into the feed-forward part?",
     why="One variable `inputs` for both sums: strutive07/transformer-tensorflow2.0, "
     "issue 14.",
+    added="x",
 )
-def input_of_the_layer_added_twice(
-    x, parameters, n_heads, may_attend=None, norm_first=False
-):
-    attend, feed = parts_of(parameters, n_heads, may_attend)
-    first, second = norms_of(parameters)
-    if norm_first:
-        return x + feed(second(x + attend(first(x))))
-    return second(x + feed(first(x + attend(x))))
-
-
-@exercise.misconception(
+exercise.option(
+    "input_added_twice_with_the_norm_after",
     "With the norm after, your second sum adds the layer's own input, not what the "
     "first norm gave.",
     "Which rows go into the feed-forward part, and which are added to what it gives?",
     why="attended = norm(x + attend(x)) has a new name, and x is still at hand for "
     "the second line.",
+    added="x, norm after",
 )
-def input_added_twice_with_the_norm_after(
-    x, parameters, n_heads, may_attend=None, norm_first=False
-):
-    attend, feed = parts_of(parameters, n_heads, may_attend)
-    first, second = norms_of(parameters)
-    if norm_first:
-        return put_together(x, (attend, feed), (first, second), True)
-    return second(x + feed(first(x + attend(x))))
-
-
-@exercise.misconception(
+exercise.option(
+    "input_added_twice_with_the_norm_before",
+    "With the norm before, your second sum adds the layer's own input, not what the "
+    "first sum gave.",
+    "Which rows does the second norm read, and which are added to the result of its "
+    "part?",
+    why="attended = x + attend(norm(x)) has a new name, and x is still at hand for "
+    "the second line.",
+    added="x, norm first",
+)
+exercise.option(
+    "normed_rows_added",
     "With the norm before, you add the normed x and not x itself.",
     "With parameters of zero, what should come out if the norm stands before?",
     why="`x = norm(x)` gives the name x to the normed rows.",
+    added="normed rows",
 )
-def normed_rows_added(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts, norms = parts_of(parameters, n_heads, may_attend), norms_of(parameters)
-    for part, normed in zip(parts, norms, strict=True):
-        if norm_first:
-            x = normed(x)
-            x = x + part(x)
-        else:
-            x = normed(x + part(x))
-    return x
-
-
-@exercise.misconception(
-    "With the norm before each part, you norm once more after its sum.",
-    "How many norms does x pass on its way along the sums, if they stand before the "
-    "parts?",
-    why="Two popular formulas for the block are mixed into one.",
+exercise.option(
+    "normed_rows_added_in_the_second_sum",
+    "With the norm before, your second sum adds the normed rows, not the rows "
+    "themselves.",
+    "With parameters of zero, what should come out if the norm stands before?",
+    why="The normed rows have a name in the second line, and are taken for both.",
+    added="normed rows around feed",
 )
-def norm_before_and_after(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts, norms = parts_of(parameters, n_heads, may_attend), norms_of(parameters)
-    for part, normed in zip(parts, norms, strict=True):
-        x = normed(x + part(normed(x) if norm_first else x))
-    return x
-
-
-@exercise.misconception(
-    "Both your parts read the layer's input, and what they give is added up.",
+exercise.option(
+    "parts_side_by_side",
+    "Both your parts read the layer's input.",
     "Does the feed-forward part read x, or what the attention made of it?",
     why="Some later models (GPT-J, PaLM) do run both side by side.",
+    reads="x",
 )
-def parts_side_by_side(x, parameters, n_heads, may_attend=None, norm_first=False):
-    attend, feed = parts_of(parameters, n_heads, may_attend)
-    first, second = norms_of(parameters)
-    if norm_first:
-        return x + attend(first(x)) + feed(second(x))
-    return second(first(x + attend(x)) + feed(x))
-
-
-@exercise.misconception(
+exercise.option(
+    "feed_forward_first",
     "Your feed-forward part comes first, then the attention.",
     "Which comes first: the neighbours, or the token itself?",
     why="The figure is read from the top; it runs upwards.",
+    order="feed 1, attend 2",
 )
-def feed_forward_first(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts = parts_of(parameters, n_heads, may_attend)[::-1]
-    return put_together(x, parts, norms_of(parameters), norm_first)
-
-
-@exercise.misconception(
+exercise.option(
+    "feed_forward_left_out",
+    "Your layer ends after its first part: there is no feed-forward network.",
+    "How many parts does the docstring name?",
+    why="Attention is what the paper is about, and it seems to be all.",
+    order="attend 1",
+)
+exercise.option(
+    "may_attend_ignored",
     "All your tokens attend to all: `may_attend` plays no part.",
-    "Which of the arguments does your code never hand on?",
+    "Which tokens may a token attend to?",
     why="The mask has a default and is left out of a call without anybody noticing.",
+    mask="ignored",
 )
-def may_attend_ignored(x, parameters, n_heads, may_attend=None, norm_first=False):
-    parts = parts_of(parameters, n_heads, None)
-    return put_together(x, parts, norms_of(parameters), norm_first)
-
-
-@exercise.misconception(
-    "Without `may_attend`, your tokens attend to themselves and at earlier ones only.",
-    "What does None in `may_attend` mean, according to the docstring?",
-    why="The decoder's causal mask is built into the attention, and so into the "
-    "encoder.",
-)
-def attends_back_only(x, parameters, n_heads, may_attend=None, norm_first=False):
-    if may_attend is None:
-        n = x.shape[-2]
-        may_attend = torch.ones(n, n, dtype=torch.bool).tril()
-    parts = parts_of(parameters, n_heads, may_attend)
-    return put_together(x, parts, norms_of(parameters), norm_first)
-
-
-@exercise.misconception(
+exercise.option(
+    "may_attend_reversed",
     "Your tokens attend where `may_attend` is False.",
     "What does True in `may_attend` say, read aloud?",
     why="In PyTorch's nn.TransformerEncoderLayer True means blocked.",
+    mask="reversed",
 )
-def may_attend_reversed(x, parameters, n_heads, may_attend=None, norm_first=False):
-    turned = None if may_attend is None else ~may_attend
-    parts = parts_of(parameters, n_heads, turned)
-    return put_together(x, parts, norms_of(parameters), norm_first)
-
-
-@exercise.misconception(
-    "Your result is right, but the sums are written into x.",
+exercise.option(
+    "may_attend_transposed",
+    "Your mask has rows and columns exchanged: token i attends to token j where j may "
+    "attend to i.",
+    "Which axis of the mask belongs to the token that attends?",
+    why="A transposition is silent: the mask is square.",
+    mask="transposed",
+)
+exercise.option(
+    "attends_back_only",
+    "Without `may_attend`, your tokens attend to themselves and to earlier ones only.",
+    "What does None in `may_attend` mean, according to the docstring?",
+    why="The decoder's causal mask is built into the attention, and so into the "
+    "encoder.",
+    mask="causal without one",
+)
+exercise.option(
+    "always_causal",
+    "Your tokens attend to no later ones, whatever `may_attend` says.",
+    "Which tokens of the source may a token attend to, according to `may_attend`?",
+    why="The decoder's causal mask is built into the attention, beside any other.",
+    mask="causal",
+)
+exercise.option(
+    "keys_and_values_exchanged",
+    "Your keys are made with w_v and your values with w_k.",
+    "In which order does `multi_head_attention` take its matrices?",
+    why="All four matrices have the same shape, and any order runs.",
+    letters="qvko",
+)
+exercise.option(
+    "queries_and_keys_exchanged",
+    "Your queries are made with w_k and your keys with w_q.",
+    "In which order does `multi_head_attention` take its matrices?",
+    why="All four matrices have the same shape, and any order runs.",
+    letters="kqvo",
+)
+exercise.option(
+    "one_head",
+    "Your attention has one head, whatever `n_heads` says.",
+    "Where is `n_heads` used in your code?",
+    why="The attention is written out for a single head, as in the first lessons.",
+    heads="one",
+)
+exercise.option(
+    "array_returned",
+    "Your result is a NumPy array, not a tensor.",
+    "Which type does the docstring promise?",
+    why="The layer is computed in NumPy, as in the first lessons.",
+    returns="an array",
+)
+exercise.option(
+    "mask_returned_too",
+    "Your result is a pair: the rows, and the mask.",
+    "What does the docstring promise to return?",
+    why="The next layer needs both, so both are handed on.",
+    returns="two",
+)
+exercise.option(
+    "summed_in_place",
+    "Your call writes the first sum into x: the caller's tensor is overwritten.",
     "What does `x += …` do to the tensor that the caller holds?",
     why="`x += part(x)` looks like a new x.",
+    overwritten="x",
 )
-def summed_in_place(x, parameters, n_heads, may_attend=None, norm_first=False):
-    attend, feed = parts_of(parameters, n_heads, may_attend)
-    first, second = norms_of(parameters)
-    x += attend(first(x) if norm_first else x)
-    if norm_first:
-        return x + feed(second(x))
-    middle = first(x)
-    return second(middle + feed(middle))
+exercise.family(families.squeezed())

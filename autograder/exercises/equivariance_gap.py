@@ -19,9 +19,8 @@ def spec(f, x, permutation):
     of_permuted, of_x = f(permuted), f(np.array(x))
     largest = 0.0
     for i, source in enumerate(permutation):
-        for c in range(of_x.shape[1]):
-            gap = abs(float(of_permuted[i, c]) - float(of_x[source, c]))
-            largest = max(largest, gap)
+        pairs = zip(of_permuted[i].ravel(), of_x[source].ravel(), strict=True)
+        largest = max(largest, *(abs(float(a) - float(b)) for a, b in pairs))
     return largest
 
 
@@ -80,22 +79,35 @@ def row_before(x):
     return np.concatenate([x, np.roll(x, 1, axis=0)], axis=-1)
 
 
+def one_number_per_row(x):
+    """Return the sum of each row, times its position: (n,)."""
+    return x.sum(axis=-1) * np.arange(1, len(x) + 1)
+
+
+def a_table_per_row(x):
+    """Return a table for each row, its products with the first row: (n, d, d)."""
+    return x[:, :, np.newaxis] * x[0]
+
+
 @exercise.usual
 def usual(rng):
     return running_sum, rng.normal(size=(5, 4)), [3, 0, 4, 1, 2]
 
 
-@exercise.case("A running sum of 1, 2 and 4, moved in a circle, has this gap")
+@exercise.case("A running sum of 1, 2 and 4, moved in a circle, has this gap", points=1)
 def small_example_by_hand(student, rng):
     # A circle of three: its inverse is another permutation, which a swap's is not.
     # Permuted: 4, 1, 2, whose running sum is 4, 5, 7. The running sum 1, 3, 7,
     # permuted, is 7, 1, 3.
     x = np.array([[1.0], [2.0], [4.0]])
     student.expect(student(running_sum, x, [2, 0, 1]), 4.0)
+    student.agrees(running_sum, rng.normal(size=(3, 1)), [2, 0, 1])
 
 
 @exercise.case(
-    "A function that treats all positions alike has no gap", pays_alone=False
+    "A function that treats all positions alike has no gap",
+    points=0.5,
+    pays_alone=False,
 )
 def no_gap(student, rng):
     x = rng.normal(size=(5, 3))
@@ -103,28 +115,39 @@ def no_gap(student, rng):
     student.expect(student(attend_to_each_other, x, [2, 4, 1, 0, 3]), 0.0)
 
 
-@exercise.case("The largest gap counts whether it is up or down")
+@exercise.case("The largest gap counts whether it is up or down", points=1.5)
 def gap_downwards(student, rng):
     x = np.array([[5.0], [1.0], [2.0]])
     # The differences are −4 in all rows here, and −20, 10 and 10 there.
     student.expect(student(add_first_row, x, [1, 2, 0]), 4.0)
     student.expect(student(add_positions, x, [2, 0, 1]), 20.0)
+    student.agrees(add_first_row, rng.normal(size=(3, 2)), [1, 2, 0])
 
 
-@exercise.case("The rows of f's results may be of another length than those of x")
+@exercise.case("The rows of f's results may be single numbers, or tables", points=0.5)
+def results_of_other_shapes(student, rng):
+    x = rng.normal(size=(5, 3))
+    student.agrees(one_number_per_row, x, [3, 0, 4, 1, 2])
+    student.agrees(a_table_per_row, x, [3, 0, 4, 1, 2])
+
+
+@exercise.case(
+    "The rows of f's results may be of another length than those of x", points=1.5
+)
 def longer_rows(student, rng):
     student.agrees(row_before, rng.normal(size=(5, 3)), [3, 0, 4, 1, 2])
 
 
 @exercise.case(
-    "With as many numbers in a row as rows, it is the rows that are permuted"
+    "With as many numbers in a row as rows, it is the rows that are permuted",
+    points=1.5,
 )
 def as_many_numbers_as_rows(student, rng):
     # The columns of a square table can be permuted as well, and nothing stops.
     student.agrees(running_sum, rng.normal(size=(5, 5)), [3, 0, 4, 1, 2])
 
 
-@exercise.case("A gap of some billionths is a gap")
+@exercise.case("A gap of some billionths is a gap", points=1)
 def tiny_gap(student, rng):
     gap = student(add_tiny_positions, np.zeros((4, 2)), [1, 2, 3, 0])
     student.expect(gap, 3e-9)
@@ -132,178 +155,315 @@ def tiny_gap(student, rng):
 
 
 @exercise.case(
-    "A function that gives only zeros has no gap", visible=False, pays_alone=False
+    "A function that gives only zeros has no gap",
+    points=0.5,
+    visible=False,
+    pays_alone=False,
 )
 def zeros(student, rng):
     student.expect(student(nothing_left, rng.normal(size=(4, 3)), [1, 2, 3, 0]), 0.0)
 
 
 @exercise.case(
-    "A permutation that moves nothing shows no gap", visible=False, pays_alone=False
+    "A permutation that moves nothing shows no gap",
+    points=0.5,
+    visible=False,
+    pays_alone=False,
 )
 def nothing_moves(student, rng):
     x = rng.normal(size=(4, 3))
     student.expect(student(running_sum, x, [0, 1, 2, 3]), 0.0)
 
 
-@exercise.case("The sequence stays as it is")
+@exercise.case("The sequence stays as it is", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(5, 3)), [1, 2, 0, 4, 3])
 
 
-def largest(gap):
-    """Return the largest absolute number as a float."""
-    return float(np.abs(gap).max())
+@exercise.variants
+def variants(
+    f,
+    x,
+    permutation,
+    *,
+    moves="rows",
+    permuted="permutation",
+    of_x="permuted alike",
+    compared="f(x)",
+    rows="all",
+    measure="largest absolute",
+    small="kept",
+    returned="a float",
+    overwritten="nothing",
+):
+    if permuted == "inverse":
+        permutation = np.argsort(permutation)
+    elif permuted != "permutation":
+        n = len(x)
+        permutation = np.roll(range(n), 1) if permuted == "a circle" else range(n)[::-1]
+
+    def move(table, order):
+        return table[order] if moves == "rows" else table[:, order]
+
+    right = x if compared == "x" else f(x)
+    if of_x == "inverse":
+        right = move(right, np.argsort(permutation))
+    elif of_x != "as it is":
+        right = move(right, permutation)
+    result = f(x if of_x == "alone" else move(x, permutation))
+    if overwritten == "x":
+        x[:] = move(x, permutation)
+    if rows != "all":
+        result, right = result[rows], right[rows]
+    if measure == "difference of maxima":
+        return float(abs(np.abs(result).max() - np.abs(right).max()))
+    if small == "forgiven" and np.allclose(result, right, rtol=0, atol=1e-6):
+        right = result
+    gap = result - right
+    size = np.abs(gap)
+    if returned in ("is it zero", "is it there"):
+        close = bool(np.allclose(result, right))
+        return close if returned == "is it zero" else not close
+    if returned in ("rows", "columns", "table"):
+        axis = {"rows": -1, "columns": 0}
+        return size if returned == "table" else size.max(axis=axis[returned])
+    number = {
+        "largest absolute": lambda: size.max(),
+        "largest": lambda: gap.max(),
+        "absolute of the largest": lambda: abs(gap.max()),
+        "lowest": lambda: gap.min(),
+        "smallest": lambda: size.min(),
+        "mean": lambda: size.mean(),
+        "sum": lambda: size.sum(),
+        "norm": lambda: np.sqrt((gap**2).sum()),
+        "largest norm of a row": lambda: np.sqrt((gap**2).sum(axis=-1)).max(),
+        "root mean square": lambda: np.sqrt((gap**2).mean()),
+        "square": lambda: (gap**2).max(),
+        "nothing": lambda: 0.0,
+        "relative": lambda: size.max() / np.abs(right).max(),
+    }[measure]()
+    if small == "rounded":
+        number = round(float(number), 6)
+    return int(number) if returned == "a whole number" else float(number)
 
 
-@exercise.misconception(
-    "Your code permutes x one way and the result of f the other way.",
+exercise.option(
+    "inverse_on_one_side",
+    "Your x is permuted one way and the result of f the other way.",
     "Row 0 of the permuted x was row permutation[0] before: which row of f(x) is "
     "compared with it?",
     why="np.argsort(permutation) is taken for 'bringing it back', on the wrong side.",
+    of_x="inverse",
 )
-def inverse_on_one_side(f, x, permutation):
-    return largest(f(x[permutation]) - f(x)[np.argsort(permutation)])
-
-
-@exercise.misconception(
-    "Your code compares f of the permuted x with f(x) as it is: that asks whether "
+exercise.option(
+    "result_not_permuted",
+    "Your number compares f of the permuted x with f(x) as it is: that asks whether "
     "order has no effect at all.",
     "If f leaves x as it is, are your two sides equal?",
     why="Invariance (the same result) and equivariance (a result that moves along) "
     "sound alike.",
+    of_x="as it is",
 )
-def result_not_permuted(f, x, permutation):
-    return largest(f(x[permutation]) - f(x))
-
-
-@exercise.misconception(
-    "Your code sends row i to position permutation[i]; the docstring fetches it from "
-    "there.",
-    "For the permutation [1, 2, 0], which row of x comes first?",
-    why="'i goes to permutation[i]' is how mathematics writes permutations; indexing "
-    "does the opposite.",
+exercise.option(
+    "x_not_permuted",
+    "Your number compares f(x) with f(x) permuted: f never sees the permuted x.",
+    "What does f do to a sequence in the other order, and where do you ask it?",
+    why="f(x)[permutation] is written, and its other side stays f(x).",
+    of_x="alone",
 )
-def rows_sent_not_fetched(f, x, permutation):
-    result = f(x)
-    permuted, moved = np.empty_like(x), np.empty_like(result)
-    permuted[permutation] = x
-    moved[permutation] = result
-    return largest(f(permuted) - moved)
-
-
-@exercise.misconception(
-    "Your code permutes the numbers within each row; where there are fewer of them "
-    "than rows, it stops.",
+exercise.option(
+    "compared_with_the_tokens",
+    "Your number compares f of the permuted x with x, not with f(x).",
+    "On which two sequences should f be called?",
+    why="The second call of f is forgotten: the permuted x is at hand already.",
+    compared="x",
+)
+for permuted, name, diagnosis, question, why in (
+    (
+        "inverse",
+        "rows_sent_not_fetched",
+        "Your row i goes to position permutation[i]; the docstring fetches it from "
+        "there.",
+        "For the permutation [1, 2, 0], which row of x comes first?",
+        "'i goes to permutation[i]' is how mathematics writes permutations; indexing "
+        "does the opposite.",
+    ),
+    (
+        "reversed",
+        "back_to_front",
+        "Your rows are turned back to front, whatever the permutation is.",
+        "Which of your three arguments is not used?",
+        "x[::-1] is the shortest permutation to write.",
+    ),
+    (
+        "a circle",
+        "moved_in_a_circle",
+        "Your rows all move on by one, whatever the permutation is.",
+        "Which of your three arguments is not used?",
+        "np.roll(x, 1, axis=0) is a permutation that needs no list.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, permuted=permuted)
+exercise.option(
+    "columns_permuted",
+    "Your numbers are permuted within each row; where there are fewer of them than "
+    "rows, that can stop.",
     "Which axis of x counts the tokens?",
     why="x[:, permutation] is the usual form where a batch comes first.",
+    moves="columns",
 )
-def columns_permuted(f, x, permutation):
-    return largest(f(x[:, permutation]) - f(x)[:, permutation])
-
-
-@exercise.misconception(
-    "Your number is the largest difference with its sign: what lies below 0 is lost.",
-    "How large is a difference of −20?",
-    why="max() is called on the differences as they are.",
-)
-def sign_kept(f, x, permutation):
-    return float((f(x[permutation]) - f(x)[permutation]).max())
-
-
-@exercise.misconception(
-    "Your number is the absolute value of the largest difference, not the largest "
-    "absolute value.",
-    "Of the differences −20 and 10, which one does max() pick?",
-    why="abs(a.max()) for np.abs(a).max(): the same words in another order.",
-)
-def absolute_value_too_late(f, x, permutation):
-    return float(abs((f(x[permutation]) - f(x)[permutation]).max()))
-
-
-@exercise.misconception(
-    "Your number is the mean of the absolute differences.",
-    "If one row of a thousand is wrong by 1, what should the gap be?",
-    why="Errors are often reported as a mean.",
-)
-def mean_difference(f, x, permutation):
-    return float(np.abs(f(x[permutation]) - f(x)[permutation]).mean())
-
-
-@exercise.misconception(
-    "Your number is the length of all differences as one vector: the root of the sum "
-    "of their squares.",
-    "Does the docstring ask for all differences together, or for one of them?",
-    why="‖f(Px) − P f(x)‖ is how papers write it, and np.linalg.norm is at hand.",
-)
-def norm_of_the_differences(f, x, permutation):
-    return float(np.linalg.norm(f(x[permutation]) - f(x)[permutation]))
-
-
-@exercise.misconception(
-    "Your number is a share of the largest number in f(x).",
-    "Does the docstring divide the difference by anything?",
-    why="Relative errors are the habit where numbers have units.",
-)
-def relative_difference(f, x, permutation):
-    right = f(x)[permutation]
-    return float(np.abs(f(x[permutation]) - right).max() / np.abs(right).max())
-
-
-@exercise.misconception(
-    "Your number is the difference of two largest numbers: rows are not compared with "
-    "each other.",
-    "Can two tables have the same largest number and still differ?",
-    why="max is taken on both sides first, and then the difference.",
-)
-def difference_of_maxima(f, x, permutation):
-    return float(abs(np.abs(f(x[permutation])).max() - np.abs(f(x)).max()))
-
-
-@exercise.misconception(
+for rows, name, which in (
+    (slice(1, None), "first_row_left_out", "all rows but the first"),
+    (slice(None, -1), "last_row_left_out", "all rows but the last"),
+    (slice(None, 1), "first_row_only", "the first row only"),
+):
+    exercise.option(
+        name,
+        f"Your number compares {which}.",
+        "How many rows has the permuted sequence, and how many are compared?",
+        why="range(1, n), range(n - 1) or an index [0] left over from trying out.",
+        rows=rows,
+    )
+for measure, name, diagnosis, question, why in (
+    (
+        "largest",
+        "sign_kept",
+        "Your number is the largest difference with its sign: one of −20 counts for "
+        "less than one of 1.",
+        "How large is a difference of −20?",
+        "max() is called on the differences as they are.",
+    ),
+    (
+        "absolute of the largest",
+        "absolute_value_too_late",
+        "Your number is the absolute value of the largest difference, not the largest "
+        "absolute value.",
+        "Of the differences −20 and 10, which one does max() pick?",
+        "abs(a.max()) for np.abs(a).max(): the same words in another order.",
+    ),
+    (
+        "lowest",
+        "lowest_difference",
+        "Your number is the lowest difference with its sign.",
+        "Of the differences −3 and 1, how large is the larger gap?",
+        "min() for max(), or the two sides of the difference exchanged under a max.",
+    ),
+    (
+        "smallest",
+        "smallest_difference",
+        "Your number is the smallest of the absolute differences.",
+        "If one row of a thousand is wrong by 1, what should the gap be?",
+        "min() for max(): a gap sounds like what is left between two things.",
+    ),
+    (
+        "mean",
+        "mean_difference",
+        "Your number is the mean of the absolute differences.",
+        "If one row of a thousand is wrong by 1, what should the gap be?",
+        "Errors are often reported as a mean.",
+    ),
+    (
+        "sum",
+        "sum_of_differences",
+        "Your number is the sum of the absolute differences.",
+        "Does the docstring ask for all differences together, or for one of them?",
+        "'How much they differ' sounds like a total.",
+    ),
+    (
+        "norm",
+        "norm_of_the_differences",
+        "Your number is the length of all differences as one vector: the root of the "
+        "sum of their squares.",
+        "Does the docstring ask for all differences together, or for one of them?",
+        "‖f(Px) − P f(x)‖ is how papers write it, and np.linalg.norm is at hand.",
+    ),
+    (
+        "largest norm of a row",
+        "longest_row_of_differences",
+        "Your number is the length of the longest row of differences, as a vector.",
+        "Is the docstring's difference one of two rows, or of two numbers?",
+        "np.linalg.norm(..., axis=-1) measures row by row.",
+    ),
+    (
+        "root mean square",
+        "root_of_the_mean_square",
+        "Your number is the root of the mean of the squared differences.",
+        "Does the docstring ask for all differences together, or for one of them?",
+        "Root mean square errors are reported in many papers.",
+    ),
+    (
+        "relative",
+        "relative_difference",
+        "Your number is a share of the largest number in f(x).",
+        "Does the docstring divide the difference by anything?",
+        "Relative errors are the habit where numbers have units.",
+    ),
+    (
+        "difference of maxima",
+        "difference_of_maxima",
+        "Your number is the difference of two largest numbers: rows are not compared "
+        "with each other.",
+        "Can two tables have the same largest number and still differ?",
+        "max is taken on both sides first, and then the difference.",
+    ),
+    (
+        "nothing",
+        "always_zero",
+        "Your number is 0, whatever f is.",
+        "What should come out for a running sum?",
+        "f is called on one and the same sequence on both sides of the difference.",
+    ),
+    (
+        "square",
+        "squared_difference",
+        "Your number is the square of a difference.",
+        "Does the docstring ask for a difference or for its square?",
+        "Squares make differences positive as well, and the root is forgotten.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, measure=measure)
+exercise.option(
+    "small_gaps_forgiven",
     "Your number is 0 as soon as the gap is small.",
     "Is a gap of three billionths a measurement or not?",
     why="np.allclose is how one tests such things, and it forgives small differences.",
+    small="forgiven",
 )
-def small_gaps_forgiven(f, x, permutation):
-    of_permuted, right = f(x[permutation]), f(x)[permutation]
-    close = np.allclose(of_permuted, right, rtol=0, atol=1e-6)
-    return 0.0 if close else largest(of_permuted - right)
-
-
-@exercise.misconception(
-    "Your result says whether there is a gap, not how large it is.",
-    "Which type does the docstring promise, and what does it mean?",
-    why="A check answers yes or no; a measurement answers how much.",
+exercise.option(
+    "number_rounded",
+    "Your number is rounded to a few digits after the decimal point.",
+    "Is a gap of three billionths a measurement or not?",
+    why="round(…, 6) makes a printed number readable.",
+    small="rounded",
 )
-def yes_or_no(f, x, permutation):
-    return bool(np.allclose(f(x[permutation]), f(x)[permutation]))
-
-
-@exercise.misconception(
-    "Your result has one number for each row: the largest difference in it.",
-    "Which of these rows is the one that the docstring asks for?",
-    why="max(axis=-1) comes from the softmax, where each row is by itself.",
-)
-def one_number_per_row(f, x, permutation):
-    return np.abs(f(x[permutation]) - f(x)[permutation]).max(axis=-1)
-
-
-@exercise.misconception(
-    "Your code turns x back to front, whatever the permutation is.",
-    "Which of your three arguments is not used?",
-    why="x[::-1] is the shortest permutation to write.",
-)
-def back_to_front(f, x, permutation):
-    return largest(f(x[::-1]) - f(x)[::-1])
-
-
-@exercise.misconception(
-    "Your number is right, but x holds the permuted rows after the call.",
+for returned, name, diagnosis in (
+    ("is it zero", "yes_or_no", "Your result says whether the gap is 0."),
+    ("is it there", "gap_or_not", "Your result says whether there is a gap."),
+    ("a whole number", "cut_to_whole_numbers", "Your number is cut to a whole one."),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "Which type does the docstring promise, and what does it mean?",
+        why="A check answers yes or no, and int() cuts; a measurement says how much.",
+        returned=returned,
+    )
+for returned, name, diagnosis in (
+    ("rows", "one_number_per_row", "one number for each row: the largest difference"),
+    ("columns", "one_number_per_column", "the largest difference of each column"),
+    ("table", "table_of_differences", "all absolute differences"),
+):
+    exercise.option(
+        name,
+        f"Your result has {diagnosis}.",
+        "Which of your numbers is the one that the docstring asks for?",
+        why="max() is left out, or gets an axis as in the softmax.",
+        returned=returned,
+    )
+exercise.option(
+    "permuted_in_place",
+    "Your x holds the permuted rows after the call.",
     "Whose array does `x[:] = …` write into?",
     why="A permuted copy is meant, and the rows are moved within the caller's array.",
+    overwritten="x",
 )
-def permuted_in_place(f, x, permutation):
-    right = f(x)[permutation]
-    x[:] = x[permutation]
-    return largest(f(x) - right)

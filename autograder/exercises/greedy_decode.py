@@ -118,19 +118,19 @@ def small_example_by_hand(student, rng):
     student.expect(result, [first, second])
 
 
-@exercise.case("What comes next depends on all tokens so far, start included")
+@exercise.case("What comes next depends on all tokens so far, start included", points=2)
 def whole_sequence_is_passed(student, rng):
     student.expect(student(counts_to_four, 0, 5, 9), [1, 2, 3, 4])
     for _ in range(4):
         student.agrees(drawn(rng, 6), 2, 4, 8)
 
 
-@exercise.case("A sequence that ends at once is empty")
+@exercise.case("A sequence that ends at once is empty", points=0.5)
 def ends_at_once(student, rng):
     student.expect(student(at_once, 0, 3, 5), [])
 
 
-@exercise.case("A sequence without an end has max_length tokens")
+@exercise.case("A sequence without an end has max_length tokens", points=0.5)
 def without_an_end(student, rng):
     student.expect(student(never_ends, 0, 3, 4), [1, 1, 1, 1])
     student.expect(student(counts_to_four, 0, 5, 1), [1])
@@ -150,12 +150,19 @@ def start_may_come_again(student, rng):
     student.expect(student(start_again, 1, 3, 9), [2, 1, 2, 0])
 
 
+@exercise.case("The start may be the same token id as the end", points=0.5)
+def start_is_the_end(student, rng):
+    student.expect(student(at_once, 3, 3, 5), [])
+    student.agrees(drawn(rng, 6), 4, 4, 6)
+    student.expect(student(counts_to_four, 5, 5, 9), [1, 2, 3, 4])
+
+
 @exercise.case("Of tokens with the same logit it is the one with the smallest token id")
 def equal_logits(student, rng):
     student.expect(student(two_are_equal, 4, 0, 6), [1, 2])
 
 
-@exercise.case("Logits may all be below 0")
+@exercise.case("Logits may all be below 0", points=0.5)
 def logits_below_zero(student, rng):
     for _ in range(4):
         student.agrees(drawn(rng, 6, shift=-9.0), 1, 3, 7)
@@ -168,222 +175,231 @@ def any_start_and_end(student, rng):
         student.agrees(drawn(rng, 8), start_id, end_id, 10)
 
 
-def written_by(choose, next_logits, start_id, end_id, max_length, context=list):
-    """Decode a sequence; for misconceptions in the choice or in the context.
-
-    choose : returns a token id from logits
-    context : returns what `next_logits` is called with, from the token ids so far
-    """
-    token_ids = [start_id]
-    while len(token_ids) <= max_length:
-        best = int(choose(next_logits(context(token_ids))))
-        if best == end_id:
+@exercise.variants
+def variants(
+    next_logits,
+    start_id,
+    end_id,
+    max_length,
+    *,
+    context="all so far",
+    choose="highest logit",
+    at_the_end="stop",
+    first="any token",
+    length=0,
+    last_call="none",
+    removed="first start, end",
+    returns="a list",
+):
+    token_ids, limit = [start_id], max_length + length
+    if first == "not where start is end" and start_id == end_id:
+        limit = 0
+    while len(token_ids) <= limit or last_call == "one more":
+        so_far = {"newest": token_ids[-1:], "start": token_ids[:1]}.get(context)
+        so_far = token_ids[1:] if context == "without start" else so_far or token_ids
+        logits = np.array(next_logits(list(so_far)), dtype=float)
+        if first == "not end" and len(token_ids) == 1:
+            logits[end_id] = -np.inf
+        if choose == "last of equals":
+            best = len(logits) - 1 - int(np.argmax(logits[::-1]))
+        elif choose == "0 below 0" and logits.max() <= 0:
+            best = 0
+        elif choose == "start ends too" and int(np.argmax(logits)) == start_id:
+            break
+        else:
+            key = {"lowest": -logits, "furthest from 0": np.abs(logits)}
+            best = int(np.argmax(key.get(choose, logits)))
+        if last_call == "one more" and len(token_ids) > limit:
+            break
+        if best == end_id and at_the_end == "stop":
             break
         token_ids.append(best)
-    return token_ids[1:]
+        if best == end_id and at_the_end == "append, stop":
+            break
+    result = token_ids[removed != "end" :]
+    if at_the_end == "removed later":
+        result = [token_id for token_id in result if token_id != end_id]
+    if removed == "every start":
+        result = [token_id for token_id in result if token_id != start_id]
+    if removed == "last":
+        result = result[:-1]
+    return {
+        "an array": np.array(result, dtype=int),
+        "a tuple": tuple(result),
+        "backwards": result[::-1],
+        "how many too": (result, len(result)),
+    }.get(returns, result)
 
 
-@exercise.misconception(
+exercise.option(
+    "end_kept",
     "Your result has the end token behind it.",
     "Is `end_id` a token of the sequence, or the sign that it is over?",
     why="The token is appended first and compared with `end_id` afterwards.",
+    at_the_end="append, stop",
 )
-def end_kept(next_logits, start_id, end_id, max_length):
-    token_ids = []
-    while len(token_ids) < max_length and (not token_ids or token_ids[-1] != end_id):
-        token_ids.append(int(np.argmax(next_logits([start_id, *token_ids]))))
-    return token_ids
-
-
-@exercise.misconception(
-    "Your result begins with the start token.",
-    "Which of the tokens in your list was never chosen?",
-    why="The list that `next_logits` is called with is returned as it is, as in the "
-    "Annotated Transformer's greedy_decode.",
-)
-def start_kept(next_logits, start_id, end_id, max_length):
-    return [start_id, *written_by(np.argmax, next_logits, start_id, end_id, max_length)]
-
-
-@exercise.misconception(
-    "Your result has one token too many where it does not end by itself.",
-    "How many tokens are in your list before the first one is chosen?",
-    why="PaddlePaddle/models, pull 1023, is about whether start and end are counted.",
-)
-def one_token_too_many(next_logits, start_id, end_id, max_length):
-    return written_by(np.argmax, next_logits, start_id, end_id, max_length + 1)
-
-
-@exercise.misconception(
-    "Your result has one token too few where it does not end by itself.",
-    "Does max_length count the start token?",
-    why="while len(tokens) < max_length is written with start in the list already.",
-)
-def one_token_too_few(next_logits, start_id, end_id, max_length):
-    return written_by(np.argmax, next_logits, start_id, end_id, max_length - 1)
-
-
-@exercise.misconception(
+exercise.option(
+    "never_stops",
     "Your sequence continues behind its end, up to max_length.",
     "What does your loop do when the end token is chosen?",
     why="for _ in range(max_length) without a break: the Annotated Transformer's loop, "
     "and graykode/nlp-tutorial's at first, know no end.",
+    at_the_end="go on",
 )
-def never_stops(next_logits, start_id, end_id, max_length):
-    return written_by(np.argmax, next_logits, start_id, None, max_length)
-
-
-@exercise.misconception(
-    "Your sequence continues behind its end; the end tokens are removed afterwards.",
+exercise.option(
+    "ends_taken_out",
+    "Your sequence continues behind its end; only the end tokens themselves are left "
+    "out.",
     "Do tokens behind the first end belong to the sequence?",
     why="Special tokens are filtered out of decoded strings: skip_special_tokens=True.",
+    at_the_end="removed later",
 )
-def ends_taken_out(next_logits, start_id, end_id, max_length):
-    token_ids = written_by(np.argmax, next_logits, start_id, None, max_length)
-    return [token_id for token_id in token_ids if token_id != end_id]
-
-
-@exercise.misconception(
-    "Your code takes the largest token id among equal logits.",
-    "Which one does the docstring choose, and which one does your comparison?",
-    why=">= in a loop, or the last of a stable sort.",
+exercise.option(
+    "start_kept",
+    "Your result begins with the start token.",
+    "Which of the tokens in your list was never chosen?",
+    why="The list that `next_logits` is called with is returned as it is, as in the "
+    "Annotated Transformer's greedy_decode.",
+    removed="end",
 )
-def last_of_equals(next_logits, start_id, end_id, max_length):
-    def choose(logits):
-        return len(logits) - 1 - np.argmax(logits[::-1])
-
-    return written_by(choose, next_logits, start_id, end_id, max_length)
-
-
-@exercise.misconception(
+exercise.option(
+    "start_removed_by_value",
+    "Your result lacks every `start_id`, not only the first.",
+    "May a model choose `start_id` again, in the middle of a sequence?",
+    why="Start and end are removed by their values, in one line.",
+    removed="every start",
+)
+exercise.option(
+    "last_token_removed",
+    "Your result lacks its last token.",
+    "Is the end among the tokens in your list, when the loop is over?",
+    why="[1:-1] takes off start and end, and the end was never appended.",
+    removed="last",
+)
+exercise.option(
+    "one_token_too_many",
+    "Your result has one token too many where it does not end by itself.",
+    "How many tokens are in your list before the first one is chosen?",
+    why="PaddlePaddle/models, pull 1023, is about whether start and end are counted.",
+    length=1,
+)
+exercise.option(
+    "one_token_too_few",
+    "Your result has one token too few where it does not end by itself.",
+    "Does max_length count the start token?",
+    why="while len(tokens) < max_length is written with start in the list already.",
+    length=-1,
+)
+exercise.option(
+    "two_tokens_too_few",
+    "Your result has two tokens too few where it does not end by itself.",
+    "Which tokens does max_length count?",
+    why="Start and end are both counted.",
+    length=-2,
+)
+exercise.option(
+    "called_once_more",
+    "Your code calls `next_logits` once more after the last token.",
+    "When the sequence is max_length long, does the result of one more call matter?",
+    why="The length is checked after the logits, in a loop that begins with the call.",
+    last_call="one more",
+)
+exercise.option(
+    "newest_token_alone",
     "Your code calls `next_logits` with the newest token alone.",
     "How is the model to know what came before it?",
     why="With a cache or a recurrent network only the newest token is fed; here there "
     "is no cache and no hidden state.",
+    context="newest",
 )
-def newest_token_alone(next_logits, start_id, end_id, max_length):
-    return written_by(
-        np.argmax,
-        next_logits,
-        start_id,
-        end_id,
-        max_length,
-        lambda token_ids: token_ids[-1:],
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "called_without_start",
     "Your code calls `next_logits` without the start token.",
     "What does a model read before any token is chosen?",
     why="The list of results, which has no start, is what `next_logits` gets.",
+    context="without start",
 )
-def called_without_start(next_logits, start_id, end_id, max_length):
-    return written_by(
-        np.argmax,
-        next_logits,
-        start_id,
-        end_id,
-        max_length,
-        lambda token_ids: token_ids[1:],
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "start_alone",
     "Your code calls `next_logits` with the start token alone, each time.",
     "What must change between the first call and the second?",
     why="The chosen token goes into the result, and not into what `next_logits` gets.",
+    context="start",
 )
-def start_alone(next_logits, start_id, end_id, max_length):
-    return written_by(
-        np.argmax,
-        next_logits,
-        start_id,
-        end_id,
-        max_length,
-        lambda token_ids: token_ids[:1],
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "last_of_equals",
+    "Your code takes the largest token id among equal logits.",
+    "Which one does the docstring choose, and which one does your comparison?",
+    why=">= in a loop, or the last of a stable sort.",
+    choose="last of equals",
+)
+exercise.option(
+    "lowest_logit",
     "Your code takes the token with the lowest logit.",
     "Does a high logit stand for a likely token or for an unlikely one?",
     why="Losses and negative logarithms are made small, and argmin comes with them.",
+    choose="lowest",
 )
-def lowest_logit(next_logits, start_id, end_id, max_length):
-    return written_by(np.argmin, next_logits, start_id, end_id, max_length)
-
-
-@exercise.misconception(
+exercise.option(
+    "nothing_below_zero",
     "Your code takes the token id 0 where all logits are below 0.",
     "With which number does your search for the largest logit begin?",
     why="best = 0.0 before the loop is right for probabilities.",
+    choose="0 below 0",
 )
-def nothing_below_zero(next_logits, start_id, end_id, max_length):
-    def choose(logits):
-        return np.argmax(logits) if np.max(logits) > 0 else 0
-
-    return written_by(choose, next_logits, start_id, end_id, max_length)
-
-
-@exercise.misconception(
+exercise.option(
+    "furthest_from_zero",
     "Your code takes the logit furthest from 0, whatever its sign.",
     "Which of −9 and 2 is the higher logit?",
     why="abs() is copied from code that compares differences.",
+    choose="furthest from 0",
 )
-def furthest_from_zero(next_logits, start_id, end_id, max_length):
-    def choose(logits):
-        return np.argmax(np.abs(logits))
-
-    return written_by(choose, next_logits, start_id, end_id, max_length)
-
-
-@exercise.misconception(
+exercise.option(
+    "ends_at_start_too",
+    "Your sequence ends where start_id is chosen.",
+    "May a model choose `start_id` again, in the middle of a sequence?",
+    why="Special tokens are taken for signs that a sequence is over.",
+    choose="start ends too",
+)
+exercise.option(
+    "never_empty",
     "Your result is never empty: where it should end at once, it goes on.",
     "May the first token that is chosen be the end?",
     why="A least length of 1 is the default of several decoders, fairseq's among them.",
+    first="not end",
 )
-def never_empty(next_logits, start_id, end_id, max_length):
-    token_ids = [start_id]
-    while len(token_ids) <= max_length:
-        logits = np.array(next_logits(list(token_ids)), dtype=float)
-        if len(token_ids) == 1:
-            logits[end_id] = -np.inf
-        if int(np.argmax(logits)) == end_id:
-            break
-        token_ids.append(int(np.argmax(logits)))
-    return token_ids[1:]
-
-
-@exercise.misconception(
-    "Your result is right, but `next_logits` is called once more after the last token.",
-    "When the sequence is max_length long, does the result of one more call matter?",
-    why="The length is checked after the logits, in a loop that begins with the call.",
+exercise.option(
+    "start_taken_for_the_end",
+    "Where start_id is end_id, your result is empty.",
+    "Has the sequence ended before its first token is chosen?",
+    why="`while token_ids[-1] != end_id` reads the start as well.",
+    first="not where start is end",
 )
-def called_once_more(next_logits, start_id, end_id, max_length):
-    token_ids = [start_id]
-    while True:
-        best = int(np.argmax(next_logits(list(token_ids))))
-        if best == end_id or len(token_ids) > max_length:
-            return token_ids[1:]
-        token_ids.append(best)
-
-
-@exercise.misconception(
-    "Your token ids are right, but in an array.",
+exercise.option(
+    "given_as_an_array",
+    "Your token ids come in an array.",
     "Which type does the docstring promise?",
     why="Token ids are put into arrays for a model, and stay there.",
+    returns="an array",
 )
-def given_as_an_array(next_logits, start_id, end_id, max_length):
-    return np.array(
-        written_by(np.argmax, next_logits, start_id, end_id, max_length), dtype=int
-    )
-
-
-@exercise.misconception(
-    "Your result lacks every `start_id`, not only the first.",
-    "May a model choose `start_id` again, in the middle of a sequence?",
-    why="Start and end are removed by their values, in one line.",
+exercise.option(
+    "given_as_a_tuple",
+    "Your token ids come in a tuple.",
+    "Which type does the docstring's example show?",
+    why="Tuples are what dictionaries and sets of hypotheses need.",
+    returns="a tuple",
 )
-def start_removed_by_value(next_logits, start_id, end_id, max_length):
-    token_ids = written_by(np.argmax, next_logits, start_id, end_id, max_length)
-    return [token_id for token_id in token_ids if token_id != start_id]
+exercise.option(
+    "written_backwards",
+    "Your token ids come in the other order, the last one first.",
+    "At which end of your list does a new token belong?",
+    why="insert(0, …) is taken for append, or the list is reversed on return.",
+    returns="backwards",
+)
+exercise.option(
+    "length_returned_too",
+    "Your result is a pair: token ids, and how many there are.",
+    "How many results does the docstring promise?",
+    why="Programs that pad their results return the lengths as well.",
+    returns="how many too",
+)

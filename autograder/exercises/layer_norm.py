@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.nn.functional import layer_norm
 
 exercise = Exercise(
@@ -59,28 +59,32 @@ def usual(rng):
     return drawn(rng, 2, 5, 12) + 1, drawn(rng, 12), drawn(rng, 12)
 
 
-@exercise.case("With eps = 15, two rows of two numbers give this")
+@exercise.case("With eps = 15, two rows of two numbers give this", points=0.5)
 def small_example_by_hand(student, rng):
     x = tensor([[1.0, 3.0], [-7.0, 7.0]])
     # Means 2 and 0, variances 1 and 49: the roots of 1 + 15 and 49 + 15 are 4 and 8.
     expected = tensor([[8 * -1 / 4, 16 * 1 / 4 + 5], [8 * -7 / 8, 16 * 7 / 8 + 5]])
     student.expect(student(x, tensor([8.0, 16.0]), tensor([0.0, 5.0]), 15.0), expected)
+    student.agrees(drawn(rng, 2, 3), drawn(rng, 3), drawn(rng, 3), 15.0)
 
 
-@exercise.case("Each token of each sequence is normed by itself, in any batch")
+@exercise.case(
+    "Each token of each sequence is normed by itself, in any batch", points=3
+)
 def leading_axes(student, rng):
-    for shape in ((4,), (2, 4), (3, 5, 4), (2, 3, 5, 4)):
+    for shape in ((4,), (1, 4), (2, 4), (3, 5, 4), (2, 3, 5, 4)):
         student.agrees(drawn(rng, *shape) + 2, drawn(rng, 4), drawn(rng, 4))
 
 
 @exercise.case(
-    "Rows of three tiny numbers, where eps outweighs the variance, give this"
+    "Rows of three tiny numbers, where eps outweighs the variance, give this",
+    points=0.5,
 )
 def tiny_numbers(student, rng):
     student.agrees(tensor(rng.normal(size=(5, 3)) / 1000), drawn(rng, 3), drawn(rng, 3))
 
 
-@exercise.case("A row of equal numbers becomes the bias", pays_alone=False)
+@exercise.case("A row of equal numbers becomes the bias", points=0.5, pays_alone=False)
 def equal_numbers(student, rng):
     x, bias = tensor([[5.0] * 4, [0.0] * 4, [-2.0] * 4]), tensor([1.0, 0.0, -3.0, 7.0])
     student.expect(student(x, drawn(rng, 4), bias), tensor([[1.0, 0.0, -3.0, 7.0]] * 3))
@@ -88,7 +92,9 @@ def equal_numbers(student, rng):
     student.expect(student(x, drawn(rng, 4), bias), tensor([bias.tolist()] * 3))
 
 
-@exercise.case("Numbers such as 1,000,001.1 and 1,000,002.1 in a row are told apart")
+@exercise.case(
+    "Numbers such as 1,000,001.1 and 1,000,002.1 in a row are told apart", points=0.5
+)
 def large_and_close(student, rng):
     # In float64: in float32, PyTorch's own norm is off by 0.5 % here, because it goes
     # over the numbers once with a running mean.
@@ -101,6 +107,7 @@ def large_and_close(student, rng):
 
 @exercise.case(
     "What stands in the other rows changes nothing in a row",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -113,177 +120,301 @@ def other_rows(student, rng):
     student.expect(after[1, 2], before[1, 2], what="the row that stayed the same")
 
 
-@exercise.case("In float64, and in whatever order of memory, all digits are right")
+@exercise.case(
+    "In float64, and in whatever order of memory, all digits are right", points=2
+)
 def double_precision(student, rng):
     x = drawn(rng, 2, 4, 5, dtype=np.float64).transpose(-1, -2)
     numbers = drawn(rng, 2, 8, dtype=np.float64)[:, ::2]
     student.agrees(x, numbers[0], numbers[1])
 
 
-@exercise.case("`x`, the gain and the bias stay as they are")
+@exercise.case("`x`, the gain and the bias stay as they are", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 4) + 1, drawn(rng, 4), drawn(rng, 4))
 
 
-def normed(x, gain, bias, eps, axis=-1, correction=0):
-    """Norm along one axis or several, with one choice or another wrong."""
-    centred = x - x.mean(dim=axis, keepdim=True)
-    variance = x.var(dim=axis, keepdim=True, correction=correction)
-    return centred / torch.sqrt(variance + eps) * gain + bias
+AXES = {  # of the mean and the variance, for x with so many axes
+    "numbers": lambda ndim: (-1,),
+    "tokens": lambda ndim: (-2,) if ndim > 1 else (-1,),
+    "first": lambda ndim: (0,),
+    "axis 1": lambda ndim: (1,),
+    "sequence": lambda ndim: tuple(range(-min(2, ndim), 0)),
+    "all": lambda ndim: tuple(range(ndim)),
+}
 
 
-@exercise.misconception(
-    "Your variance is the sum of the squares divided by d_model − 1.",
+@exercise.variants
+def variants(
+    x,
+    gain,
+    bias,
+    eps=1e-5,
+    *,
+    over="numbers",
+    axes_kept=True,
+    centred="in both",
+    divided_by="d_model",
+    eps_is="given",
+    eps_is_added="to the variance",
+    root="of the sum",
+    learned="gain, then bias",
+    x_after="as before",
+):
+    axes = AXES[over](x.ndim)
+    eps = {"given": eps, "0.00001": 1e-5, "none": 0.0}[eps_is]
+
+    def mean(numbers):
+        return numbers.mean(dim=axes, keepdim=axes_kept)
+
+    differences = x - mean(x) if centred != "nowhere" else x
+    squared = (x if centred == "above" else differences) ** 2
+    if divided_by == "one pass":
+        variance = mean(x * x) - mean(x) * mean(x)
+    elif divided_by == "absolute":
+        variance = mean(differences.abs()) ** 2
+    else:
+        variance = mean(squared)
+        count = squared.numel() // variance.numel()
+        if divided_by == "d_model − 1":
+            variance = variance * (count / (count - 1))
+        if divided_by == "1":
+            variance = variance * count
+    if eps_is_added == "to the root":
+        below = variance.sqrt() + eps
+    elif eps_is_added == "at least":
+        below = variance.clamp(min=eps).sqrt()
+    else:
+        below = torch.sqrt(variance + eps)
+    if root == "none":
+        below = below**2
+    above = x if centred == "below" else differences
+    normed = above * below if root == "multiplied" else above / below
+    one = torch.ones_like(gain)
+    result = {
+        "gain, then bias": lambda: normed * gain + bias,
+        "bias, then gain": lambda: (normed + bias) * gain,
+        "gain": lambda: normed * gain,
+        "bias": lambda: normed + bias,
+        "neither": lambda: normed * one,
+        "bias, gain": lambda: normed * bias + gain,
+        "1 + gain": lambda: normed * (1 + gain) + bias,
+        "x added": lambda: x + normed * gain + bias,
+    }[learned]()
+    if x_after == "centred":
+        x -= mean(x)
+    return x.copy_(result) if x_after == "the result" else result
+
+
+exercise.option(
+    "divided_by_one_less",
+    "Your variance is a sum of squares divided by one less than there are numbers.",
     "By what does `var`, or `std`, of PyTorch divide unless told otherwise, and what "
     "does the docstring say?",
     why="torch.std and torch.var estimate a population's: "
     "harvardnlp/annotated-transformer, issue 122.",
+    divided_by="d_model − 1",
 )
-def divided_by_one_less(x, gain, bias, eps=1e-5):
-    return normed(x, gain, bias, eps, correction=1)
-
-
-@exercise.misconception(
+exercise.option(
+    "sum_of_squares",
+    "Your variance is a sum of squares that is not divided by how many they are.",
+    "Is the variance a sum, or a mean?",
+    why="The length of a vector, torch.linalg.norm, is the root of a sum.",
+    divided_by="1",
+)
+exercise.option(
+    "mean_distance",
+    "Your rows are divided by the mean distance from the mean, not by the root of a "
+    "variance.",
+    "Which differences are averaged for a variance, as they are or squared?",
+    why="'How far the numbers lie from their mean, on average' reads like that.",
+    divided_by="absolute",
+)
+exercise.option(
+    "one_pass",
+    "Your variance is the mean of the squares minus the square of the mean: where that "
+    "is far larger than the variance, rounding takes its digits.",
+    "How many digits of 1,000,002² are left in float32?",
+    why="One pass over the numbers instead of two; the textbook formula is the same "
+    "on paper.",
+    divided_by="one pass",
+)
+exercise.option(
+    "eps_outside_the_root",
     "Your eps is added to the root of the variance.",
     "Is eps added before the root is drawn, or after?",
     why="'To avoid a division by zero' is true of both: codertimo/BERT-pytorch, "
     "issue 30.",
+    eps_is_added="to the root",
 )
-def eps_outside_the_root(x, gain, bias, eps=1e-5):
-    centred = x - x.mean(dim=-1, keepdim=True)
-    deviation = (centred**2).mean(dim=-1, keepdim=True).sqrt()
-    return centred / (deviation + eps) * gain + bias
-
-
-@exercise.misconception(
+exercise.option(
+    "variance_at_least_eps",
+    "Your eps has an effect only where the variance is smaller than eps.",
+    "What does the docstring do with eps: add it, or take the larger of two?",
+    why="clamp(min=eps) avoids a division by zero, too.",
+    eps_is_added="at least",
+)
+exercise.option(
+    "eps_left_out",
+    "Your eps is nowhere in the numbers: a row of equal numbers is NaN.",
+    "What is 0 divided by 0?",
+    why="Equation 4 of the paper on layer norm has no eps.",
+    eps_is="none",
+)
+exercise.option(
+    "eps_fixed",
+    "Your eps is 0.00001, whatever eps is given.",
+    "Where is the argument `eps` used in your code?",
+    why="The constant is written into the formula, and a library is called with its "
+    "default.",
+    eps_is="0.00001",
+)
+exercise.option(
+    "over_the_tokens",
     "Your mean and variance are those of a column: of one number over all tokens.",
     "Whose numbers make up one mean: those of one token, or those of one column?",
     why="That is batch normalisation, which came first; with (n, d_model) both work.",
+    over="tokens",
 )
-def over_the_tokens(x, gain, bias, eps=1e-5):
-    axis = -2 if x.ndim > 1 else -1
-    return normed(x, gain, bias, eps, axis)
-
-
-@exercise.misconception(
+exercise.option(
+    "along_the_first_axis",
     "Your mean and variance are taken along the first axis: over the sequences of a "
     "batch, or over the tokens of a single sequence.",
     "Which axis of x holds the numbers of one token, whatever axes come before it?",
     why="dim=0 gives one mean per column of a table, as in data analysis; it is right "
     "for a single vector.",
+    over="first",
 )
-def along_the_first_axis(x, gain, bias, eps=1e-5):
-    return normed(x, gain, bias, eps, 0)
-
-
-@exercise.misconception(
-    "Your variance is divided by d_model − 1, and eps is added to its root.",
-    "Which two steps of yours differ from the docstring's, with d_model = 3 and tiny "
-    "numbers?",
-    why="The Annotated Transformer's a_2 * (x - mean) / (std + eps) + b_2 has both: "
-    "harvardnlp/annotated-transformer, pull request 119.",
+exercise.option(
+    "along_axis_one",
+    "Your mean and variance are taken along axis 1, which holds a token's vector "
+    "only in a table.",
+    "Which axis of x holds the numbers of one token, whatever axes come before it?",
+    why="dim=1 is right for one sequence of tokens.",
+    over="axis 1",
 )
-def standard_deviation_plus_eps(x, gain, bias, eps=1e-5):
-    deviation = x.std(dim=-1, keepdim=True)
-    return (x - x.mean(dim=-1, keepdim=True)) / (deviation + eps) * gain + bias
-
-
-@exercise.misconception(
-    "Your result is that of eps = 0: a row of equal numbers is NaN.",
-    "What is 0 divided by 0?",
-    why="Equation 4 of the paper on layer norm has no eps.",
-)
-def eps_left_out(x, gain, bias, eps=1e-5):
-    return normed(x, gain, bias, 0.0)
-
-
-@exercise.misconception(
-    "Your result is that of eps = 0.00001, whatever eps is given.",
-    "Where is the argument `eps` used in your code?",
-    why="The constant is written into the formula, and a library is called with its "
-    "default.",
-)
-def eps_fixed(x, gain, bias, eps=1e-5):
-    return normed(x, gain, bias, 1e-5)
-
-
-@exercise.misconception(
+exercise.option(
+    "over_the_sequence",
     "Your mean and variance are taken over all tokens of a sequence together.",
     "Does a token's result depend on its neighbours, according to the docstring?",
     why="nn.LayerNorm(x.shape[1:]) is how images are normed.",
+    over="sequence",
 )
-def over_the_sequence(x, gain, bias, eps=1e-5):
-    return normed(x, gain, bias, eps, tuple(range(-min(2, x.ndim), 0)))
-
-
-@exercise.misconception(
+exercise.option(
+    "over_everything",
     "Your mean and variance are single numbers for all of x.",
     "How many means are there for a batch of 3 sequences of 5 tokens?",
     why="x.mean() and x.var() without an axis fit every shape.",
+    over="all",
 )
-def over_everything(x, gain, bias, eps=1e-5):
-    return normed(x, gain, bias, eps, tuple(range(x.ndim)))
-
-
-@exercise.misconception(
-    "Your variance is the mean of the squares minus the square of the mean: for large "
-    "numbers, only rounding is left of it.",
-    "How many digits of 1,000,002² are left in float32?",
-    why="One pass over the numbers instead of two; the textbook formula is the same "
-    "on paper.",
+exercise.option(
+    "axis_not_kept",
+    "Your means lose the axis over which they are taken: they meet rows that are not "
+    "their own, or the shapes do not fit.",
+    "Which shape has a mean over the last axis, and which should it have beside x?",
+    why="keepdim=True is left out; for a single vector nothing is missing.",
+    axes_kept=False,
 )
-def one_pass(x, gain, bias, eps=1e-5):
-    mean = x.mean(dim=-1, keepdim=True)
-    variance = (x * x).mean(dim=-1, keepdim=True) - mean * mean
-    return (x - mean) / torch.sqrt(variance + eps) * gain + bias
-
-
-@exercise.misconception(
+exercise.option(
+    "mean_not_taken_off",
     "Your rows are divided by the root of the mean of their squares, and keep their "
     "means.",
     "What is the mean of a row of yours before gain and bias?",
     why="That is RMSNorm, which many newer models use.",
+    centred="nowhere",
 )
-def mean_not_taken_off(x, gain, bias, eps=1e-5):
-    squares = (x**2).mean(dim=-1, keepdim=True)
-    return x / torch.sqrt(squares + eps) * gain + bias
-
-
-@exercise.misconception(
-    "Your rows are divided by the variance itself.",
+exercise.option(
+    "mean_taken_off_above_only",
+    "Your rows are divided by the root of the mean of their squares, not of their "
+    "squared differences from the mean.",
+    "Which numbers are squared for a variance?",
+    why="(x ** 2).mean() is written, with x as it came in.",
+    centred="above",
+)
+exercise.option(
+    "mean_taken_off_below_only",
+    "Your rows keep their means, although their variance is taken around those.",
+    "What is the mean of a row of yours before gain and bias?",
+    why="'Divide by the standard deviation' is half of it.",
+    centred="below",
+)
+exercise.option(
+    "root_forgotten",
+    "Your rows are divided by the variance, not by its root.",
     "If all numbers of a row are doubled, what should happen to its result?",
     why="'Divide by the variance' is how it is often told.",
+    root="none",
 )
-def root_forgotten(x, gain, bias, eps=1e-5):
-    centred = x - x.mean(dim=-1, keepdim=True)
-    return centred / ((centred**2).mean(dim=-1, keepdim=True) + eps) * gain + bias
-
-
-@exercise.misconception(
+exercise.option(
+    "multiplied_by_the_root",
+    "Your rows are multiplied by the root of the variance.",
+    "What is the variance of a row of yours before gain and bias?",
+    why="sqrt and rsqrt are a letter apart.",
+    root="multiplied",
+)
+exercise.option(
+    "bias_before_gain",
     "Your bias is multiplied by the gain as well.",
     "What should a row of equal numbers become?",
     why="gain * (x + bias) reads as 'scale and shift'.",
+    learned="bias, then gain",
 )
-def bias_before_gain(x, gain, bias, eps=1e-5):
-    plain = normed(x, torch.ones_like(gain), torch.zeros_like(bias), eps)
-    return gain * (plain + bias)
-
-
-@exercise.misconception(
-    "Your rows have mean 0 and variance 1, and gain and bias play no part.",
+exercise.option(
+    "gain_and_bias_left_out",
+    "Your gain and bias play no part.",
     "Which arguments are not used in your code?",
     why="A new layer has a gain of ones and a bias of zeros: leaving them out changes "
     "nothing there.",
+    learned="neither",
 )
-def gain_and_bias_left_out(x, gain, bias, eps=1e-5):
-    return normed(x, torch.ones_like(gain), torch.zeros_like(bias), eps)
-
-
-@exercise.misconception(
-    "Your result is right, but the mean is taken off x in place and stays so.",
+exercise.option(
+    "bias_left_out",
+    "Your bias plays no part.",
+    "Which arguments are not used in your code?",
+    why="RMSNorm has a gain alone, and a new layer's bias is 0.",
+    learned="gain",
+)
+exercise.option(
+    "gain_left_out",
+    "Your gain plays no part.",
+    "Which arguments are not used in your code?",
+    why="A new layer's gain is 1: leaving it out changes nothing there.",
+    learned="bias",
+)
+exercise.option(
+    "gain_and_bias_exchanged",
+    "Your gain is added, and your bias is what the rows are multiplied by.",
+    "Which of the two stretches a row, and which moves it?",
+    why="Both have one number for each column, and nothing complains.",
+    learned="bias, gain",
+)
+exercise.option(
+    "gain_plus_one",
+    "Your rows are multiplied by 1 + gain.",
+    "What does a gain of 1 do to a row, according to the docstring?",
+    why="Some models learn how far the gain is from 1, such as Gemma.",
+    learned="1 + gain",
+)
+exercise.option(
+    "residual_added",
+    "Your result has x added to it.",
+    "Whose task is it to add what went in: this function's, or that of the layer "
+    "around it?",
+    why="'Add & norm' is one box in the picture of a layer.",
+    learned="x added",
+)
+exercise.option(
+    "centred_in_place",
+    "Your call takes the mean off x in place, and it stays so.",
     "What does `x -= …` do to the tensor that the caller holds?",
     why="`x -= mean` looks like a new x, and saves a name.",
+    x_after="centred",
 )
-def centred_in_place(x, gain, bias, eps=1e-5):
-    x -= x.mean(dim=-1, keepdim=True)
-    return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps) * gain + bias
+exercise.option(
+    "written_into_x",
+    "Your call overwrites x with its result.",
+    "Which tensor does your code write to, and who else holds it?",
+    why="A loop over the tokens puts each result back where it came from.",
+    x_after="the result",
+)
+exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -90,12 +90,14 @@ def small_example_by_hand(student, rng):
     student.agrees({name: others[name] for name in state_dict})
 
 
-@exercise.case("A layer with biases gives four matrices and four vectors")
+@exercise.case("A layer with biases gives four matrices and four vectors", points=2)
 def with_biases(student, rng):
     student.agrees(drawn(rng, 6))
 
 
-@exercise.case("Your arrays give the same projections as the tensors", visible=False)
+@exercise.case(
+    "Your arrays give the same projections as the tensors", points=0.5, visible=False
+)
 def same_projections(student, rng):
     state_dict, x = drawn(rng, 4, np.float64), rng.normal(size=(5, 4))
     there = (
@@ -112,7 +114,7 @@ def any_order_of_names(student, rng):
     student.agrees({name: state_dict[name] for name in sorted(state_dict)})
 
 
-@exercise.case("Matrices of one number stay matrices, and biases vectors")
+@exercise.case("Matrices of one number stay matrices, and biases vectors", points=0.5)
 def one_number(student, rng):
     student.agrees(drawn(rng, 1))
     state_dict = drawn(rng, 1)
@@ -126,192 +128,262 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3))
 
 
-def arrays_of(state_dict):
-    """Return the tensors as arrays of their own, by their names."""
-    return {name: part.numpy().copy() for name, part in state_dict.items()}
+@exercise.variants
+def variants(
+    state_dict,
+    *,
+    taken="by name",
+    cut="one after the other",
+    order="q, k, v",
+    bias_order="",
+    turned="q, k, v, o",
+    biases="where there are any",
+    arrays="arrays",
+    left="as it is",
+):
+    keys = ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"]
+    if biases == "needed":
+        missing = [name for name in keys if name not in state_dict]
+        if missing:
+            raise KeyError(missing[0])
+    own = {name: part.numpy().copy() for name, part in state_dict.items()}
+    if taken == "by position":
+        some = keys[::2] if len(own) == 2 else keys
+        own = dict(zip(some, own.values(), strict=True))
+    stacked, w_o = own["in_proj_weight"], own["out_proj.weight"]
+    d_model = len(w_o)
 
+    def thirds(stack):
+        if cut == "in turn":
+            return [stack[start::3] for start in range(3)]
+        return [stack[:d_model]] * 3 if cut == "the first" else np.split(stack, 3)
 
-def by_name(matrices, w_o, biases=None, b_o=None):
-    """Put q's, k's and v's matrices and biases under their names."""
+    matrices = [part.T for part in thirds(stacked)]
+    if cut == "reshaped":
+        matrices = np.split(stacked.reshape(d_model, 3 * d_model), 3, axis=1)
+    names = [*order.split(", "), "o"]
     loaded = {
-        **{f"w_{name}": table for name, table in zip("qkv", matrices, strict=True)},
-        "w_o": w_o,
+        f"w_{name}": matrix if name in turned else matrix.T
+        for name, matrix in zip(names, [*matrices, w_o.T], strict=True)
     }
-    if biases is not None:
-        loaded |= {f"b_{name}": b for name, b in zip("qkv", biases, strict=True)}
-        loaded["b_o"] = b_o
-    return loaded
+    vectors = {"zeros": np.zeros(d_model, w_o.dtype), "None": None}
+    if "in_proj_bias" in own and biases != "never":
+        in_order = bias_order.split(", ") if bias_order else names[:3]
+        parts = [*thirds(own["in_proj_bias"]), own["out_proj.bias"]]
+        for name, bias in zip([*in_order, "o"], parts, strict=True):
+            row = bias[np.newaxis] if arrays == "biases in rows" else bias
+            if biases not in ("q, k, v", "o") or name in biases:
+                loaded[f"b_{name}"] = row
+    elif biases in vectors:
+        loaded |= {f"b_{name}": vectors[biases] for name in "qkvo"}
+    if left == "popped":
+        state_dict.clear()
+    elif left == "transposed":
+        state_dict["out_proj.weight"].t_()
+    if arrays == "squeezed":
+        return {name: np.squeeze(part) for name, part in loaded.items()}
+    if arrays == "lists":
+        return {name: part.tolist() for name, part in loaded.items()}
+    if arrays == "a tuple":
+        return tuple(loaded.values())
+    return tensors(**loaded) if arrays == "tensors" else loaded
 
 
-def load_rightly(state_dict):
-    """Load as the exercise asks; for errors that lie before or after."""
-    arrays = arrays_of(state_dict)
-    matrices = [part.T for part in np.split(arrays["in_proj_weight"], 3)]
-    w_o = arrays["out_proj.weight"].T
-    if "in_proj_bias" not in arrays:
-        return by_name(matrices, w_o)
-    biases = np.split(arrays["in_proj_bias"], 3)
-    return by_name(matrices, w_o, biases, arrays["out_proj.bias"])
-
-
-def exchanged(loaded, one, other):
-    """Exchange two letters in the names of matrices and biases."""
-    letters = {one: other, other: one}
-    return {
-        name[:-1] + letters.get(name[-1], name[-1]): part
-        for name, part in loaded.items()
-    }
-
-
-@exercise.misconception(
-    "Your matrices are cut out rightly, but they are as PyTorch stores them.",
-    "In `nn.Linear`, does a row of the weight belong to an input or to an output?",
-    why="Square matrices fit into x @ w either way: skyzh/tiny-llm, issue 41.",
-)
-def transposes_missing(state_dict):
-    loaded = load_rightly(state_dict)
-    return {name: part.T for name, part in loaded.items()}
-
-
-@exercise.misconception(
-    "Your w_o is as PyTorch stores it; the other three are transposed rightly.",
-    "Is `out_proj` a layer of another kind than the rest?",
-    why="The stack needs work before it can be used, and out_proj.weight looks ready.",
-)
-def w_o_not_transposed(state_dict):
-    loaded = load_rightly(state_dict)
-    return {**loaded, "w_o": loaded["w_o"].T}
-
-
-@exercise.misconception(
-    "Your w_q, w_k and w_v are as PyTorch stores them; w_o is transposed rightly.",
-    "What is in row 0 of `in_proj_weight`: what goes into the queries, or what comes "
-    "out as their first number?",
-    why="in_proj_weight is multiplied from the right in some write-ups: x @ in_proj.",
-)
-def only_w_o_transposed(state_dict):
-    loaded = load_rightly(state_dict)
-    return {**loaded, **{f"w_{name}": loaded[f"w_{name}"].T for name in "qkv"}}
-
-
-@exercise.misconception(
-    "Your keys' parameters are those of the queries, and the other way round.",
-    "In which order does the docstring name the parts of the stack?",
-    why="Key, query, value is the order in several other libraries and in 'kqv'.",
-)
-def keys_before_queries(state_dict):
-    return exchanged(load_rightly(state_dict), "q", "k")
-
-
-@exercise.misconception(
-    "Your values' parameters are those of the keys, and the other way round.",
-    "In which order does the docstring name the parts of the stack?",
-    why="q, v, k: returned in one order and taken in another in "
-    "jsbaan/transformer-from-scratch, issue 1.",
-)
-def values_before_keys(state_dict):
-    return exchanged(load_rightly(state_dict), "v", "k")
-
-
-@exercise.misconception(
+for turned, name, diagnosis, question, why in (
+    (
+        "",
+        "transposes_missing",
+        "Your matrices are as PyTorch stores them.",
+        "In `nn.Linear`, does a row of the weight belong to an input or to an output?",
+        "Square matrices fit into x @ w either way: skyzh/tiny-llm, issue 41.",
+    ),
+    (
+        "q, k, v",
+        "w_o_not_transposed",
+        "Your w_o is as PyTorch stores it.",
+        "Is `out_proj` a layer of another kind than the rest?",
+        "The stack needs work before it can be used, and out_proj.weight looks ready.",
+    ),
+    (
+        "o",
+        "only_w_o_transposed",
+        "Your w_q, w_k and w_v are as PyTorch stores them.",
+        "What is in row 0 of `in_proj_weight`: what goes into the queries, or what "
+        "comes out as their first number?",
+        "in_proj_weight is multiplied from the right in some write-ups: x @ in_proj.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, turned=turned)
+for order, name, diagnosis in (
+    (
+        "k, q, v",
+        "keys_before_queries",
+        "Your keys' parameters are those of the queries, and the other way round.",
+    ),
+    (
+        "q, v, k",
+        "values_before_keys",
+        "Your values' parameters are those of the keys, and the other way round.",
+    ),
+    (
+        "v, k, q",
+        "values_before_queries",
+        "Your values' parameters are those of the queries, and the other way round.",
+    ),
+    ("k, v, q", "queries_last", "Your stack is read as keys, values, queries."),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "In which order does the docstring name the parts of the stack?",
+        why="Other libraries have other orders; q, k, v came back in one order and "
+        "were taken in another in jsbaan/transformer-from-scratch, issue 1.",
+        order=order,
+    )
+for bias_order, name, diagnosis in (
+    (
+        "k, q, v",
+        "biases_of_keys_and_queries_exchanged",
+        "Your b_q is the bias of the keys, and b_k that of the queries.",
+    ),
+    (
+        "q, v, k",
+        "biases_of_keys_and_values_exchanged",
+        "Your b_k is the bias of the values, and b_v that of the keys.",
+    ),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "In which order does the docstring name the parts of the stack?",
+        why="The biases are cut in lines of their own, with names in another order.",
+        bias_order=bias_order,
+    )
+exercise.option(
+    "rows_dealt_in_turn",
     "Your rows are dealt out in turn: row 0 to the queries, row 1 to the keys, row 2 "
     "to the values, and so on.",
     "Which rows of the stack are neighbours in w_q?",
     why="Some layers do store them so (NVIDIA/apex, issue 838: 'the weights are "
     "interleaved').",
+    cut="in turn",
 )
-def rows_dealt_in_turn(state_dict):
-    arrays = arrays_of(state_dict)
-    changed = {**state_dict}
-    for name in ("in_proj_weight", "in_proj_bias"):
-        if name in arrays:
-            parts = [arrays[name][start::3] for start in range(3)]
-            changed |= tensors(**{name: np.concatenate(parts)})
-    return load_rightly(changed)
-
-
-@exercise.misconception(
+exercise.option(
+    "reshaped_to_columns",
     "Your three matrices come from a reshape to (d_model, 3 · d_model): each holds a "
     "third of the numbers, and parts of queries, keys and values.",
     "Which numbers does `reshape` put into one row, and which does a transpose?",
     why="A reshape gives the shape that the transpose would have given.",
+    cut="reshaped",
 )
-def reshaped_to_columns(state_dict):
-    arrays = arrays_of(state_dict)
-    stacked = arrays["in_proj_weight"]
-    columns = stacked.reshape(stacked.shape[1], stacked.shape[0])
-    right = load_rightly(state_dict)
-    thirds = dict(zip(("w_q", "w_k", "w_v"), np.split(columns, 3, axis=1), strict=True))
-    return {**right, **thirds}
-
-
-@exercise.misconception(
-    "Your dictionary never has biases.",
-    "What else is in `state_dict` when the layer was made with biases?",
-    why="The paper has none, and PyTorch's layer has them by default.",
+exercise.option(
+    "first_third_for_all",
+    "Your queries, keys and values all have the first third of the stack.",
+    "Which rows of the stack do you never read?",
+    why="The slice [:d_model] is copied, and only the name on its left is changed.",
+    cut="the first",
 )
-def biases_forgotten(state_dict):
-    loaded = load_rightly(state_dict)
-    return {name: part for name, part in loaded.items() if name[0] == "w"}
-
-
-@exercise.misconception(
-    "You add biases of zeros where the layer has none.",
-    "How should the caller tell a layer without biases from one that has them?",
-    why="A default of zeros saves an `if` later on.",
-)
-def zeros_for_missing_biases(state_dict):
-    loaded = load_rightly(state_dict)
-    zeros = np.zeros(len(loaded["w_o"]), dtype=loaded["w_o"].dtype)
-    return {**{f"b_{name}": zeros for name in "qkvo"}, **loaded}
-
-
-@exercise.misconception(
+for biases, name, diagnosis, question, why in (
+    (
+        "never",
+        "biases_forgotten",
+        "Your dictionary never has biases.",
+        "What else is in `state_dict` when the layer was made with biases?",
+        "The paper has none, and PyTorch's layer has them by default.",
+    ),
+    (
+        "q, k, v",
+        "bias_of_the_output_forgotten",
+        "Your dictionary never has b_o.",
+        "How many projections does the layer have, with the last one?",
+        "The biases of the stack take work, and that of out_proj is forgotten.",
+    ),
+    (
+        "o",
+        "bias_of_the_output_only",
+        "Your dictionary never has b_q, b_k and b_v.",
+        "What is in `in_proj_bias`?",
+        "out_proj.bias can be taken as it is; the other has to be cut.",
+    ),
+    (
+        "zeros",
+        "zeros_for_missing_biases",
+        "Your dictionary has biases of zeros where the layer has none.",
+        "How should the caller tell a layer without biases from one that has them?",
+        "A default of zeros saves an `if` later on.",
+    ),
+    (
+        "None",
+        "none_for_missing_biases",
+        "Your dictionary has biases that are None where the layer has none.",
+        "Which keys does the docstring promise for a layer without biases?",
+        "state_dict.get() gives None, and it is stored like the others.",
+    ),
+    (
+        "needed",
+        "biases_needed",
+        "Your code stops where the layer has no biases.",
+        "What is in `state_dict` when the layer was made without biases?",
+        "PyTorch's layer has biases by default, and the other case is never tried.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, biases=biases)
+exercise.option(
+    "taken_by_position",
     "Your tensors are taken by position in the dictionary, whatever their names.",
     "What promises you that the first one is `in_proj_weight`?",
     why="list(state_dict.values()) is short, and a new layer keeps its order.",
+    taken="by position",
 )
-def taken_by_position(state_dict):
-    names = ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"]
-    if len(state_dict) == 2:
-        names = names[::2]
-    return load_rightly(dict(zip(names, state_dict.values(), strict=True)))
-
-
-@exercise.misconception(
-    "Your arrays of one number have lost their axes.",
-    "What does `squeeze` do to a matrix with one row and one column?",
-    why="squeeze() is put behind every slice, to be on the safe side.",
-)
-def axes_squeezed(state_dict):
-    return {name: np.squeeze(part) for name, part in load_rightly(state_dict).items()}
-
-
-@exercise.misconception(
-    "Your arrays are right, but the tensors are gone from `state_dict` afterwards.",
+for arrays, name, diagnosis, question, why in (
+    (
+        "squeezed",
+        "axes_squeezed",
+        "Your arrays of one number have lost their axes.",
+        "What does `squeeze` do to a matrix with one row and one column?",
+        "squeeze() is put behind every slice, to be on the safe side.",
+    ),
+    (
+        "biases in rows",
+        "biases_in_rows",
+        "Your biases are tables of one row.",
+        "Which shape does the docstring promise for b_q?",
+        "A bias is thought of as one row below the matrix.",
+    ),
+    (
+        "tensors",
+        "still_tensors",
+        "Your dictionary holds torch tensors.",
+        "Which library do our own functions compute with?",
+        "The tensors are at hand, and `x @ w` accepts them now and then.",
+    ),
+    (
+        "lists",
+        "list_instead_of_array",
+        "Your dictionary holds lists of numbers, not arrays.",
+        "Which type does the docstring promise for each entry?",
+        "tolist() is one way out of PyTorch.",
+    ),
+    (
+        "a tuple",
+        "tuple_instead_of_dictionary",
+        "Your result is a tuple, not a dictionary.",
+        "How does the caller find w_k in your result?",
+        "Functions of several results return tuples elsewhere in this course.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, arrays=arrays)
+exercise.option(
+    "popped_from_the_dictionary",
+    "Your call takes the tensors out of `state_dict`.",
     "What does `pop` leave behind in the caller's dictionary?",
     why="Scripts that convert checkpoints pop each key, to see what is left over.",
+    left="popped",
 )
-def popped_from_the_dictionary(state_dict):
-    return load_rightly({name: state_dict.pop(name) for name in list(state_dict)})
-
-
-@exercise.misconception(
-    "Your arrays are right, but `out_proj.weight` is transposed in place and stays so.",
+exercise.option(
+    "transposed_in_place",
+    "Your call transposes `out_proj.weight` in place: the caller's tensor stays so.",
     "What does the underscore at the end of `t_()` say?",
     why="`.t_()` looks like `.t()`, and `.numpy()` hands out the tensor's own memory.",
+    left="transposed",
 )
-def transposed_in_place(state_dict):
-    loaded = load_rightly(state_dict)
-    state_dict["out_proj.weight"].t_()
-    return loaded
-
-
-@exercise.misconception(
-    "Your dictionary holds torch tensors.",
-    "Which library do our own functions compute with?",
-    why="The tensors are at hand, and `x @ w` accepts them now and then.",
-)
-def still_tensors(state_dict):
-    loaded = load_rightly(state_dict)
-    return tensors(**loaded)

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.nn.sequence_to_sequence import luong_score
 
 exercise = Exercise(
@@ -54,10 +54,12 @@ def inputs(rng, leading=(), m=7, d_h=3, d_k=4):
 
 @exercise.usual
 def usual(rng):
-    return inputs(rng, leading=(2,))
+    return inputs(rng, leading=(2, 3))
 
 
-@exercise.case("A state scores three source tokens like this, by dot and by general")
+@exercise.case(
+    "A state scores three source tokens like this, by dot and by general", points=0.5
+)
 def small_example_by_hand(student, rng):
     state = torch.tensor([1.0, 2.0])
     keys = torch.tensor([[3.0, 0.0], [0.0, 5.0], [-1.0, 4.0]])
@@ -67,31 +69,34 @@ def small_example_by_hand(student, rng):
     student.expect(result, torch.tensor([3.0, 40.0, 31.0]))
 
 
-@exercise.case("With `general`, states and keys may be of different sizes")
+@exercise.case("With `general`, states and keys may be of different sizes", points=0.5)
 def general_with_two_sizes(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is scored source by source")
+@exercise.case("A batch is scored source by source", points=3.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
     state, keys = drawn(rng, 2, 3, 4), drawn(rng, 2, 3, 5, 4)
     student.agrees(state, keys, "dot")
 
 
-@exercise.case("One source token in a batch of one gives a score of shape (1, 1)")
+@exercise.case(
+    "One source token in a batch of one gives a score of shape (1, 1)", points=0.5
+)
 def sizes_of_one(student, rng):
     student.agrees(*inputs(rng, leading=(1,), m=1))
 
 
-@exercise.case("A kind that is neither dot nor general raises ValueError")
+@exercise.case("A kind that is neither dot nor general raises ValueError", points=0.5)
 def other_kinds(student, rng):
     state, keys, _, w = inputs(rng, m=2)
     student.raises(ValueError, state, keys, "concat", w)
+    student.raises(ValueError, drawn(rng, 4), keys, "concat")
     student.raises(ValueError, drawn(rng, 4), keys, "Dot")
 
 
-@exercise.case("`general` without w, and `dot` with w, raise ValueError")
+@exercise.case("`general` without w, and `dot` with w, raise ValueError", points=0.5)
 def w_where_it_belongs(student, rng):
     state, keys, _, w = inputs(rng, m=2, d_h=4)
     student.raises(ValueError, state, keys, "general")
@@ -99,7 +104,9 @@ def w_where_it_belongs(student, rng):
 
 
 @exercise.case(
-    "Twice the state gives twice the scores", visible=False, pays_alone=False
+    "Twice the state gives twice the scores",
+    visible=False,
+    pays_alone=False,
 )
 def scores_follow_the_state(student, rng):
     state, keys, kind, w = inputs(rng)
@@ -108,173 +115,286 @@ def scores_follow_the_state(student, rng):
     student.expect(after, 2 * before, what="the scores after the change")
 
 
-@exercise.case("The state, the keys and w stay as they are")
+@exercise.case("The state, the keys and w stay as they are", points=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=2))
 
 
-def checked(kind, w):
-    """Refuse what the contract refuses, for misconceptions about something else."""
-    if kind not in ("dot", "general") or (kind == "general") != (w is not None):
-        raise ValueError(f"kind={kind!r} with w={w}")
+@exercise.variants
+def variants(
+    state,
+    keys,
+    kind,
+    w=None,
+    *,
+    decided_by="kind",
+    unknown="refused",
+    without_w="refused",
+    w_with_dot="refused",
+    error=ValueError,
+    w_is="w",
+    score="product",
+    axis=-1,
+    query_axis=-2,
+    shape="(..., m)",
+    keys_after="as before",
+):
+    if unknown == "in lower case":
+        kind = kind.lower()
+    if kind not in ("dot", "general") and decided_by == "kind":
+        if unknown == "None":
+            return None
+        if unknown == "KeyError":
+            raise KeyError(kind)
+        if unknown not in ("dot", "general"):
+            raise error(f"unknown {kind}")
+        kind = unknown
+    if decided_by == "kind":
+        if kind == "dot" and w is not None and w_with_dot == "refused":
+            raise error("dot takes no w")
+        if kind == "general" and w is None and without_w == "refused":
+            raise error("general needs w")
+    uses_w = w is not None if decided_by == "w" else kind == "general"
+    if uses_w and w is None and without_w == "dot":
+        uses_w = False
+    if uses_w and w_is != "left out":
+        query = state @ (w.T if w_is == "transposed" else w)
+    else:
+        query = state
+    if query_axis == "of one batch":
+        return keys.bmm(query.unsqueeze(2)).squeeze(2)
+    wide = query if query_axis is None else query.unsqueeze(query_axis)
+    products = keys * wide
+    if keys_after == "products":
+        keys *= wide
+    if shape == "(..., m, d_k)":
+        return products
+    scores = products.sum(dim=axis)
+    d_k = keys.shape[-1]
+    lengths = keys.norm(dim=-1) * query.norm(dim=-1, keepdim=True)
+    scores = {
+        "product": lambda: scores,
+        "by √d_k": lambda: scores / d_k**0.5,
+        "dot by √d_k": lambda: scores if uses_w else scores / d_k**0.5,
+        "by √d_h": lambda: scores / state.shape[-1] ** 0.5,
+        "mean": lambda: scores / d_k,
+        "cosine": lambda: scores / lengths,
+        "tanh": lambda: torch.tanh(scores),
+        "softmax": lambda: (scores - scores.logsumexp(dim=-1, keepdim=True)).exp(),
+    }[score]()
+    return scores.unsqueeze(-1) if shape == "(..., m, 1)" else scores
 
 
-def scores_of(state, keys, w):
-    """Return the right scores."""
-    query = state if w is None else state @ w
-    return (keys @ query.unsqueeze(-1)).squeeze(-1)
-
-
-@exercise.misconception(
-    "Your scores are divided by √d_k.",
-    "Which of the papers divides by a square root, and does this function's docstring?",
-    why="Scaling came with the Transformer, two years after Luong's paper.",
-)
-def divided_by_root_of_d_k(state, keys, kind, w=None):
-    checked(kind, w)
-    return scores_of(state, keys, w) / keys.shape[-1] ** 0.5
-
-
-@exercise.misconception(
-    "Your numbers are weights already: each row sums to 1.",
-    "What does the function promise to return, scores or weights?",
-    why="Equation 7 of the paper is score and softmax in one.",
-)
-def softmax_applied(state, keys, kind, w=None):
-    checked(kind, w)
-    return scores_of(state, keys, w).softmax(dim=-1)
-
-
-@exercise.misconception(
-    "Your code goes by w alone: where it is given the scores are general, else dot, "
+exercise.option(
+    "kind_ignored",
+    "Your numbers go by w alone: where it is given the scores are general, else dot, "
     "whatever `kind` says.",
     "What should happen when `kind` and w contradict each other?",
     why="A default of None for w invites to decide by it.",
+    decided_by="w",
 )
-def kind_ignored(state, keys, kind, w=None):
-    return scores_of(state, keys, w)
-
-
-@exercise.misconception(
-    "Your w is applied the other way round: state wᵀ where the docstring says state w.",
+exercise.option(
+    "nothing_for_other_kinds",
+    "Your result is None for a kind that is neither dot nor general.",
+    "Which way does your code take if `kind` is neither of the two?",
+    why="if and elif without else: so in spro/practical-pytorch's class Attn.",
+    unknown="None",
+)
+exercise.option(
+    "kinds_in_a_dictionary",
+    "A kind that is neither dot nor general ends in a KeyError.",
+    "Which exception does the docstring promise, and does a caller who waits for it "
+    "get this one?",
+    why="A dictionary of functions is tidy, and raises an error of its own.",
+    unknown="KeyError",
+)
+exercise.option(
+    "other_kinds_taken_for_dot",
+    "A kind that is neither dot nor general is treated like dot.",
+    "Which way does your code take if `kind` is neither of the two?",
+    why="`if kind == 'general': … else: …` has two ways for three cases.",
+    unknown="dot",
+)
+exercise.option(
+    "other_kinds_taken_for_general",
+    "A kind that is neither dot nor general is not refused: with w it gives the scores "
+    "of general.",
+    "Which way does your code take if `kind` is neither of the two?",
+    why="`if kind == 'dot': … else: …` has two ways for three cases.",
+    unknown="general",
+)
+exercise.option(
+    "capitals_accepted",
+    "The kind Dot counts as dot.",
+    "Which two kinds does the docstring name, letter by letter?",
+    why="kind.lower() is kind to callers, and changes what is promised.",
+    unknown="in lower case",
+)
+exercise.option(
+    "type_errors",
+    "Your function refuses what it should, with TypeError.",
+    "Which exception does the docstring promise, and does a caller who waits for it "
+    "get this one?",
+    why="Of the two usual exceptions, one is taken for the other.",
+    error=TypeError,
+)
+exercise.option(
+    "assertions_for_errors",
+    "Your function refuses what it should, with AssertionError.",
+    "Which exception does the docstring promise, and does a caller who waits for it "
+    "get this one?",
+    why="assert is the shortest check, and raises an error of its own.",
+    error=AssertionError,
+)
+exercise.option(
+    "w_taken_with_dot",
+    "With dot, a w is accepted and has no effect.",
+    "What would a caller believe who passes w and gets scores back?",
+    why="The branch for dot never reads w.",
+    w_with_dot="accepted",
+)
+exercise.option(
+    "general_without_w_unchecked",
+    "Without w, general stops in the product with None.",
+    "What does the docstring promise for general without w?",
+    why="The branch for general takes it for granted that w is there.",
+    without_w="unchecked",
+)
+exercise.option(
+    "general_without_w_is_dot",
+    "Without w, general gives the scores of dot.",
+    "What does the docstring promise for general without w?",
+    why="`if w is not None:` around the product makes general and dot one.",
+    without_w="dot",
+)
+exercise.option(
+    "w_transposed",
+    "Your w is applied the other way round: as if wᵀ had been given.",
     "Which of w's two axes has the size of the state?",
     why="nn.Linear stores the transpose, and with d_h = d_k nothing complains.",
+    w_is="transposed",
 )
-def w_transposed(state, keys, kind, w=None):
-    checked(kind, w)
-    return scores_of(state, keys, None if w is None else w.T)
-
-
-@exercise.misconception(
-    "Your numbers for `general` do not depend on w: they are those of `dot`.",
+exercise.option(
+    "w_ignored",
+    "Your numbers for `general` do not depend on w.",
     "What would change in your scores if w were doubled?",
     why="Both branches end in the same product, and w is left out of one.",
+    w_is="left out",
 )
-def w_ignored(state, keys, kind, w=None):
-    checked(kind, w)
-    return scores_of(state, keys, None)
-
-
-@exercise.misconception(
-    "Your scores went through a tanh: all lie between −1 and 1.",
-    "Which of Luong's three scores has a tanh in it?",
-    why="The third of the paper, concat, has one.",
+exercise.option(
+    "divided_by_root_of_d_k",
+    "Your scores are divided by √d_k.",
+    "Which of the papers divides by a square root, and does this function's docstring?",
+    why="Scaling came with the Transformer, two years after Luong's paper.",
+    score="by √d_k",
 )
-def tanh_applied(state, keys, kind, w=None):
-    checked(kind, w)
-    return torch.tanh(scores_of(state, keys, w))
-
-
-@exercise.misconception(
+exercise.option(
+    "dot_divided_by_root_of_d_k",
+    "Your scores are divided by √d_k for dot, and not for general.",
+    "Which of the papers divides by a square root, and does this function's docstring?",
+    why="'Scaled dot product' is one name; general seems to have its scale in w.",
+    score="dot by √d_k",
+)
+exercise.option(
+    "divided_by_root_of_d_h",
+    "Your scores are divided by √d_h.",
+    "Which of the papers divides by a square root, and does this function's docstring?",
+    why="Scaling came with the Transformer, and d_h is the size of the query.",
+    score="by √d_h",
+)
+exercise.option(
+    "mean_of_products",
     "Your numbers are means of products, not sums.",
     "Does a dot product add its products up, or average them?",
     why="mean(dim=-1) stands where sum(dim=-1) should.",
+    score="mean",
 )
-def mean_of_products(state, keys, kind, w=None):
-    checked(kind, w)
-    return scores_of(state, keys, w) / keys.shape[-1]
-
-
-@exercise.misconception(
-    "Your numbers are cosines: the lengths of state and keys are divided out.",
+exercise.option(
+    "cosines",
+    "Your numbers are cosines: the lengths of the two vectors are divided out.",
     "If a key is twice as long, what should its score be?",
     why="'How well do the two vectors fit' is read as a similarity from −1 to 1.",
+    score="cosine",
 )
-def cosines(state, keys, kind, w=None):
-    checked(kind, w)
-    query = state if w is None else state @ w
-    lengths = keys.norm(dim=-1) * query.norm(dim=-1, keepdim=True)
-    return scores_of(state, keys, w) / lengths
-
-
-@exercise.misconception(
+exercise.option(
+    "tanh_applied",
+    "Your scores went through a tanh: all lie between −1 and 1.",
+    "Which of Luong's three scores has a tanh in it?",
+    why="The third of the paper, concat, has one.",
+    score="tanh",
+)
+exercise.option(
+    "softmax_applied",
+    "Your numbers are weights already: each row sums to 1.",
+    "What does the function promise to return, scores or weights?",
+    why="Equation 7 of the paper is score and softmax in one.",
+    score="softmax",
+)
+exercise.option(
+    "axis_counted_from_the_front",
     "Your sum runs along axis 2, counted from the front: that holds the numbers of a "
     "key only where one batch axis stands before.",
     "From which end should an axis be counted if any number of axes may stand before?",
     why="sum(dim=2) is what tutorials with a batch show: bentrevett/pytorch-seq2seq, "
     "issue 90.",
+    axis=2,
 )
-def axis_counted_from_the_front(state, keys, kind, w=None):
-    checked(kind, w)
-    query = state if w is None else state @ w
-    return (keys * query.unsqueeze(-2)).sum(dim=2)
-
-
-@exercise.misconception(
-    "Your result has lost each axis of length 1.",
-    "Which axis did you want to take off, and what if there is only one source token?",
-    why="The product comes out as (…, m, 1), and squeeze() without an axis follows.",
+exercise.option(
+    "axis_one",
+    "Your sum runs along axis 1: that holds the numbers of a key only without a batch.",
+    "From which end should an axis be counted if any number of axes may stand before?",
+    why="sum(dim=1) is right for a table of keys.",
+    axis=1,
 )
-def every_axis_of_one_dropped(state, keys, kind, w=None):
-    checked(kind, w)
-    return scores_of(state, keys, w).squeeze()
-
-
-@exercise.misconception(
-    "Your function gives None for a kind that it does not know.",
-    "Which way does your code take if `kind` is neither of the two?",
-    why="if and elif without else: so in spro/practical-pytorch's class Attn.",
+exercise.option(
+    "summed_over_the_source",
+    "Your numbers are sums over the source tokens: one for each number of a key.",
+    "How many scores has a source token, and how many source tokens has a score?",
+    why="dim=-2 and dim=-1 are mixed up.",
+    axis=-2,
 )
-def nothing_for_other_kinds(state, keys, kind, w=None):
-    if kind in ("dot", "general"):
-        checked(kind, w)
-        return scores_of(state, keys, w)
-    return None
-
-
-@exercise.misconception(
-    "Your function looks `kind` up in a dictionary, and an unknown one ends in a "
-    "KeyError.",
-    "Which exception does the docstring promise, and does a caller who waits for it "
-    "get this one?",
-    why="A dictionary of functions is tidy, and raises an error of its own.",
+exercise.option(
+    "state_without_axis",
+    "In a batch, your states meet keys that are not their own, or the shapes do not "
+    "fit.",
+    "Which axis of the keys does the state lack?",
+    why="keys * state is right for one state: each row is multiplied by it.",
+    query_axis=None,
 )
-def kinds_in_a_dictionary(state, keys, kind, w=None):
-    known = {"dot": (state, keys, w), "general": (state, keys, w)}
-    result = known[kind]
-    checked(kind, w)
-    return scores_of(*result)
-
-
-@exercise.misconception(
-    "Your function takes w along with `dot` without a word, and leaves it out.",
-    "What would a caller believe who passes w and gets scores back?",
-    why="The branch for dot never reads w.",
+exercise.option(
+    "state_axis_counted_from_the_front",
+    "Your state gets its new axis at position 1: that is right for one batch axis, and "
+    "for no other number of them.",
+    "From which end is the axis of the source tokens counted in the docstring?",
+    why="unsqueeze(1) is what tutorials with a batch show.",
+    query_axis=1,
 )
-def w_taken_with_dot(state, keys, kind, w=None):
-    if kind == "dot":
-        return scores_of(state, keys, None)
-    checked(kind, w)
-    return scores_of(state, keys, w)
-
-
-@exercise.misconception(
-    "Your keys are overwritten: they hold the products with the state afterwards.",
+exercise.option(
+    "one_batch_axis_only",
+    "Your answer stops unless there is one batch axis.",
+    "What does the … in the shape (…, m, d_k) stand for?",
+    why="torch.bmm takes three axes, and tutorials have three.",
+    query_axis="of one batch",
+)
+exercise.option(
+    "products_not_summed",
+    "Your result has d_k numbers for each source token.",
+    "How many scores has one source token?",
+    why="keys * query resembles the formula, and the sum is forgotten.",
+    shape="(..., m, d_k)",
+)
+exercise.option(
+    "scores_as_a_column",
+    "Your scores have an axis of length 1 too many, at the end.",
+    "Which shape does the docstring promise?",
+    why="The query becomes a column for the product, and so do the scores.",
+    shape="(..., m, 1)",
+)
+exercise.option(
+    "keys_overwritten",
+    "Your keys are overwritten: they hold products with the state afterwards.",
     "Whose tensor is `keys`, and what does `*=` do to it?",
     why="`keys *= query` saves a tensor and looks like `keys = keys * query`.",
+    keys_after="products",
 )
-def keys_overwritten(state, keys, kind, w=None):
-    checked(kind, w)
-    query = state if w is None else state @ w
-    keys *= query.unsqueeze(-2)
-    return keys.sum(dim=-1)
+exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

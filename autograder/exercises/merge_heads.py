@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
+from autograder.exercises.split_heads import exercise as split_heads_exercise
 from course_lib.heads import merge_heads
 
 exercise = Exercise(
@@ -31,7 +32,8 @@ def usual(rng):
 
 
 @exercise.case(
-    "Two heads with two numbers for each of three tokens are joined like this"
+    "Two heads with two numbers for each of three tokens are joined like this",
+    points=0.5,
 )
 def small_example_by_hand(student, rng):
     first = [[11.0, 12.0], [21.0, 22.0], [31.0, 32.0]]
@@ -40,199 +42,266 @@ def small_example_by_hand(student, rng):
     student.expect(student(np.array([first, second])), np.array(rows))
 
 
-@exercise.case("A batch of sequences is joined sequence by sequence")
+@exercise.case("A batch of sequences is joined sequence by sequence", points=2)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 4)))
     student.agrees(rng.normal(size=(2, 7, 3, 5, 4)))
+    student.agrees(rng.normal(size=(2, 5, 3, 4)))  # fewer tokens than heads
 
 
 @exercise.case(
-    "With as many sequences and tokens as heads, each axis keeps its position"
+    "With as many sequences and tokens as heads, each axis keeps its position",
+    points=1.5,
 )
 def as_many_tokens_as_heads(student, rng):
     # Here every order of the first three axes has the right shape.
     student.agrees(rng.normal(size=(3, 3, 3, 4)))
 
 
-@exercise.case("One token, one head and one number for each head keep their axes")
+@exercise.case(
+    "One token, one head and one number for each head keep their axes", points=0.5
+)
 def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 3, 1, 4)))
     student.agrees(rng.normal(size=(2, 1, 5, 4)))
     student.agrees(rng.normal(size=(2, 3, 5, 1)))
 
 
-@exercise.case("How x lies in memory makes no difference")
+@exercise.case("How x lies in memory makes no difference", points=0.5)
 def any_order_in_memory(student, rng):
     student.agrees(np.asfortranarray(rng.normal(size=(3, 5, 4))))
     student.agrees(np.asfortranarray(rng.normal(size=(2, 3, 5, 4))))
 
 
-@exercise.case("Heads that were split off a table give the table back", visible=False)
+@exercise.case(
+    "Heads that were split off a table give the table back", points=1, visible=False
+)
 def what_was_split_comes_together(student, rng):
     table = rng.normal(size=(7, 20))
     heads = np.stack([table[:, 5 * h : 5 * h + 5] for h in range(4)])
     student.expect(student(heads), table)
 
 
-@exercise.case("The argument x keeps its shape and its numbers")
+@exercise.case("The argument x keeps its shape and its numbers", points=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(2, 3, 2)))
 
 
-def merge_rightly(x):
-    """Join as the exercise asks; for errors that lie elsewhere."""
+@exercise.variants
+def variants(
+    x,
+    *,
+    swapped="heads and tokens",
+    swaps="always",
+    heads="side by side",
+    order="first head first",
+    axes="any number",
+    batch="kept",
+    written="row by row",
+    read="row by row",
+    shape_set=False,
+):
     *leading, n_heads, n, d = x.shape
-    return np.swapaxes(x, -2, -3).reshape(*leading, n, n_heads * d)
+    if axes == "four" and len(leading) != 1:
+        raise ValueError("not enough or too many values to unpack")
+    table = x
+    if read == "as it lies":
+        table = x.ravel(order="K").reshape(x.shape)
+    if shape_set and x.flags.c_contiguous:
+        table = x.copy()
+        x.shape = (*leading, n, n_heads * d)
+    if order == "last head first":
+        table = table[..., ::-1, :, :]
+    elif order == "last token first":
+        table = table[..., ::-1, :]
+    elif order == "last number first":
+        table = table[..., ::-1]
+    if heads in ("mean", "sum", "first"):
+        of_heads = {
+            "mean": np.mean,
+            "sum": np.sum,
+            "first": lambda a, axis: a[..., 0, :, :],
+        }
+        return of_heads[heads](table, axis=-3)
+    if heads == "below each other":
+        return table.reshape(*leading, n_heads * n, d)
+    if heads == "first for all":
+        return np.concatenate([table[..., 0, :, :]] * n_heads, axis=-1)
+    if heads == "along the first axis":
+        return np.concatenate([*table], axis=-1)
+    if heads == "apart":
+        return np.swapaxes(table, -2, -3).copy()
+    if written == "column by column":
+        merged = np.empty((*leading, n, n_heads * d), dtype=x.dtype)
+        for index in np.ndindex(*leading):
+            merged[index] = table[index].reshape((n, n_heads * d), order="F")
+        return merged
+    if swapped == "heads to the end":
+        table = np.moveaxis(table, -3, -1)
+    elif swapped != "nothing" and not (
+        swaps == "where tokens are more" and n < n_heads
+    ):
+        pairs = {"1 and 2": (1, 2), "0 and 1": (0, 1), "the last two": (-1, -2)}
+        table = np.swapaxes(table, *pairs.get(swapped, (-2, -3)))
+    if batch == "joined":
+        return table.reshape(-1, n_heads * d)
+    return table.reshape(*leading, n, n_heads * d)
 
 
-@exercise.misconception(
-    "Your shape is right, but the heads are read one after the other: your first rows "
-    "hold several tokens of head 0, and no other head.",
+exercise.option(
+    "reshape_without_transpose",
+    "Your numbers are those of x read head by head: all tokens of head 0, then all of "
+    "head 1.",
     "In which order does `reshape` read the numbers of x, and what is read after the "
     "first token of head 0?",
     why="The permute before the reshape was missing in jsbaan/transformer-from-scratch "
     "(pull request 6): its copy task was learned all the same.",
+    swapped="nothing",
 )
-def reshape_without_transpose(x):
-    *leading, n_heads, n, d = x.shape
-    return x.reshape(*leading, n, n_heads * d)
-
-
-@exercise.misconception(
+exercise.option(
+    "dealt_in_turn",
     "Your rows take one number of each head in turn: the parts are mixed like cards.",
     "Which numbers of a row should be neighbours: those of one head, or those of one "
     "column in all heads?",
     why="Moving the axis of heads to the very end also brings the tokens forward.",
+    swapped="heads to the end",
 )
-def dealt_in_turn(x):
-    *leading, n_heads, n, d = x.shape
-    return np.moveaxis(x, -3, -1).reshape(*leading, n, d * n_heads)
-
-
-@exercise.misconception(
-    "Your shape is right, but the last two axes were swapped before the reshape: a row "
-    "holds one number of several tokens.",
+exercise.option(
+    "wrong_pair_of_axes_swapped",
+    "Your result is in the order head, entry, token: it begins with the first entry of "
+    "every token of head 0.",
     "Which two axes have to become neighbours before a reshape can join them?",
     why="transpose(-1, -2), as known from the keys, is taken for the swap.",
+    swapped="the last two",
 )
-def wrong_pair_of_axes_swapped(x):
-    *leading, n_heads, n, d = x.shape
-    return np.swapaxes(x, -1, -2).reshape(*leading, n, n_heads * d)
-
-
-@exercise.misconception(
-    "Your result is filled column by column.",
+exercise.option(
+    "axes_counted_from_the_front",
+    "Your axes 1 and 2, counted from the front, are swapped: those are heads and "
+    "tokens only behind a single leading axis.",
+    "From which end can you count so that the batch makes no difference?",
+    why="transpose(1, 2) is what all code for one batch axis says.",
+    swapped="1 and 2",
+)
+exercise.option(
+    "first_two_axes_swapped",
+    "Your first two axes are swapped: those are heads and tokens only if no axis comes "
+    "in front.",
+    "From which end can you count so that axes in front make no difference?",
+    why="swapaxes(0, 1) is right for the single sequence that is tried first.",
+    swapped="0 and 1",
+)
+exercise.option(
+    "swapped_only_where_tokens_are_more",
+    "Your heads are read one after the other where there are fewer tokens than heads.",
+    "May there be fewer tokens than heads?",
+    why="The shorter axis is taken for the heads: sequences are long in all pictures.",
+    swaps="where tokens are more",
+)
+exercise.option(
+    "filled_column_by_column",
+    "Your result is written column by column.",
     "Along which axis does NumPy count first, and along which does order='F'?",
     why="order='F' seems to do the transpose in passing.",
+    written="column by column",
 )
-def filled_column_by_column(x):
-    *leading, n_heads, n, d = x.shape
-    merged = np.empty((*leading, n, n_heads * d), dtype=x.dtype)
-    for batch in np.ndindex(*leading):
-        merged[batch] = x[batch].reshape((n, n_heads * d), order="F")
-    return merged
-
-
-@exercise.misconception(
-    "Your rows start with the last head.",
-    "Whose numbers does the docstring put first?",
-    why="A loop puts each new head in front of what is there.",
-)
-def last_head_first(x):
-    return merge_rightly(x[..., ::-1, :, :])
-
-
-@exercise.misconception(
-    "Your result is the mean of the heads.",
-    "How many numbers should a token have after all heads have spoken, and how many "
-    "has it in one head?",
-    why="'The heads' results are combined' sounds like an average, and as a mean of "
-    "ensembles it is common.",
-)
-def mean_of_the_heads(x):
-    return x.mean(axis=-3)
-
-
-@exercise.misconception(
-    "Your heads are below each other: n_heads · n rows of d numbers.",
-    "Should joining the heads make more tokens, or longer tokens?",
-    why="np.concatenate joins along the first axis if nobody says otherwise.",
-)
-def heads_below_each_other(x):
-    *leading, n_heads, n, d = x.shape
-    return x.reshape(*leading, n_heads * n, d)
-
-
-@exercise.misconception(
-    "You take the first axis of x for the heads and join along it: with axes in "
-    "front, sequences are joined side by side, not heads.",
-    "What does one step along the first axis of x give when there is a batch?",
-    why="np.concatenate(x, axis=-1) is the paper's Concat by name, and right without "
-    "leading axes.",
-)
-def first_axis_taken_for_the_heads(x):
-    return np.concatenate(x, axis=-1)
-
-
-@exercise.misconception(
+for order, name, diagnosis, question in (
+    (
+        "last head first",
+        "last_head_first",
+        "Your rows start with the last head.",
+        "Whose numbers does the docstring put first?",
+    ),
+    (
+        "last token first",
+        "tokens_reversed",
+        "Your rows start with the last token.",
+        "Which token does row i of the result hold?",
+    ),
+    (
+        "last number first",
+        "numbers_reversed",
+        "Your parts start with the last number of each head.",
+        "In which order are the numbers of one head in x?",
+    ),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        question,
+        why="A loop puts each new one in front of what is there.",
+        order=order,
+    )
+for heads, name, diagnosis, question, why in (
+    (
+        "mean",
+        "mean_of_the_heads",
+        "Your result is the mean of the heads.",
+        "How many numbers should a token have after all heads have spoken, and how "
+        "many has it in one head?",
+        "'The heads' results are combined' sounds like an average, and as a mean of "
+        "ensembles it is common.",
+    ),
+    (
+        "sum",
+        "sum_of_the_heads",
+        "Your result is the sum of the heads.",
+        "How many numbers should a token have after all heads have spoken, and how "
+        "many has it in one head?",
+        "'Put together' is read as 'added up'.",
+    ),
+    (
+        "first",
+        "first_head_only",
+        "Your result holds the first head only.",
+        "Where do the numbers of the other heads go?",
+        "x[..., 0, :, :] is written to get rid of the axis of heads.",
+    ),
+    (
+        "first for all",
+        "first_head_repeated",
+        "Your rows hold the first head again and again.",
+        "Where do the numbers of the other heads go?",
+        "A loop over the heads does not use its counter.",
+    ),
+    (
+        "below each other",
+        "heads_below_each_other",
+        "Your heads are below each other: n_heads · n rows of d numbers.",
+        "Should joining the heads make more tokens, or longer tokens?",
+        "np.concatenate joins along the first axis if nobody says otherwise.",
+    ),
+    (
+        "apart",
+        "heads_still_apart",
+        "Your tokens and heads are swapped, and the heads are still an axis of their "
+        "own.",
+        "How many axes does the docstring promise for a single sequence?",
+        "The swap looks like the whole work, and the reshape is forgotten.",
+    ),
+    (
+        "along the first axis",
+        "first_axis_taken_for_the_heads",
+        "Your result joins along the first axis of x: with axes in front, sequences "
+        "are side by side, not heads.",
+        "What does one step along the first axis of x give when there is a batch?",
+        "np.concatenate(x, axis=-1) is the paper's Concat by name, and right without "
+        "leading axes.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, heads=heads)
+exercise.option(
+    "batch_joined_to_one_sequence",
     "Your sequences are joined to one: the axis of the batch is gone.",
     "What does −1 in a `reshape` take in, and does that include the batch?",
     why="reshape(-1, n_heads * d) works for a single sequence.",
+    batch="joined",
 )
-def batch_joined_to_one_sequence(x):
-    *_, n_heads, _, d = x.shape
-    return np.swapaxes(x, -2, -3).reshape(-1, n_heads * d)
-
-
-@exercise.misconception(
-    "Your code reads exactly four axes off x.",
+exercise.option(
+    "four_axes_fixed",
+    "Your code stops unless x has exactly four axes.",
     "Which lines of yours need to know how many axes come before the last three?",
     why="`batch, n_heads, n, d = x.shape` opens nearly every published version.",
+    axes="four",
 )
-def four_axes_fixed(x):
-    batch, n_heads, n, d = x.shape
-    return x.transpose(0, 2, 1, 3).reshape(batch, n, n_heads * d)
-
-
-@exercise.misconception(
-    "You swap axes 1 and 2, counted from the front: those are heads and tokens only "
-    "behind a single leading axis.",
-    "From which end can you count so that the batch makes no difference?",
-    why="transpose(1, 2) is what all code for one batch axis says.",
-)
-def axes_counted_from_the_front(x):
-    *leading, n_heads, n, d = x.shape
-    return np.swapaxes(x, 1, 2).reshape(*leading, n, n_heads * d)
-
-
-@exercise.misconception(
-    "Your axes of length 1 are gone.",
-    "What does `np.squeeze` do to a sequence of one token?",
-    why="np.split leaves an axis of length 1 where the heads were, and squeeze takes "
-    "all such axes.",
-)
-def axes_squeezed(x):
-    return np.squeeze(merge_rightly(x))
-
-
-@exercise.misconception(
-    "Your numbers are read in the order in which they lie in memory, which is not "
-    "always row by row.",
-    'What do the letters "C", "K" and "A" ask of `order`?',
-    why="order='K' is read as 'keep the order', and makes no copy.",
-)
-def read_as_it_lies_in_memory(x):
-    return merge_rightly(x.ravel(order="K").reshape(x.shape))
-
-
-@exercise.misconception(
-    "The heads are read one after the other, and afterwards x itself has the shape of "
-    "your result.",
-    "What does `x.shape = …` do to the array that the caller holds?",
-    why="Setting the shape is the short way to write a reshape.",
-)
-def shape_of_x_set(x):
-    *leading, n_heads, n, d = x.shape
-    rows = np.ascontiguousarray(x)
-    rows.shape = (*leading, n, n_heads * d)
-    return rows
+exercise.family(families.squeezed(), families.transposed(), families.as_list())
+exercise.options_of(split_heads_exercise, "read_as_it_lies_in_memory", "shape_of_x_set")

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import scaled_scores, softmax
-from course_lib.heads import merge_heads, multi_head_attention, split_heads
+from autograder import Exercise, families
+from course_lib.heads import multi_head_attention
 
 exercise = Exercise(
     multi_head_attention,
@@ -90,7 +89,9 @@ def usual(rng):
     return *tokens_and_parameters(rng, (2,)), 3, some_blocked(rng, 2, 5, 7)
 
 
-@exercise.case("Two tokens attend to three tokens with two heads and give this")
+@exercise.case(
+    "Two tokens attend to three tokens with two heads and give this", points=0.5
+)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 2.0]])
     memory = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -103,25 +104,34 @@ def small_example_by_hand(student, rng):
     output = np.array([[6.0, 2.0, 8.0], [4.0, 4.0, 8.0]])
     result = student(x, memory, w_q, w_k, w_v, w_o, 2)
     student.expect(result, (output, np.array([first, second])))
+    student.agrees(*tokens_and_parameters(rng, n=2, m=3, n_heads=2), 2)
 
 
-@exercise.case("Heads of any size work on a batch of any shape")
+@exercise.case("Heads of any size work on a batch of any shape", points=2)
 def sizes_all_different(student, rng):
     # d_model divides by n_heads, and still is not n_heads · d_k.
     sizes = {"d_model": 15, "d_memory": 9, "n_heads": 3, "d_k": 4, "d_v": 6, "d_out": 8}
     student.agrees(*tokens_and_parameters(rng, **sizes), 3)
-    student.agrees(*tokens_and_parameters(rng, (2, 2), n=4, m=5, **sizes), 3)
+    inputs = tokens_and_parameters(rng, (2, 2), n=4, m=5, **sizes)
+    student.agrees(*inputs, 3, some_blocked(rng, 2, 2, 4, 5))
 
 
 @exercise.case(
-    "With as many sequences and tokens as heads, each axis keeps its meaning"
+    "With as many sequences and tokens as heads, each axis keeps its meaning",
+    points=1.5,
 )
 def as_many_tokens_as_heads(student, rng):
     # Here nothing about a wrong axis, or a matrix left out, shows in a shape.
-    student.agrees(*tokens_and_parameters(rng, (3,), n=3, m=3), 3)
+    inputs = tokens_and_parameters(rng, (3,), n=3, m=3)
+    student.agrees(*inputs, 3)
+    may_attend = ~np.eye(3, dtype=bool)
+    may_attend[0, 2] = False  # turned, it is another mask
+    student.agrees(*inputs, 3, np.stack([may_attend, np.tri(3) > 0, may_attend]))
 
 
-@exercise.case("Each sequence has its own `may_attend`, the same for all its heads")
+@exercise.case(
+    "Each sequence has its own `may_attend`, the same for all its heads", points=1.5
+)
 def mask_of_each_sequence(student, rng):
     # As many sequences as heads: a mask for each head would have the right shape.
     inputs = tokens_and_parameters(rng, (3,), n=4, m=5)
@@ -130,14 +140,26 @@ def mask_of_each_sequence(student, rng):
     student.agrees(*inputs, 3, some_blocked(rng, 2, 4, 5))
 
 
-@exercise.case("One `may_attend` of shape (n, m) holds for all sequences and heads")
+@exercise.case(
+    "One `may_attend` of shape (n, m) holds for all sequences and heads", points=1.5
+)
 def one_mask_for_all(student, rng):
     # As many tokens as heads: a row for each head would have the right shape.
     inputs = tokens_and_parameters(rng, (2,), n=3, m=5)
     student.agrees(*inputs, 3, some_blocked(rng, 3, 5))
 
 
-@exercise.case("A blocked token has weight 0, even if all others fit badly")
+@exercise.case("A long token leaves the rows of the others as they are", points=0.5)
+def one_long_token(student, rng):
+    # e to the power of the other rows' scores minus those of its own row is 0.
+    x, memory = np.diag([9000.0, 1.0]), rng.uniform(1, 2, size=(3, 2))
+    same = np.eye(2)
+    w_v, w_o = rng.normal(size=(2, 2, 2))
+    student.agrees(x, memory, same, same, w_v, w_o, 2)
+    student.agrees(x, memory, same, same, w_v, w_o, 1)
+
+
+@exercise.case("A blocked token has weight 0, even if all others fit badly", points=0.5)
 def others_fit_badly(student, rng):
     x, memory = rng.normal(size=(2, 4)), rng.normal(size=(3, 4))
     # Every token allowed scores near −28000, and the blocked one near 0.
@@ -147,14 +169,18 @@ def others_fit_badly(student, rng):
     student.agrees(x, memory, same, same, w_v, w_o, 2, may_attend)
 
 
-@exercise.case("One head is plain attention, and keeps its axis of length 1")
+@exercise.case(
+    "One head is plain attention, and keeps its axis of length 1", points=0.5
+)
 def one_head(student, rng):
     sizes = {"d_model": 10, "n_heads": 1, "d_k": 4, "d_v": 6, "d_out": 8}
+    student.agrees(*tokens_and_parameters(rng, n=1, m=5, **sizes), 1)
     student.agrees(*tokens_and_parameters(rng, (2,), n=4, m=5, **sizes), 1)
 
 
 @exercise.case(
     "Heads in another order, with their rows of w_o, give the same output",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -167,343 +193,464 @@ def heads_reordered(student, rng):
     student.expect(after, before, what="the output in the other order")
 
 
-@exercise.case("Tokens and parameters of whole numbers are treated like any others")
+@exercise.case(
+    "Tokens and parameters of whole numbers are treated like any others", points=0.5
+)
 def whole_numbers(student, rng):
     sizes = ((2, 4), (3, 4), (4, 6), (4, 6), (4, 4), (4, 5))
     student.agrees(*(rng.integers(-2, 3, size=size) for size in sizes), 2)
 
 
-@exercise.case("The tokens, the parameters and `may_attend` stay as they are")
+@exercise.case(
+    "The tokens, the parameters and `may_attend` stay as they are", points=0.5
+)
 def arguments_stay(student, rng):
     sizes = {"n": 2, "m": 3, "d_model": 4, "d_memory": 4, "n_heads": 2, "d_k": 2}
     inputs = tokens_and_parameters(rng, **sizes, d_v=1, d_out=3)
     student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 3))
+    inputs = tokens_and_parameters(rng, (2,), **sizes, d_v=1, d_out=3)
+    student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 2, 3))
 
 
-def heads_of(x, memory, w_q, w_k, w_v, n_heads):
-    """Return queries, keys and values, split rightly."""
-    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-    return split_heads(q, n_heads), split_heads(k, n_heads), split_heads(v, n_heads)
-
-
-def blocked(scores, may_attend, fill=-np.inf):
-    """Replace the scores of blocked tokens, for all heads alike."""
-    if may_attend is None:
-        return scores
-    return np.where(may_attend[..., np.newaxis, :, :], scores, fill)
-
-
-def from_scores(scores, v, w_o, may_attend):
-    """Compute the last steps rightly, whatever the scores are."""
-    weights = softmax(blocked(scores, may_attend))
-    return merge_heads(weights @ v) @ w_o, weights
-
-
-def attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    """Attend as the exercise asks; for errors that lie before or after."""
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    return from_scores(scaled_scores(q, k), v, w_o, may_attend)
-
-
-@exercise.misconception(
-    "Your scores are divided by √d_model, the root of the length of a whole token.",
-    "How many products are summed in one score of one head?",
-    why="The formula is copied from a single head, where d_k may be d_model.",
-)
-def divided_by_root_of_d_model(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(x.shape[-1])
-    return from_scores(scores, v, w_o, may_attend)
-
-
-@exercise.misconception(
-    "Your scores are divided by √(d_model / n_heads), with d_model read off x.",
-    "How long are the vectors that one head really multiplies, and which argument "
-    "decides that?",
-    why="The paper's sizes have d_k = d_model / n_heads, and code that follows them "
-    "computes d_k that way.",
-)
-def divided_by_root_of_a_share_of_d_model(
-    x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None
+@exercise.variants
+def variants(
+    x,
+    memory,
+    w_q,
+    w_k,
+    w_v,
+    w_o,
+    n_heads,
+    may_attend=None,
+    *,
+    keys="memory",
+    values="memory",
+    attended="memory",
+    axes="any number",
+    scale="√d_k",
+    cut="into parts",
+    joined="part by part",
+    heads="all",
+    last="w_o",
+    axis=-1,
+    maximum="of the row",
+    mask="as it is",
+    mask_axis="for the heads",
+    blocked=-np.inf,
+    mixed="floats",
+    returned="weights",
+    one_head="like others",
+    overwritten="nothing",
 ):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(x.shape[-1] / n_heads)
-    return from_scores(scores, v, w_o, may_attend)
+    d_model, d_k = x.shape[-1], w_q.shape[-1] // n_heads
+    if axes == "three" and x.ndim != 3:
+        raise ValueError("not enough or too many values to unpack")
+    if overwritten == "w_q":
+        w_q /= d_k**0.5
+        scale = "none"
+    memory = x if attended == "x" else memory
+    k = (x if keys == "x" else memory) @ (w_q if keys == "by w_q" else w_k)
+    v = (x if values == "x" else memory) @ w_v
+
+    def in_heads(table):
+        *leading, rows, numbers = table.shape
+        d = numbers // n_heads
+        if cut == "a reshape alone":
+            return table.reshape(*leading, n_heads, rows, d)
+        if cut == "in turn and back":
+            return np.moveaxis(table.reshape(*leading, rows, d, n_heads), -1, -3)
+        parts = table.reshape(*leading, rows, n_heads, d)
+        return parts if cut == "tokens first" else np.swapaxes(parts, -2, -3)
+
+    q, k, v = in_heads(x @ w_q), in_heads(k), in_heads(v)
+    sizes = {
+        "√d_k": d_k,
+        "d_k": d_k**2,
+        "√d_model": d_model,
+        "√(d_model / n_heads)": d_model / n_heads,
+        "√(n_heads · d_k)": n_heads * d_k,
+        "√d_v": v.shape[-1],
+        "√n_heads": n_heads,
+    }
+    scores = q @ np.swapaxes(k, -1, -2) / sizes.get(scale, 1) ** 0.5
+    may = None
+    if may_attend is not None and mask != "ignored":
+        may = ~may_attend if mask == "reversed" else may_attend
+        if mask == "transposed":
+            may = np.swapaxes(may, -1, -2)
+        elif mask == "of the first sequence":
+            may = may[(0,) * (may.ndim - 2)]
+        if mask_axis == "for the heads":
+            may = may[..., np.newaxis, :, :]
+        elif mask_axis == "axis 1":
+            may = may[:, np.newaxis]
+        if blocked == "times −inf":
+            scores = scores + (1 - may) * -np.inf
+        elif blocked != "after the softmax":
+            scores = np.where(may, scores, blocked)
+    largest = 0.0
+    if maximum != "left in":
+        over = axis if maximum == "of the row" else None
+        largest = scores.max(axis=over, keepdims=True)
+    powers = np.exp(scores - largest)
+    weights = powers / powers.sum(axis=axis, keepdims=True)
+    if may is not None and blocked == "after the softmax":
+        weights = np.where(may, weights, 0.0)
+    if scale == "after the softmax":
+        weights = weights / d_k**0.5
+    mix = weights @ v
+    if mixed == "whole numbers":
+        mix = mix.astype(v.dtype)
+    if heads == "the first":
+        mix = np.where(np.arange(n_heads)[:, np.newaxis, np.newaxis] > 0, 0.0, mix)
+    if cut == "in turn and back":
+        mix = np.moveaxis(mix, -3, -1)
+    elif joined == "part by part" and cut == "into parts":
+        mix = np.swapaxes(mix, -2, -3)
+    output = mix.reshape(*x.shape[:-1], v.shape[-1] * n_heads)
+    if last != "none":
+        output = output @ (w_o.T if last == "w_oᵀ" else w_o)
+    if heads == "averaged":
+        output = output / n_heads
+    if returned == "scores":
+        return output, scores
+    if returned == "the mean of the heads":
+        return output, weights.mean(axis=-3)
+    if returned == "heads behind queries":
+        return output, np.swapaxes(weights, -2, -3)
+    if n_heads == 1 and one_head == "without its axis":
+        return output, weights[..., 0, :, :]
+    return output, weights
 
 
-@exercise.misconception(
-    "Your scores are divided by √n_heads.",
-    "What is it that makes a dot product large: how many heads there are, or how many "
-    "numbers it sums?",
-    why="q.shape[-3] is taken for q.shape[-1], or q.shape[1] is read before the swap.",
-)
-def divided_by_root_of_n_heads(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(n_heads)
-    return from_scores(scores, v, w_o, may_attend)
-
-
-@exercise.misconception(
-    "Your weights are the softmax of the plain dot products.",
-    "What happens to the dot products of a head before the softmax?",
-    why="With small heads the products are small as well, and nothing looks wrong.",
-)
-def no_scale(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    return from_scores(q @ np.swapaxes(k, -1, -2), v, w_o, may_attend)
-
-
-@exercise.misconception(
-    "Your heads attend to each other: for each token, your table of weights has a row "
-    "and a column for each head. With n ≠ m that stops.",
-    "Which two axes does `@` multiply, and what is on them before the swap?",
-    why="The transpose after the reshape is left out, and with self-attention no "
-    "product complains: harvardnlp/annotated-transformer, issue 17, asks for it.",
-)
-def attends_over_heads(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = (
-        np.swapaxes(part, -2, -3)
-        for part in heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    )
-    weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    mixed = weights @ v  # (..., n, n_heads, d_v)
-    return mixed.reshape(*mixed.shape[:-2], -1) @ w_o, weights
-
-
-@exercise.misconception(
-    "Your output is the mean of what the heads contribute: the right one, divided by "
-    "n_heads.",
-    "How many rows has w_o, and how many of them are for the result of one head?",
-    why="'Combine the heads' is read as an average, as with an ensemble of models.",
-)
-def mean_of_heads(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    output, weights = attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)
-    return output / n_heads, weights
-
-
-@exercise.misconception(
-    "Your output holds the heads' results side by side, and w_o is not used.",
-    "Which of the parameters has not had its turn yet?",
-    why="After the concatenation the shape is right already, in the paper's sizes.",
-)
-def no_w_o(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    return merge_heads(weights @ v), weights
-
-
-@exercise.misconception(
-    "Your weights are right, but the heads' results are joined by a reshape alone: "
-    "rows of the output mix several tokens of one head.",
+for scale, name, diagnosis, question, why in (
+    (
+        "√d_model",
+        "divided_by_root_of_d_model",
+        "Your scores are divided by √d_model, the root of the length of a whole token.",
+        "How many products are summed in one score of one head?",
+        "The formula is copied from a single head, where d_k may be d_model.",
+    ),
+    (
+        "√(n_heads · d_k)",
+        "divided_by_root_of_all_columns",
+        "Your scores are divided by the root of the number of columns of w_q.",
+        "How many products are summed in one score of one head?",
+        "q.shape[-1] or w_q.shape[-1] is read before the heads are cut.",
+    ),
+    (
+        "√(d_model / n_heads)",
+        "divided_by_root_of_a_share_of_d_model",
+        "Your scores are divided by √(d_model / n_heads), with d_model read off x.",
+        "How long are the vectors that one head really multiplies, and which argument "
+        "decides that?",
+        "The paper's sizes have d_k = d_model / n_heads, and code that follows them "
+        "computes d_k that way.",
+    ),
+    (
+        "√d_v",
+        "divided_by_root_of_d_v",
+        "Your scores are divided by √d_v, the root of the length of a head's values.",
+        "Which two vectors are multiplied to give a score, and how long are they?",
+        "The size is read off v: d_k and d_v are equal in most models.",
+    ),
+    (
+        "√n_heads",
+        "divided_by_root_of_n_heads",
+        "Your scores are divided by √n_heads.",
+        "What is it that makes a dot product large: how many heads there are, or how "
+        "many numbers it sums?",
+        "q.shape[-3] is taken for q.shape[-1], or q.shape[1] is read before the swap.",
+    ),
+    (
+        "d_k",
+        "scaled_twice",
+        "Your scores are divided by d_k.",
+        "Which power of d_k does the formula divide by, and has `scaled_scores` done "
+        "that already?",
+        "The formula's square root is written down again after calling scaled_scores.",
+    ),
+    (
+        "none",
+        "no_scale",
+        "Your scores are the plain dot products.",
+        "What happens to the dot products of a head before the softmax?",
+        "With small heads the products are small as well, and nothing looks wrong.",
+    ),
+    (
+        "after the softmax",
+        "scaled_after_softmax",
+        "Your scores are the plain dot products, and your weights are divided by √d_k.",
+        "What does a division do to a sum of 1, and what does it do to a score?",
+        "The brackets of softmax(QKᵀ/√d_k) are closed too early.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, scale=scale)
+for cut, name, diagnosis, question, why in (
+    (
+        "tokens first",
+        "attends_over_heads",
+        "Your heads attend to each other: for each token, your table of weights has a "
+        "row and a column for each head. With n ≠ m that can stop.",
+        "Which two axes does `@` multiply, and what is on them before the swap?",
+        "The transpose after the reshape is left out, and with self-attention no "
+        "product complains: harvardnlp/annotated-transformer, issue 17, asks for it.",
+    ),
+    (
+        "a reshape alone",
+        "cut_by_reshape_alone",
+        "Your queries, keys and values are cut into heads by a reshape alone: a head "
+        "of yours holds all parts of some tokens, not one part of all tokens.",
+        "In which order does `reshape` read the numbers of a sequence?",
+        "view(batch * n_heads, -1, d_k) in one step: reczoo/FuxiCTR, issue 30.",
+    ),
+    (
+        "in turn and back",
+        "columns_dealt_in_turn",
+        "Your heads take the columns of w_q, w_k and w_v, and the rows of w_o, in "
+        "turn: head 0 has column 0, column n_heads, column 2 · n_heads and so on.",
+        "Which columns does the docstring give to head 1?",
+        "reshape(..., d_k, n_heads) names the same sizes in the other order; trained "
+        "from scratch it works as well, and no loaded parameters fit.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, cut=cut)
+exercise.option(
+    "joined_by_reshape_alone",
+    "Your heads' results are joined by a reshape alone: rows of the output mix several "
+    "tokens of one head.",
     "Which axis has to be next to the last one before a reshape joins the two?",
     why="649453932/Chinese-Text-Classification-Pytorch, issue 10, and "
     "hackiey/QAnet-pytorch, issue 2: nothing shows as long as there is one head.",
+    joined="a reshape alone",
 )
-def joined_by_reshape_alone(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    joined = (weights @ v).reshape(*x.shape[:-1], v.shape[-1] * n_heads)
-    return joined @ w_o, weights
-
-
-@exercise.misconception(
-    "Your queries, keys and values are cut into heads by a reshape alone: a head of "
-    "yours holds all parts of some tokens, not one part of all tokens.",
-    "In which order does `reshape` read the numbers of a sequence?",
-    why="view(batch * n_heads, -1, d_k) in one step: reczoo/FuxiCTR, issue 30.",
+for heads, name, diagnosis, question, why in (
+    (
+        "averaged",
+        "mean_of_heads",
+        "Your output is divided by n_heads: it is the mean of what the heads "
+        "contribute.",
+        "How many rows has w_o, and how many of them are for the result of one head?",
+        "'Combine the heads' is read as an average, as with an ensemble of models.",
+    ),
+    (
+        "the first",
+        "first_head_only",
+        "Your output has the result of one head only, the first.",
+        "Which rows of w_o meet no number but 0?",
+        "A loop over the heads returns too early, or overwrites nothing but head 0.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, heads=heads)
+exercise.option(
+    "no_w_o",
+    "Your output holds the heads' results side by side: w_o is not used.",
+    "Which of the parameters has not had its turn yet?",
+    why="After the concatenation the shape is right already, in the paper's sizes.",
+    last="none",
 )
-def cut_by_reshape_alone(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    def cut(part):
-        *leading, rows, numbers = part.shape
-        return part.reshape(*leading, n_heads, rows, numbers // n_heads)
-
-    q, k, v = cut(x @ w_q), cut(memory @ w_k), cut(memory @ w_v)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    joined = (weights @ v).reshape(*x.shape[:-1], v.shape[-1] * n_heads)
-    return joined @ w_o, weights
-
-
-@exercise.misconception(
-    "Your heads take the columns of w_q, w_k and w_v in turn: head 0 has column 0, "
-    "column n_heads, column 2 · n_heads and so on.",
-    "Which columns does the docstring give to head 1?",
-    why="reshape(..., d_k, n_heads) names the same sizes in the other order; trained "
-    "from scratch it works as well, and no loaded parameters fit.",
+exercise.option(
+    "w_o_transposed",
+    "Your output is made with w_oᵀ; where w_o is not square, that can stop.",
+    "Does a row of w_o belong to a number that goes in, or to one that comes out?",
+    why="nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
+    last="w_oᵀ",
 )
-def columns_dealt_in_turn(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    in_turn = [
-        np.concatenate([w[:, h::n_heads] for h in range(n_heads)], axis=1)
-        for w in (w_q, w_k, w_v)
-    ]
-    rows = np.concatenate([w_o[h::n_heads] for h in range(n_heads)])
-    return attend_rightly(x, memory, *in_turn, rows, n_heads, may_attend)
-
-
-@exercise.misconception(
-    "Your softmax runs along axis 1: with one leading axis, over the heads.",
-    "Along which axis do the tokens lie that a query chooses among?",
-    why="softmax(..., axis=1) and nn.Softmax(dim=1) were right before the batch and "
-    "the heads came.",
+for axis, name, diagnosis in (
+    (-2, "softmax_over_queries", "Your columns of weights sum to 1, not your rows."),
+    (-3, "softmax_over_heads", "Your weights sum to 1 over the heads, not in a row."),
+    (
+        1,
+        "softmax_over_axis_one",
+        "Your weights sum to 1 along axis 1: with one leading axis, over the heads.",
+    ),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "Along which axis do the tokens lie that a query chooses among?",
+        why="softmax(..., axis=1) and nn.Softmax(dim=1) were right before the batch "
+        "and the heads came.",
+        axis=axis,
+    )
+exercise.option(
+    "exponentials_overflow",
+    "Your weights are NaN for large scores.",
+    "How large is e to the power of 1000 in floating point, and how does `softmax` "
+    "get round it?",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    maximum="left in",
 )
-def softmax_over_axis_one(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend), axis=1)
-    return merge_heads(weights @ v) @ w_o, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "one_maximum_for_everything",
+    "Your weights are NaN in rows whose scores are all far below the largest of all.",
+    "What is e to the power of −1000 in floating point, and whose largest score is "
+    "subtracted from a row?",
+    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
+    maximum="of everything",
+)
+exercise.option(
+    "memory_ignored",
     "Your keys and values are made from x; the memory is not used. With n ≠ m that "
     "changes the shape of the weights.",
     "Which tokens attend here, and which are attended to?",
     why="In self-attention the two are the same, and most code is read there.",
+    attended="x",
 )
-def memory_ignored(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    return attend_rightly(x, x, w_q, w_k, w_v, w_o, n_heads, may_attend)
-
-
-@exercise.misconception(
-    "Your tokens attend to each other, to all of them: neither the memory nor "
-    "`may_attend` is used.",
-    "Which of the arguments does your code never name?",
-    why="The self-attention of the lesson before, with heads, is the first draft.",
+for made, name, diagnosis, wrong in (
+    ("keys", "keys_from_x", "Your keys are made from x", "x"),
+    ("values", "values_from_x", "Your values are made from x", "x"),
+    ("keys", "keys_made_with_w_q", "Your keys are made with w_q", "by w_q"),
+):
+    exercise.option(
+        name,
+        f"{diagnosis}; where the sizes do not fit, that can stop.",
+        "Which tokens, and which parameters, does the docstring make them from?",
+        why="In self-attention x is in all three lines, and lines are copied.",
+        **{made: wrong},
+    )
+exercise.option(
+    "three_axes_fixed",
+    "Your code stops unless x has exactly three axes.",
+    "Which lines of yours need to know how many axes come before the last two?",
+    why="`batch, n, d_model = x.shape` opens nearly every published version.",
+    axes="three",
 )
-def memory_and_mask_ignored(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    return attend_rightly(x, x, w_q, w_k, w_v, w_o, n_heads)
-
-
-@exercise.misconception(
-    "Your output is right, but the weights are averaged over the heads.",
-    "How could one see what head 1 attends to, from what you return?",
-    why="PyTorch's nn.MultiheadAttention does so unless average_attn_weights=False.",
-)
-def weights_averaged(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    output, weights = attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)
-    return output, weights.mean(axis=-3)
-
-
-@exercise.misconception(
-    "Your `may_attend` meets the scores without an axis for the heads: its batch is "
-    "laid along the heads, which stops unless the two are equally many.",
+for mask, name, diagnosis, question, why in (
+    (
+        "reversed",
+        "mask_reversed",
+        "Your `may_attend` works the other way round: where it is True, you block.",
+        "What does True in `may_attend` say, read aloud?",
+        "In PyTorch's nn.MultiheadAttention True means blocked; in its "
+        "scaled_dot_product_attention True means allowed.",
+    ),
+    (
+        "ignored",
+        "mask_ignored",
+        "Your tokens attend to all tokens: `may_attend` changes nothing.",
+        "Which argument have you not used yet?",
+        "An argument with a default is overlooked, since the first tests go without.",
+    ),
+    (
+        "transposed",
+        "mask_transposed",
+        "Your `may_attend` is turned: its row i is used for token i of the memory. "
+        "With n ≠ m that can stop.",
+        "Which token does row i of `may_attend` speak of: one of x, or of the memory?",
+        "The ᵀ of the keys is put on the mask as well.",
+    ),
+    (
+        "of the first sequence",
+        "mask_of_the_first_sequence",
+        "Your sequences all have the `may_attend` of the first one.",
+        "Does each sequence have the same tokens blocked?",
+        "mask[0] is written to get rid of an axis that does not fit.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, mask=mask)
+exercise.option(
+    "mask_without_an_axis_for_heads",
+    "Your `may_attend` meets the scores without an axis for the heads: where it holds "
+    "a batch, its sequences are laid along the heads.",
     "Which axes has `may_attend`, which axes have the scores, and which ones does "
     "NumPy lay against each other?",
     why="One mask for a single sequence broadcasts by itself; the batch comes later "
     "(the unsqueeze(1) of most published versions).",
+    mask_axis="none",
 )
-def mask_without_an_axis_for_heads(
-    x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None
-):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    scores = scaled_scores(q, k)
-    if may_attend is not None:
-        scores = np.where(may_attend, scores, -np.inf)
-    return from_scores(scores, v, w_o, None)
-
-
-@exercise.misconception(
+exercise.option(
+    "mask_axis_counted_from_the_front",
     "Your `may_attend` gets its axis for the heads as axis 1, counted from the front: "
     "right behind one leading axis only.",
     "What does axis 1 hold in a `may_attend` of shape (n, m)?",
     why="mask.unsqueeze(1) and mask[:, None] are written for one mask per sequence.",
+    mask_axis="axis 1",
 )
-def mask_axis_counted_from_the_front(
-    x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None
+for blocked, name, diagnosis, question, why in (
+    (
+        "after the softmax",
+        "mask_after_softmax",
+        "Your blocked weights are 0, but the rows that remain no longer sum to 1.",
+        "What does the softmax know of the mask, if the mask comes after it?",
+        "Setting weights to zero is the first thing that 'blocking' calls to mind.",
+    ),
+    (
+        0.0,
+        "blocked_scores_are_zero",
+        "Your blocked tokens get the score 0, and so a weight above 0.",
+        "What is e to the power of 0, and which score has the power 0?",
+        "`scores * may_attend` looks like switching off.",
+    ),
+    (
+        -1e4,
+        "blocked_scores_are_finite",
+        "Your blocked tokens get a low score, but a finite one: where all others score "
+        "less, they get the weight.",
+        "Below which score is a token sure to get the weight 0, whatever the others "
+        "are?",
+        "−1e4 fits into float16, and was `masked_bias` in the code of GPT-2.",
+    ),
+    (
+        "times −inf",
+        "infinity_times_zero",
+        "Your scores are NaN where a token may be attended to: 0 times −∞ is added.",
+        "What is 0 · −inf in floating point?",
+        "(1 − mask) · −inf looks like the additive masks of other libraries.",
+    ),
 ):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    scores = scaled_scores(q, k)
-    if may_attend is not None:
-        scores = np.where(may_attend[:, np.newaxis], scores, -np.inf)
-    return from_scores(scores, v, w_o, None)
-
-
-@exercise.misconception(
-    "Your `may_attend` works the other way round: where it is True, you block.",
-    "What does True in `may_attend` say, read aloud?",
-    why="In PyTorch's nn.MultiheadAttention True means blocked; in its "
-    "scaled_dot_product_attention True means allowed.",
-)
-def mask_reversed(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    other = None if may_attend is None else ~may_attend
-    return attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads, other)
-
-
-@exercise.misconception(
-    "Your tokens attend to all tokens: `may_attend` changes nothing.",
-    "Which argument have you not used yet?",
-    why="An argument with a default is overlooked, since the first tests go without.",
-)
-def mask_ignored(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    return attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads)
-
-
-@exercise.misconception(
-    "Your blocked weights are 0, but the rows that remain no longer sum to 1.",
-    "What does the softmax know of the mask, if the mask comes after it?",
-    why="Setting weights to zero is the first thing that 'blocking' calls to mind.",
-)
-def mask_after_softmax(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = blocked(softmax(scaled_scores(q, k)), may_attend, fill=0.0)
-    return merge_heads(weights @ v) @ w_o, weights
-
-
-@exercise.misconception(
-    "Your blocked tokens get the score 0, and so a weight above 0.",
-    "What is e to the power of 0, and which score has the power 0?",
-    why="`scores * may_attend` looks like switching off.",
-)
-def blocked_scores_are_zero(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend, fill=0.0))
-    return merge_heads(weights @ v) @ w_o, weights
-
-
-@exercise.misconception(
-    "Your blocked tokens get the score −10000, and where all others score less, they "
-    "get the weight.",
-    "Below which score is a token sure to get the weight 0, whatever the others are?",
-    why="−1e4 fits into float16, and was `masked_bias` in the code of GPT-2.",
-)
-def blocked_scores_are_finite(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend, fill=-1e4))
-    return merge_heads(weights @ v) @ w_o, weights
-
-
-@exercise.misconception(
+    exercise.option(name, diagnosis, question, why=why, blocked=blocked)
+for returned, name, diagnosis, question, why in (
+    (
+        "the mean of the heads",
+        "weights_averaged",
+        "Your weights are averaged over the heads.",
+        "How could one see what head 1 attends to, from what you return?",
+        "PyTorch's nn.MultiheadAttention does so unless average_attn_weights=False.",
+    ),
+    (
+        "heads behind queries",
+        "heads_behind_queries_in_the_weights",
+        "Your weights have the axis of heads behind that of the queries.",
+        "Which axes does the docstring promise for the weights, in which order?",
+        "The swap back that the output needs is applied to the weights as well.",
+    ),
+    (
+        "scores",
+        "scores_returned",
+        "The second array that you return holds the scores.",
+        "Which table has rows that sum to 1?",
+        "Both tables have the same shape, and 'attention' means either.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, returned=returned)
+exercise.option(
+    "one_head_without_its_axis",
     "Your weights of a single head have no axis for the heads.",
     "How many axes have the weights of two heads, and how many should those of one "
     "have?",
     why="`if n_heads == 1: return attention(…)` or a squeeze looks tidy.",
+    one_head="without its axis",
 )
-def one_head_without_its_axis(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    output, weights = attend_rightly(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)
-    return output, weights[..., 0, :, :] if n_heads == 1 else weights
-
-
-@exercise.misconception(
-    "Your output loses everything after the decimal point of each head's result when "
-    "the values are whole numbers.",
+exercise.option(
+    "cut_to_whole_numbers",
+    "Your heads' results lose what follows the decimal point where the values are "
+    "whole numbers.",
     "Which dtype has the array that you write the heads' results into?",
     why="np.zeros_like(v) has the right shape and takes over v's integers.",
+    mixed="whole numbers",
 )
-def cut_to_whole_numbers(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    weights = softmax(blocked(scaled_scores(q, k), may_attend))
-    mixed = np.empty((*q.shape[:-1], v.shape[-1]), dtype=v.dtype)
-    mixed[...] = weights @ v
-    return merge_heads(mixed) @ w_o, weights
-
-
-@exercise.misconception(
-    "Your two arrays are right, but w_q is divided by √d_k in place and stays so.",
+exercise.option(
+    "parameters_scaled_in_place",
+    "Your call divides w_q by √d_k in place: the caller's array stays so.",
     "What does `w_q /= …` do to the array that the caller holds?",
     why="Scaling w_q once saves work, as fast implementations do, and `/=` looks like "
     "a new w_q.",
+    overwritten="w_q",
 )
-def parameters_scaled_in_place(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
-    if w_q.dtype.kind == "f":  # whole numbers cannot be divided in place
-        w_q /= math.sqrt(w_q.shape[-1] // n_heads)
-    else:
-        w_q = w_q / math.sqrt(w_q.shape[-1] // n_heads)
-    q, k, v = heads_of(x, memory, w_q, w_k, w_v, n_heads)
-    return from_scores(q @ np.swapaxes(k, -1, -2), v, w_o, may_attend)
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("output"),
+    families.one_result_only("weights"),
+    families.squeezed(),
+)

@@ -67,6 +67,10 @@ def large_on_nines(token_ids):
     return one_number_each(np.where(token_ids == 9, 1000, token_ids))
 
 
+def nothing_on_nines(token_ids):
+    return one_number_each(np.where(token_ids == 9, np.nan, token_ids))
+
+
 def next_token_added(token_ids):
     """Add the id of the next token, and 0 behind the last one."""
     ahead = np.concatenate([token_ids[:, 1:], 0 * token_ids[:, :1]], axis=1)
@@ -87,9 +91,16 @@ def up_and_down(token_ids):
 
 
 def three_numbers_each(token_ids):
+    """Return three numbers per position: one alone, one by its row, one by all."""
     x = one_number_each(token_ids)
-    share = np.tanh(x.mean(axis=1, keepdims=True) - x)
-    return np.concatenate([x, x * x, share], axis=-1)
+    row, batch = x.mean(axis=1, keepdims=True), x.mean()
+    return np.concatenate([-x, np.sin(x * row), np.cos(x + batch)], axis=-1)
+
+
+def looked_up(token_ids):
+    """Look each token's vector up in a table, and add the mean of the row."""
+    x = np.linspace(-1.0, 1.0, 20).reshape(10, 2)[token_ids]
+    return x + x.mean(axis=1, keepdims=True)
 
 
 def drawn(rng, *lengths):
@@ -103,7 +114,8 @@ def usual(rng):
 
 
 @exercise.case(
-    "Each position gets the sum of its row: a 9 behind the 3 changes that by 9"
+    "Each position gets the sum of its row: a 9 behind the 3 changes that by 9",
+    points=1,
 )
 def small_example_by_hand(student, rng):
     student.expect(student(sum_of_the_row, [[1, 2], [3]], 9), 9.0)
@@ -112,7 +124,9 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Where neither padding nor neighbours play a part, the gap is 0", pays_alone=False
+    "Where neither padding nor neighbours play a part, the gap is 0",
+    pays_alone=False,
+    points=0.5,
 )
 def nothing_between_them(student, rng):
     for f in (doubled, sum_without_nines):
@@ -122,26 +136,29 @@ def nothing_between_them(student, rng):
 @exercise.case(
     "The padding is behind the tokens, and what f returns for it does not count",
     pays_alone=False,
+    points=0.5,
 )
 def behind_the_tokens(student, rng):
-    for f in (counted_from_the_front, large_on_nines):
+    for f in (counted_from_the_front, large_on_nines, nothing_on_nines):
         student.expect(student(f, drawn(rng, 2, 5, 3), 9), 0.0)
         student.expect(student(f, drawn(rng, 5, 3, 1), 9), 0.0)
 
 
-@exercise.case("It is enough that one sequence of several is changed")
+@exercise.case("It is enough that one sequence of several is changed", points=1)
 def one_sequence_is_enough(student, rng):
     student.agrees(sum_of_the_row, [[3, 1, 4, 1], [2, 7], [5, 6, 8, 1]], 9)
     student.agrees(sum_of_the_row, [[3, 1, 4, 1], [5, 6, 8], [2, 7]], 9)
     student.agrees(sum_of_the_row, [[2], [5, 6, 8], [3, 1, 4, 1]], 9)
 
 
-@exercise.case("It is enough that the last token sees the padding")
+@exercise.case("It is enough that the last token sees the padding", points=0.5)
 def last_token_sees_it(student, rng):
     student.expect(student(next_token_added, [[1, 2, 3], [4, 5], [6]], 9), 9.0)
 
 
-@exercise.case("Neighbours count too: sequences of one length need no padding")
+@exercise.case(
+    "Neighbours count too: sequences of one length need no padding", points=0.5
+)
 def neighbours_without_padding(student, rng):
     student.expect(student(neighbours_averaged, [[1, 3, 2], [2, 8, 4]], 9), 2.5)
     student.agrees(neighbours_averaged, drawn(rng, 3, 3), 9)
@@ -150,6 +167,7 @@ def neighbours_without_padding(student, rng):
 @exercise.case(
     "A change downwards counts like one upwards, and they do not cancel",
     pays_alone=False,
+    points=0.5,
 )
 def both_directions(student, rng):
     sequences = drawn(rng, 3, 5, 2)
@@ -158,199 +176,431 @@ def both_directions(student, rng):
     student.agrees(up_and_down, sequences, 9)
 
 
-@exercise.case("A position may hold several numbers")
+@exercise.case("A position may hold several numbers", points=4)
 def several_numbers_per_position(student, rng):
     student.agrees(three_numbers_each, drawn(rng, 6, 3, 1, 4), 9)
+    student.agrees(three_numbers_each, [[1, 3, 4, 4], [4, 1], [1, 1, 1]], 9)
+    student.agrees(three_numbers_each, [[7, 7, 4], [8], [3, 1, 2, 7], [1, 3]], 9)
 
 
-@exercise.case("One sequence alone has no neighbours", visible=False, pays_alone=False)
+@exercise.case(
+    "Token ids reach `f` as whole numbers, which it may look up in a table", points=0.5
+)
+def looked_up_in_a_table(student, rng):
+    student.agrees(looked_up, drawn(rng, 4, 2), 9)
+
+
+@exercise.case(
+    "One sequence alone has no neighbours", visible=False, pays_alone=False, points=0.5
+)
 def one_sequence(student, rng):
     student.expect(student(sum_of_the_row, drawn(rng, 3), 9), 0.0)
     student.expect(student(large_on_nines, drawn(rng, 4), 9), 0.0)
 
 
-@exercise.case("The sequences stay as they are")
+@exercise.case("The sequences stay as they are", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(doubled, drawn(rng, 3, 1, 2), 9)
 
 
-def pad_batch(sequences, padding_id):
-    longest = max(map(len, sequences))
-    return np.array([[*s, *[padding_id] * (longest - len(s))] for s in sequences])
+@exercise.variants
+def variants(
+    f,
+    sequences,
+    padding_id,
+    *,
+    filler="padding_id",
+    side="behind",
+    longest="of all",
+    batch="all together",
+    ids="whole numbers",
+    alone="unpadded",
+    rows="its own",
+    numbers="all",
+    size="largest absolute",
+    gaps="largest",
+    result="float",
+    overwritten="nothing",
+):
+    lengths = [len(sequence) for sequence in sequences]
+    n = max(lengths) + (longest == "one more")
+    if longest == "the shortest":
+        n = min(lengths)
+    padded = []
+    for sequence in sequences:
+        fill = {"0": 0, "-1": -1, "last": sequence[-1]}.get(filler, padding_id)
+        padding = [fill] * (n - len(sequence))
+        row = padding + sequence if side == "in front" else sequence + padding
+        padded.append(row[:n])
+    array = np.array(padded, dtype=float if ids == "floats" else None)
+    if batch == "all together":
+        together = f(padded if ids == "lists" else array)
+    else:
+        together = [f(array[i : i + 1])[0] for i in range(len(array))]
+    changes = []
+    for i, sequence in enumerate(sequences):
+        length = min(len(sequence), n)
+        at_end = (side == "in front") != (rows == "of the other end")
+        own = slice(n - length, n) if at_end else slice(length)
+        if alone == "unpadded":
+            single = f([sequence] if ids == "lists" else np.array([sequence]))[0]
+        elif alone == "without batch":
+            single = f(np.array(sequence))
+        else:
+            single = f(array[i : i + 1])[0] if alone == "padded" else f(array)[i]
+            single = single[own]
+        change = together[i][own] - single[:length]
+        if rows == "padding times 0":
+            rest = 0 * np.delete(together[i], np.arange(n)[own], axis=0)
+            change = np.concatenate([change, rest])
+        if rows == "padding too":
+            rest = np.delete(together[i], np.arange(n)[own], axis=0)
+            change = np.concatenate([change, rest])
+        chosen = {
+            "first": slice(1),
+            "last": slice(-1, None),
+            "all but first": slice(1, None),
+            "all but last": slice(-1),
+        }
+        change = change[chosen.get(rows, slice(None))]
+        changes.append(change[:, :1] if numbers == "first" else change)
+    if overwritten == "lengthened":
+        for sequence in sequences:
+            sequence += [padding_id] * (n - len(sequence))
+    if overwritten == "sorted":
+        sequences.sort(key=len)
+    if gaps == "all numbers":
+        return float(np.abs(np.concatenate([part.ravel() for part in changes])).mean())
+    sizes = [_size(change, size) for change in changes]
+    choose = {
+        "largest": max,
+        "first": lambda each: each[0],
+        "last": lambda each: each[-1],
+        "sum": sum,
+        "mean": np.mean,
+        "smallest": min,
+        "list": list,
+    }
+    gap = choose[gaps](sizes)
+    if gaps == "list":
+        return [float(each) for each in gap]
+    return {"bool": gap > 1e-8, "whole": int(gap)}.get(result, float(gap))
 
 
-def differences(f, sequences, padding_id):
-    """Return for each sequence how f of the batch differs at its own positions."""
-    together = f(pad_batch(sequences, padding_id))
-    return [
-        row[: len(sequence)] - f(np.array([sequence]))[0]
-        for sequence, row in zip(sequences, together, strict=True)
-    ]
+def _size(change, size):
+    """Return one number for the differences of a sequence, (n, d)."""
+    if not change.size:
+        return 0.0
+    if size == "rise":
+        return max(0.0, change.max())
+    if size == "fall":
+        return max(0.0, -change.min())
+    if size == "sum":
+        return abs(change.sum())
+    if size == "sums of positions":
+        return np.abs(change.sum(axis=-1)).max()
+    if size == "length":
+        return np.linalg.norm(change)
+    if size == "lengths of positions":
+        return np.linalg.norm(change, axis=-1).max()
+    sizes = np.abs(change)
+    if size == "added":
+        return sizes.sum()
+    if size == "smallest":
+        return sizes.min()
+    if size == "squared":
+        return sizes.max() ** 2
+    return sizes.mean() if size == "mean" else sizes.max()
 
 
-@exercise.misconception(
+exercise.option(
+    "alone_still_padded",
     "Your number is the change that neighbours make: each sequence alone is still "
     "padded.",
     "How long is a batch of one sequence, if no other is longer?",
     why="f(batch[i : i + 1]) is short, and is called 'batch of one'.",
+    alone="padded",
 )
-def alone_still_padded(f, sequences, padding_id):
-    batch, gap = pad_batch(sequences, padding_id), 0.0
-    together = f(batch)
-    for i, sequence in enumerate(sequences):
-        change = (together[i] - f(batch[i : i + 1])[0])[: len(sequence)]
-        gap = max(gap, float(np.abs(change).max()))
-    return gap
-
-
-@exercise.misconception(
-    "Your number is always 0: you compare f of the batch with f of the same batch.",
+exercise.option(
+    "compared_with_itself",
+    "Your number is always 0, as if f of the batch met f of the same batch.",
     "What is different between your two calls of f?",
     why="Repeatability is tested so, and looks like a test of padding.",
+    alone="the batch again",
 )
-def compared_with_itself(f, sequences, padding_id):
-    batch = pad_batch(sequences, padding_id)
-    return float(np.abs(f(batch) - f(batch)).max())
-
-
-@exercise.misconception(
-    "Your number counts what f returns for the padding, as a change from 0.",
-    "Which positions does the docstring leave out?",
-    why="The shorter results are padded with zeros, to be compared as one array.",
+exercise.option(
+    "sequence_without_batch_axis",
+    "For one sequence alone, your call hands `f` an array with one axis.",
+    "Which shape do the token ids have that f takes?",
+    why="np.array(sequence) lacks the brackets that make a batch of one.",
+    alone="without batch",
 )
-def padding_counted(f, sequences, padding_id):
-    together = f(pad_batch(sequences, padding_id))
-    alone = np.zeros_like(together)
-    for row, sequence in zip(alone, sequences, strict=True):
-        row[: len(sequence)] = f(np.array([sequence]))[0]
-    return float(np.abs(together - alone).max())
-
-
-@exercise.misconception(
-    "Your number compares sums: changes up and down cancel.",
-    "If one number rises by 5 and another falls by 5, how large is the largest change?",
-    why="One number per result is quickly compared: out.sum() is what tutorials print.",
+exercise.option(
+    "neighbours_left_out",
+    "Your number leaves out what neighbours change: each padded sequence is in a batch "
+    "of its own.",
+    "Which sequences meet in the batch that the docstring speaks of?",
+    why="A loop that pads one sequence after the other calls f inside.",
+    batch="one by one",
 )
-def sums_compared(f, sequences, padding_id):
-    return max(abs(float(part.sum())) for part in differences(f, sequences, padding_id))
-
-
-@exercise.misconception(
-    "Your number is the mean of the absolute changes.",
-    "What happens to the mean if one position of a thousand is wrong?",
-    why="Errors are usually given as a mean.",
+exercise.option(
+    "token_ids_as_floats",
+    "Your batch holds floats, and token ids are whole numbers.",
+    "What can f look up in a table with an id such as 3.0?",
+    why="np.zeros and np.ones make floats unless told otherwise.",
+    ids="floats",
 )
-def mean_change(f, sequences, padding_id):
-    parts = [np.abs(part).ravel() for part in differences(f, sequences, padding_id)]
-    return float(np.concatenate(parts).mean())
-
-
-@exercise.misconception(
-    "Your number is the largest rise: where all numbers fall it is 0.",
-    "Is a fall by 9 a smaller change than a rise by 1?",
-    why="max(gap, difference) lacks the abs.",
+exercise.option(
+    "token_ids_in_lists",
+    "Your call hands `f` lists, not arrays.",
+    "Which type does the docstring promise to f?",
+    why="The padded sequences are lists of lists, and most of NumPy takes those.",
+    ids="lists",
 )
-def largest_rise(f, sequences, padding_id):
-    rises = [float(part.max()) for part in differences(f, sequences, padding_id)]
-    return max(0.0, *rises)
-
-
-@exercise.misconception(
+exercise.option(
+    "padded_in_front",
     "Your padding is in front of the tokens.",
     "On which side does the docstring pad, and what is each token's position then?",
     why="padding_side='left' is what generation with decoders needs: huggingface/"
     "transformers, issue 22707.",
+    side="in front",
 )
-def padded_in_front(f, sequences, padding_id):
-    longest, gap = max(map(len, sequences)), 0.0
-    batch = np.array([[padding_id] * (longest - len(s)) + [*s] for s in sequences])
-    for sequence, row in zip(sequences, f(batch), strict=True):
-        change = row[longest - len(sequence) :] - f(np.array([sequence]))[0]
-        gap = max(gap, float(np.abs(change).max()))
-    return gap
-
-
-@exercise.misconception(
+exercise.option(
+    "padded_with_zeros",
     "Your padding is 0, whatever `padding_id` is.",
     "What does the token id 0 mean to a model whose padding is 9?",
     why="np.zeros makes the batch, as 0 is the padding in most vocabularies.",
+    filler="0",
 )
-def padded_with_zeros(f, sequences, padding_id):
-    return max(float(np.abs(part).max()) for part in differences(f, sequences, 0))
-
-
-@exercise.misconception(
-    "Your number is that of the first sequence.",
-    "Which sequence is padded, if the first one is the longest?",
-    why="out[0] is compared with f of one sequence, as in most examples.",
+exercise.option(
+    "padded_with_minus_one",
+    "Your padding is −1, whatever `padding_id` is.",
+    "What does the argument `padding_id` say?",
+    why="−1 is the usual mark for 'no token' where ids are counted from 0.",
+    filler="-1",
 )
-def first_sequence_only(f, sequences, padding_id):
-    return float(np.abs(differences(f, sequences, padding_id)[0]).max())
-
-
-@exercise.misconception(
-    "Your number is that of the last sequence.",
-    "What happens to the gap of one sequence when the next one is measured?",
-    why="gap = … in the loop overwrites the gaps measured before.",
+exercise.option(
+    "last_token_repeated",
+    "Your padding is each sequence's own last token.",
+    "What does the argument `padding_id` say?",
+    why='np.pad(…, mode="edge") repeats what is at the end.',
+    filler="last",
 )
-def last_sequence_only(f, sequences, padding_id):
-    return float(np.abs(differences(f, sequences, padding_id)[-1]).max())
-
-
-@exercise.misconception(
+exercise.option(
+    "longest_padded_too",
+    "Your batch is one position longer than the longest sequence.",
+    "How much padding does the longest sequence get?",
+    why="+ 1 is added to a length to be on the safe side.",
+    longest="one more",
+)
+exercise.option(
+    "cut_to_the_shortest",
+    "Your batch is as long as its shortest sequence: the others are cut.",
+    "How long are all sequences, once they are padded?",
+    why="zip stops at the shortest, and min is taken for max.",
+    longest="the shortest",
+)
+exercise.option(
+    "padding_counted",
+    "Your number counts what f returns for the padding, as a change from 0.",
+    "Which positions does the docstring leave out?",
+    why="The shorter results are padded with zeros, to be compared as one array.",
+    rows="padding too",
+)
+exercise.option(
+    "padding_multiplied_by_zero",
+    "Your number is NaN where f returns NaN for the padding: 0 times that is NaN.",
+    "How do you leave a position out, whatever stands there?",
+    why="A mask of zeros and ones is multiplied in, as for attention weights.",
+    rows="padding times 0",
+)
+exercise.option(
+    "other_end_compared",
+    "Your number compares each sequence with as many positions at the other end of its "
+    "row.",
+    "At which positions of a padded row are the tokens?",
+    why="result[-n:] takes n positions from the end, where the padding is.",
+    rows="of the other end",
+)
+exercise.option(
+    "first_position_only",
     "Your number is that of each sequence's first position.",
     "Which of its positions is nearest to the padding?",
     why="The first token's vector stands for the sentence in many models.",
+    rows="first",
 )
-def first_position_only(f, sequences, padding_id):
-    return max(
-        float(np.abs(part[0]).max()) for part in differences(f, sequences, padding_id)
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "last_position_only",
     "Your number is that of each sequence's last position.",
     "Could the padding change the first token and leave the last one?",
     why="The last token's vector is the one from which a decoder continues.",
+    rows="last",
 )
-def last_position_only(f, sequences, padding_id):
-    return max(
-        float(np.abs(part[-1]).max()) for part in differences(f, sequences, padding_id)
-    )
-
-
-@exercise.misconception(
+exercise.option(
+    "last_position_left_out",
+    "Your number leaves out each sequence's last position.",
+    "Which of its positions is nearest to the padding?",
+    why="range(n - 1) and [: n - 1] end one position too early.",
+    rows="all but last",
+)
+exercise.option(
+    "first_position_left_out",
+    "Your number leaves out each sequence's first position.",
+    "Which index has the first token of a sequence?",
+    why="range(1, n) begins behind it.",
+    rows="all but first",
+)
+exercise.option(
+    "first_number_only",
+    "Your number counts only the first number of each position.",
+    "How many numbers does f return for a position?",
+    why="[..., 0] drops an axis that has length 1 in small examples.",
+    numbers="first",
+)
+exercise.option(
+    "largest_rise",
+    "Your number is the largest rise: a fall, however large, does not count.",
+    "Is a fall by 9 a smaller change than a rise by 1?",
+    why="max(gap, difference) lacks the abs.",
+    size="rise",
+)
+exercise.option(
+    "largest_fall",
+    "Your number is the largest fall: where all numbers rise it is 0.",
+    "Is a rise by 9 a smaller change than a fall by 1?",
+    why="max(gap, alone - together) lacks the abs.",
+    size="fall",
+)
+exercise.option(
+    "sums_compared",
+    "Your number compares sums: changes up and down cancel.",
+    "If one number rises by 5 and another falls by 5, how large is the largest change?",
+    why="One number per result is quickly compared: out.sum() is what tutorials print.",
+    size="sum",
+)
+exercise.option(
+    "sums_of_positions_compared",
+    "Your number compares one sum for each position: changes within it cancel.",
+    "If one number rises by 5 and another falls by 5, how large is the largest change?",
+    why="The last axis is summed away, so that each token has one number.",
+    size="sums of positions",
+)
+exercise.option(
+    "changes_added",
+    "Your number adds up the absolute changes of a sequence.",
+    "Which one does the docstring ask for, all changes together or the largest?",
+    why="np.abs(…).sum() is the usual distance of two arrays.",
+    size="added",
+)
+exercise.option(
+    "mean_change",
+    "Your number is the mean of the absolute changes.",
+    "What happens to the mean if one position of a thousand is wrong?",
+    why="Errors are usually given as a mean.",
+    gaps="all numbers",
+)
+exercise.option(
+    "mean_of_each_sequence",
+    "Your number takes each sequence's mean of the absolute changes.",
+    "What happens to the mean if one position of a thousand is wrong?",
+    why="Each sequence gets its mean, since they have different lengths.",
+    size="mean",
+)
+exercise.option(
+    "smallest_change",
+    "Your number takes the smallest absolute change of a sequence.",
+    "Is a model safe from padding if one of its numbers stays as it is?",
+    why="min is taken for max.",
+    size="smallest",
+)
+exercise.option(
+    "change_squared",
+    "Your number holds the squares of the changes.",
+    "Does the docstring ask for differences or for their squares?",
+    why="Squares get rid of the sign, and are usual for errors.",
+    size="squared",
+)
+exercise.option(
+    "length_of_the_change",
+    "Your number is the length of a sequence's changes, all taken as one vector.",
+    "Which one does the docstring ask for, all changes together or the largest?",
+    why="np.linalg.norm is the usual distance of two arrays.",
+    size="length",
+)
+exercise.option(
+    "lengths_of_positions",
+    "Your number takes the change at a position for a vector, and its length.",
+    "Which one does the docstring ask for, a distance of vectors or of numbers?",
+    why="np.linalg.norm(…, axis=-1) measures how far a token's vector has moved.",
+    size="lengths of positions",
+)
+exercise.option(
+    "first_sequence_only",
+    "Your number is that of the first sequence.",
+    "Which sequence is padded, if the first one is the longest?",
+    why="out[0] is compared with f of one sequence, as in most examples.",
+    gaps="first",
+)
+exercise.option(
+    "last_sequence_only",
+    "Your number is that of the last sequence.",
+    "What happens to the gap of one sequence when the next one is measured?",
+    why="gap = … in the loop overwrites the gaps measured before.",
+    gaps="last",
+)
+exercise.option(
+    "gaps_added",
     "Your number is the sum of the sequences' gaps.",
     "Which one does the docstring ask for, all changes together or the largest?",
     why="gap += … in the loop.",
+    gaps="sum",
 )
-def gaps_added(f, sequences, padding_id):
-    return float(
-        sum(np.abs(part).max() for part in differences(f, sequences, padding_id))
-    )
-
-
-@exercise.misconception(
-    "Your number is right, but the caller's sequences are padded afterwards.",
-    "Does `+=` make a new list, or lengthen the caller's?",
-    why="sequence += [padding_id] * … looks like work on the loop's own name.",
+exercise.option(
+    "gaps_averaged",
+    "Your number is the mean of the sequences' gaps.",
+    "What happens to the mean if one sequence of a thousand is changed?",
+    why="What is measured for each sequence is averaged at the end.",
+    gaps="mean",
 )
-def sequences_lengthened(f, sequences, padding_id):
-    gap = max(
-        float(np.abs(part).max()) for part in differences(f, sequences, padding_id)
-    )
-    longest = max(map(len, sequences))
-    for sequence in sequences:
-        sequence += [padding_id] * (longest - len(sequence))
-    return gap
-
-
-@exercise.misconception(
+exercise.option(
+    "smallest_gap",
+    "Your number is the smallest of the sequences' gaps.",
+    "What is the gap of the longest sequence, which needs no padding?",
+    why="min is taken for max.",
+    gaps="smallest",
+)
+exercise.option(
+    "gap_of_each_sequence",
+    "Your result is a list, with a gap for each sequence.",
+    "How many numbers does the docstring promise?",
+    why="The loop's list is returned before its largest is taken.",
+    gaps="list",
+)
+exercise.option(
+    "whether_there_is_one",
     "Your result is True or False: whether there is a gap.",
     "What does the docstring promise: whether, or how much?",
     why="Such tests end in np.allclose.",
+    result="bool",
 )
-def whether_there_is_one(f, sequences, padding_id):
-    return not all(
-        np.allclose(part, 0) for part in differences(f, sequences, padding_id)
-    )
+exercise.option(
+    "cut_to_a_whole_number",
+    "Your number loses what follows its decimal point.",
+    "Which type does the docstring promise?",
+    why="Results are collected in an array of whole numbers, made like the token ids.",
+    result="whole",
+)
+exercise.option(
+    "sequences_lengthened",
+    "Your call pads the caller's sequences: they stay longer afterwards.",
+    "Does `+=` make a new list, or lengthen the caller's?",
+    why="sequence += [padding_id] * … looks like work on the loop's own name.",
+    overwritten="lengthened",
+)
+exercise.option(
+    "sequences_sorted",
+    "Your call sorts the caller's sequences by length.",
+    "Does `.sort` make a new list, or change the caller's?",
+    why="The longest sequence is easily found in a sorted list.",
+    overwritten="sorted",
+)

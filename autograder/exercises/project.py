@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.self_attention import project
 
 exercise = Exercise(
@@ -48,7 +48,9 @@ def usual(rng):
     return rng.normal(size=(5, 12)), *parameters(rng)
 
 
-@exercise.case("Three tokens of two numbers give these queries, keys and values")
+@exercise.case(
+    "Three tokens of two numbers give these queries, keys and values", points=0.5
+)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, -3.0]])
     w_q = np.array([[1.0, 2.0, 0.0, -1.0], [0.0, 1.0, 5.0, 1.0]])
@@ -61,26 +63,27 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_q, w_k, w_v), expected)
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence")
+@exercise.case("A batch of sequences is answered sequence by sequence", points=2.5)
 def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng)
     student.agrees(x, np.asfortranarray(w_q), w_k, w_v)
 
 
-@exercise.case("With all sizes equal, a row of x is still one token")
+@exercise.case("With all sizes equal, a row of x is still one token", points=1)
 def all_sizes_equal(student, rng):
     # Square matrices can be multiplied in any order, turned or not.
     student.agrees(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.case("Tokens of whole numbers are treated like any others")
+@exercise.case("Tokens of whole numbers are treated like any others", points=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(5, 6)), *parameters(rng, 6, 4, 3))
 
 
 @exercise.case(
     "A token gets the same query, key and value alone as among others",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -97,166 +100,249 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
 
 
-@exercise.misconception(
-    "Your products are w_q x, w_k x and w_v x; where they do not stop, they mix "
-    "different tokens.",
-    "A row of A @ B mixes the rows of B: which rows would that be if B is x?",
-    why="Many texts write Q = W X for tokens in columns; here tokens are rows.",
-)
-def parameters_times_tokens(x, w_q, w_k, w_v):
-    return w_q @ x, w_k @ x, w_v @ x
+@exercise.variants
+def variants(
+    x,
+    w_q,
+    w_k,
+    w_v,
+    *,
+    matrices="w_q, w_k, w_v",
+    queries="w_q",
+    keys="w_k",
+    values="w_v",
+    product="x @ w",
+    batch="kept",
+    tokens="as they are",
+    numbers="as they are",
+    scaled="nothing",
+    order="q, k, v",
+    returned="a tuple",
+    overwritten="nothing",
+):
+    root = w_q.shape[-1] ** 0.5
+    if overwritten == "w_q":
+        w_q /= root
+    if tokens == "normalised":
+        centred = x - x.mean(axis=-1, keepdims=True)
+        x = centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+    elif tokens == "times √d_model":
+        x = x * x.shape[-1] ** 0.5
+    elif tokens == "of the first sequence":
+        x = x.reshape(-1, *x.shape[-2:])[0]
+    if batch == "one list":
+        x = x.reshape(-1, x.shape[-1])
+
+    def times(w):
+        if product == "x @ w":
+            return x @ w
+        if product == "x * w":
+            return x * w
+        columns = np.swapaxes(x, -1, -2)
+        of_w = {"w @ x": (w, x), "wᵀ @ x": (w.T, x), "wᵀ @ xᵀ": (w.T, columns)}
+        if product in of_w:
+            return np.matmul(*of_w[product])
+        return (w.T @ x.T).T if product == "(wᵀ @ xᵀ)ᵀ" else x @ w.T
+
+    made = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "none": None}
+    names = (queries, keys, values) if matrices == "w_q, w_k, w_v" else [matrices] * 3
+    results = [x if made[name] is None else times(made[name]) for name in names]
+    if scaled != "nothing":
+        index = "qk".index(scaled)
+        results[index] = results[index] / root
+    if numbers == "not negative":
+        results = [np.maximum(part, 0.0) for part in results]
+    elif numbers == "shares":
+        powers = [np.exp(part - part.max(axis=-1, keepdims=True)) for part in results]
+        results = [part / part.sum(axis=-1, keepdims=True) for part in powers]
+    results = [results["qkv".index(letter)] for letter in order.split(", ")]
+    if returned == "one array":
+        return np.concatenate(results, axis=-1)
+    if returned == "a stack":
+        return np.stack(results)
+    if returned == "a dictionary":
+        return dict(zip(("q", "k", "v"), results, strict=True))
+    return results if returned == "a list" else tuple(results)
 
 
-@exercise.misconception(
-    "Your products are w_qᵀ x, w_kᵀ x and w_vᵀ x, the formula for tokens in columns; "
-    "where they do not stop, they mix different tokens.",
-    "Does a column of x belong to one token, or to all of them?",
-    why="Textbooks with column vectors compute Wᵀ X, and x stays as it is here.",
-)
-def turned_parameters_times_tokens(x, w_q, w_k, w_v):
-    return w_q.T @ x, w_k.T @ x, w_v.T @ x
-
-
-@exercise.misconception(
-    "Your code multiplies by the transposed parameters.",
-    "Which axis of w_q has as many numbers as a token: the first or the second?",
-    why="nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
-)
-def parameters_as_linear_keeps_them(x, w_q, w_k, w_v):
-    return x @ w_q.T, x @ w_k.T, x @ w_v.T
-
-
-@exercise.misconception(
-    "Your three tables lie on their sides: each column belongs to a token.",
-    "Which axis of the result counts the tokens, according to the docstring?",
-    why="Textbooks with column vectors compute Wᵀ X, and the result keeps that form.",
-)
-def tokens_in_columns(x, w_q, w_k, w_v):
-    columns = np.swapaxes(x, -1, -2)
-    return w_q.T @ columns, w_k.T @ columns, w_v.T @ columns
-
-
-@exercise.misconception(
-    "Your queries, keys and values are the same numbers, all made with w_q.",
+for product, name, diagnosis, question, why in (
+    (
+        "w @ x",
+        "parameters_times_tokens",
+        "Your products are w_q x, w_k x and w_v x; where they do not stop, they mix "
+        "different tokens.",
+        "A row of A @ B mixes the rows of B: which rows would that be if B is x?",
+        "Many texts write Q = W X for tokens in columns; here tokens are rows.",
+    ),
+    (
+        "wᵀ @ x",
+        "turned_parameters_times_tokens",
+        "Your products are w_qᵀ x, w_kᵀ x and w_vᵀ x, the formula for tokens in "
+        "columns; where they do not stop, they mix different tokens.",
+        "Does a column of x belong to one token, or to all of them?",
+        "Textbooks with column vectors compute Wᵀ X, and x stays as it is here.",
+    ),
+    (
+        "x @ wᵀ",
+        "parameters_as_linear_keeps_them",
+        "Your tokens are multiplied by the transposed parameters; where the sizes do "
+        "not fit, that can stop.",
+        "Which axis of w_q has as many numbers as a token: the first or the second?",
+        "nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
+    ),
+    (
+        "wᵀ @ xᵀ",
+        "tokens_in_columns",
+        "Your three tables lie on their sides: each column belongs to a token.",
+        "Which axis of the result counts the tokens, according to the docstring?",
+        "Textbooks with column vectors compute Wᵀ X, and the result keeps that form.",
+    ),
+    (
+        "(wᵀ @ xᵀ)ᵀ",
+        "turned_for_one_sequence",
+        "A batch does not fit your product, or loses the order of its axes: .T turns "
+        "all axes around.",
+        "What is the shape of x.T if x has the shape (2, 5, 12)?",
+        "Wᵀ Xᵀ, turned back at the end, is the column formula made to fit one "
+        "sequence.",
+    ),
+    (
+        "x * w",
+        "numbers_times_numbers",
+        "Your tokens and parameters are multiplied number by number; where the shapes "
+        "do not fit, that can stop.",
+        "Of how many products is the first number of a query the sum?",
+        "x * w looks like the formula, and NumPy's * is no product of matrices.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, product=product)
+exercise.option(
+    "one_matrix_for_all",
+    "Your queries, keys and values are all made with w_q.",
     "What would a token find if it looked for exactly what it can be found by?",
     why="One layer is made and applied three times (stevezheng23/"
     "reading_comprehension_tf, pull request 284).",
+    matrices="w_q",
 )
-def one_matrix_for_all(x, w_q, w_k, w_v):
-    return x @ w_q, x @ w_q, x @ w_q
-
-
-@exercise.misconception(
-    "Your queries and values are right, but your keys are made with w_q: they are the "
-    "queries once more.",
-    "Which of the parameters does no line of yours use?",
-    why="The line of the queries is copied, and only the name on its left is changed.",
-)
-def keys_made_with_w_q(x, w_q, w_k, w_v):
-    return x @ w_q, x @ w_q, x @ w_v
-
-
-@exercise.misconception(
-    "Your queries and keys are right, but the tokens are returned as values.",
-    "Which of the parameters does no line of yours use?",
-    why="What is mixed is said to be 'the words', as in attention without parameters.",
-)
-def tokens_as_values(x, w_q, w_k, w_v):
-    return x @ w_q, x @ w_k, x
-
-
-@exercise.misconception(
-    "Your values are right, but queries and keys are exchanged.",
-    "In which order does the docstring name the three results?",
-    why="Dictionaries and caches name keys and values first, so keys are returned "
-    "first.",
-)
-def keys_come_first(x, w_q, w_k, w_v):
-    return x @ w_k, x @ w_q, x @ w_v
-
-
-@exercise.misconception(
-    "Your queries are divided by √d_k.",
-    "Is the scale a part of a query, or of a score?",
-    why="Implementations that fold the scale into q (facebookresearch/XLM, pull "
-    "request 357) do it right after the projection.",
-)
-def queries_scaled(x, w_q, w_k, w_v):
-    return x @ w_q / np.sqrt(w_q.shape[-1]), x @ w_k, x @ w_v
-
-
-@exercise.misconception(
+for made, other, kind in (
+    ("queries", "w_k", "key"),
+    ("queries", "w_v", "value"),
+    ("keys", "w_q", "query"),
+    ("keys", "w_v", "value"),
+    ("values", "w_q", "query"),
+    ("values", "w_k", "key"),
+):
+    exercise.option(
+        f"{made}_made_with_{other}",
+        f"Your {made} are made with {other}: a token has its {kind} there once more.",
+        "Which of the parameters does no line of yours use?",
+        why="A line is copied, and only the name on its left is changed.",
+        **{made: other},
+    )
+for made in ("queries", "keys", "values"):
+    exercise.option(
+        f"tokens_as_{made}",
+        f"Your {made} are the tokens themselves.",
+        "Which of the parameters does no line of yours use?",
+        why="In attention without parameters, the words themselves are compared and "
+        "mixed.",
+        **{made: "none"},
+    )
+for order, name, diagnosis in (
+    ("k, q, v", "keys_come_first", "Your keys come before your queries."),
+    ("q, v, k", "values_before_keys", "Your values come before your keys."),
+    ("v, k, q", "values_come_first", "Your values come first and your queries last."),
+    ("k, v, q", "queries_come_last", "Your keys and values come before your queries."),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "In which order does the docstring name the three results?",
+        why="Dictionaries, caches and other libraries name them in other orders.",
+        order=order,
+    )
+for scaled, letter in (("queries", "q"), ("keys", "k")):
+    exercise.option(
+        f"{scaled}_scaled",
+        f"Your {scaled} are divided by √d_k.",
+        "Is the scale a part of a query or a key, or of a score?",
+        why="Implementations that fold the scale into q (facebookresearch/XLM, pull "
+        "request 357) do it right after the projection.",
+        scaled=letter,
+    )
+exercise.option(
+    "negative_numbers_cut_off",
     "Your results have no negative numbers: those are 0.",
     "The projection is a product with a matrix: does a matrix know about signs?",
     why="Dense layers with a ReLU made the projections in widely copied code "
     "(CyberZHG/keras-multi-head, issue 8; hanxiao/tf-nlp-blocks, issue 1).",
+    numbers="not negative",
 )
-def negative_numbers_cut_off(x, w_q, w_k, w_v):
-    return tuple(np.maximum(x @ w, 0.0) for w in (w_q, w_k, w_v))
-
-
-@exercise.misconception(
+exercise.option(
+    "softmax_of_each_row",
+    "Your rows of queries, keys and values are positive and sum to 1.",
+    "Is a query a share of something, or a vector that is compared with keys?",
+    why="The softmax of attention is put one step too early.",
+    numbers="shares",
+)
+exercise.option(
+    "tokens_normalised_first",
     "Your tokens are brought to mean 0 and variance 1 before they are projected.",
     "Which operations lead from a token to its query in the docstring?",
     why="Blocks with a LayerNorm in front have that line directly above this one.",
+    tokens="normalised",
 )
-def tokens_normalised_first(x, w_q, w_k, w_v):
-    centred = x - x.mean(axis=-1, keepdims=True)
-    x = centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
-    return x @ w_q, x @ w_k, x @ w_v
-
-
-@exercise.misconception(
-    "Your results are right for one sequence; for a batch your code stops, because .T "
-    "turns all axes around.",
-    "What is the shape of x.T if x has the shape (2, 5, 12)?",
-    why="Wᵀ Xᵀ, turned back at the end, is the column formula made to fit one "
-    "sequence.",
+exercise.option(
+    "tokens_scaled_first",
+    "Your tokens are multiplied by √d_model before they are projected.",
+    "Which operations lead from a token to its query in the docstring?",
+    why="The paper multiplies embeddings by √d_model, in another section.",
+    tokens="times √d_model",
 )
-def turned_for_one_sequence(x, w_q, w_k, w_v):
-    return (w_q.T @ x.T).T, (w_k.T @ x.T).T, (w_v.T @ x.T).T
-
-
-@exercise.misconception(
-    "Your numbers are right, but the tokens of all sequences are in one long list.",
+exercise.option(
+    "first_sequence_only",
+    "Your results hold one sequence of the batch, the first.",
+    "How many sequences come in, and how many go out?",
+    why="x[0] is written to get rid of a batch axis while trying things out.",
+    tokens="of the first sequence",
+)
+exercise.option(
+    "batch_as_one_long_list",
+    "Your tokens of all sequences are in one long list.",
     "How can you tell from your result where the second sequence begins?",
     why="x.reshape(-1, d_model) gives a table that any product takes; nothing asks "
     "for the axes back.",
+    batch="one list",
 )
-def batch_as_one_long_list(x, w_q, w_k, w_v):
-    tokens = x.reshape(-1, x.shape[-1])
-    return tokens @ w_q, tokens @ w_k, tokens @ w_v
-
-
-@exercise.misconception(
-    "Your three arrays are right, but they come in a list.",
-    "What type does the first line of the function promise after the arrow?",
-    why="A comprehension over the three matrices is the shortest way to write it.",
-)
-def list_of_three(x, w_q, w_k, w_v):
-    return [x @ w for w in (w_q, w_k, w_v)]
-
-
-@exercise.misconception(
-    "Your results lose everything after the decimal point when x holds whole numbers.",
-    "Which dtype has the array that you write the results into?",
-    why="np.zeros(..., dtype=x.dtype) takes over the integers of x.",
-)
-def cut_to_whole_numbers(x, w_q, w_k, w_v):
-    results = []
-    for w in (w_q, w_k, w_v):
-        result = np.zeros((*x.shape[:-1], w.shape[-1]), dtype=x.dtype)
-        result[...] = x @ w
-        results.append(result)
-    return tuple(results)
-
-
-@exercise.misconception(
-    "Your queries are divided by √d_k, and so is the w_q of whoever called you.",
+for returned, name, diagnosis in (
+    ("a list", "list_of_three", "Your three arrays come in a list."),
+    ("one array", "side_by_side", "Your three tables are one array, side by side."),
+    (
+        "a stack",
+        "three_in_one_array",
+        "Your three tables are one array with an axis more; with other sizes for the "
+        "values, that can stop.",
+    ),
+    ("a dictionary", "dictionary_of_three", "Your three arrays come in a dictionary."),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "What type does the first line of the function promise after the arrow?",
+        why="A comprehension, a wide matrix or a dictionary is the shortest to write.",
+        returned=returned,
+    )
+exercise.option(
+    "parameters_scaled_in_place",
+    "Your call divides w_q by √d_k in place: the caller's array stays so.",
     "What does `w_q /= …` do to the array that the caller holds?",
     why="The scale is folded into the parameters, with an operator that works in "
     "place.",
+    overwritten="w_q",
 )
-def parameters_scaled_in_place(x, w_q, w_k, w_v):
-    w_q /= np.sqrt(w_q.shape[-1])
-    return x @ w_q, x @ w_k, x @ w_v
+exercise.family(
+    families.one_result_only("queries"),
+    families.squeezed(),
+    families.cut_to_whole_numbers("x"),
+    families.as_list(),
+)

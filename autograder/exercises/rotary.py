@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.positions import rotary
 
 exercise = Exercise(
@@ -44,7 +44,9 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, [3, 0]), np.array([first, x[1].tolist()]))
 
 
-@exercise.case("A batch is turned sequence by sequence, with all sizes alike too")
+@exercise.case(
+    "A batch is turned sequence by sequence, with all sizes alike too", points=2.5
+)
 def leading_axes(student, rng):
     # With sizes alike a wrong axis gives the right shape: only the numbers show it.
     student.agrees(rng.normal(size=(6, 6, 6)), np.array([3, 1, 4, 15, 9, 2]))
@@ -62,6 +64,7 @@ def later_positions(student, rng):
 @exercise.case(
     "The score of a query and a key depends only on how far apart their positions are",
     pays_alone=False,
+    points=0.5,
 )
 def distance_only(student, rng):
     q, k = rng.normal(size=(2, 5, 8))
@@ -72,31 +75,41 @@ def distance_only(student, rng):
     student.expect(moved, scores, what=what)
 
 
+@exercise.case("A single row keeps its axis, and a row may be a single pair")
+def smallest_sizes(student, rng):
+    student.agrees(rng.normal(size=(1, 6)), np.array([5]))
+    student.agrees(rng.normal(size=(2, 4, 2)), np.array([3, 0, 8, 1]))
+
+
 @exercise.case("With another base the angles are that base's")
 def another_base(student, rng):
     student.agrees(rng.normal(size=(5, 6)), np.array([1, 3, 0, 8, 2]), base=100.0)
 
 
-@exercise.case("Rows of whole numbers are turned like any others")
+@exercise.case("Rows of whole numbers are turned like any others", points=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(3, 4)), np.array([5, 1, 2]))
 
 
-@exercise.case("An odd d_k is refused with a ValueError")
+@exercise.case("An odd d_k is refused with a ValueError", points=0.5)
 def odd_size(student, rng):
     # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
     # for this kind of error, whoever raises it.
     student.raises(ValueError, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
 
 
-@exercise.case("The rows and their positions stay as they are")
+@exercise.case("The rows and their positions stay as they are", points=0.5)
 def arguments_stay(student, rng):
     x = rng.integers(1, 9, size=(2, 4)).astype(float)
     student.leaves_unchanged(x, np.array([3, 5]))
+    student.leaves_unchanged(rng.normal(size=(3, 2, 4)), np.array([3, 5]))
 
 
 @exercise.case(
-    "Turning leaves every row as long as it was", visible=False, pays_alone=False
+    "Turning leaves every row as long as it was",
+    visible=False,
+    pays_alone=False,
+    points=0.5,
 )
 def lengths_stay(student, rng):
     x = rng.normal(size=(2, 5, 12))
@@ -105,259 +118,336 @@ def lengths_stay(student, rng):
     student.expect(lengths, (x**2).sum(axis=-1), what="the squared length of each row")
 
 
-def angles(positions, d_k, base):
-    """Return the angle of each row's pairs."""
-    frequencies = base ** (-np.arange(0, d_k, 2) / d_k)
-    return np.multiply.outer(np.asarray(positions), frequencies)  # (n, d_k / 2)
+@exercise.variants
+def variants(
+    x,
+    positions,
+    base=10000.0,
+    *,
+    layout="neighbours",
+    signs=(-1, 1),
+    waves="cosine, sine",
+    turned_by="positions",
+    exponent="2i / d_k",
+    base_is="given",
+    along=-2,
+    order="pair by pair",
+    written="into a new array",
+    odd="ValueError",
+    lists="allowed",
+    precision=float,
+    combined="turned",
+):
+    d_k = x.shape[-1]
+    if d_k % 2 and odd == "ValueError":
+        raise ValueError(f"d_k={d_k} is odd")
+    if lists == "refused":
+        positions[..., np.newaxis]
+    positions = np.asarray(positions)
+    positions = {
+        "positions": positions,
+        "row numbers": np.arange(x.shape[-2]),
+        "distances from the first": positions - positions[0],
+        "positions from 1": positions + 1,
+        "sizes": abs(positions),
+    }[turned_by]
+    base = base if base_is == "given" else 10000.0
+    pairs = d_k // 2
+    i = np.arange(pairs)
+    if layout == "a column an angle":
+        i = np.arange(2 * pairs) / 2
+    exponents = {
+        "2i / d_k": 2 * i / d_k,
+        "4i / d_k": 4 * i / d_k,
+        "i / d_k": i / d_k,
+        "0": 0 * i,
+        "−2i / d_k": -2 * i / d_k,
+        "2i / (d_k − 2)": i / max(pairs - 1, 1),
+        "(2i + 2) / d_k": (2 * i + 2) / d_k,
+        "from the end": (2 * i / d_k)[::-1],
+    }[exponent]
+    frequencies = (base**-exponents).astype(precision)
+    turns = positions.astype(precision)[:, np.newaxis] * frequencies
+    if layout in ("neighbours", "halves with angles of neighbours"):
+        turns = np.repeat(turns, 2, axis=-1)
+    elif layout != "a column an angle":
+        turns = np.tile(turns, 2)
+    if along == 0 and x.ndim > 2:
+        turns = turns.reshape(len(turns), *[1] * (x.ndim - 2), 2 * pairs)
+    cosine, sine = np.cos(turns), np.sin(turns)
+    if waves == "sine, cosine":
+        cosine, sine = sine, cosine
+    body, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
+    a, b = body[..., 0::2], body[..., 1::2]
+    if written.startswith("one after the other"):
+        turned = {"x": x, "x.copy()": x.copy()}.get(written.split()[-1], 1.0 * x)
+        a, b = turned[..., 0::2], turned[..., 1::2]
+        cosine, sine = cosine[..., 0::2], sine[..., 0::2]
+        a[...] = a * cosine + signs[0] * b * sine
+        b[...] = signs[1] * a * sine + b * cosine
+    elif combined == "encoding added":
+        turned = body + np.where(np.arange(2 * pairs) % 2, cosine, sine)
+    elif layout.startswith("halves"):
+        a, b = body[..., :pairs], body[..., pairs:]
+        other = np.concatenate([signs[0] * b, signs[1] * a], axis=-1)
+        turned = body * cosine + other * sine
+    else:
+        other = np.stack([signs[0] * b, signs[1] * a], axis=-1).reshape(body.shape)
+        turned = body * cosine + other * sine
+    if order == "all a's, then all b's":
+        turned = np.concatenate([turned[..., 0::2], turned[..., 1::2]], axis=-1)
+    if d_k % 2 and odd != "cut off":
+        rest = rest if odd == "stays" else 0.0 * rest
+        turned = np.concatenate([turned, rest], axis=-1)
+    if written == "into x":
+        x[...] = turned
+        return x
+    return turned
 
 
-def turned_pairs(x, turns):
-    """Turn the neighbours of each row by its angles."""
-    a, b = x[..., 0::2], x[..., 1::2]
-    first = a * np.cos(turns) - b * np.sin(turns)
-    second = a * np.sin(turns) + b * np.cos(turns)
-    return np.stack([first, second], axis=-1).reshape(x.shape)
-
-
-def quarter_turns_of_halves(x):
-    """Put minus the second half before the first."""
-    half = x.shape[-1] // 2
-    return np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
-
-
-def quarter_turns_of_pairs(x):
-    """Put minus the second of each pair before the first."""
-    turned = np.stack([-x[..., 1::2], x[..., 0::2]], axis=-1)
-    return turned.reshape(x.shape)
-
-
-def refuse_odd(x):
-    """Raise the error that the contract asks for."""
-    if x.shape[-1] % 2:
-        raise ValueError(f"d_k={x.shape[-1]} is odd")
-
-
-@exercise.misconception(
-    "Your code turns column i together with column i + d_k / 2.",
+exercise.option(
+    "halves_paired",
+    "Your column i is turned together with column i + d_k / 2.",
     "Which two columns does the docstring call neighbours?",
     why="GPT-NeoX and Hugging Face's models pair halves and permute the parameters to "
     "fit; RoFormer pairs neighbours (huggingface/transformers issue 25199).",
+    layout="halves",
 )
-def halves_paired(x, positions, base=10000.0):
-    refuse_odd(x)
-    turns = np.tile(angles(positions, x.shape[-1], base), 2)
-    return x * np.cos(turns) + quarter_turns_of_halves(x) * np.sin(turns)
-
-
-@exercise.misconception(
+exercise.option(
+    "halves_with_angles_of_neighbours",
     "Your pairs are one half and the other, but your angles are those of neighbours.",
     "Which column is mixed into column 0, and have both the same angle?",
     why="rotate_half of one layout meets repeat_interleave of the other: "
     "raiyanyahya/how-to-train-your-gpt issue 6.",
+    layout="halves with angles of neighbours",
 )
-def halves_with_angles_of_neighbours(x, positions, base=10000.0):
-    refuse_odd(x)
-    turns = np.repeat(angles(positions, x.shape[-1], base), 2, axis=-1)
-    return x * np.cos(turns) + quarter_turns_of_halves(x) * np.sin(turns)
-
-
-@exercise.misconception(
+exercise.option(
+    "neighbours_with_angles_of_halves",
     "Your pairs are neighbours, but your angles are those of halves: the two columns "
     "of a pair turn differently.",
     "Which angle has column 0, and which column 1?",
     why="concatenate((angles, angles)) is copied from the layout of halves.",
+    layout="neighbours with angles of halves",
 )
-def neighbours_with_angles_of_halves(x, positions, base=10000.0):
-    refuse_odd(x)
-    turns = np.tile(angles(positions, x.shape[-1], base), 2)
-    return x * np.cos(turns) + quarter_turns_of_pairs(x) * np.sin(turns)
-
-
-@exercise.misconception(
+exercise.option(
+    "angle_by_column",
     "Each of your columns has an angle of its own: the two of a pair turn differently.",
     "How many columns share one i?",
     why="The exponent is taken from the column's number, without first halving it.",
+    layout="a column an angle",
 )
-def angle_by_column(x, positions, base=10000.0):
-    refuse_odd(x)
-    d_k = x.shape[-1]
-    frequencies = base ** (-np.arange(d_k) / d_k)
-    turns = np.multiply.outer(np.asarray(positions), frequencies)
-    return x * np.cos(turns) + quarter_turns_of_pairs(x) * np.sin(turns)
-
-
-@exercise.misconception(
+exercise.option(
+    "turned_backwards",
     "Your pairs turn the other way round, by −φ.",
     "Where does (1, 0) go at position 1, in the docstring's example?",
     why="The matrix for columns is applied to rows, x @ R; scores do not change by it.",
+    signs=(1, -1),
 )
-def turned_backwards(x, positions, base=10000.0):
-    refuse_odd(x)
-    return turned_pairs(x, -angles(positions, x.shape[-1], base))
-
-
-@exercise.misconception(
+exercise.option(
+    "signs_both_plus",
+    "Both of your numbers are sums: a cos φ + b sin φ comes first.",
+    "Which of the two formulas has a minus, and does a turn keep lengths?",
+    why="The minus is easily lost; the matrix is then no turn any more.",
+    signs=(1, 1),
+)
+exercise.option(
+    "signs_both_minus",
+    "Both of your numbers are differences: b cos φ − a sin φ comes second.",
+    "Which of the two formulas has a minus, and does a turn keep lengths?",
+    why="The minus of the first formula is copied into the second.",
+    signs=(-1, -1),
+)
+exercise.option(
+    "cosine_alone",
+    "Your numbers are multiplied by cos φ, and nothing of their neighbours is added.",
+    "Where does (1, 0) go at position 1, in the docstring's example?",
+    why="Half of the formula is written down, as for a scale.",
+    signs=(0, 0),
+)
+exercise.option(
+    "sine_and_cosine_exchanged",
+    "Your sines stand where cosines belong, and your cosines where sines do.",
+    "By how much does a row at position 0 turn?",
+    why="The encoding of lesson 05 has the sine first, and the turn has the cosine.",
+    waves="sine, cosine",
+)
+exercise.option(
+    "encoding_added",
+    "Your result is x plus the sinusoidal encoding of its positions.",
+    "What happens to the length of a row that is turned?",
+    why="This is what sinusoidal_encoding is for, and the angles are the same.",
+    combined="encoding added",
+)
+exercise.option(
+    "positions_ignored",
     "Your rows are turned by their row numbers 0, 1, 2, …, not by the positions.",
-    "Where does your code read its argument positions?",
+    "Which argument says where a row stands?",
     why="arange(n) is right for a whole text, and wrong for the next token on its own.",
+    turned_by="row numbers",
 )
-def positions_ignored(x, positions, base=10000.0):
-    refuse_odd(x)
-    return turned_pairs(x, angles(np.arange(x.shape[-2]), x.shape[-1], base))
-
-
-@exercise.misconception(
+exercise.option(
+    "relative_to_the_first",
     "Your rows are turned by how far they are from the first row.",
     "By how much should the first row turn if it stands at position 7?",
     why="Scores depend on differences only, so the difference is taken at once; but "
     "queries and keys may start at different positions.",
+    turned_by="distances from the first",
 )
-def relative_to_the_first(x, positions, base=10000.0):
-    refuse_odd(x)
-    positions = np.asarray(positions)
-    return turned_pairs(x, angles(positions - positions[0], x.shape[-1], base))
-
-
-@exercise.misconception(
-    "Your numbers are right and stand in other columns: first all a's, then all b's.",
+exercise.option(
+    "counted_from_one",
+    "Your rows are turned as if they stood one position further.",
+    "By how much does a row at position 0 turn?",
+    why="Positions are counted from 1 in some libraries, where 0 stands for padding.",
+    turned_by="positions from 1",
+)
+exercise.option(
+    "positions_without_sign",
+    "Your rows at negative positions are turned as those at positive ones.",
+    "Which way does a row at position −3 turn?",
+    why="A position is taken for a distance, and a distance has no sign.",
+    turned_by="sizes",
+)
+exercise.option(
+    "exponent_doubled",
+    "In your angles the exponent is twice what it should be.",
+    "Which of i and 2i does arange(0, d_k, 2) count?",
+    why="arange(0, d_k, 2) already counts 2i, and the formula's 2 is applied again.",
+    exponent="4i / d_k",
+)
+exercise.option(
+    "exponent_halved",
+    "In your angles the exponent is half of what it should be.",
+    "How large is the exponent of the last pair, and what does your i count?",
+    why="arange(d_k // 2) counts the pairs, and the 2 of 2i is left out.",
+    exponent="i / d_k",
+)
+exercise.option(
+    "one_angle_for_all",
+    "All your pairs turn by one angle, that of the first.",
+    "By how much does the slowest pair turn between two neighbouring positions?",
+    why="The turn of a plane is put down once and repeated, or 2i // d_k is 0.",
+    exponent="0",
+)
+exercise.option(
+    "power_multiplied",
+    "Your later pairs turn faster than the first.",
+    "Which pair should turn slowest, the first or the last?",
+    why="The minus of the exponent is lost.",
+    exponent="−2i / d_k",
+)
+exercise.option(
+    "last_pair_reaches_base",
+    "Your slowest pair has the wavelength base · 2π exactly.",
+    "By which number does the formula divide 2i?",
+    why="tensor2tensor spaces its timescales so; the docstring divides by d_k.",
+    exponent="2i / (d_k − 2)",
+)
+exercise.option(
+    "pairs_counted_from_one",
+    "Your pair i has the angle that pair i + 1 should have.",
+    "By how much should the first pair turn between two neighbouring positions?",
+    why="RoFormer's own formula counts the pairs from 1, with i − 1 in the exponent.",
+    exponent="(2i + 2) / d_k",
+)
+exercise.option(
+    "slowest_first",
+    "Your angles are in the opposite order: the first pair turns slowest.",
+    "Which pair should turn slowest, the first or the last?",
+    why="The powers of the base are laid out from the other end.",
+    exponent="from the end",
+)
+exercise.option(
+    "base_ignored",
+    "Your numbers are those of base 10000, whatever base is given.",
+    "Which argument sets the angles?",
+    why="The paper's 10000 is copied as a constant; today's models have other bases.",
+    base_is="10000",
+)
+exercise.option(
+    "along_the_batch",
+    "Your positions run along axis 0: every row of sequence t is turned by position t.",
+    "Which axis of a batch holds the rows that have a position each?",
+    why="Code for (n, batch, d_k) is used on batches that come first.",
+    along=0,
+)
+exercise.option(
+    "pairs_left_apart",
+    "Your numbers stand in other columns: first all a's, then all b's.",
     "In which columns do the two numbers of pair 1 belong?",
     why="Even and odd columns are taken apart, and put together by concatenating.",
+    order="all a's, then all b's",
 )
-def pairs_left_apart(x, positions, base=10000.0):
-    refuse_odd(x)
-    turned = turned_pairs(x, angles(positions, x.shape[-1], base))
-    return np.concatenate([turned[..., 0::2], turned[..., 1::2]], axis=-1)
-
-
-@exercise.misconception(
+exercise.option(
+    "first_overwritten",
     "Your second number of each pair is computed from the first one after its turn.",
     "When the second line runs, is the old a still there?",
     why="The first result is written over a before the second formula reads it.",
+    written="one after the other, into floats",
 )
-def first_overwritten(x, positions, base=10000.0):
-    refuse_odd(x)
-    turns = angles(positions, x.shape[-1], base)
-    turned = np.array(x, dtype=float)
-    a, b = turned[..., 0::2], turned[..., 1::2]
-    a[...] = a * np.cos(turns) - b * np.sin(turns)
-    b[...] = a * np.sin(turns) + b * np.cos(turns)
-    return turned
-
-
-@exercise.misconception(
+exercise.option(
+    "first_overwritten_in_a_copy",
     "Your second number of each pair is computed from the first one after its turn, "
     "and whole numbers stay whole.",
     "When the second line runs, is the old a still there, and which dtype has a copy "
     "of x?",
     why="x.copy() keeps the caller's array, but a and b are views of the copy, and the "
     "copy of integers holds integers.",
+    written="one after the other, into x.copy()",
 )
-def first_overwritten_in_a_copy(x, positions, base=10000.0):
-    return first_overwritten_in_x(x.copy(), positions, base)
-
-
-@exercise.misconception(
-    "Your code writes the first number of each pair into x itself, and computes the "
-    "second one from it.",
+exercise.option(
+    "first_overwritten_in_x",
+    "Your first number of each pair is written into x itself, and the second one is "
+    "computed from it.",
     "When the second line runs, is the old a still there, and whose array is x?",
     why="a = x[..., 0::2] looks like a copy and is a view: writing to x changes a.",
+    written="one after the other, into x",
 )
-def first_overwritten_in_x(x, positions, base=10000.0):
-    refuse_odd(x)
-    turns = angles(positions, x.shape[-1], base)
-    a, b = x[..., 0::2], x[..., 1::2]
-    a[...] = a * np.cos(turns) - b * np.sin(turns)
-    b[...] = a * np.sin(turns) + b * np.cos(turns)
-    return x
-
-
-@exercise.misconception(
-    "In your angles the exponent is twice what it should be.",
-    "Does your variable stand for i, or for 2i already?",
-    why="arange(0, d_k, 2) already counts 2i, and the formula's 2 is applied again.",
-)
-def exponent_doubled(x, positions, base=10000.0):
-    refuse_odd(x)
-    return turned_pairs(x, angles(positions, x.shape[-1], base**2))
-
-
-@exercise.misconception(
-    "In your angles the exponent is half of what it should be.",
-    "How large is the exponent of the last pair, and what does your i count?",
-    why="arange(d_k // 2) counts the pairs, and the 2 of 2i is left out.",
-)
-def exponent_halved(x, positions, base=10000.0):
-    refuse_odd(x)
-    return turned_pairs(x, angles(positions, x.shape[-1], base**0.5))
-
-
-@exercise.misconception(
-    "Your numbers are those of base 10000, whatever base is given.",
-    "Where does your code read its argument base?",
-    why="The paper's 10000 is copied as a constant; today's models have other bases.",
-)
-def base_ignored(x, positions, base=10000.0):
-    refuse_odd(x)
-    return turned_pairs(x, angles(positions, x.shape[-1], 10000.0))
-
-
-@exercise.misconception(
-    "Your positions run along axis 0: every row of sequence t is turned by position t.",
-    "Which axis of a batch holds the rows that have a position each?",
-    why="Code for (n, batch, d_k) is used on batches that come first.",
-)
-def along_the_batch(x, positions, base=10000.0):
-    refuse_odd(x)
-    turns = angles(positions, x.shape[-1], base)
-    n, pairs = turns.shape
-    return turned_pairs(x, turns.reshape(n, *[1] * (x.ndim - 2), pairs))
-
-
-@exercise.misconception(
-    "Your code writes the turned rows into x itself.",
+exercise.option(
+    "turned_in_place",
+    "Your turned rows are written into the caller's x.",
     "What does x[..., 0::2] = … do to the array that the caller holds?",
     why="Assigning to slices of x saves an array and changes the caller's.",
+    written="into x",
 )
-def turned_in_place(x, positions, base=10000.0):
-    refuse_odd(x)
-    x[...] = turned_pairs(x, angles(positions, x.shape[-1], base))
-    return x
-
-
-@exercise.misconception(
-    "Your result is rounded to whole numbers when x holds whole numbers.",
-    "Which dtype has the array that you write the result into?",
-    why="np.empty_like(x) and x.copy() take over x's integers.",
-)
-def cut_to_whole_numbers(x, positions, base=10000.0):
-    refuse_odd(x)
-    turned = turned_pairs(x, angles(positions, x.shape[-1], base))
-    return turned.astype(x.dtype)
-
-
-@exercise.misconception(
+exercise.option(
+    "odd_size_accepted",
     "Your last column stays as it is if d_k is odd.",
     "What is the number without a neighbour to be turned with, and what should happen?",
     why="A loop over d_k // 2 pairs never reaches the last column.",
+    odd="stays",
 )
-def odd_size_accepted(x, positions, base=10000.0):
-    even = x.shape[-1] // 2 * 2
-    turns = angles(positions, x.shape[-1], base)[:, : even // 2]
-    turned = np.array(x, dtype=float)
-    turned[..., :even] = turned_pairs(turned[..., :even], turns)
-    return turned
-
-
-@exercise.misconception(
+exercise.option(
+    "odd_column_of_zeros",
+    "Your last column is all zeros if d_k is odd.",
+    "What is the number without a neighbour to be turned with, and what should happen?",
+    why="A loop over d_k // 2 pairs leaves the last column of np.zeros as it was.",
+    odd="zeros",
+)
+exercise.option(
+    "odd_column_missing",
+    "Your rows are one number short if d_k is odd.",
+    "What is the number without a neighbour to be turned with, and what should happen?",
+    why="d_k // 2 pairs are put together, and the last column is in none.",
+    odd="cut off",
+)
+exercise.option(
+    "lists_refused",
+    "Your function stops if the positions are a list.",
+    "What can an array do that a list cannot?",
+    why="positions[:, np.newaxis] is an index that only arrays understand.",
+    lists="refused",
+)
+exercise.option(
+    "angles_in_float32",
     "Your angles have the seven digits of float32, so far positions are turned a "
     "little wrong.",
     "With seven digits in all, how many are left after the point in an angle of 1000?",
     why="float32 is PyTorch's default, and frameworks have been bitten by less: "
     "NVIDIA/Megatron-LM issue 535, huggingface/transformers pull request 29285.",
+    precision=np.float32,
 )
-def angles_in_float32(x, positions, base=10000.0):
-    refuse_odd(x)
-    d_k = x.shape[-1]
-    frequencies = (base ** (-np.arange(0, d_k, 2) / d_k)).astype(np.float32)
-    positions = np.asarray(positions).astype(np.float32)
-    return turned_pairs(x, positions[:, np.newaxis] * frequencies)
+exercise.family(
+    families.squeezed(),
+    families.as_list(),
+    families.cut_to_whole_numbers("x"),
+)

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import attention, scaled_scores, softmax
-from course_lib.self_attention import project, self_attention
+from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
+from autograder.exercises.project import exercise as project_exercise
+from course_lib.self_attention import self_attention
 
 exercise = Exercise(
     self_attention,
@@ -63,7 +64,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 12)), *parameters(rng)
 
 
-@exercise.case("Three tokens give this output and these weights")
+@exercise.case("Three tokens give this output and these weights", points=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     w_q = np.array([[2.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
@@ -77,25 +78,27 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_q, w_k, w_v), (output[:, np.newaxis], weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence")
+@exercise.case("A batch of sequences is answered sequence by sequence", points=2)
 def batch_of_sequences(student, rng):
     student.agrees(rng.normal(size=(2, 5, 12)), *parameters(rng))
 
 
-@exercise.case("Any number of axes may come first")
+@exercise.case("Any number of axes may come first", points=2)
 def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 7, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng, 7, 4, 6)
     student.agrees(x, np.asfortranarray(w_q), w_k, w_v)
 
 
-@exercise.case("Four sequences of four tokens of four numbers stay four sequences")
+@exercise.case(
+    "Four sequences of four tokens of four numbers stay four sequences", points=1
+)
 def all_sizes_equal(student, rng):
     # Axes that are as long as one another can be exchanged and nothing stops.
     student.agrees(rng.normal(size=(4, 4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.case("A single token attends to itself, and gets its own value")
+@exercise.case("A single token attends to itself, and gets its own value", points=0.5)
 def one_token(student, rng):
     x, w_v = np.array([[1.0, -2.0, 3.0]]), np.array([[1.0, 4.0], [0.0, 1.0], [2.0, 1]])
     w_q, w_k = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
@@ -105,7 +108,14 @@ def one_token(student, rng):
     student.expect(student(x, w_q, w_k, w_v), (x @ w_v, np.array([[1.0]])))
 
 
-@exercise.case("Scores in the thousands give finite weights")
+@exercise.case("A long token leaves the rows of the others as they are", points=0.5)
+def one_long_token(student, rng):
+    # e to the power of the other rows' scores minus those of its own row is 0.
+    x, w_v = np.diag([300.0, 1.0, 2.0]), rng.normal(size=(3, 2))
+    student.agrees(x, np.eye(3, 4), np.eye(3, 4), w_v)
+
+
+@exercise.case("Scores in the thousands give finite weights", points=0.5)
 def large_scores(student, rng):
     # Token i finds the one after it, the last finds the first: scores of 5000 and 0.
     x, w_v = 100.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
@@ -124,7 +134,10 @@ def large_scores(student, rng):
 
 
 @exercise.case(
-    "Permuted tokens give permuted outputs and weights", visible=False, pays_alone=False
+    "Permuted tokens give permuted outputs and weights",
+    points=0.5,
+    visible=False,
+    pays_alone=False,
 )
 def tokens_permuted(student, rng):
     x, w = rng.normal(size=(5, 12)), parameters(rng)
@@ -136,251 +149,302 @@ def tokens_permuted(student, rng):
     )
 
 
-@exercise.case("Tokens and parameters of whole numbers are treated like any others")
+@exercise.case(
+    "Tokens and parameters of whole numbers are treated like any others", points=0.5
+)
 def whole_numbers(student, rng):
     x = rng.integers(-2, 3, size=(5, 3))
     w_q, w_k = rng.integers(-1, 2, size=(3, 4)), rng.integers(-1, 2, size=(3, 4))
     student.agrees(x, w_q, w_k, rng.integers(-9, 10, size=(3, 2)))
 
 
-@exercise.case("The tokens and the parameters stay as they are")
+@exercise.case("The tokens and the parameters stay as they are", points=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
 
 
-def products(q, k):
-    """Return the plain dot products of all queries with all keys."""
-    return q @ np.swapaxes(k, -1, -2)
+@exercise.variants
+def variants(
+    x,
+    w_q,
+    w_k,
+    w_v,
+    *,
+    queries="w_q",
+    keys="w_k",
+    values="w_v",
+    batch="kept",
+    turned="last two axes",
+    pairs="queries and keys",
+    scale="√d_k",
+    may_attend="to all tokens",
+    maximum="of the row",
+    axis=-1,
+    kept_axes=True,
+    weights_are="softmax",
+    product="weights @ values",
+    second="weights",
+    overwritten="nothing",
+):
+    shape, d_k = x.shape, w_q.shape[-1]
+    if batch == "one sequence":
+        x = x.reshape(-1, shape[-1])
+    if overwritten == "w_q":
+        w_q /= np.sqrt(d_k)
+        scale = "none"
+    made = {"w_q": x @ w_q, "w_k": x @ w_k, "w_v": x @ w_v, "none": x}
+    q, k, v = made[queries], made[keys], made[values]
+    if pairs == "keys and queries":
+        q, k = k, q
+    divisor = {
+        "√d_k": d_k**0.5,
+        "d_k": d_k,
+        "1/√d_k": d_k**-0.5,
+        "√d_model": shape[-1] ** 0.5,
+        "√d_v": w_v.shape[-1] ** 0.5,
+        "√n": shape[-2] ** 0.5,
+    }
+    columns = k.T if turned == "all axes" else np.swapaxes(k, -1, -2)
+    scores = q @ columns / divisor.get(scale, 1)
+    if may_attend != "to all tokens":
+        i, j = np.indices(scores.shape[-2:])
+        may = {"to earlier tokens": j <= i, "to later tokens": j >= i}
+        scores = np.where(may.get(may_attend, i != j), scores, -np.inf)
+    largest = 0.0
+    if maximum != "left in":
+        over = {"of the row": axis, "of everything": None, "of the column": -2}[maximum]
+        largest = scores.max(axis=over, keepdims=True)
+    powers = np.exp(scores - largest)
+    weights = powers / powers.sum(axis=axis, keepdims=kept_axes)
+    if weights_are != "softmax":
+        share = scores / scores.sum(axis=axis, keepdims=True)
+        weights = {"scores": scores, "exponentials": powers, "shares of scores": share}[
+            weights_are
+        ]
+    if scale == "after the softmax":
+        weights = weights / d_k**0.5
+    if product == "weights @ values":
+        output = weights @ v
+    elif product == "values @ weights":
+        output = v @ weights
+    else:
+        output = np.swapaxes(weights, -1, -2) @ v
+    if batch == "one sequence":
+        output = output.reshape(*shape[:-1], -1)
+    return output, scores if second == "scores" else weights
 
 
-@exercise.misconception(
-    "Your .T turns all axes of the keys around: right for one sequence; with axes in "
-    "front, your code stops or queries meet keys of other sequences.",
+exercise.option(
+    "all_axes_turned",
+    "Your keys have all their axes turned around: with axes in front, your code stops "
+    "or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 5, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",
+    turned="all axes",
 )
-def all_axes_turned(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(q @ k.T / np.sqrt(k.shape[-1]))
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "batch_as_one_sequence",
+    "Your tokens attend to the tokens of all sequences of the batch.",
+    "Which axes still belong to one sequence after a reshape to (…, d_model)?",
+    why="x.reshape(-1, d_model) makes a table that every formula takes.",
+    batch="one sequence",
+)
+exercise.option(
+    "softmax_over_queries",
     "Your columns of weights sum to 1, not your rows.",
     "Who shares out a weight of 1: the token that attends, or the one attended to?",
     why="The softmax runs over the queries: axis=-2, or the wrong index of an einsum "
     "(labmlai/annotated_deep_learning_paper_implementations, issue 146).",
+    axis=-2,
 )
-def softmax_over_queries(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(scaled_scores(q, k), axis=-2)
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your softmax runs along axis 1, which holds the keys only if there is no batch.",
+exercise.option(
+    "softmax_over_axis_one",
+    "Your weights sum to 1 along axis 1, which holds the keys only if there is no "
+    "batch.",
     "Which axis holds the keys, whatever axes come before it?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
+    axis=1,
 )
-def softmax_over_axis_one(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(scaled_scores(q, k), axis=1)
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your softmax runs along axis 0: with a batch, the sequences share a weight of 1 "
-    "among them.",
+exercise.option(
+    "softmax_over_axis_zero",
+    "Your weights sum to 1 along axis 0: with a batch, the sequences share a weight of "
+    "1 among them.",
     "Should the weights of one sequence depend on which others are in the batch?",
     why="nn.Softmax(dim=0) was in a library's attention (PetrochukM/PyTorch-NLP, "
     "issue 2).",
+    axis=0,
 )
-def softmax_over_axis_zero(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(scaled_scores(q, k), axis=0)
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your exponentials are divided by their sums along axis 0, which counts sequences "
-    "if there is a batch; and large scores give NaN.",
-    "Which axis holds the keys, whatever axes come before it, and what does `softmax` "
-    "do before it calls exp?",
-    why="exp(scores) / exp(scores).sum(axis=0) is the formula for one list of scores, "
-    "written out for a table.",
+exercise.option(
+    "softmax_over_everything",
+    "All your weights together sum to 1, not each row.",
+    "How much weight has one token to share out?",
+    why="Without an axis, max() and sum() take in the whole array.",
+    axis=None,
 )
-def exponentials_over_axis_zero(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    exponentials = np.exp(scaled_scores(q, k))
-    weights = exponentials / exponentials.sum(axis=0)
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your tokens attend to the tokens of all sequences of the batch.",
-    "Which axes still belong to one sequence after a reshape to (…, d_model)?",
-    why="x.reshape(-1, d_model) makes a table that every formula takes.",
+exercise.option(
+    "sums_without_their_axis",
+    "Each column j of your weights is divided by the sum that belongs to row j; with a "
+    "batch, that often stops.",
+    "Which shape has the array of sums, and which axis does NumPy lay it along?",
+    why="powers / powers.sum(axis=-1) lacks keepdims=True; a square table hides it.",
+    kept_axes=False,
 )
-def batch_as_one_sequence(x, w_q, w_k, w_v):
-    q, k, v = project(x.reshape(-1, x.shape[-1]), w_q, w_k, w_v)
-    output, weights = attention(q, k, v)
-    return output.reshape(*x.shape[:-1], -1), weights
-
-
-@exercise.misconception(
+exercise.option(
+    "maximum_of_the_column",
+    "Your weights belong to scores from which the largest of each column is taken.",
+    "Does a row of weights stay the same if each of its scores loses another number?",
+    why="scores.max(axis=0) or axis=-2 is taken for 'along the rows'.",
+    maximum="of the column",
+)
+exercise.option(
+    "no_scale",
+    "Your weights come from the plain dot products.",
+    "What happens to the dot products before the softmax?",
+    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
+    scale="none",
+)
+exercise.option(
+    "scaled_twice",
+    "Your dot products are divided by d_k.",
+    "Which of the functions that you call divides as well?",
+    why="q is divided by √d_k and then handed to attention, which divides again.",
+    scale="d_k",
+)
+exercise.option(
+    "scale_inverted",
+    "Your dot products are multiplied by √d_k, not divided.",
+    "A dot product of many numbers is large already: should it grow or shrink?",
+    why="A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).",
+    scale="1/√d_k",
+)
+exercise.option(
+    "divided_by_root_of_d_model",
     "Your dot products are divided by √d_model, the root of the length of a token.",
     "Which two vectors are multiplied to give a score, and how long are they?",
     why="x.shape[-1] is at hand, and with one head of full size it is the same number "
     "(lucidrains/vit-pytorch, issue 65).",
+    scale="√d_model",
 )
-def divided_by_root_of_d_model(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(products(q, k) / np.sqrt(x.shape[-1]))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your weights are the softmax of the plain dot products.",
-    "What happens to the dot products before the softmax?",
-    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
+exercise.option(
+    "divided_by_root_of_d_v",
+    "Your dot products are divided by √d_v, the root of the length of a value.",
+    "Which two vectors are multiplied to give a score, and how long are they?",
+    why="The size is read off w_v: d_k and d_v are equal in most models.",
+    scale="√d_v",
 )
-def no_scale(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(products(q, k))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your weights are the softmax of dot products divided by d_k.",
-    "Which of the functions that you call divides as well?",
-    why="q is divided by √d_k and then handed to attention, which divides again.",
+exercise.option(
+    "divided_by_root_of_n",
+    "Your dot products are divided by √n, the root of the number of tokens.",
+    "Over how many products does one dot product sum?",
+    why="k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.",
+    scale="√n",
 )
-def scaled_twice(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    return attention(q / np.sqrt(q.shape[-1]), k, v)
-
-
-@exercise.misconception(
-    "Your dot products are multiplied by √d_k, not divided.",
-    "A dot product of many numbers is large already: should it grow or shrink?",
-    why="A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).",
+exercise.option(
+    "scaled_after_softmax",
+    "Your weights come from the plain dot products, and are divided by √d_k "
+    "afterwards.",
+    "What does a division do to a sum of 1, and what does it do to a score?",
+    why="The brackets of softmax(QKᵀ/√d_k) are closed too early.",
+    scale="after the softmax",
 )
-def scale_inverted(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(products(q, k) * np.sqrt(k.shape[-1]))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your scores are those of the keys with the queries: row i belongs to token i as "
-    "the one that is attended to.",
+exercise.option(
+    "keys_attend_to_queries",
+    "Row i of your scores belongs to token i as the one that is attended to: they are "
+    "those of the keys with the queries.",
     "Which weights belong in row i: those with which token i attends, or those with "
     "which it is attended to?",
     why="With as many keys as queries, k @ qᵀ has the right shape.",
+    pairs="keys and queries",
 )
-def keys_attend_to_queries(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    return attention(k, q, v)
-
-
-@exercise.misconception(
+exercise.option(
+    "weights_transposed",
     "Your output is weightsᵀ v: token i gets values by how much it is attended to.",
     "Whose weights are in row i of the table, and whose in column i?",
     why="The table is square, so that nothing complains about a transposition.",
+    product="weightsᵀ @ values",
 )
-def weights_transposed(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(scaled_scores(q, k))
-    return np.swapaxes(weights, -1, -2) @ v, weights
-
-
-@exercise.misconception(
-    "Your keys are made with w_q, so that token i scores token j as j scores i.",
-    "Which of the parameters does no line of yours use?",
-    why="The line of the queries is copied, and only the name on its left is changed.",
+exercise.option(
+    "values_times_weights",
+    "Your output is v @ weights; where that does not stop, each number of a value is "
+    "used as the weight of a row of weights.",
+    "Row i of a product A @ B mixes the rows of one of the two: of which, and what "
+    "should be mixed here?",
+    why="'v times weights' sounds the same as 'weights times v'.",
+    product="values @ weights",
 )
-def keys_made_with_w_q(x, w_q, w_k, w_v):
-    return attention(*project(x, w_q, w_q, w_v))
-
-
-@exercise.misconception(
-    "Your weights are right, and your output mixes the tokens themselves.",
-    "What did w_v do in your code?",
+for made, other, kind in (
+    ("queries", "w_k", "key"),
+    ("queries", "w_v", "value"),
+    ("keys", "w_q", "query"),
+    ("keys", "w_v", "value"),
+    ("values", "w_q", "query"),
+    ("values", "w_k", "key"),
+):
+    exercise.option(
+        f"{made}_made_with_{other}",
+        f"Your {made} are made with {other}: a token has its {kind} there once more. "
+        "Where the sizes do not fit, that can stop.",
+        "Which of the parameters does no line of yours use?",
+        why="A line is copied, and only the name on its left is changed.",
+        **{made: other},
+    )
+for made, w in (("queries", "w_q"), ("keys", "w_k")):
+    exercise.option(
+        f"{made}_are_tokens",
+        f"Your {made} are the tokens themselves; unless d_k is d_model, that can stop.",
+        f"What does {w} do in your code?",
+        why="In attention without parameters the tokens themselves are compared.",
+        **{made: "none"},
+    )
+exercise.option(
+    "tokens_mixed",
+    "Your output mixes the tokens themselves.",
+    "What does w_v do in your code?",
     why="'A weighted sum of the embeddings' is a popular way to describe attention.",
+    values="none",
 )
-def tokens_mixed(x, w_q, w_k, w_v):
-    weights = softmax(scaled_scores(x @ w_q, x @ w_k))
-    return weights @ x, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "own_position_left_out",
     "Your tokens do not attend to themselves: the diagonal of your weights is 0.",
     "Does the docstring leave any token out?",
     why="Attention is often explained with 'the other words', and attending to itself "
     "looks like cheating.",
+    may_attend="to the others",
 )
-def own_position_left_out(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    own = np.eye(x.shape[-2], dtype=bool)
-    weights = softmax(np.where(own, -np.inf, scaled_scores(q, k)))
-    return weights @ v, weights
-
-
-@exercise.misconception(
+exercise.option(
+    "causal_mask_added",
     "Your weights are zero above the diagonal: token i attends to no later token.",
     "Does the task say that a token may not attend to later ones?",
     why="The causal mask of language models is copied along with the rest.",
+    may_attend="to earlier tokens",
 )
-def causal_mask_added(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    may_attend = np.tri(x.shape[-2], dtype=bool)
-    weights = softmax(np.where(may_attend, scaled_scores(q, k), -np.inf))
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your output is right, but with it you return the scaled scores.",
-    "Which of your two tables has rows that sum to 1?",
+exercise.option(
+    "only_later_tokens",
+    "Your weights are zero below the diagonal: token i attends to no earlier token.",
+    "Does the task say that a token may not attend to earlier ones?",
+    why="A causal mask is copied, and np.triu is taken for np.tril.",
+    may_attend="to later tokens",
+)
+exercise.option(
+    "scores_returned",
+    "The second array that you return holds the scaled scores.",
+    "Which table has rows that sum to 1?",
     why="Both tables have the shape (n, n), and names such as 'attention' mean either.",
+    second="scores",
 )
-def scores_returned(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    return attention(q, k, v)[0], scaled_scores(q, k)
-
-
-@exercise.misconception(
-    "Your weights are right for small scores and NaN for large ones.",
-    "How large is e to the power of 1000 in floating point, and how does `softmax` "
-    "get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("output"),
+    families.one_result_only("weights"),
+    families.squeezed(),
+    families.cut_to_whole_numbers("x", result="output"),
+    families.as_list(),
 )
-def exponentials_overflow(x, w_q, w_k, w_v):
-    q, k, v = project(x, w_q, w_k, w_v)
-    exponentials = np.exp(scaled_scores(q, k))
-    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
-    return weights @ v, weights
-
-
-@exercise.misconception(
-    "Your output loses everything after the decimal point when x holds whole numbers.",
-    "Which dtype has the array that you write the output into?",
-    why="np.zeros(..., dtype=x.dtype) takes over the integers of x.",
+exercise.options_of(
+    attention_exercise,
+    "exponentials_overflow",
+    "one_maximum_for_everything",
+    "exponentials_not_divided",
+    "shares_of_scores",
 )
-def cut_to_whole_numbers(x, w_q, w_k, w_v):
-    mixed, weights = attention(*project(x, w_q, w_k, w_v))
-    output = np.zeros(mixed.shape, dtype=x.dtype)
-    output[...] = mixed
-    return output, weights
-
-
-@exercise.misconception(
-    "Your two arrays are right, but w_q is divided by √d_k in place and stays so.",
-    "What does `w_q /= …` do to the array that the caller holds?",
-    why="The scale is folded into the parameters, with an operator that works in "
-    "place.",
-)
-def parameters_scaled_in_place(x, w_q, w_k, w_v):
-    w_q /= np.sqrt(w_q.shape[-1])
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(products(q, k))
-    return weights @ v, weights
+exercise.options_of(project_exercise, "parameters_scaled_in_place")

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import attention, scaled_scores, softmax, softmax_jacobian
-from course_lib.self_attention import project, self_attention_gradients
+from autograder import Exercise, families
+from autograder.exercises.project import exercise as project_exercise
+from course_lib.self_attention import self_attention_gradients
 
 exercise = Exercise(
     self_attention_gradients,
@@ -59,8 +59,11 @@ def spec(x, w_q, w_k, w_v, grad_output):
     return tuple(derivatives)
 
 
-def drawn(rng, n=5, d_model=7, d_k=4, d_v=3):
-    """Draw x, w_q, w_k, w_v and grad_output with scores around 1."""
+def drawn(rng, n=5, d_model=7, d_k=3, d_v=4):
+    """Draw x, w_q, w_k, w_v and grad_output with scores around 1.
+
+    d_k : not 4, where √d_k is d_k / 2
+    """
     sizes = (n, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v), (n, d_v)
     x, w_q, w_k, w_v, grad_output = (rng.normal(size=size) for size in sizes)
     root = math.sqrt(d_model)
@@ -72,7 +75,9 @@ def usual(rng):
     return drawn(rng)
 
 
-@exercise.case("Two tokens of one number, with equal weights, give these derivatives")
+@exercise.case(
+    "Two tokens of one number, with equal weights, give these derivatives", points=0.5
+)
 def small_example_by_hand(student, rng):
     # No query meets a key, so all scores are 0 and all weights 1/2. The values are 1
     # and 3; the loss is the first row of the output, (1 + 3)/2. If its score for
@@ -103,7 +108,7 @@ def parameters_of_the_scores(student, rng):
     student.expect(derivatives[2], expected[2], what="the derivative by w_k")
 
 
-@exercise.case("Moving a number of x moves the loss as its derivative says", points=2)
+@exercise.case("Moving a number of x moves the loss as its derivative says", points=3)
 def tokens(student, rng):
     arguments = drawn(rng)
     student.expect(
@@ -111,7 +116,9 @@ def tokens(student, rng):
     )
 
 
-@exercise.case("With all sizes equal, rows and columns are still told apart")
+@exercise.case(
+    "With all sizes equal, rows and columns are still told apart", points=1.5
+)
 def all_sizes_equal(student, rng):
     # Square tables let a transposition through that other sizes would stop.
     student.agrees(*drawn(rng, 4, 4, 4, 4))
@@ -119,6 +126,7 @@ def all_sizes_equal(student, rng):
 
 @exercise.case(
     "A single token has nothing to choose from: its scores move no loss",
+    points=0.5,
     pays_alone=False,
 )
 def one_token(student, rng):
@@ -135,19 +143,20 @@ def one_token(student, rng):
 
 @exercise.case(
     "Where all tokens have the same value, no score moves the loss",
+    points=0.5,
     visible=False,
     pays_alone=False,
 )
 def same_values(student, rng):
     x, w_q, w_k, w_v, grad_output = drawn(rng)
     x[:, 0], w_v[1:] = 2.0, 0.0
-    expected = np.zeros((7, 4))
+    expected = np.zeros((7, 3))
     derivatives = student(x, w_q, w_k, w_v, grad_output)
     student.expect(derivatives[1], expected, what="the derivative by w_q")
     student.expect(derivatives[2], expected, what="the derivative by w_k")
 
 
-@exercise.case("Scores in the thousands give finite derivatives")
+@exercise.case("Scores in the thousands give finite derivatives", points=0.5)
 def large_scores(student, rng):
     # Whole numbers: what should cancel then cancels exactly, whatever the formula.
     w_v = rng.integers(-9, 10, size=(4, 5)).astype(float)
@@ -155,346 +164,359 @@ def large_scores(student, rng):
     student.agrees(100.0 * np.eye(4), np.eye(4), np.eye(4), w_v, grad_output)
 
 
-@exercise.case("All five arguments stay as they are")
+@exercise.case("A long token leaves the rows of the others as they are", points=1)
+def one_long_token(student, rng):
+    # e to the power of the other rows' scores minus those of its own row is 0.
+    w_v, grad_output = rng.normal(size=(2, 3, 2))
+    student.agrees(
+        np.diag([300.0, 1.0, 2.0]), np.eye(3, 4), np.eye(3, 4), w_v, grad_output
+    )
+
+
+@exercise.case("All five arguments stay as they are", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng))
 
 
-def forward(x, w_q, w_k, w_v):
-    """Return queries, keys, values, weights, and the root of d_k."""
-    q, k, v = project(x, w_q, w_k, w_v)
-    return q, k, v, attention(q, k, v)[1], math.sqrt(q.shape[-1])
+@exercise.variants
+def variants(
+    x,
+    w_q,
+    w_k,
+    w_v,
+    grad_output,
+    *,
+    scale="once",
+    axis=-1,
+    maximum="of the row",
+    loss="as it is",
+    by_weights="queries in rows",
+    back="p (δ − p)",
+    moved="everything",
+    products="as they are",
+    by_values="weightsᵀ",
+    paths="qkv",
+    w="turned",
+    parameters="as they are",
+    order=(0, 1, 2, 3),
+    sign=1,
+    overwritten="nothing",
+):
+    root = math.sqrt(w_q.shape[-1])
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    if overwritten == "w_q":
+        w_q /= root
+        w_q = w_q * root
+    scores = q @ k.T / (1 if scale == "nowhere" else root)
+    over = axis if maximum == "of the row" else None
+    largest = 0.0 if maximum == "left in" else scores.max(axis=over, keepdims=True)
+    powers = np.exp(scores - largest)
+    p = powers / powers.sum(axis=axis, keepdims=True)
+    if loss == "sum":
+        grad_output = np.ones_like(grad_output)
+    d_p = v @ grad_output.T if by_weights == "keys in rows" else grad_output @ v.T
+    if back == "jacobians of all rows":
+        jacobians = p[:, :, np.newaxis] * (np.eye(len(x)) - p[:, np.newaxis])
+        d_scores = jacobians @ d_p  # (n, n, n)
+    else:
+        taken_off = {
+            "p (δ − p)": lambda: (p * d_p).sum(axis=-1, keepdims=True),
+            "by columns": lambda: (p * d_p).sum(axis=0, keepdims=True),
+            "without keepdims": lambda: (p * d_p).sum(axis=-1),
+            "of the table": lambda: (p * d_p).sum(),
+            "plain sum": lambda: d_p.sum(axis=-1, keepdims=True),
+            "plain mean": lambda: d_p.mean(axis=-1, keepdims=True),
+            "diagonal": lambda: p * d_p,
+        }.get(back, lambda: 0.0)()
+        d_scores = p * (d_p - taken_off)
+        if back == "left out":
+            d_scores = d_p
+        elif back == "outside":
+            d_scores = p * d_p - (p * d_p).sum(axis=-1, keepdims=True)
+    d_scores = d_scores * (0.0 if moved == "values" else 1.0)
+    d_products = d_scores / {"once": root, "twice": root**2}.get(scale, 1)
+    turned = np.swapaxes(d_products, -1, -2)
+    if back == "jacobians of all rows":
+        turned = d_products.T
+    d_q, d_k = d_products @ k, (d_products if products == "not turned" else turned) @ q
+    if products == "exchanged":
+        d_q, d_k = d_k, d_q
+    elif products == "of the same":
+        d_q, d_k = d_products @ q, turned @ k
+    d_v = (p.T if by_values == "weightsᵀ" else p) @ grad_output
+    if moved == "weights":
+        d_v = 0.0 * d_v
+    ways = {"q": (d_q, w_q), "k": (d_k, w_k), "v": (d_v, w_v)}
+    d_x = sum(d @ (m.T if w == "turned" else m) for d, m in map(ways.get, paths))
+    others = [x.T @ d for d in (d_q, d_k, d_v)]
+    if parameters == "transposed":
+        others = [part.T for part in others]
+    elif parameters == "divided by n":
+        others = [part / len(x) for part in others]
+    results = [sign * part for part in (d_x, *others)]
+    return tuple(results[index] for index in order)
 
 
-def through_softmax(weights, d_weights):
-    """Go back through the softmax of each row."""
-    means = (weights * d_weights).sum(axis=-1, keepdims=True)
-    return weights * (d_weights - means)
-
-
-def to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v):
-    """Go back from queries, keys and values, rightly."""
-    d_x = d_q @ w_q.T + d_k @ w_k.T + d_v @ w_v.T
-    return d_x, x.T @ d_q, x.T @ d_k, x.T @ d_v
-
-
-def with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output):
-    """Do everything rightly, but go back through the softmax with go_back."""
-    q, k, v, weights, root = forward(x, w_q, w_k, w_v)
-    d_products = go_back(weights, grad_output @ v.T) / root
-    d_q, d_k, d_v = d_products @ k, d_products.T @ q, weights.T @ grad_output
-    return to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-
-
-def right_derivatives(x, w_q, w_k, w_v, grad_output):
-    """Return d_q, d_k and d_v, rightly."""
-    q, k, v, weights, root = forward(x, w_q, w_k, w_v)
-    d_products = through_softmax(weights, grad_output @ v.T) / root
-    return d_products @ k, d_products.T @ q, weights.T @ grad_output
-
-
-@exercise.misconception(
-    "Your derivatives by w_q and w_k are √d_k times too large, and so are their ways "
-    "into d_x.",
-    "How much does a score move when a dot product moves by 1?",
-    why="The division is inside the forward formula and has no line of its own to "
-    "go back through.",
+for scale, name, diagnosis, question, why in (
+    (
+        "forgotten",
+        "scale_forgotten",
+        "Your way back from the scores to queries and keys lacks the division by √d_k.",
+        "How much does a score move when a dot product moves by 1?",
+        "The division is inside the forward formula and has no line of its own to "
+        "go back through.",
+    ),
+    (
+        "twice",
+        "scaled_twice",
+        "Your way back from the scores to queries and keys divides by √d_k twice.",
+        "On the way from the loss to a query, how often is there a division by √d_k?",
+        "The scale is applied to the scores' derivative and once more to those of "
+        "queries and keys.",
+    ),
+    (
+        "nowhere",
+        "no_scale",
+        "Your scores are the plain dot products, forwards and backwards.",
+        "Which step does attention make between the dot products and the softmax?",
+        "Many write-ups have softmax(QKᵀ)V, without the square root.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, scale=scale)
+for back, name, diagnosis, question, why in (
+    (
+        "diagonal",
+        "diagonal_of_the_jacobian",
+        "Your way back through the softmax uses the diagonal of its Jacobian alone.",
+        "If one score grows, does only its own weight move?",
+        "weights * (1 − weights) is remembered from the sigmoid.",
+    ),
+    (
+        "left out",
+        "softmax_left_out",
+        "Your way back leaves the softmax out: the derivative by the weights is taken "
+        "for that by the scores.",
+        "Which step of the way forward has no step back in your code?",
+        "With a cross-entropy behind it, the softmax seems to vanish in the formula "
+        "p − y, and here it is expected to do so too.",
+    ),
+    (
+        "by columns",
+        "softmax_back_along_columns",
+        "Your way back through the softmax sums down the columns of the weights.",
+        "Along which axis do the weights sum to 1?",
+        "keepdims=True with axis=0 gives a table that broadcasts as well.",
+    ),
+    (
+        "without keepdims",
+        "row_sums_laid_along_columns",
+        "Your way back through the softmax takes the sum of row j off column j.",
+        "Which shape has the array of sums, and which axis does NumPy lay it along?",
+        "sum(axis=-1) lacks keepdims=True; a square table hides it.",
+    ),
+    (
+        "nothing",
+        "nothing_taken_off",
+        "Your way back through the softmax is weights times d_weights, with nothing "
+        "subtracted: what other weights lose is not counted.",
+        "All weights of a row sum to 1: what must their changes sum to?",
+        "weights · d_weights is the part of p (δ − p) with the δ; the rest is lost.",
+    ),
+    (
+        "plain sum",
+        "plain_sum_taken_off",
+        "Your way back through the softmax subtracts the plain sum of d_weights, not "
+        "its mean by the weights.",
+        "In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?",
+        "One factor is lost in the row sum (huggingface/picotron, issue 37, is about "
+        "which row sum it must be).",
+    ),
+    (
+        "plain mean",
+        "plain_mean_taken_off",
+        "Your way back through the softmax subtracts the plain mean of d_weights, not "
+        "its mean by the weights.",
+        "In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?",
+        "'The mean is subtracted' is said of it, and .mean() is at hand.",
+    ),
+    (
+        "outside",
+        "row_sums_not_weighted",
+        "Your way back through the softmax takes the row's sum off without "
+        "multiplying it by the weight.",
+        "What stands before the bracket in p_i (δ_ij − p_j)?",
+        "The bracket of weights · (d_weights − sum) is closed too early.",
+    ),
+    (
+        "of the table",
+        "sum_over_the_whole_table",
+        "Your way back through the softmax subtracts the same number in all rows: the "
+        "sum of weights times d_weights over the whole table.",
+        "Does row 1 of the weights move when a score in row 0 does?",
+        "np.sum without an axis, where the formula for one row is written for a table.",
+    ),
+    (
+        "jacobians of all rows",
+        "jacobians_times_the_whole_table",
+        "Your Jacobian of each row is multiplied by d_weights of all rows: what comes "
+        "out has an axis too many.",
+        "Row i of the weights has n derivatives: which part of d_weights holds them?",
+        "softmax_jacobian(weights) @ d_weights looks like the formula for one row.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, back=back)
+for paths, name, which in (
+    ("kv", "way_through_the_queries_missing", "lacks the way through the queries"),
+    ("qv", "way_through_the_keys_missing", "lacks the way through the keys"),
+    ("qk", "way_through_the_values_missing", "lacks the way through the values"),
+    ("v", "way_through_the_values_alone", "has the way through the values alone"),
+    ("q", "way_through_the_queries_alone", "has the way through the queries alone"),
+    ("k", "way_through_the_keys_alone", "has the way through the keys alone"),
+):
+    exercise.option(
+        name,
+        f"Your d_x {which}.",
+        "How many products of x does the way forward make, and how many terms has d_x?",
+        why="Each new line `d_x = …` replaces the one before, or a token's own part is "
+        "forgotten next to what it hands to others.",
+        paths=paths,
+    )
+exercise.option(
+    "parameters_not_turned_on_the_way_to_x",
+    "Your d_x is made with w_q, w_k and w_v as they are; where they are not square, "
+    "that can stop.",
+    "If q = x w, which shape has the derivative by q, and which that by x?",
+    why="The .T is lost; with square parameters nothing complains.",
+    w="as they are",
 )
-def scale_forgotten(x, w_q, w_k, w_v, grad_output):
-    q, k, v, weights, _ = forward(x, w_q, w_k, w_v)
-    d_products = through_softmax(weights, grad_output @ v.T)
-    d_q, d_k, d_v = d_products @ k, d_products.T @ q, weights.T @ grad_output
-    return to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-
-
-@exercise.misconception(
-    "Your derivatives by w_q and w_k are √d_k times too small, and so are their ways "
-    "into d_x.",
-    "On the way from the loss to a query, how often is there a division by √d_k?",
-    why="The scale is applied to the scores' derivative and once more to those of "
-    "queries and keys.",
-)
-def scaled_twice(x, w_q, w_k, w_v, grad_output):
-    q, k, v, weights, root = forward(x, w_q, w_k, w_v)
-    d_products = through_softmax(weights, grad_output @ v.T) / root
-    d_q, d_k = d_products @ k / root, d_products.T @ q / root
-    return to_the_end(x, w_q, w_k, w_v, d_q, d_k, weights.T @ grad_output)
-
-
-@exercise.misconception(
-    "Your way back through the softmax uses the diagonal of its Jacobian alone.",
-    "If one score grows, does only its own weight move?",
-    why="weights * (1 − weights) is remembered from the sigmoid.",
-)
-def diagonal_of_the_jacobian(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return d_weights * weights * (1 - weights)
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your way back leaves the softmax out: the derivative by the weights is taken for "
-    "that by the scores.",
-    "Which step of the way forward has no step back in your code?",
-    why="With a cross-entropy behind it, the softmax seems to vanish in the formula "
-    "p − y, and here it is expected to do so too.",
-)
-def softmax_left_out(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return d_weights
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your way back through the softmax sums down the columns of the weights.",
-    "Along which axis do the weights sum to 1?",
-    why="keepdims=True with axis=0 gives a table that broadcasts as well.",
-)
-def softmax_back_along_columns(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return weights * (d_weights - (weights * d_weights).sum(axis=0, keepdims=True))
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your way back through the softmax is weights times d_weights, with nothing "
-    "subtracted: what other weights lose is not counted.",
-    "All weights of a row sum to 1: what must their changes sum to?",
-    why="weights · d_weights is the part of p (δ − p) with the δ; the rest is lost.",
-)
-def nothing_taken_off(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return weights * d_weights
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your way back through the softmax subtracts the plain sum of d_weights, not its "
-    "mean by the weights.",
-    "In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?",
-    why="One factor is lost in the row sum (huggingface/picotron, issue 37, is about "
-    "which row sum it must be).",
-)
-def plain_sum_taken_off(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return weights * (d_weights - d_weights.sum(axis=-1, keepdims=True))
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your way back through the softmax subtracts the same number in all rows: the sum "
-    "of weights times d_weights over the whole table.",
-    "Does row 1 of the weights move when a score in row 0 does?",
-    why="np.sum without an axis, where the formula for one row is written for a table.",
-)
-def sum_over_the_whole_table(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return weights * (d_weights - np.sum(weights * d_weights))
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your Jacobian of each row is multiplied by d_weights of all rows: what comes out "
-    "has an axis too many.",
-    "Row i of the weights has n derivatives: which part of d_weights holds them?",
-    why="softmax_jacobian(weights) @ d_weights looks like the formula for one row.",
-)
-def jacobians_times_the_whole_table(x, w_q, w_k, w_v, grad_output):
-    def go_back(weights, d_weights):
-        return softmax_jacobian(weights) @ d_weights  # (n, n, n)
-
-    return with_softmax_slopes(go_back, x, w_q, w_k, w_v, grad_output)
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters are right; d_x lacks the way through the "
-    "queries.",
-    "How many products of x does the way forward make, and how many terms has d_x?",
-    why="A token's own query is easily forgotten next to its key and value.",
-)
-def way_through_the_queries_missing(x, w_q, w_k, w_v, grad_output):
-    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-    return d_k @ w_k.T + d_v @ w_v.T, *others
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters are right; d_x lacks the way through the keys.",
-    "If a token moves, do other tokens' weights move with it?",
-    why="Row i of the weights is thought to depend on token i alone.",
-)
-def way_through_the_keys_missing(x, w_q, w_k, w_v, grad_output):
-    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-    return d_q @ w_q.T + d_v @ w_v.T, *others
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters are right; d_x lacks the way through the "
-    "values.",
-    "What does a token hand out, apart from deciding which token attends to which?",
-    why="The way back through the softmax is long, and the short way is forgotten.",
-)
-def way_through_the_values_missing(x, w_q, w_k, w_v, grad_output):
-    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-    return d_q @ w_q.T + d_k @ w_k.T, *others
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters are right; d_x has the way through the values "
-    "alone.",
-    "Can a token change the output without changing any value?",
-    why="The output is a mixture of values, and the weights are taken for given.",
-)
-def way_through_the_values_alone(x, w_q, w_k, w_v, grad_output):
-    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-    return d_v @ w_v.T, *others
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters are right; d_x has the way through the queries "
-    "alone.",
-    "How many products of x does the way forward make, and how many terms has d_x?",
-    why="Each new line `d_x = …` replaces the one before, or the first of three "
-    "products is taken for the whole.",
-)
-def way_through_the_queries_alone(x, w_q, w_k, w_v, grad_output):
-    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    _, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-    return d_q @ w_q.T, *others
-
-
-@exercise.misconception(
+exercise.option(
+    "weights_held_fixed",
     "Your weights are treated as if nothing could move them: the derivatives by w_q "
     "and w_k are 0.",
     "If w_q changes, does the output change?",
     why="weights.T @ grad_output looks like the whole answer, since the output is "
     "weights times values.",
+    moved="values",
 )
-def weights_held_fixed(x, w_q, w_k, w_v, grad_output):
-    _, _, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    nothing = np.zeros((len(x), w_q.shape[1]))
-    return to_the_end(x, w_q, w_k, w_v, nothing, nothing, d_v)
-
-
-@exercise.misconception(
-    "Your derivatives by queries and keys are exchanged, all the way to d_x.",
-    "A score is q · k: what is its derivative by q?",
-    why="The derivative of a product by one factor is the other factor, and the names "
-    "follow the wrong one.",
+exercise.option(
+    "values_held_fixed",
+    "Your values are treated as if nothing could move them: the derivative by w_v is "
+    "0.",
+    "If w_v changes, does the output change?",
+    why="The way back through the softmax is long, and the short way is forgotten.",
+    moved="weights",
 )
-def queries_and_keys_exchanged(x, w_q, w_k, w_v, grad_output):
-    d_q, d_k, d_v = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    return to_the_end(x, w_q, w_k, w_v, d_k, d_q, d_v)
-
-
-@exercise.misconception(
-    "Your numbers are right, but you return the derivative by w_k before the one "
-    "by w_q.",
-    "In which order does the docstring name the four?",
-    why="Going backwards, one meets keys before queries.",
-)
-def returned_in_another_order(x, w_q, w_k, w_v, grad_output):
-    d_qkv = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    d_x, d_w_q, d_w_k, d_w_v = to_the_end(x, w_q, w_k, w_v, *d_qkv)
-    return d_x, d_w_k, d_w_q, d_w_v
-
-
-@exercise.misconception(
-    "Your derivative by the keys sums over them, where it should sum over the queries "
-    "that attend to each.",
-    "Key j meets all queries: are they in row j or in column j of the scores?",
-    why="The .T is lost; with as many keys as queries nothing complains.",
-)
-def scores_not_transposed_for_the_keys(x, w_q, w_k, w_v, grad_output):
-    q, k, v, weights, root = forward(x, w_q, w_k, w_v)
-    d_products = through_softmax(weights, grad_output @ v.T) / root
-    d_q, d_k, d_v = d_products @ k, d_products @ q, weights.T @ grad_output
-    return to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-
-
-@exercise.misconception(
+for products, name, diagnosis, question, why in (
+    (
+        "exchanged",
+        "queries_and_keys_exchanged",
+        "Your derivatives by queries and keys are exchanged, all the way to d_x.",
+        "A score is q · k: what is its derivative by q?",
+        "The derivative of a product by one factor is the other factor, and the names "
+        "follow the wrong one.",
+    ),
+    (
+        "of the same",
+        "queries_for_queries",
+        "Your derivative by the queries is made with the queries, and that by the keys "
+        "with the keys.",
+        "A score is q · k: what is its derivative by q?",
+        "The names of both sides of a line are made to agree.",
+    ),
+    (
+        "not turned",
+        "scores_not_transposed_for_the_keys",
+        "Your derivative by the keys sums over them, where it should sum over the "
+        "queries that attend to each.",
+        "Key j meets all queries: are they in row j or in column j of the scores?",
+        "The .T is lost; with as many keys as queries nothing complains.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, products=products)
+exercise.option(
+    "weights_not_transposed",
     "Your derivative by the values is weights times grad_output, with the weights of "
     "the way forward.",
     "Value j goes into all outputs: are its weights in row j or in column j?",
     why="The .T is lost; the table is square, so nothing complains.",
+    by_values="weights",
 )
-def weights_not_transposed(x, w_q, w_k, w_v, grad_output):
-    q, k, v, weights, root = forward(x, w_q, w_k, w_v)
-    d_products = through_softmax(weights, grad_output @ v.T) / root
-    d_q, d_k, d_v = d_products @ k, d_products.T @ q, weights @ grad_output
-    return to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters lie on their sides.",
-    "Which shape must a derivative by w_q have, so that it can be subtracted from w_q?",
-    why="d_qᵀ x is the formula for parameters kept as (out, in), as nn.Linear does.",
+exercise.option(
+    "weights_derivative_turned",
+    "Your derivative by the weights lies on its side: row j belongs to value j.",
+    "Whose weights are in row i of the table, and whose derivatives belong there?",
+    why="v @ grad_output.T has the same shape as grad_output @ v.T.",
+    by_weights="keys in rows",
 )
-def parameters_gradients_transposed(x, w_q, w_k, w_v, grad_output):
-    d_qkv = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    d_x, *others = to_the_end(x, w_q, w_k, w_v, *d_qkv)
-    return d_x, *(part.T for part in others)
-
-
-@exercise.misconception(
-    "Your code takes grad_output for a table of ones.",
+for parameters, name, diagnosis, question, why in (
+    (
+        "transposed",
+        "parameters_gradients_transposed",
+        "Your derivatives by the parameters lie on their sides.",
+        "Which shape must a derivative by w_q have, so that it can be subtracted from "
+        "w_q?",
+        "d_qᵀ x is the formula for parameters kept as (out, in), as nn.Linear does.",
+    ),
+    (
+        "divided by n",
+        "divided_by_the_number_of_tokens",
+        "Your derivatives by the parameters are divided by n, the number of tokens.",
+        "Does the loss take a mean over the tokens, or is that in grad_output already?",
+        "Gradients of a batch are averaged in many hand-written networks.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, parameters=parameters)
+for order, name, diagnosis in (
+    ((0, 2, 1, 3), "returned_in_another_order", "Your w_k comes before w_q."),
+    ((0, 3, 2, 1), "returned_from_the_end", "Your w_v comes before w_k, w_q last."),
+    ((1, 2, 3, 0), "x_returned_last", "Your derivative by x comes last."),
+    ((1, 2, 3), "x_not_returned", "Your result has no derivative by x."),
+):
+    exercise.option(
+        name,
+        diagnosis,
+        "Which derivatives does the docstring name, and in which order?",
+        why="Going backwards, one meets values, keys and queries before x.",
+        order=order,
+    )
+exercise.option(
+    "grad_output_unused",
+    "Your derivatives take grad_output for a table of ones.",
     "Does the loss of the docstring have to be the sum of the output?",
     why="output.sum().backward() is the usual way to try such things out.",
+    loss="sum",
 )
-def grad_output_unused(x, w_q, w_k, w_v, grad_output):
-    ones = np.ones_like(grad_output)
-    d_qkv = right_derivatives(x, w_q, w_k, w_v, ones)
-    return to_the_end(x, w_q, w_k, w_v, *d_qkv)
-
-
-@exercise.misconception(
-    "Your derivatives by the parameters are divided by n, the number of tokens.",
-    "Does the loss take a mean over the tokens, or is that in grad_output already?",
-    why="Gradients of a batch are averaged in many hand-written networks.",
+exercise.option(
+    "sign_turned",
+    "Your derivatives have the other sign.",
+    "If a number of w_v grows and the loss with it, which sign has the derivative?",
+    why="A step of gradient descent goes against the derivative, and has a minus.",
+    sign=-1,
 )
-def divided_by_the_number_of_tokens(x, w_q, w_k, w_v, grad_output):
-    d_qkv = right_derivatives(x, w_q, w_k, w_v, grad_output)
-    d_x, *others = to_the_end(x, w_q, w_k, w_v, *d_qkv)
-    return d_x, *(part / len(x) for part in others)
-
-
-@exercise.misconception(
-    "Your derivatives are right for small scores and NaN for large ones.",
+exercise.option(
+    "softmax_over_queries",
+    "Your columns of weights sum to 1, not your rows.",
+    "Who shares out a weight of 1: the token that attends, or the one attended to?",
+    why="axis=0 is taken for 'along the rows' when the weights are computed anew.",
+    axis=0,
+)
+exercise.option(
+    "exponentials_overflow",
+    "Your derivatives are NaN for large scores.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
     why="The weights are computed anew as exp(scores) / sum, without taking the "
     "maximum off first.",
+    maximum="left in",
 )
-def exponentials_overflow(x, w_q, w_k, w_v, grad_output):
-    q, k, v = project(x, w_q, w_k, w_v)
-    powers = np.exp(scaled_scores(q, k))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
-    d_products = through_softmax(weights, grad_output @ v.T) / math.sqrt(q.shape[-1])
-    d_q, d_k, d_v = d_products @ k, d_products.T @ q, weights.T @ grad_output
-    return to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-
-
-@exercise.misconception(
-    "Your derivatives are right, but w_q is divided by √d_k in place and stays so.",
-    "What does `w_q /= …` do to the array that the caller holds?",
-    why="The scale is folded into the parameters, with an operator that works in "
-    "place.",
+exercise.option(
+    "one_maximum_for_everything",
+    "Your derivatives are NaN where the scores of a row are all far below the largest "
+    "of all.",
+    "What is e to the power of −1000 in floating point, and whose largest score is "
+    "subtracted from a row?",
+    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
+    maximum="of everything",
 )
-def parameters_scaled_in_place(x, w_q, w_k, w_v, grad_output):
-    root = math.sqrt(w_q.shape[1])
-    w_q /= root
-    q, k, v = project(x, w_q, w_k, w_v)
-    weights = softmax(q @ k.T)
-    d_scores = through_softmax(weights, grad_output @ v.T)
-    d_q, d_k, d_v = d_scores @ k, d_scores.T @ q, weights.T @ grad_output
-    d_x, d_w_q, *others = to_the_end(x, w_q, w_k, w_v, d_q, d_k, d_v)
-    return d_x, d_w_q / root, *others
+exercise.family(families.squeezed())
+exercise.options_of(project_exercise, "parameters_scaled_in_place")

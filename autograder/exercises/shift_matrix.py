@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
+from autograder.exercises.sinusoidal_encoding import (
+    exercise as sinusoidal_encoding_exercise,
+)
 from course_lib.positions import shift_matrix
 
 exercise = Exercise(
@@ -42,7 +45,9 @@ def encoded(positions, d_model, base=10000.0):
     return rows
 
 
-@exercise.case("A shift by 2 in size 4 has these two blocks and zeros around them")
+@exercise.case(
+    "A shift by 2 in size 4 has these two blocks and zeros around them", points=1.5
+)
 def small_example_by_hand(student, rng):
     sin, cos = math.sin, math.cos
     expected = np.array(
@@ -56,7 +61,9 @@ def small_example_by_hand(student, rng):
     student.expect(student(2, 4), expected)
 
 
-@exercise.case("Any position's encoding, times the matrix, is that of k positions on")
+@exercise.case(
+    "Any position's encoding, times the matrix, is that of k positions on", points=2
+)
 def moves_every_position(student, rng):
     positions = np.array([0, 1, 5, 12, 100])
     what = "the product of positions 0, 1, 5, 12 and 100 with the matrix"
@@ -79,7 +86,16 @@ def another_base(student, rng):
         student.agrees(k, 6, base=100.0)
 
 
-@exercise.case("An odd d_model is refused with a ValueError")
+@exercise.case(
+    "A shift by 1000 positions is as exact as one by 1, and one pair is enough",
+    points=0.5,
+)
+def far_shifts(student, rng):
+    student.agrees(1000, 6)
+    student.agrees(-999, 2)
+
+
+@exercise.case("An odd d_model is refused with a ValueError", points=0.5)
 def odd_size(student, rng):
     # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
     # for this kind of error, whoever raises it.
@@ -87,7 +103,10 @@ def odd_size(student, rng):
 
 
 @exercise.case(
-    "A shift by 0 positions changes nothing", visible=False, pays_alone=False
+    "A shift by 0 positions changes nothing",
+    visible=False,
+    pays_alone=False,
+    points=0.5,
 )
 def no_shift(student, rng):
     d_model = 2 * int(rng.integers(3, 9))
@@ -95,7 +114,10 @@ def no_shift(student, rng):
 
 
 @exercise.case(
-    "Two shifts in a row are one shift by their sum", visible=False, pays_alone=False
+    "Two shifts in a row are one shift by their sum",
+    visible=False,
+    pays_alone=False,
+    points=0.5,
 )
 def two_shifts(student, rng):
     first, second = (int(k) for k in rng.integers(2, 60, size=2))
@@ -103,7 +125,9 @@ def two_shifts(student, rng):
     student.expect(student(first + second, 12), both)
 
 
-@exercise.case("A shift there and a shift back cancel", visible=False, pays_alone=False)
+@exercise.case(
+    "A shift there and a shift back cancel", visible=False, pays_alone=False, points=0.5
+)
 def there_and_back(student, rng):
     k = int(rng.integers(2, 60))
     there = student(k, 8)
@@ -111,158 +135,243 @@ def there_and_back(student, rng):
     student.expect(there @ back, np.eye(8), what="the product of the two matrices")
 
 
-def angles(k, d_model, base):
-    """Return the angle by which each pair turns."""
-    return k * base ** (-np.arange(0, d_model, 2) / d_model)
-
-
-def blocks(turns, d_model):
-    """Put each pair's block, which turns by its angle, on the diagonal."""
-    matrix = np.zeros((d_model, d_model))
-    even = np.arange(0, 2 * len(turns), 2)
-    matrix[even, even] = matrix[even + 1, even + 1] = np.cos(turns)
-    matrix[even, even + 1] = -np.sin(turns)
-    matrix[even + 1, even] = np.sin(turns)
-    return matrix
-
-
-def refuse_odd(d_model):
-    """Raise the error that the contract asks for."""
-    if d_model % 2:
+@exercise.variants
+def variants(
+    k,
+    d_model,
+    base=10000.0,
+    *,
+    signs=(-1, 1),
+    waves="cosine, sine",
+    pairs_are="neighbours",
+    moved_by="k",
+    angles_in="radians",
+    exponent="2i / d_model",
+    base_is="given",
+    precision=float,
+    moved="positions",
+    odd="ValueError",
+):
+    if d_model % 2 and odd == "ValueError":
         raise ValueError(f"d_model={d_model} is odd")
+    if moved == "columns":
+        return np.eye(d_model, k=k)
+    steps = {"k": k, "|k|": abs(k), "max(k, 0)": max(k, 0), "1": 1, "0": 0}
+    steps |= {"k + 1": k + 1, "k − 1": k - 1}
+    pairs = d_model // 2
+    i = np.arange(pairs)
+    if pairs_are == "single columns":
+        i = np.arange(2 * pairs) / 2
+    exponents = {
+        "2i / d_model": 2 * i / d_model,
+        "4i / d_model": 4 * i / d_model,
+        "i / d_model": i / d_model,
+        "0": 0 * i,
+        "−2i / d_model": -2 * i / d_model,
+        "2i / (d_model − 2)": i / max(pairs - 1, 1),
+        "from the end": (2 * i / d_model)[::-1],
+    }[exponent]
+    base = base if base_is == "given" else 10000.0
+    angles = precision(steps[moved_by]) * (base**-exponents).astype(precision)
+    angles = np.radians(angles) if angles_in == "degrees" else angles
+    cosine, sine = np.cos(angles), np.sin(angles)
+    if waves == "sine, cosine":
+        cosine, sine = sine, cosine
+    matrix = np.zeros((d_model, d_model))
+    if pairs_are == "single columns":
+        first, second = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
+        cosine, other, sine = (cosine[0::2], cosine[1::2]), sine[1::2], sine[0::2]
+    else:
+        halves = pairs_are == "halves"
+        first = np.arange(pairs) if halves else np.arange(0, 2 * pairs, 2)
+        second = first + (pairs if halves else 1)
+        cosine, other = (cosine, cosine), sine
+    matrix[first, first], matrix[second, second] = cosine
+    matrix[first, second], matrix[second, first] = signs[0] * other, signs[1] * sine
+    if d_model % 2 and odd == "one at the end":
+        matrix[-1, -1] = 1.0
+    if d_model % 2 and odd == "cut off":
+        matrix = matrix[:-1, :-1]
+    return k * matrix if moved == "k times" else matrix
 
 
-@exercise.misconception(
+exercise.option(
+    "for_columns",
     "Your matrix moves a row back by k positions; from the left, as M @ p, it would "
     "move a column forward.",
     "On which side of your matrix does an encoding stand in row t @ M?",
     why="Most write-ups put the matrix before a column: its transpose, or M of −k.",
+    signs=(1, -1),
 )
-def for_columns(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(-k, d_model, base), d_model)
-
-
-@exercise.misconception(
-    "Your blocks stand in the opposite order: the slowest pair turns fastest.",
-    "Which block should turn by k itself: that of columns 0 and 1, or the last one?",
-    why="The powers of the base are laid out from the other end.",
+exercise.option(
+    "signs_alike",
+    "Both sines of each of your blocks have a plus.",
+    "What is cos(a + b), in sines and cosines of a and b?",
+    why="cos(a + b) is remembered with a plus, like sin(a + b).",
+    signs=(1, 1),
 )
-def blocks_reversed(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(k, d_model, base)[::-1], d_model)
-
-
-@exercise.misconception(
+exercise.option(
+    "signs_both_minus",
+    "Both sines of each of your blocks have a minus.",
+    "What is sin(a + b), in sines and cosines of a and b?",
+    why="The minus of cos(a + b) is copied into sin(a + b).",
+    signs=(-1, -1),
+)
+exercise.option(
+    "cosines_alone",
+    "Your matrix has numbers on its diagonal only.",
+    "What is sin(a + b), in sines and cosines of a and b?",
+    why="A turn is taken for a scale: each column is multiplied by a cosine.",
+    signs=(0, 0),
+)
+exercise.option(
+    "sine_and_cosine_exchanged",
+    "Your blocks have sines on the diagonal and cosines beside it.",
+    "Which matrix moves by 0 positions?",
+    why="The encoding has the sine first, and so the block is begun with it.",
+    waves="sine, cosine",
+)
+exercise.option(
+    "halves_paired",
     "Your matrix turns column i together with column i + d_model / 2.",
     "In which column of an encoding does the cosine beside the first sine stand?",
     why="It belongs to encodings with all sines first: tensor2tensor and fairseq.",
+    pairs_are="halves",
 )
-def halves_paired(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    turns = angles(k, d_model, base)
-    sines, cosines = np.diag(np.sin(turns)), np.diag(np.cos(turns))
-    return np.block([[cosines, -sines], [sines, cosines]])
-
-
-@exercise.misconception(
-    "Both sines of each of your blocks have the same sign.",
-    "What is cos(a + b), in sines and cosines of a and b?",
-    why="cos(a + b) is remembered with a plus, like sin(a + b).",
+exercise.option(
+    "angle_by_column",
+    "Each of your columns has an angle of its own: the two of a pair turn differently.",
+    "How many columns share one i?",
+    why="The exponent is taken from the column's number, without first halving it.",
+    pairs_are="single columns",
 )
-def signs_alike(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    matrix = blocks(angles(k, d_model, base), d_model)
-    return np.tril(matrix) - np.triu(matrix, 1)
-
-
-@exercise.misconception(
-    "Your matrix moves forward whatever the sign of k.",
-    "Which of your matrix's entries change when k changes its sign?",
+exercise.option(
+    "sign_of_k_ignored",
+    "Your matrix is the same for k and −k.",
+    "Which entries change when k changes its sign?",
     why="k is thought of as a distance, and a distance has no sign.",
+    moved_by="|k|",
 )
-def sign_of_k_ignored(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(abs(k), d_model, base), d_model)
-
-
-@exercise.misconception(
-    "Your matrix is the identity for every negative k.",
+exercise.option(
+    "negative_k_does_nothing",
+    "Your matrix is the same for every negative k, that of 0.",
     "How often does a loop over range(k) run if k is −3?",
     why="The matrix of one position is multiplied k times, in a loop over range(k).",
+    moved_by="max(k, 0)",
 )
-def negative_k_does_nothing(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(max(k, 0), d_model, base), d_model)
-
-
-@exercise.misconception(
+exercise.option(
+    "always_one_position",
     "Your matrix moves by one position, whatever k is.",
-    "Where does your code read its argument k?",
+    "Which argument says how far an encoding moves?",
     why="The frequencies ω_i are put into sine and cosine without the factor k.",
+    moved_by="1",
 )
-def always_one_position(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(1, d_model, base), d_model)
-
-
-@exercise.misconception(
-    "All your blocks turn by k, the angle of the first pair.",
-    "By how much does the slowest pair turn between two neighbouring positions?",
-    why="The turn of a plane is put down once and repeated, without its ω_i.",
+exercise.option(
+    "identity",
+    "Your matrix is the same for every k, that of 0.",
+    "Which argument says how far an encoding moves?",
+    why="np.eye has the right shape, and the angles are left for later.",
+    moved_by="0",
 )
-def one_angle_for_all(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(np.full(d_model // 2, float(k)), d_model)
-
-
-@exercise.misconception(
-    "In your angles the exponent is twice what it should be.",
-    "Does your loop variable stand for i, or for 2i already?",
-    why="A loop in steps of 2 already counts 2i, and the formula's 2 is applied again.",
+exercise.option(
+    "one_position_too_far",
+    "Your angles are those of k + 1.",
+    "Which matrix moves by 0 positions?",
+    why="Positions are counted from 1.",
+    moved_by="k + 1",
 )
-def exponent_doubled(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(k, d_model, base**2), d_model)
-
-
-@exercise.misconception(
-    "In your angles the exponent is half of what it should be.",
-    "How large is the exponent of the last pair, and what does your i count?",
-    why="i counts the pairs, and the 2 of 2i is left out of the exponent.",
+exercise.option(
+    "one_position_too_near",
+    "Your angles are those of k − 1.",
+    "Which matrix moves by 0 positions?",
+    why="A loop of products that starts with the matrix itself, or stops one early.",
+    moved_by="k − 1",
 )
-def exponent_halved(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(k, d_model, base**0.5), d_model)
-
-
-@exercise.misconception(
-    "Your numbers are those of base 10000, whatever base is given.",
-    "Where does your code read its argument base?",
-    why="The paper's 10000 is copied as a constant.",
+exercise.option(
+    "multiplied_by_k",
+    "Your matrix is multiplied by k.",
+    "How long is an encoding after a shift, and how long was it before?",
+    why="k steps are taken for k times a step.",
+    moved="k times",
 )
-def base_ignored(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return blocks(angles(k, d_model, 10000.0), d_model)
-
-
-@exercise.misconception(
+exercise.option(
+    "columns_moved",
     "Your matrix has a diagonal of ones moved by k: it moves the numbers of a row to "
     "other columns.",
     "What has to move by k here: the numbers within a row, or the position that the "
     "row stands for?",
     why="In mathematics a shift matrix is one with ones beside the diagonal.",
+    moved="columns",
 )
-def columns_moved(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return np.eye(d_model, k=k)
-
-
-@exercise.misconception(
-    "Your function returns a matrix for an odd d_model too.",
+exercise.option(
+    "exponent_doubled",
+    "In your angles the exponent is twice what it should be.",
+    "Which of i and 2i does a loop in steps of 2 count?",
+    why="A loop in steps of 2 already counts 2i, and the formula's 2 is applied again.",
+    exponent="4i / d_model",
+)
+exercise.option(
+    "exponent_halved",
+    "In your angles the exponent is half of what it should be.",
+    "How large is the exponent of the last pair, and what does your i count?",
+    why="i counts the pairs, and the 2 of 2i is left out of the exponent.",
+    exponent="i / d_model",
+)
+exercise.option(
+    "one_angle_for_all",
+    "All your blocks turn by one angle, that of the first pair.",
+    "By how much does the slowest pair turn between two neighbouring positions?",
+    why="The turn of a plane is put down once and repeated, without its ω_i.",
+    exponent="0",
+)
+exercise.option(
+    "power_multiplied",
+    "Your later blocks turn faster than the first.",
+    "Which pair should turn slowest, the first or the last?",
+    why="The minus of the exponent is lost.",
+    exponent="−2i / d_model",
+)
+exercise.option(
+    "last_pair_reaches_base",
+    "Your slowest pair has the wavelength base · 2π exactly.",
+    "By which number does the formula divide 2i?",
+    why="tensor2tensor spaces its timescales so; the paper divides by d_model.",
+    exponent="2i / (d_model − 2)",
+)
+exercise.option(
+    "blocks_reversed",
+    "Your blocks stand in the opposite order: the slowest pair turns fastest.",
+    "Which block should turn by k itself: that of columns 0 and 1, or the last one?",
+    why="The powers of the base are laid out from the other end.",
+    exponent="from the end",
+)
+exercise.option(
+    "angles_in_float32",
+    "Your angles have the seven digits of float32, so far shifts are a little wrong.",
+    "With seven digits in all, how many are left after the point in an angle of 1000?",
+    why="float32 is PyTorch's default.",
+    precision=np.float32,
+)
+exercise.option(
+    "odd_size_accepted",
+    "Your matrix has a row and a column of zeros at its end for an odd d_model.",
     "Which number is left over, and can one number alone be turned by an angle?",
     why="Nothing complains: a loop over d_model // 2 pairs leaves a row of zeros.",
+    odd="zeros at the end",
 )
-def odd_size_accepted(k, d_model, base=10000.0):
-    pairs = d_model // 2
-    return blocks(angles(k, d_model, base)[:pairs], d_model)
+exercise.option(
+    "odd_size_ends_with_one",
+    "Your matrix ends with a 1 for an odd d_model.",
+    "Which number is left over, and can one number alone be turned by an angle?",
+    why="Nothing complains: blocks are written into np.eye, which has a 1 there.",
+    odd="one at the end",
+)
+exercise.option(
+    "odd_size_cut_off",
+    "Your matrix is one row and one column short for an odd d_model.",
+    "Which number is left over, and can one number alone be turned by an angle?",
+    why="Nothing complains: d_model // 2 blocks are put together.",
+    odd="cut off",
+)
+exercise.family(families.as_list())
+exercise.options_of(sinusoidal_encoding_exercise, "degrees", "base_ignored")

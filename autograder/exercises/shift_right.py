@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.nn.functional import shift_right
 
 exercise = Exercise(
@@ -33,44 +33,52 @@ def usual(rng):
     return tensor(rng.integers(3, 20, size=(2, 5))), 1
 
 
-@exercise.case("The targets 5, 6, 7, 8 and the start 1 give 1, 5, 6, 7")
+@exercise.case("The targets 5, 6, 7, 8 and the start 1 give 1, 5, 6, 7", points=0.5)
 def small_example_by_hand(student, rng):
     student.expect(student(tensor([[5, 6, 7, 8]]), 1), tensor([[1, 5, 6, 7]]))
 
 
-@exercise.case("Each sequence is shifted by itself, in any batch")
+@exercise.case("Each sequence is shifted by itself, in any batch", points=2.5)
 def leading_axes(student, rng):
     for shape in ((5,), (3, 5), (2, 3, 4)):
         student.agrees(tensor(rng.integers(3, 20, size=shape)), 2)
 
 
-@exercise.case("A single token leaves only the start")
+@exercise.case("A single token leaves only the start", points=0.5)
 def one_token(student, rng):
     student.expect(student(tensor([[7], [4]]), 1), tensor([[1], [1]]))
 
 
-@exercise.case("Targets that end in padding are shifted like any others")
+@exercise.case("Targets that end in padding are shifted like any others", points=0.5)
 def padding_at_the_end(student, rng):
     targets = tensor([[5, 6, 2, 0, 0], [8, 2, 0, 0, 0], [9, 9, 7, 7, 2]])
     expected = tensor([[3, 5, 6, 2, 0], [3, 8, 2, 0, 0], [3, 9, 9, 7, 7]])
     student.expect(student(targets, 3), expected)
 
 
-@exercise.case("Targets that begin with the start are shifted like any others")
+@exercise.case(
+    "Targets that begin with the start are shifted like any others", points=0.5
+)
 def start_there_already(student, rng):
     result = student(tensor([[1, 5, 6, 2], [5, 1, 1, 2]]), 1)
     student.expect(result, tensor([[1, 1, 5, 6], [1, 5, 1, 1]]))
+    student.expect(
+        student(tensor([[1, 7, 2], [1, 8, 9]]), 1), tensor([[1, 1, 7], [1, 1, 8]])
+    )
 
 
 @exercise.case(
-    "A start of 0, and targets in whatever order of memory, make no difference"
+    "A start of 0, and targets in whatever order of memory, make no difference",
+    points=1.5,
 )
 def start_zero(student, rng):
     student.agrees(tensor(rng.integers(1, 20, size=(4, 3))).T, 0)
 
 
 @exercise.case(
-    "At each position stands the target of the position before", visible=False
+    "At each position stands the target of the position before",
+    points=1.5,
+    visible=False,
 )
 def target_before(student, rng):
     targets = tensor(rng.integers(3, 20, size=(6, 7)))
@@ -78,158 +86,241 @@ def target_before(student, rng):
     student.expect(result[:, 1:], targets[:, :-1], what="the result without its starts")
 
 
-@exercise.case("The targets stay as they are")
+@exercise.case("The targets stay as they are", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(tensor(rng.integers(3, 20, size=(2, 4))), 1)
 
 
-def joined(*pieces):
-    """Put tensors side by side along the tokens."""
-    return torch.cat(pieces, dim=-1)
+@exercise.variants
+def variants(
+    targets,
+    start_id,
+    *,
+    order="one later",
+    begins="start_id",
+    axis=-1,
+    exempt="nothing",
+    dtype="as targets",
+    overwritten=False,
+):
+    if axis == "of two":
+        _, _ = targets.shape
+    flat = axis is None
+    axis = axis if isinstance(axis, int) else -1
+    rows = targets.reshape(-1) if flat else targets.movedim(axis, -1)
+    last, start = rows.shape[-1] - 1, -1  # start: what stands before the targets
+    later, first = [start, *range(last)], rows[..., :1]
+    starts = {"start_id": start_id, "0": 0, "1": 1}.get(begins, start_id)
+    before = torch.full_like(first, starts)
+    if begins in ("last", "last but in the first"):
+        before = rows[..., -1:].clone()
+    if begins == "first":
+        before = first
+    if begins == "last but in the first":
+        before[(0,) * before.ndim] = start_id
+    positions = {
+        "one later": later,
+        "two later": [start, *later][: last + 1],
+        "one earlier": [*range(1, last + 1), start],
+        "as they were": [*range(last + 1)],
+        "one too many": [*later, last],
+        "without a start": later[1:],
+        "without the first": [*range(1, last + 1)],
+        "first replaced": [start, *range(1, last + 1)],
+        "last replaced": [*range(last), start],
+        "first repeated": [start, *[0] * last],
+    }[order]
+    result = torch.cat([before, rows], dim=-1)[..., [i + 1 for i in positions]]
+    has_start = first == start_id
+    if exempt in ("those with a start", "all if all have a start"):
+        alone = has_start if exempt == "those with a start" else has_start.all()
+        result = torch.where(alone, rows, result)
+    if exempt == "all if the first has a start" and has_start.flatten()[0]:
+        result = rows.clone()
+    if exempt == "0":
+        result = torch.where(rows == 0, 0, result)
+    result = result.reshape(targets.shape) if flat else result.movedim(-1, axis)
+    if overwritten:
+        targets.copy_(result)
+    return result.float() if dtype == "float" else result
 
 
-def starts(targets, start_id):
-    """Return one start for each sequence."""
-    return torch.full_like(targets[..., :1], start_id)
-
-
-@exercise.misconception(
-    "Your result is the targets, not shifted at all.",
+exercise.option(
+    "not_shifted",
+    "Your targets stand at their own positions.",
     "What could a decoder that reads this learn to write at position i, if it sees "
     "token i while it writes it?",
     why="The shift is left to 'somebody else': to the loss, or to the data.",
+    order="as they were",
 )
-def not_shifted(targets, start_id):
-    return targets.clone()
-
-
-@exercise.misconception(
-    "Your result is shifted by two positions: it begins with two starts.",
+exercise.option(
+    "shifted_twice",
+    "Your targets are shifted by two positions.",
     "How many tokens has the decoder read before it writes the second one?",
     why="The data are shifted already, then the model shifts once more: "
     "huggingface/transformers, issue 23000.",
+    order="two later",
 )
-def shifted_twice(targets, start_id):
-    once = joined(starts(targets, start_id), targets[..., :-1])
-    return joined(starts(targets, start_id), once[..., :-1])
-
-
-@exercise.misconception(
-    "Your result is shifted to the left: token i + 1 stands where token i was.",
+exercise.option(
+    "shifted_left",
+    "Your targets are shifted to the left: token i + 1 stands where token i was.",
     "At the position where token i is written, which tokens may have been read?",
     why="labels[1:] and inputs[:-1] are two sides of one shift, and get mixed up.",
+    order="one earlier",
 )
-def shifted_left(targets, start_id):
-    return joined(targets[..., 1:], starts(targets, start_id))
-
-
-@exercise.misconception(
-    "Your result has one token too many: the start is put in front and nothing goes.",
+exercise.option(
+    "last_token_kept",
+    "Your result has one token too many: the last target is still there.",
     "How long are the targets, and how many positions does the decoder write?",
     why="'Put the start in front' is half of the shift.",
+    order="one too many",
 )
-def last_token_kept(targets, start_id):
-    return joined(starts(targets, start_id), targets)
-
-
-@exercise.misconception(
-    "Your start has taken the position of the first target, and nothing has moved.",
-    "Where does the first target stand in your result, and may the decoder read it "
+exercise.option(
+    "start_left_out",
+    "Your result is one token short: it begins with the first target.",
+    "What does the decoder read when it predicts the first target?",
+    why="targets[..., :-1] is what it reads where data bring their own start.",
+    order="without a start",
+)
+exercise.option(
+    "first_token_left_out",
+    "Your result is one token short: it begins with the second target.",
+    "Which side of the shift does the decoder read, and which must it predict?",
+    why="targets[..., 1:] is the other half of the pair of inputs and labels.",
+    order="without the first",
+)
+exercise.option(
+    "first_token_replaced",
+    "Your start has taken the position of the first target; the others stand where "
+    "they stood.",
+    "Where does the second target stand in your result, and may the decoder read it "
     "there?",
     why="targets[:, 0] = start_id is the first half of a shift in two steps.",
+    order="first replaced",
 )
-def first_token_replaced(targets, start_id):
-    return joined(starts(targets, start_id), targets[..., 1:])
-
-
-@exercise.misconception(
-    "Your start stands at the end, where the last target should be.",
+exercise.option(
+    "start_at_the_end",
+    "Your last target is replaced; the others stand where they stood.",
     "Which token does the decoder read first?",
     why="Start and end symbols are often one and the same, and get mixed up.",
+    order="last replaced",
 )
-def start_at_the_end(targets, start_id):
-    return joined(targets[..., :-1], starts(targets, start_id))
-
-
-@exercise.misconception(
-    "Your result begins with the last target: what drops out at the end comes back "
-    "in front.",
-    "Which token does `roll` put at the first position, and may the decoder know it?",
-    why="BART wraps the end symbol round on purpose: huggingface/transformers, "
-    "issue 7961.",
-)
-def rolled_round(targets, start_id):
-    return torch.roll(targets, 1, dims=-1)
-
-
-@exercise.misconception(
-    "Your result begins with 0, whatever the start is.",
-    "Where is the argument `start_id` used in your code?",
-    why="T5 begins with its padding, which has number 0, and torch.zeros_like is "
-    "short.",
-)
-def zero_for_the_start(targets, start_id):
-    return joined(torch.zeros_like(targets[..., :1]), targets[..., :-1])
-
-
-@exercise.misconception(
-    "Your sequences run into each other: each begins with the last token of the one "
-    "before.",
-    "How many starts are needed for a batch of three sequences?",
-    why="torch.roll without dims, and views of flat data, know no rows.",
-)
-def shifted_across_sequences(targets, start_id):
-    flat = targets.reshape(-1)
-    return joined(starts(flat, start_id), flat[:-1]).reshape(targets.shape)
-
-
-@exercise.misconception(
-    "Your sequences have moved down by one in the batch, not their tokens.",
-    "Along which axis do the tokens of one text lie?",
-    why="dim=0 is the tokens' axis where batches come second, as in older PyTorch.",
-)
-def shifted_along_the_batch(targets, start_id):
-    return torch.cat([torch.full_like(targets[:1], start_id), targets[:-1]])
-
-
-@exercise.misconception(
+exercise.option(
+    "first_token_smeared",
     "All your tokens after the start are copies of the first target.",
     "In your loop, has the token that you copy been overwritten already?",
     why="Copying to the right from left to right overwrites what is needed next.",
+    order="first repeated",
 )
-def first_token_smeared(targets, start_id):
-    first = targets[..., :1].expand_as(targets)
-    return joined(starts(targets, start_id), first[..., 1:])
-
-
-@exercise.misconception(
-    "Your sequences that begin with the start are not shifted.",
+exercise.option(
+    "rolled_round",
+    "Your last target takes the position of the start: what drops out at the end "
+    "comes back.",
+    "Which token does `roll` put at the first position, and may the decoder know it?",
+    why="BART wraps the end symbol round on purpose: huggingface/transformers, "
+    "issue 7961.",
+    begins="last",
+)
+exercise.option(
+    "one_start_for_the_batch",
+    "Your first sequence alone gets the start; others get their last target there.",
+    "How many starts are needed for a batch of three sequences?",
+    why="result[0, 0] = start_id sets one number of a whole column.",
+    begins="last but in the first",
+)
+exercise.option(
+    "first_token_for_the_start",
+    "Your first target takes the position of the start.",
+    "Where is the argument `start_id` used in your code?",
+    why="Each position is clamped to the first, so that no index is negative.",
+    begins="first",
+)
+exercise.option(
+    "zero_for_the_start",
+    "Your start is 0, whatever `start_id` is.",
+    "Where is the argument `start_id` used in your code?",
+    why="T5 begins with its padding, which has number 0, and torch.zeros_like is "
+    "short.",
+    begins="0",
+)
+exercise.option(
+    "one_for_the_start",
+    "Your start is 1, whatever `start_id` is.",
+    "Where is the argument `start_id` used in your code?",
+    why="The docstring's example and the lesson's data begin with token id 1.",
+    begins="1",
+)
+exercise.option(
+    "shifted_across_sequences",
+    "Your sequences run into each other, as if the batch were a single sequence.",
+    "How many starts are needed for a batch of three sequences?",
+    why="torch.roll without dims, and views of flat data, know no rows.",
+    axis=None,
+)
+exercise.option(
+    "shifted_along_the_batch",
+    "Your tokens move along the first axis, from one sequence of a batch to another.",
+    "Along which axis do the tokens of one text lie?",
+    why="dim=0 is the tokens' axis where batches come second, as in older PyTorch.",
+    axis=0,
+)
+exercise.option(
+    "shifted_along_axis_one",
+    "Your tokens move along axis 1, which holds the positions only with one axis in "
+    "front.",
+    "From which end is the axis of the positions counted in the docstring?",
+    why="targets[:, 1:] and dim=1 are right for a table of sequences.",
+    axis=1,
+)
+exercise.option(
+    "two_axes_only",
+    "Your answer stops where the targets have another number of axes than two.",
+    "What does the … in the shape (…, n) stand for?",
+    why="`batch, n = targets.shape` is right for a table of sequences.",
+    axis="of two",
+)
+exercise.option(
+    "only_if_the_start_is_missing",
+    "Your sequences that begin with the start are not changed.",
     "Which token does the decoder see while it learns to write such a first token?",
     why="Data that bring their own start make people test for it: "
     "huggingface/transformers, issue 18249.",
+    exempt="those with a start",
 )
-def only_if_the_start_is_missing(targets, start_id):
-    shifted = joined(starts(targets, start_id), targets[..., :-1])
-    return torch.where(targets[..., :1] == start_id, targets, shifted)
-
-
-@exercise.misconception(
-    "Your tokens are right, but floating-point numbers.",
+exercise.option(
+    "unless_all_begin_with_the_start",
+    "Your sequences are not changed if all begin with the start.",
+    "Which token does the decoder see while it learns to write such a first token?",
+    why="Data that bring their own start make people test for it.",
+    exempt="all if all have a start",
+)
+exercise.option(
+    "unless_the_first_begins_with_the_start",
+    "Your sequences are not changed if the first one begins with the start.",
+    "Which token does the decoder see while it learns to write such a first token?",
+    why="`targets[0, 0]` is one number, and the batch is taken to be like it.",
+    exempt="all if the first has a start",
+)
+exercise.option(
+    "zeros_stay",
+    "Your result has a 0 wherever the targets have one: what came before is lost "
+    "there.",
+    "Does the docstring treat any token id unlike the others?",
+    why="Padding is 0 in the lesson's data, and seems to have no part in the shift.",
+    exempt="0",
+)
+exercise.option(
+    "floating_point",
+    "Your tokens are floating-point numbers.",
     "Can a table be indexed with 5.0?",
     why="torch.zeros and torch.ones make float32 unless told otherwise.",
+    dtype="float",
 )
-def floating_point(targets, start_id):
-    result = torch.ones(targets.shape) * start_id
-    result[..., 1:] = targets[..., :-1]
-    return result
-
-
-@exercise.misconception(
-    "Your result is right, but the targets themselves are shifted.",
+exercise.option(
+    "shifted_in_place",
+    "Your call overwrites the targets with its result.",
     "What will the loss compare the decoder's answers with?",
     why="The shift is written into the tensor that came in.",
+    overwritten=True,
 )
-def shifted_in_place(targets, start_id):
-    targets[..., 1:] = targets[..., :-1].clone()
-    targets[..., 0] = start_id
-    return targets
+exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

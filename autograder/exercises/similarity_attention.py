@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import similarity_attention, softmax
+from autograder import Exercise, families
+from course_lib.attention import similarity_attention
 
 exercise = Exercise(
     similarity_attention,
@@ -44,7 +44,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
 
 
-@exercise.case("Two rows that attend to three rows give this mix")
+@exercise.case("Two rows that attend to three rows give this mix", points=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
     y = np.array([[0.0, 2.0, 4.0, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
@@ -54,8 +54,9 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, y), np.array([first, second]))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence")
+@exercise.case("A batch of sequences is answered sequence by sequence", points=3.5)
 def leading_axes(student, rng):
+    student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
 
 
@@ -70,7 +71,9 @@ def as_many_rows_in_both(student, rng):
 
 
 @exercise.case(
-    "Of two rows of y in one direction, the longer gets more weight", visible=False
+    "Of two rows of y in one direction, the longer gets more weight",
+    visible=False,
+    points=0.5,
 )
 def longer_rows_weigh_more(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]])
@@ -81,7 +84,9 @@ def longer_rows_weigh_more(student, rng):
     student.expect(student(x, y), np.array([first, second]))
 
 
-@exercise.case("A row of y that fits far better than the others comes back alone")
+@exercise.case(
+    "A row of y that fits far better than the others comes back alone", points=0.5
+)
 def one_row_wins(student, rng):
     x, y = 100.0 * np.eye(4)[[3, 0]], 200.0 * np.eye(4)[[0, 2, 3]]
     student.expect(student(x, y), y[[2, 0]])
@@ -92,183 +97,359 @@ def one_row_wins(student, rng):
         student.expect(student(y[winners] / 2 + 100.0 * rest, y), y[winners])
 
 
-@exercise.case("Rows of whole numbers are mixed like any others")
+@exercise.case(
+    "A long row of x leaves the mixes of the other rows as they are", points=0.5
+)
+def one_long_row(student, rng):
+    x, y = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
+    x[2] *= 5000.0  # e to the power of the other rows' products minus its own is 0
+    student.agrees(x, y)
+
+
+@exercise.case("Rows of whole numbers are mixed like any others", points=0.5)
 def whole_numbers(student, rng):
     x, y = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(x, y)
 
 
-@exercise.case("The rows of x and y stay as they are")
+@exercise.case("The rows of x and y stay as they are", points=0.5)
 def arguments_stay(student, rng):
     x, y = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
     student.leaves_unchanged(x.astype(float), y.astype(float))
 
 
-@exercise.case("A batch of one sequence is answered as a batch of one", visible=False)
+@exercise.case(
+    "A batch of one sequence is answered as a batch of one", visible=False, points=0.5
+)
 def batch_of_one(student, rng):
     student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))
 
 
-def dot_products(x, y):
-    """Multiply each row of x with each row of y."""
-    return x @ np.swapaxes(y, -1, -2)
+@exercise.variants
+def variants(
+    x,
+    y,
+    *,
+    roles="x, y",
+    attended="y",
+    mixed="y",
+    turned="last two axes",
+    similarity="dot product",
+    scale="none",
+    axis=-1,
+    maximum="of the row",
+    weights_are="softmax",
+    product="weights @ rows",
+    returned="mix",
+    numbers="floats",
+    overwritten="nothing",
+):
+    def of_length_1(rows):
+        return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+    x, y = {"x, y": (x, y), "y, x": (y, x), "x, x": (x, x), "y, y": (y, y)}[roles]
+    mine, theirs = x, (y if attended == "y" else x)
+    d, m = x.shape[-1], theirs.shape[-2]
+    if mixed == "y, of length 1 from the start":
+        theirs = of_length_1(theirs)
+    if similarity == "cosine":
+        mine, theirs = of_length_1(mine), of_length_1(theirs)
+    turns = {
+        "all axes": lambda: theirs.T,
+        "three axes": lambda: theirs.transpose(0, 2, 1),
+        "first two axes": lambda: np.swapaxes(theirs, 0, 1),
+        "read anew": lambda: theirs.reshape(*theirs.shape[:-2], d, m),
+        "none": lambda: theirs,
+    }
+    if similarity == "−distance²":
+        apart = mine[..., :, np.newaxis, :] - theirs[..., np.newaxis, :, :]
+        scores = -(apart**2).sum(axis=-1)
+    else:
+        scores = mine @ turns.get(turned, lambda: np.swapaxes(theirs, -1, -2))()
+    if scale != "none":
+        scores = scores / {"√d": d**0.5, "d": d, "√m": m**0.5}[scale]
+    largest = {
+        "of the row": lambda: scores.max(axis=axis, keepdims=True),
+        "of everything": scores.max,
+        "left in": lambda: 0.0,
+    }[maximum]
+    if weights_are == "scores":
+        weights = scores
+    elif weights_are == "shares of scores":
+        weights = scores / scores.sum(axis=axis, keepdims=True)
+    elif weights_are == "one for the largest":
+        weights = (scores == scores.max(axis=axis, keepdims=True)).astype(float)
+    else:
+        weights = np.exp(scores - largest())
+        if weights_are == "softmax":
+            weights = weights / weights.sum(axis=axis, keepdims=True)
+    if numbers == "whole weights" and x.dtype.kind in "iu":
+        weights = weights.astype(int)
+    if returned == "weights":
+        return weights
+    rows = y if mixed == "y" or mixed == "y, of length 1 at the end" else x
+    if "of length 1" in mixed:
+        rows = of_length_1(y)
+    if product == "weights @ rows":
+        result = weights @ rows
+    else:
+        result = np.swapaxes(weights, -1, -2) @ rows
+    if returned == "x plus the mix":
+        result = x + result
+    if overwritten == "x":
+        x[...] = result
+        result = x
+    return (result, weights) if returned == "mix and weights" else result
 
 
-def of_length_one(rows):
-    """Divide each row by its length."""
-    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
-
-
-@exercise.misconception(
-    "Your result mixes the rows of x; where y has another number of rows, that stops.",
-    "There is one weight per row of y: what should it be multiplied with?",
-    why="With y = x there is no difference, and most examples have y = x.",
-)
-def rows_of_x_mixed(x, y):
-    return softmax(dot_products(x, y)) @ x
-
-
-@exercise.misconception(
-    "Your result is what x gives when it attends to itself: y is not used.",
-    "Which rows attend here, and which rows are attended to?",
-    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
-)
-def attends_to_itself(x, y):
-    return softmax(dot_products(x, x)) @ x
-
-
-@exercise.misconception(
+exercise.option(
+    "roles_changed",
     "Your result has one row per row of y: the rows of y attend to x.",
     "How many rows should come out, and which of x and y decides that?",
     why="The two arguments change roles; with n = m the shape does not tell.",
+    roles="y, x",
 )
-def roles_changed(x, y):
-    return softmax(dot_products(y, x)) @ x
-
-
-@exercise.misconception(
+exercise.option(
+    "attends_to_itself",
+    "Your rows of x attend to x: y is not used.",
+    "Which rows attend here, and which rows are attended to?",
+    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
+    roles="x, x",
+)
+exercise.option(
+    "rows_of_x_mixed",
+    "Your result mixes the rows of x; where y has another number of rows, that can "
+    "stop.",
+    "There is one weight per row of y: what should it be multiplied with?",
+    why="With y = x there is no difference, and most examples have y = x.",
+    mixed="x",
+)
+exercise.option(
+    "x_attends_to_itself",
+    "Your weights come from products of x with x; where y has another number of "
+    "rows, that can stop.",
+    "Which rows attend here, and which rows are attended to?",
+    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
+    attended="x",
+)
+exercise.option(
+    "y_attends_to_itself",
+    "Your rows of y attend to y: x is not used.",
+    "Which rows attend here, and which rows are attended to?",
+    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
+    roles="y, y",
+)
+exercise.option(
+    "cosine_similarity",
     "Your weights come from cosines: the lengths of the rows are divided away.",
     "What happens to a dot product when one of its two rows becomes twice as long?",
     why="The dot product is called a similarity, so it is expected between −1 and 1.",
+    similarity="cosine",
 )
-def cosine_similarity(x, y):
-    return softmax(dot_products(of_length_one(x), of_length_one(y))) @ y
-
-
-@exercise.misconception(
+exercise.option(
+    "nearest_rows",
+    "Your weights come from squared distances, with a minus sign.",
+    "Which number says here how well two rows match?",
+    why="'Resemble' is taken for lying close together.",
+    similarity="−distance²",
+)
+exercise.option(
+    "rows_of_y_normalised",
     "Your rows of y are brought to length 1 before anything else.",
     "If all the weight lies on one row of y, what should come back?",
     why="Vectors are normalised at the start of many examples with embeddings.",
+    mixed="y, of length 1 from the start",
 )
-def rows_of_y_normalised(x, y):
-    y = of_length_one(y)
-    return softmax(dot_products(x, y)) @ y
-
-
-@exercise.misconception(
+exercise.option(
+    "mixed_rows_normalised",
+    "Your rows of y are brought to length 1 before they are mixed.",
+    "If all the weight lies on one row of y, what should come back?",
+    why="Cosine similarity asks for rows of length 1, and the mix gets them as well.",
+    mixed="y, of length 1 at the end",
+)
+exercise.option(
+    "scale_added",
     "Your dot products are divided by √d.",
     "Does the docstring of this exercise ask for a scale?",
     why="The formula of scaled dot-product attention is written from habit.",
+    scale="√d",
 )
-def scale_added(x, y):
-    return softmax(dot_products(x, y) / np.sqrt(x.shape[-1])) @ y
-
-
-@exercise.misconception(
-    "Your weights sum to 1 over the rows of x, not over the rows of y.",
+exercise.option(
+    "divided_by_d",
+    "Your dot products are divided by d.",
+    "Does the docstring of this exercise ask for a scale?",
+    why="The mean of the products is taken for their sum.",
+    scale="d",
+)
+exercise.option(
+    "divided_by_root_of_m",
+    "Your dot products are divided by √m, the root of the number of rows attended to.",
+    "Does the docstring of this exercise ask for a scale?",
+    why="The formula of scaled dot-product attention is written from habit, with "
+    "len(y).",
+    scale="√m",
+)
+exercise.option(
+    "softmax_over_x",
+    "Your weights are shared out over the rows of x, not over the rows of y.",
     "Who shares out a weight of 1: a row that attends, or a row that is attended to?",
     why="axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.",
+    axis=-2,
 )
-def softmax_over_x(x, y):
-    return softmax(dot_products(x, y), axis=-2) @ y
-
-
-@exercise.misconception(
-    "Your softmax runs along axis 1, which counts y's rows only in a single matrix.",
+exercise.option(
+    "softmax_over_axis_zero",
+    "Your weights are shared out along axis 0: the rows of x in a table, the "
+    "sequences of a batch.",
+    "Which axis counts the rows of y, however many come before it?",
+    why="softmax(..., axis=0) is taken for 'along the rows'.",
+    axis=0,
+)
+exercise.option(
+    "softmax_over_axis_one",
+    "Your weights are shared out along axis 1, which counts y's rows only in a "
+    "single table.",
     "Which axis counts the rows of y with a batch in front?",
     why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
+    axis=1,
 )
-def softmax_over_axis_one(x, y):
-    return softmax(dot_products(x, y), axis=1) @ y
-
-
-@exercise.misconception(
-    "Your y has all its axes turned round, so that with a batch the sequences are "
-    "turned as well.",
+exercise.option(
+    "softmax_over_everything",
+    "Your weights are shared out over the whole array: all of them together "
+    "count as one row.",
+    "How much weight has one row of x to share out?",
+    why="Without an axis, max() and sum() take in the whole array.",
+    axis=None,
+)
+exercise.option(
+    "all_axes_reversed",
+    "Your rows that are attended to have all their axes turned round: with a "
+    "batch, the sequences are turned as well.",
     "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
     why="`.T` is learned on matrices, where it swaps the only two axes there are.",
+    turned="all axes",
 )
-def all_axes_reversed(x, y):
-    return softmax(x @ y.T) @ y
-
-
-@exercise.misconception(
-    "Your y has its axes 0 and 1 swapped, which are rows and columns only in a single "
-    "matrix.",
+exercise.option(
+    "first_two_axes_swapped",
+    "Your rows that are attended to have axes 0 and 1 swapped, which are rows "
+    "and columns only in a single table.",
     "Which axes hold the rows and the columns with a batch in front?",
     why="np.swapaxes(y, 0, 1) is a transpose until a batch comes.",
+    turned="first two axes",
 )
-def first_two_axes_swapped(x, y):
-    return softmax(x @ np.swapaxes(y, 0, 1)) @ y
-
-
-@exercise.misconception(
-    "Your result is the table of weights: one number per row of x and row of y.",
+exercise.option(
+    "three_axes_only",
+    "Your transposition names exactly three axes, so it stops with two or four.",
+    "How do you name the last two axes, however many come before them?",
+    why="y.transpose(0, 2, 1) is copied from code that always has one batch axis.",
+    turned="three axes",
+)
+exercise.option(
+    "rows_reshaped",
+    "Your rows that are attended to are cut anew, not transposed: one column "
+    "mixes parts of several rows.",
+    "Does reshape move a row into a column, or does it read all numbers on in "
+    "the old order?",
+    why="reshape(d, m) has the shape of the transpose, with other numbers in it.",
+    turned="read anew",
+)
+exercise.option(
+    "rows_not_transposed",
+    "Your rows stay rows in the product that gives the scores: where that does "
+    "not stop, a row meets columns.",
+    "Which axes does `@` pair, and along which one does each row of y lie?",
+    why="The ᵀ of X Yᵀ gets lost; with as many rows as columns nothing complains.",
+    turned="none",
+)
+exercise.option(
+    "softmax_missing",
+    "Your rows are multiplied by the scores themselves and summed.",
+    "What has to happen to the scores before they can be the weights of a mean?",
+    why="The scores are taken for weights; X Xᵀ X looks like a finished formula.",
+    weights_are="scores",
+)
+exercise.option(
+    "exponentials_not_divided",
+    "Your weights are powers of e that are not divided by their sum.",
+    "What should a row of weights sum to?",
+    why="Half of the softmax is written out, and the division is forgotten.",
+    weights_are="exponentials",
+)
+exercise.option(
+    "shares_of_scores",
+    "Your weights are scores divided by their sum: they can be negative.",
+    "What is done to the scores first, so that every share is positive?",
+    why="'Weights that sum to 1' suggests a division by the sum at once.",
+    weights_are="shares of scores",
+)
+exercise.option(
+    "best_row_only",
+    "Your weights are 1 for the row that fits best and 0 for all others.",
+    "How much weight should a row get that fits almost as well as the best one?",
+    why="Softmax is taken for the maximum that its name speaks of.",
+    weights_are="one for the largest",
+)
+exercise.option(
+    "exponentials_overflow",
+    "Your numbers are NaN where dot products are large.",
+    "How large is e to the power of 1000 in floating point, and how does "
+    "`softmax` get round it?",
+    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    maximum="left in",
+)
+exercise.option(
+    "one_maximum_for_everything",
+    "Your numbers are NaN in rows whose scores are all far below the largest of all.",
+    "What is e to the power of −1000 in floating point, and whose largest score "
+    "is subtracted from a row?",
+    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
+    maximum="of everything",
+)
+exercise.option(
+    "weights_transposed",
+    "Your result is weightsᵀ times the rows: row i is mixed with column i of the "
+    "weights; where n and m differ, that can stop.",
+    "Whose weights are in row i of the table, and whose in column i?",
+    why="The ᵀ of X Yᵀ is applied once more; with n = m nothing complains.",
+    product="weightsᵀ @ rows",
+)
+exercise.option(
+    "weights_returned",
+    "Your result is a table of weights: one number per pair of rows.",
     "What are these weights for, and what should each row of the result consist of?",
     why="The softmax is the step that takes work, and the mix after it is forgotten.",
+    returned="weights",
 )
-def weights_returned(x, y):
-    return softmax(dot_products(x, y))
-
-
-@exercise.misconception(
-    "Your rows of y are multiplied by the dot products and summed.",
-    "What has to happen to the dot products before they can be the weights of a mean?",
-    why="The scores are taken for weights; X Xᵀ X looks like a finished formula.",
+exercise.option(
+    "weights_returned_as_well",
+    "Your result is a tuple of two arrays.",
+    "How many arrays does the docstring promise?",
+    why="`attention` returns the weights as well, and so do most libraries.",
+    returned="mix and weights",
 )
-def softmax_missing(x, y):
-    return dot_products(x, y) @ y
-
-
-@exercise.misconception(
-    "Your numbers are right for small dot products and NaN for large ones.",
-    "How large is e to the power of 1000 in floating point, and how does `softmax` "
-    "get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+exercise.option(
+    "x_added",
+    "Your mixes have the rows of x added to them.",
+    "Is x part of the mean that the docstring asks for?",
+    why="Inside a Transformer the result of attention is added to x.",
+    returned="x plus the mix",
 )
-def exponentials_overflow(x, y):
-    exponentials = np.exp(dot_products(x, y))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ y
-
-
-@exercise.misconception(
-    "Your numbers lose everything after the decimal point when x holds whole numbers.",
-    "Which dtype has the array that you write the result into?",
-    why="np.zeros_like(x) has the right shape and takes over x's integers.",
+exercise.option(
+    "weights_cut_to_whole_numbers",
+    "Your weights lose what follows the decimal point where x holds whole numbers.",
+    "Which dtype has the array that you write the weights into?",
+    why="scores[...] = … and np.zeros_like(scores) keep the integers of the scores.",
+    numbers="whole weights",
 )
-def cut_to_whole_numbers(x, y):
-    result = np.zeros_like(x)
-    result[...] = softmax(dot_products(x, y)) @ y
-    return result
-
-
-@exercise.misconception(
-    "Your result is right, but it is written into x itself.",
+exercise.option(
+    "written_into_x",
+    "Your result is written into x itself.",
     "After `result = x`, how many arrays are there?",
-    why="The result has the shape of x, so `result = x` is taken for a copy to fill.",
+    why="The result has the shape of x, so `result = x` is taken for a copy.",
+    overwritten="x",
 )
-def written_into_x(x, y):
-    result = x
-    for index in np.ndindex(x.shape[:-1]):
-        rows = y[index[:-1]]
-        result[index] = softmax(rows @ x[index]) @ rows
-    return result
-
-
-@exercise.misconception(
-    "Your result has lost its axes of length 1.",
-    "With x of shape (1, 5, 4), which shape should the result have?",
-    why="np.squeeze() tidies a result up, and takes the axis of a batch of one too.",
+exercise.family(
+    families.squeezed(),
+    families.transposed(),
+    families.as_list(),
+    families.cut_to_whole_numbers("x"),
 )
-def axes_of_one_lost(x, y):
-    return np.squeeze(softmax(dot_products(x, y)) @ y)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.positions import sinusoidal_encoding
 
 exercise = Exercise(
@@ -46,13 +46,17 @@ def small_example_by_hand(student, rng):
     student.expect(student(3, 4), expected)
 
 
-@exercise.case("Twelve columns hold six frequencies, each with its sine and its cosine")
+@exercise.case(
+    "Twelve columns hold six frequencies, each with its sine and its cosine", points=2
+)
 def six_frequencies(student, rng):
     student.agrees(5, 12)
     student.agrees(5, 2 * int(rng.integers(7, 60)))
 
 
-@exercise.case("Every position's vector has the same length, the root of d_model / 2")
+@exercise.case(
+    "Every position's vector has the same length, the root of d_model / 2", points=0.5
+)
 def equal_lengths(student, rng):
     lengths = np.sqrt((student(7, 12) ** 2).sum(axis=1))
     what = "the length of each row"
@@ -65,19 +69,31 @@ def another_base(student, rng):
         student.agrees(5, 6, base=base)
 
 
-@exercise.case("An odd d_model ends with a sine that has no cosine beside it")
+@exercise.case(
+    "An odd d_model ends with a sine that has no cosine beside it", points=1.5
+)
 def odd_size(student, rng):
     student.agrees(5, 7)
     student.agrees(5, 2 * int(rng.integers(4, 40)) + 1)
 
 
-@exercise.case("The last of 1000 positions is as exact as the first")
+@exercise.case("A position may have one number only, or two or three", points=0.5)
+def smallest_sizes(student, rng):
+    student.agrees(4, 1)
+    student.agrees(3, 2)
+    student.agrees(2, 3)
+
+
+@exercise.case("The last of 1000 positions is as exact as the first", points=0.5)
 def far_positions(student, rng):
     student.agrees(1000, 4)
 
 
 @exercise.case(
-    "A single position gets zeros and ones in turn", visible=False, pays_alone=False
+    "A single position gets zeros and ones in turn",
+    visible=False,
+    pays_alone=False,
+    points=0.5,
 )
 def single_position(student, rng):
     d_model = 2 * int(rng.integers(2, 9))
@@ -88,6 +104,7 @@ def single_position(student, rng):
     "The dot product of two positions depends on how far apart they are, not on where",
     visible=False,
     pays_alone=False,
+    points=0.5,
 )
 def distances_only(student, rng):
     n, d_model = int(rng.integers(6, 12)), 2 * int(rng.integers(3, 9))
@@ -97,254 +114,297 @@ def distances_only(student, rng):
     student.expect(products, products[0][distances], what="the table of dot products")
 
 
-def frequencies(d_model, base):
-    """Return each pair's frequency: how much its angle grows per position."""
-    return base ** (-np.arange(0, d_model, 2) / d_model)
+@exercise.variants
+def variants(
+    n,
+    d_model,
+    base=10000.0,
+    *,
+    waves=(np.sin, np.cos),
+    order="in turn",
+    frequency="base ** (−2i / d_model)",
+    counted="by pair",
+    base_is="given",
+    first=0,
+    positions="whole",
+    angles_in="radians",
+    rows="n",
+    odd="the sine alone",
+    precision=float,
+    length="as they come",
+):
+    n += {"n + 1": 1, "n − 1": -1}.get(rows, 0)
+    base = base if base_is == "given" else 10000.0
+    pairs = (d_model + 1) // 2
+    i = np.arange(pairs if counted == "by pair" else d_model)
+    i = i / 2 if counted == "by column" else i
+    frequencies = {
+        "base ** (−2i / d_model)": lambda: base ** (-2 * i / d_model),
+        "base ** (−4i / d_model)": lambda: base ** (-4 * i / d_model),
+        "base ** (−i / d_model)": lambda: base ** (-i / d_model),
+        "base ** (2i / d_model)": lambda: base ** (2 * i / d_model),
+        "base ** (−(2i + 2) / d_model)": lambda: base ** (-(2 * i + 2) / d_model),
+        "base ** (−2i / (d_model − 2))": lambda: base ** (-i / max(pairs - 1, 1)),
+        "2i / (base d_model)": lambda: 2 * i / d_model / base,
+        "1": lambda: np.ones(len(i)),
+        "from the end": lambda: base ** (-2 * i / d_model)[::-1],
+        "e to whole powers": lambda: np.exp(2 * i * (-math.log(base) / d_model // 2)),
+    }[frequency]()
+    t = np.arange(first, n + first)
+    t = t / n if positions == "shares of n" else t
+    angles = t.astype(precision)[:, np.newaxis] * frequencies.astype(precision)
+    angles = np.radians(angles) if angles_in == "degrees" else angles
+    is_odd = d_model % 2 == 1
+    if counted != "by pair":
+        evens, odds = angles[:, 0::2], angles[:, 1::2]
+    else:
+        evens, odds = angles, angles[:, : d_model // 2]
+        encoding = np.zeros((n, d_model))
+        if odd == "stops at the cosines":
+            encoding[:, 1::2] = angles
+        elif odd == "stops at the sines":
+            encoding[:, 0::2] = angles[:, : d_model // 2]
+    sines, cosines = waves[0](evens), waves[1](odds)
+    if order == "all sines first":
+        encoding = np.hstack([sines, cosines])
+    elif order == "all sines first, as many cosines":
+        encoding = np.hstack([sines, waves[1](angles)])
+    else:
+        encoding = np.zeros((n, d_model))
+        encoding[:, 0::2], encoding[:, 1::2] = sines, cosines
+    if is_odd and odd == "zeros":
+        encoding[:, -1] = 0.0
+    elif is_odd and odd == "missing":
+        encoding = encoding[:, :-1]
+    elif is_odd and odd == "a cosine too":
+        encoding = np.hstack([encoding, waves[1](angles[:, -1:])])
+    if length == "1":
+        encoding = encoding / np.linalg.norm(encoding, axis=-1, keepdims=True)
+    return encoding.T if rows == "columns" else encoding
 
 
-def waves(angles, d_model, first=np.sin, second=np.cos):
-    """Fill the even columns with one function of the angles, the odd with another."""
-    encoding = np.zeros((len(angles), d_model))
-    encoding[:, 0::2] = first(angles)
-    encoding[:, 1::2] = second(angles[:, : d_model // 2])
-    return encoding
-
-
-@exercise.misconception(
+exercise.option(
+    "sines_before_cosines",
     "Your rows hold all sines first and then all cosines.",
     "Which columns does the formula give to the sines: 0, 1, 2, … or 2i?",
     why="tensor2tensor, fairseq and many others concatenate; a trained layer does not "
     "mind, but the paper's formula interleaves (tensor2tensor issues 391 and 1925).",
+    order="all sines first",
 )
-def sines_before_cosines(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), frequencies(d_model, base))
-    return np.hstack([np.sin(angles), np.cos(angles[:, : d_model // 2])])
-
-
-@exercise.misconception(
-    "Your even columns hold cosines and your odd columns sines.",
-    "What is the first number of position 0 in the docstring's example?",
-    why="Circles are drawn as (cos, sin), so the pair is written in that order.",
-)
-def cosine_first(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), frequencies(d_model, base))
-    return waves(angles, d_model, np.cos, np.sin)
-
-
-def stopping_at_odd_sizes(angles, d_model):
-    """Fill sines and cosines as if there were as many of both."""
-    encoding = np.zeros((len(angles), d_model))
-    encoding[:, 0::2] = np.sin(angles)
-    encoding[:, 1::2] = np.cos(angles)
-    return encoding
-
-
-@exercise.misconception(
+exercise.option(
+    "sines_first_untrimmed",
     "Your rows hold all sines first and then all cosines, and one number too many if "
     "d_model is odd.",
     "Which columns does the formula give to the sines, and how many of seven are left "
     "for the cosines?",
     why="Sines and cosines of the same angles are concatenated: there are as many of "
     "both then.",
+    order="all sines first, as many cosines",
 )
-def sines_first_untrimmed(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), frequencies(d_model, base))
-    return np.hstack([np.sin(angles), np.cos(angles)])
-
-
-@exercise.misconception(
+exercise.option(
+    "cosine_first",
+    "Your even columns hold cosines and your odd columns sines.",
+    "What is the first number of position 0 in the docstring's example?",
+    why="Circles are drawn as (cos, sin), so the pair is written in that order.",
+    waves=(np.cos, np.sin),
+)
+exercise.option(
+    "cosine_missing",
+    "Your columns all hold sines.",
+    "What is the second number of position 0 in the docstring's example?",
+    why="The line for the odd columns is copied and not changed.",
+    waves=(np.sin, np.sin),
+)
+exercise.option(
+    "sine_missing",
+    "Your columns all hold cosines.",
+    "What is the first number of position 0 in the docstring's example?",
+    why="The line for the even columns is copied and not changed.",
+    waves=(np.cos, np.cos),
+)
+exercise.option(
+    "exponent_doubled",
     "In your numbers the exponent is twice what it should be.",
-    "Does your loop variable stand for i, or for 2i already?",
+    "Which of i and 2i does a loop in steps of 2 count?",
     why="A loop in steps of 2 already counts 2i, and the formula's 2 is applied again: "
     "SamLynnEvans/Transformer issue 25.",
+    frequency="base ** (−4i / d_model)",
 )
-def exponent_doubled(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), frequencies(d_model, base) ** 2)
-    return waves(angles, d_model)
-
-
-@exercise.misconception(
-    "In your numbers the exponent is twice what it should be, and at an odd d_model "
-    "your code stops.",
-    "Does your variable stand for i, or for 2i already; and how many even and how many "
-    "odd columns are there among seven?",
-    why="arange(0, d_model, 2) already counts 2i, and gives a cosine too many: both "
-    "happen in the most natural first try.",
-)
-def exponent_doubled_and_odd_size_stops(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), frequencies(d_model, base) ** 2)
-    return stopping_at_odd_sizes(angles, d_model)
-
-
-@exercise.misconception(
+exercise.option(
+    "exponent_halved",
     "In your numbers the exponent is half of what it should be.",
     "How large is the exponent of the last pair, and does your i count columns or "
     "pairs?",
     why="i counts the pairs, and the 2 of 2i is left out of the exponent.",
+    frequency="base ** (−i / d_model)",
 )
-def exponent_halved(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), np.sqrt(frequencies(d_model, base)))
-    return waves(angles, d_model)
-
-
-@exercise.misconception(
-    "In your numbers the exponent is half of what it should be, and at an odd d_model "
-    "your code stops.",
-    "How large is the exponent of the last pair; and how many even and how many odd "
-    "columns are there among seven?",
-    why="arange(d_model // 2) counts whole pairs: the 2 of 2i is left out, and at an "
-    "odd size the last sine.",
-)
-def exponent_halved_and_odd_size_stops(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), np.sqrt(frequencies(d_model, base)))
-    return stopping_at_odd_sizes(angles[:, : d_model // 2], d_model)
-
-
-@exercise.misconception(
-    "Each of your columns has a frequency of its own: a cosine turns slower than the "
-    "sine beside it.",
+exercise.option(
+    "frequency_by_column",
+    "Each of your columns has a frequency of its own.",
     "How many columns share one i?",
     why="The exponent is taken from the column's number, without first halving it: "
     "BrianPulfer/PapersReimplementations issue 9.",
+    counted="by column",
 )
-def frequency_by_column(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), base ** (-np.arange(d_model) / d_model))
-    encoding = np.sin(angles)
-    encoding[:, 1::2] = np.cos(angles[:, 1::2])
-    return encoding
-
-
-@exercise.misconception(
+exercise.option(
+    "frequency_by_column_doubled",
     "Each of your columns has a frequency of its own, with twice the column's number "
     "in the exponent.",
     "Which columns share one i, and what does the exponent hold for column 2?",
     why="arange(d_model) replaces i, and the formula's 2 stays in front of it.",
+    counted="by column, doubled",
 )
-def frequency_by_column_doubled(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), base ** (-2 * np.arange(d_model) / d_model))
-    encoding = np.sin(angles)
-    encoding[:, 1::2] = np.cos(angles[:, 1::2])
-    return encoding
-
-
-@exercise.misconception(
+exercise.option(
+    "quotient_rounded",
     "All your pairs turn at one frequency, that of i = 0.",
     "What does // do to a quotient between 0 and 1?",
     why="2 * i // d_model is 0 for every i; in Python 2 the plain / did the same.",
+    frequency="1",
 )
-def quotient_rounded(n, d_model, base=10000.0):
-    exponents = np.arange(0, d_model, 2) // d_model
-    angles = np.arange(n)[:, np.newaxis] / base**exponents
-    return waves(angles, d_model)
-
-
-@exercise.misconception(
-    "Your frequencies are e to the power of whole numbers: the factor −log(base) / "
-    "d_model was halved and rounded down.",
+exercise.option(
+    "logarithm_rounded",
+    "Your frequencies are e to the power of whole numbers.",
     "In which order does Python work through a / b // c, and what is left after //?",
     why="-log(base) / d_model // 2 is typed for a division by half of d_model.",
+    frequency="e to whole powers",
 )
-def logarithm_rounded(n, d_model, base=10000.0):
-    factor = -math.log(base) / d_model // 2
-    angles = np.outer(np.arange(n), np.exp(np.arange(0, d_model, 2) * factor))
-    return waves(angles, d_model)
-
-
-@exercise.misconception(
-    "Your later pairs turn faster than the first: position t is multiplied by the "
-    "power of the base.",
+exercise.option(
+    "power_multiplied",
+    "Your later pairs turn faster than the first.",
     "Which pair should turn slowest, the first or the last?",
     why="The minus of the exponent is lost between 1 / 10000^(2i/d) and its product.",
+    frequency="base ** (2i / d_model)",
 )
-def power_multiplied(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), 1 / frequencies(d_model, base))
-    return waves(angles, d_model)
-
-
-@exercise.misconception(
+exercise.option(
+    "pairs_counted_from_one",
+    "Your pair i has the frequency that pair i + 1 should have.",
+    "By how much should the first pair turn from one position to the next?",
+    why="i is counted from 1, as formulas often do.",
+    frequency="base ** (−(2i + 2) / d_model)",
+)
+exercise.option(
+    "last_pair_reaches_base",
+    "Your slowest pair has the wavelength base · 2π exactly.",
+    "By which number does the formula divide 2i?",
+    why="tensor2tensor spaces its timescales by log(base) / (d_model / 2 − 1), so that "
+    "the last one is base; the paper divides by d_model.",
+    frequency="base ** (−2i / (d_model − 2))",
+)
+exercise.option(
+    "slowest_first",
+    "Your frequencies are in the opposite order: the first pair turns slowest.",
+    "Which pair should turn slowest, the first or the last?",
+    why="The powers of the base are laid out from the other end.",
+    frequency="from the end",
+)
+exercise.option(
+    "divided_by_the_base_once",
+    "Your frequencies are 2i / d_model, divided by the base.",
+    "What does the formula do with 2i / d_model: is it a factor or an exponent?",
+    why="10000^(2i/d) loses its ^ when it is typed.",
+    frequency="2i / (base d_model)",
+)
+exercise.option(
+    "base_ignored",
+    "Your numbers are those of base 10000, whatever base is given.",
+    "Which argument sets the frequencies?",
+    why="The paper's 10000 is copied as a constant.",
+    base_is="10000",
+)
+exercise.option(
+    "counted_from_one",
     "Your first row is the encoding of position 1.",
     "Which number does the first position have here?",
     why="Positions are counted from 1 in some libraries, where 0 stands for padding.",
+    first=1,
 )
-def counted_from_one(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(1, n + 1), frequencies(d_model, base))
-    return waves(angles, d_model)
-
-
-@exercise.misconception(
-    "Your numbers are those of base 10000, whatever base is given.",
-    "Where does your code read its argument base?",
-    why="The paper's 10000 is copied as a constant.",
+exercise.option(
+    "position_as_a_share_of_n",
+    "Your positions are divided by n.",
+    "Does the encoding of position 1 change if the sequence gets longer?",
+    why="np.linspace, or positions between 0 and 1, keep numbers small.",
+    positions="shares of n",
 )
-def base_ignored(n, d_model, base=10000.0):
-    return waves(np.outer(np.arange(n), frequencies(d_model, 10000.0)), d_model)
-
-
-@exercise.misconception(
-    "Your slowest pair has the wavelength base · 2π exactly.",
-    "By which number does the formula divide 2i, and by which does your code?",
-    why="tensor2tensor spaces its timescales by log(base) / (d_model / 2 − 1), so that "
-    "the last one is base; the paper divides by d_model.",
+exercise.option(
+    "degrees",
+    "Your angles count as degrees.",
+    "In which unit do np.sin and np.cos take an angle?",
+    why="Angles are thought of in degrees, and converted.",
+    angles_in="degrees",
 )
-def last_pair_reaches_base(n, d_model, base=10000.0):
-    pairs = (d_model + 1) // 2
-    powers = base ** (-np.arange(pairs) / max(pairs - 1, 1))
-    return waves(np.outer(np.arange(n), powers), d_model)
-
-
-@exercise.misconception(
-    "Your code is right for an even d_model and stops at an odd one: there are more "
-    "sines than columns for cosines.",
+exercise.option(
+    "one_row_too_many",
+    "Your encoding has n + 1 rows.",
+    "Which is the last of n positions, if the first is 0?",
+    why="range(n + 1) is written so that position n is there.",
+    rows="n + 1",
+)
+exercise.option(
+    "one_row_too_few",
+    "Your encoding has n − 1 rows.",
+    "How many positions are 0 … n − 1?",
+    why="range(n - 1) is written since positions are counted from 0.",
+    rows="n − 1",
+)
+exercise.option(
+    "positions_across",
+    "Your encoding has a column for each position.",
+    "Which shape does the docstring promise?",
+    why="The positions are made a row and the frequencies a column.",
+    rows="columns",
+)
+exercise.option(
+    "rows_of_length_one",
+    "Your rows are divided by their lengths.",
+    "How long is the vector of a position, by the formula?",
+    why="Vectors of length 1 are tidy, and cosine similarity asks for them.",
+    length="1",
+)
+exercise.option(
+    "odd_size_stops",
+    "At an odd d_model, from 3 on, your function stops: there are more cosines than "
+    "columns for them.",
     "How many even and how many odd columns are there among seven?",
     why="pe[:, 1::2] = cos(angles), as in PyTorch's tutorial: codertimo/BERT-pytorch "
     "issue 78 and many more.",
+    odd="stops at the cosines",
 )
-def odd_size_stops(n, d_model, base=10000.0):
-    return stopping_at_odd_sizes(
-        np.outer(np.arange(n), frequencies(d_model, base)), d_model
-    )
-
-
-@exercise.misconception(
-    "Your code is right for an even d_model and stops at an odd one: there are fewer "
-    "sines than columns for them.",
+exercise.option(
+    "odd_size_stops_at_the_sines",
+    "At an odd d_model your function stops: there are fewer sines than columns for "
+    "them.",
     "How many even and how many odd columns are there among seven?",
     why="arange(d_model // 2) counts whole pairs, and the last sine has none.",
+    odd="stops at the sines",
 )
-def odd_size_stops_at_the_sines(n, d_model, base=10000.0):
-    angles = np.outer(np.arange(n), frequencies(d_model, base))
-    return stopping_at_odd_sizes(angles[:, : d_model // 2], d_model)
-
-
-@exercise.misconception(
+exercise.option(
+    "odd_column_left_empty",
     "Your last column is all zeros if d_model is odd.",
-    "How many pairs does your code fill, and which column is then left?",
+    "How many columns do d_model // 2 pairs have, and which column is then left?",
     why="A loop over d_model // 2 pairs leaves the last column of np.zeros as it was.",
+    odd="zeros",
 )
-def odd_column_left_empty(n, d_model, base=10000.0):
-    encoding = waves(np.outer(np.arange(n), frequencies(d_model, base)), d_model)
-    encoding[:, d_model // 2 * 2 :] = 0
-    return encoding
-
-
-@exercise.misconception(
+exercise.option(
+    "odd_column_missing",
     "Your rows are one number short if d_model is odd.",
-    "How many columns do d_model // 2 pairs fill?",
+    "How many columns do d_model // 2 pairs have?",
     why="Pairs are stacked and flattened, and d_model // 2 pairs are one column short.",
+    odd="missing",
 )
-def odd_column_missing(n, d_model, base=10000.0):
-    encoding = waves(np.outer(np.arange(n), frequencies(d_model, base)), d_model)
-    return encoding[:, : d_model // 2 * 2]
-
-
-@exercise.misconception(
+exercise.option(
+    "odd_column_too_many",
+    "Your rows are one number too long if d_model is odd.",
+    "Which of the last pair's two numbers does the docstring leave out?",
+    why="Pairs are stacked and flattened, and the last cosine comes along.",
+    odd="a cosine too",
+)
+exercise.option(
+    "angles_in_float32",
     "Your angles have the seven digits of float32, so your numbers drift from the "
     "right ones as the positions grow.",
     "With seven digits in all, how many are left after the point in an angle of 1000?",
     why="float32 is PyTorch's default; in 16 bits some neighbouring positions even get "
     "equal numbers (EleutherAI/gpt-neox pull request 1016).",
+    precision=np.float32,
 )
-def angles_in_float32(n, d_model, base=10000.0):
-    powers = frequencies(d_model, base).astype(np.float32)
-    angles = np.outer(np.arange(n, dtype=np.float32), powers)
-    return waves(angles, d_model)
+exercise.family(families.squeezed(), families.as_list())

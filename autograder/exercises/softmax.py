@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise
+from autograder import Exercise, families
 from course_lib.attention import softmax
 
 exercise = Exercise(
@@ -56,7 +56,9 @@ def usual(rng):
     return (rng.normal(size=(2, 5, 7)),)
 
 
-@exercise.case("The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give these weights")
+@exercise.case(
+    "The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give these weights", points=0.5
+)
 def small_example_by_hand(student, rng):
     x = np.log([[3.0, 1.0, 4.0], [1.0, 1.0, 2.0]])
     expected = np.array([[0.375, 0.125, 0.5], [0.25, 0.25, 0.5]])
@@ -64,14 +66,16 @@ def small_example_by_hand(student, rng):
     student.agrees(rng.normal(size=(2, 3)))
 
 
-@exercise.case("The weights sum to 1 along the axis that is asked for")
+@exercise.case("The weights sum to 1 along the axis that is asked for", points=1.5)
 def along_the_axis(student, rng):
     x = rng.normal(size=(2, 3, 5, 7))
     for axis in (0, 1, -2):
         student.agrees(x, axis=axis)
 
 
-@exercise.case("Without an axis each row of a table, a batch or a vector counts alone")
+@exercise.case(
+    "Without an axis each row of a table, a batch or a vector counts alone", points=3
+)
 def without_an_axis(student, rng):
     # In a square table, sums laid along the wrong axis still have the right shape.
     table = np.log([[1.0, 3.0], [1.0, 1.0]])
@@ -81,7 +85,10 @@ def without_an_axis(student, rng):
 
 
 @exercise.case(
-    "Adding 1000 to every score changes no weight", visible=False, pays_alone=False
+    "Adding 1000 to every score changes no weight",
+    points=0.5,
+    visible=False,
+    pays_alone=False,
 )
 def shift_changes_nothing(student, rng):
     x = rng.normal(size=(5, 7))
@@ -89,186 +96,461 @@ def shift_changes_nothing(student, rng):
     student.expect(student(x + 1000.0), before)
 
 
-@exercise.case("Rows of scores near 0, 10000 and −10000 get the same weights")
+@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights")
 def small_and_huge_rows(student, rng):
-    # The last row keeps the mean of the whole table away from 0.
-    x = np.array([[0.0, 1.0], [9999.0, 1e4], [-1e4, -9999.0], [0.0, 1e4]])
-    pair = [1 / (1 + math.e), math.e / (1 + math.e)]
-    student.expect(student(x), np.array([pair, pair, pair, [0.0, 1.0]]))
+    # A square, so that what loses an axis does not stop; its mean is far from 0.
+    x = np.array([[0.0, 1, 0, 1, 0]] * 5) + np.array([[0, 0, 9999, -1e4, 0]]).T
+    x[0], x[4] = [-800, 0, 0, 0, 0], [0, 1e4, 5000, 8000, 0]
+    expected = np.array([[1, math.e, 1, math.e, 1]] * 5) / (3 + 2 * math.e)
+    expected[0], expected[4] = [0, 0.25, 0.25, 0.25, 0.25], [0, 1, 0, 0, 0]
+    student.expect(student(x), expected)
 
 
-@exercise.case("Whole numbers as scores, small ones too, give fractions as weights")
+@exercise.case(
+    "Whole numbers as scores, small ones too, give fractions as weights", points=0.5
+)
 def whole_numbers(student, rng):
-    x = np.array([[2, 0, 1], [-3, 4, 4]])
-    student.agrees(x)
+    student.agrees(np.array([[[2, 0, 1], [-3, 4, 4]]]))
     # No int8 holds −100 − 100, and no uint8 holds 0 − 255: both wrap around.
     student.agrees(np.array([[-100, 100, 99]], dtype=np.int8))
     student.agrees(np.array([[0, 255, 254]], dtype=np.uint8))
 
 
-@exercise.case("A score on its own gets the weight 1", visible=False, pays_alone=False)
+@exercise.case(
+    "A score on its own gets the weight 1", points=0.5, visible=False, pays_alone=False
+)
 def single_score(student, rng):
     student.expect(student(rng.normal(size=(5, 1))), np.ones((5, 1)))
 
 
-@exercise.case("The scores x stay as they are")
+@exercise.case("The scores x stay as they are", points=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]))
 
 
-@exercise.misconception(
-    "Your rows of negative scores are 0 / 0: what is subtracted is their "
-    "largest distance from 0, not their largest score.",
+@exercise.variants
+def variants(
+    x,
+    axis=None,
+    *,
+    default=-1,
+    along="the axis",
+    summed_along="the axis",
+    subtracted="largest of the line",
+    power="e",
+    divisor="sum",
+    returned="weights",
+    keepdims="both",
+    vector="as it is",
+    floats=True,
+    overwritten="nothing",
+):
+    if axis is None:
+        axis = None if default == "everything" else default
+    if x.ndim == 1 and vector != "as it is":
+        x = x[np.newaxis] if vector == "row" else x[:, np.newaxis]
+    if subtracted in ("nothing", "largest of everything", "mean of everything"):
+        # What no largest score of a line is in has one name only.
+        summed_along = "the axis"
+        keepdims = "both" if keepdims == "neither" else keepdims
+    if subtracted in ("mean of the line", "mean of everything"):
+        # Over one sum for everything, nothing visible tells these from no shift at all.
+        along = "the axis" if along == "everything" else along
+    fixed = {"last": -1, "first": 0, "second": 1, "everything": None}
+    fixed["all but the first"] = tuple(range(1, x.ndim))
+    axis = fixed.get(along, axis)
+    line = {"axis": axis, "keepdims": keepdims in ("both", "maximum")}
+    caller, x = x, (1.0 * x if floats else x)
+    if power == "1 / e":
+        x = -x
+    offset = {
+        "largest of the line": lambda: x.max(**line),
+        "smallest of the line": lambda: x.min(**line),
+        "mean of the line": lambda: x.mean(**line),
+        "distance from 0": lambda: np.abs(x).max(**line),
+        "largest of everything": lambda: x.max(),
+        "mean of everything": lambda: x.mean(),
+        "minus the largest": lambda: -x.max(**line),
+        "what is beyond 500": lambda: x - np.clip(x, -500, 500),
+        "what is above 500": lambda: x - np.minimum(x, 500),
+    }
+    shifted = x - offset[subtracted]() if subtracted in offset else x
+    if subtracted == "score from the largest":
+        shifted = x.max(**line) - x
+    bases = {"2": np.exp2, "none": lambda _: x, "left out": lambda number: number}
+    powers = summed = bases.get(power, np.exp)(shifted)
+    if subtracted == "largest above only":
+        powers = np.exp(x - x.max(**line))
+    if subtracted == "largest below only":
+        summed = np.exp(x - x.max(**line))
+    axis = fixed.get(summed_along, axis)
+    line = {"axis": axis, "keepdims": keepdims in ("both", "sum")}
+    if divisor == "length":
+        total = np.sqrt((summed**2).sum(**line))
+    elif divisor == "mean":
+        total = summed.mean(**line)
+    else:
+        total = (x if divisor == "sum of scores" else summed).sum(**line)
+        total = total + (1e-8 if divisor == "sum + 1e-8" else 0)
+    weights = powers if divisor == "none" else powers / total
+    if subtracted == "nothing, NaN made 0":
+        weights = np.nan_to_num(weights)
+    if returned == "logarithms":
+        weights = shifted - np.log(total)
+    elif returned == "largest":
+        weights = (x == x.max(**line)).astype(float)
+    elif returned == "sigmoid":
+        weights = 1 / (1 + np.exp(-x))
+    elif returned == "what is left of 1":
+        weights = 1 - weights
+    if overwritten == "differences":
+        caller -= caller.max(**line)
+    elif overwritten == "weights":
+        np.exp(caller, out=caller)  # stops on whole numbers
+        caller[...] = weights
+    return weights
+
+
+exercise.option(
+    "largest_distance_from_zero",
+    "Your rows of very negative scores are 0 / 0: their largest distance from 0 is "
+    "subtracted.",
     "Which is the largest of the scores −10000 and −9999?",
     why="np.abs(x).max() looks like the safe bound against overflow, and underflows.",
+    subtracted="distance from 0",
 )
-def largest_distance_from_zero(x, axis=-1):
-    exponentials = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your numbers are right as long as exp(x) is: for large scores it becomes inf, and "
-    "inf / inf is NaN.",
+exercise.option(
+    "no_max_subtraction",
+    "Your large scores give NaN, which is inf / inf: exp(x) is inf for them.",
     "What may you do to all scores of a row without changing its weights?",
     why="The formula is typed in as it is in the book.",
+    subtracted="nothing",
 )
-def no_max_subtraction(x, axis=-1):
-    exponentials = np.exp(x)
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your rows with small scores are 0 / 0: the largest score of the whole array is "
+exercise.option(
+    "nan_made_zero",
+    "Your large scores get the weight 0: their exp(x) is inf, and the NaN of inf / inf "
+    "is made 0.",
+    "What may you do to all scores of a row, so that exp never becomes inf?",
+    why="np.nan_to_num mends what can be seen, not what is wrong.",
+    subtracted="nothing, NaN made 0",
+)
+exercise.option(
+    "one_global_max",
+    "Your rows of small scores are 0 / 0: the largest score of the whole array is "
     "subtracted from every row.",
     "Whose largest score does a row need?",
     why="np.max(x) without an axis is enough for one row, and is copied from there.",
+    subtracted="largest of everything",
 )
-def one_global_max(x, axis=-1):
-    exponentials = np.exp(x - np.max(x))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
+exercise.option(
+    "max_added",
+    "Your largest score is added to the scores: they lie twice as far from 0.",
+    "Which number should the largest score of a row become before exp?",
+    why="A sign slips, and small scores do not show it.",
+    subtracted="minus the largest",
+)
+exercise.option(
+    "min_subtracted",
+    "Your smallest score of a row is subtracted: exp is inf where another score lies "
+    "far above it.",
+    "Which number must you subtract, so that no score is left far above 0?",
+    why="Shifting numbers so that they begin at 0 takes the smallest one off.",
+    subtracted="smallest of the line",
+)
+exercise.option(
+    "mean_subtracted",
+    "Your exp is inf where a score lies far above the mean of its row, which is "
+    "subtracted.",
+    "Which number must you subtract, so that no score is left far above 0?",
+    why="Subtracting the mean is how data are usually centred.",
+    subtracted="mean of the line",
+)
+exercise.option(
+    "mean_of_everything_subtracted",
+    "Your numbers are NaN where a row lies far from the mean of the whole array, which "
+    "is subtracted.",
+    "How far above or below that mean can all the scores of one row lie?",
+    why="x - x.mean() is how data are usually centred.",
+    subtracted="mean of everything",
+)
+exercise.option(
+    "clipped_scores",
+    "Your very large scores all get the same weight, and so do your very negative "
+    "ones: they are cut off at a limit.",
+    "Is the difference between 9999 and 10000 still there after the cut?",
+    why="Clipping stops the overflow warning without a change to the formula.",
+    subtracted="what is beyond 500",
+)
+exercise.option(
+    "clipped_above",
+    "Your very large scores all get the same weight: they are cut off at a limit; rows "
+    "of very negative ones are 0 / 0.",
+    "Is the difference between 9999 and 10000 still there after the cut?",
+    why="np.minimum(x, 500) stops the overflow, and looks like all that is needed.",
+    subtracted="what is above 500",
+)
+exercise.option(
+    "max_minus_score",
+    "Your exponents are max − x: the largest score gets the smallest weight.",
+    "When a score grows, does the number that you give to exp grow or fall?",
+    why="The maximum is subtracted the wrong way round: max − x instead of x − max.",
+    subtracted="score from the largest",
+)
+exercise.option(
+    "softmax_of_the_negative",
+    "Your weights are those of the scores −x: a larger score gets a smaller weight.",
+    "When a score grows, should its weight grow or fall?",
+    why="exp(−x) is copied from physics, or from the sigmoid's 1 / (1 + exp(−x)).",
+    power="1 / e",
+)
+exercise.option(
+    "max_subtracted_above_only",
+    "Your largest score is subtracted above the fraction bar only.",
+    "If every exponential in the numerator shrinks, what must the denominator do?",
+    why="The safe exponential replaces only one of the two exp in the formula.",
+    subtracted="largest above only",
+)
+exercise.option(
+    "max_subtracted_below_only",
+    "Your largest score is subtracted below the fraction bar only.",
+    "If every exponential in the denominator shrinks, what must the numerator do?",
+    why="The safe exponential replaces only one of the two exp in the formula.",
+    subtracted="largest below only",
+)
+exercise.option(
+    "keepdims_missing",
     "Your largest scores and your sums have lost the axis they were taken over: "
     "broadcasting lays them along the wrong axis.",
     "Which shape must they have, so that there is one for each row?",
     why="max and sum drop their axis unless they are told to keep it.",
+    keepdims="neither",
 )
-def keepdims_missing(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=axis))
-    return exponentials / exponentials.sum(axis=axis)
-
-
-@exercise.misconception(
+exercise.option(
+    "keepdims_missing_in_the_sum",
     "Your sums have lost the axis they were taken over: broadcasting lays them along "
     "the wrong axis.",
     "Which shape must the sums have, so that there is one for each row?",
     why="keepdims is set for the maximum and forgotten for the sum.",
+    keepdims="maximum",
 )
-def keepdims_missing_in_the_sum(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis)
-
-
-@exercise.misconception(
-    "Your sums have lost the axis they were taken over, so broadcasting lays them "
-    "along the wrong axis; no row has its own largest score subtracted.",
-    "Which shape must the sums have, so that there is one for each row?",
-    why="np.exp(x) / np.exp(x).sum(axis=axis) has the axis, but not yet keepdims.",
+exercise.option(
+    "keepdims_missing_in_the_maximum",
+    "Your largest scores have lost the axis they were taken over: broadcasting lays "
+    "them along the wrong axis.",
+    "Which shape must they have, so that there is one for each row?",
+    why="keepdims is set for the sum and forgotten for the maximum.",
+    keepdims="sum",
 )
-def keepdims_missing_and_no_row_max(x, axis=-1):
-    exponentials = np.exp(x)
-    return exponentials / exponentials.sum(axis=axis)
-
-
-@exercise.misconception(
-    "Your weights always sum to 1 along the last axis.",
-    "Where does your code use the argument axis?",
+exercise.option(
+    "axis_ignored",
+    "Your numbers are those of the last axis, whatever axis is asked for.",
+    "Where does your answer use the argument axis?",
     why="The axis is fixed to −1 in the body, since that is where it is needed first.",
+    along="last",
 )
-def axis_ignored(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
-
-
-@exercise.misconception(
-    "Your weights sum to 1 over the whole array.",
-    "How many sums does a table of two rows need?",
-    why="exp(x) / sum(exp(x)) is right for one vector, and is copied from there.",
-)
-def summed_over_everything(x, axis=-1):
-    exponentials = np.exp(x - x.max())
-    return exponentials / exponentials.sum()
-
-
-@exercise.misconception(
-    "Your weights sum to 1 over the whole array, and where exp(x) is inf they are NaN.",
-    "How many sums does a table of two rows need?",
-    why="np.exp(x) / np.sum(np.exp(x)) is the formula as most pages print it.",
-)
-def summed_over_everything_without_max(x, axis=-1):
-    exponentials = np.exp(x)
-    return exponentials / np.sum(exponentials)
-
-
-@exercise.misconception(
-    "Your weights sum to 1 along the first axis, whatever axis is asked for: in a "
-    "table, down each column.",
+exercise.option(
+    "first_axis_fixed",
+    "Your numbers are those of the first axis, whatever axis is asked for: in a table "
+    "they go down the columns.",
     "Which sum does a weight of a table need: its row's, or its column's?",
     why="e / e.sum(axis=0) and e / sum(e) are right for one vector, and are copied "
     "from there.",
+    along="first",
 )
-def first_axis_fixed(x, axis=-1):
-    exponentials = np.exp(x - np.max(x))
-    return exponentials / exponentials.sum(axis=0)
-
-
-@exercise.misconception(
-    "Your weights sum to 1 along the first axis, whatever axis is asked for, and where "
-    "exp(x) is inf they are NaN.",
-    "Which sum does a weight of a table need: its row's, or its column's?",
-    why="np.exp(x) / sum(np.exp(x)): Python's sum adds up along the first axis.",
-)
-def first_axis_fixed_without_max(x, axis=-1):
-    return np.exp(x) / np.exp(x).sum(axis=0)
-
-
-@exercise.misconception(
-    "Your weights always sum to 1 along axis 1: in a table these are the rows, in a "
-    "batch they are not.",
-    "Where does your code use the argument axis?",
+exercise.option(
+    "second_axis_fixed",
+    "Your numbers are those of axis 1, whatever axis is asked for: in a table these "
+    "are the rows, in a batch they are not.",
+    "Where does your answer use the argument axis?",
     why="axis=1 with keepdims=True is right for the table that it was written for.",
+    along="second",
 )
-def second_axis_fixed(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
-
-
-@exercise.misconception(
-    "Your weights sum to 1 along the first axis when no axis is asked for.",
+exercise.option(
+    "summed_over_everything",
+    "Your numbers share one sum over the whole array.",
+    "How many sums does a table of two rows need?",
+    why="exp(x) / sum(exp(x)) is right for one vector, and is copied from there.",
+    along="everything",
+)
+exercise.option(
+    "each_part_as_a_whole",
+    "Your numbers share one sum within each x[i], whatever axis is asked for: a row of "
+    "a table, but a whole table of a batch.",
+    "What does a loop over x give you when x has one axis, and when it has three?",
+    why="`for row in x` walks along the first axis, whatever that is.",
+    along="all but the first",
+)
+exercise.option(
+    "row_max_and_one_sum",
+    "Your exponentials are divided by one sum over the whole array.",
+    "How many sums does a table of two rows need?",
+    why="The axis is given to max, and forgotten in sum.",
+    summed_along="everything",
+)
+exercise.option(
+    "row_max_and_column_sums",
+    "Your exponentials are divided by sums along the first axis.",
+    "Which sum does a weight of a table need: its row's, or its column's?",
+    why="Python's sum(e) adds up along the first axis.",
+    summed_along="first",
+)
+exercise.option(
+    "first_axis_by_default",
+    "Your numbers are those of the first axis when no axis is asked for.",
     "Which axis does the docstring promise if none is given?",
     why="axis=0 is the default in many libraries.",
+    default=0,
 )
-def first_axis_by_default(x, axis=0):
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your weights sum to 1 along axis 1 when no axis is asked for: in a table these "
-    "are the rows, in a batch they are not.",
+exercise.option(
+    "second_axis_by_default",
+    "Your numbers are those of axis 1 when no axis is asked for: in a table these are "
+    "the rows, in a batch they are not.",
     "Which axis does the docstring promise if none is given?",
     why="axis=1 and axis=-1 are the same as long as every input is a table.",
+    default=1,
 )
-def second_axis_by_default(x, axis=1):
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+exercise.option(
+    "everything_by_default",
+    "Your numbers share one sum over the whole array when no axis is asked for.",
+    "Which axis does the docstring promise if none is given?",
+    why="axis=None is the default of NumPy's sum and max.",
+    default="everything",
+)
+exercise.option(
+    "vector_made_a_table",
+    "Your weights of a vector have an axis too many: their shape is (1, n), not (n,).",
+    "Which shape does the docstring promise, if x has a single axis?",
+    why="np.atleast_2d makes code for tables run on a vector, and is not undone.",
+    vector="row",
+)
+exercise.option(
+    "vector_made_a_column",
+    "Your weights of a vector have an axis too many: their shape is (n, 1), not (n,).",
+    "Which shape does the docstring promise, if x has a single axis?",
+    why="x[:, None] or reshape(-1, 1) makes a table of a vector, and is not undone.",
+    vector="column",
+)
+exercise.option(
+    "eps_in_denominator",
+    "Your sums are a little too large: something is added to them.",
+    "How small can the sum get, once the largest exponential in it is exp(0)?",
+    why="1e-8 in the denominator is a habit from divisions that may meet 0.",
+    divisor="sum + 1e-8",
+)
+exercise.option(
+    "exponentials_not_divided",
+    "Your numbers are exponentials that are not divided by their sum.",
+    "What do your rows sum to?",
+    why="With the largest score subtracted they lie between 0 and 1 already.",
+    divisor="none",
+)
+exercise.option(
+    "divided_by_length",
+    "Your numbers are divided by the root of a sum of squares.",
+    "What should the weights themselves sum to?",
+    why="'Normalise' mostly means to give a vector length 1.",
+    divisor="length",
+)
+exercise.option(
+    "divided_by_mean",
+    "Your numbers are divided by a mean, not by a sum.",
+    "What should the weights sum to?",
+    why="mean and sum are one word apart.",
+    divisor="mean",
+)
+exercise.option(
+    "divided_by_sum_of_scores",
+    "Your exponentials are divided by a sum of scores.",
+    "Of which numbers is the sum below the fraction bar?",
+    why="The sum is written with x: the exponentials have no name of their own yet.",
+    divisor="sum of scores",
+)
+exercise.option(
+    "logarithms_returned",
+    "Your numbers are logarithms.",
+    "Between which two numbers should every weight lie?",
+    why="Losses want log-softmax, and many libraries offer both side by side.",
+    returned="logarithms",
+)
+exercise.option(
+    "one_hot_of_the_largest",
+    "Your numbers are 1 for the largest score and 0 for all others.",
+    "How much weight should a score get that is almost as large as the largest?",
+    why="Softmax is taken for the maximum that its name speaks of.",
+    returned="largest",
+)
+exercise.option(
+    "sigmoid_returned",
+    "Your numbers are a sigmoid of each score by itself.",
+    "What should the weights of a row sum to?",
+    why="With two classes softmax becomes a sigmoid, which is met first.",
+    returned="sigmoid",
+)
+exercise.option(
+    "complement_returned",
+    "Your numbers are 1 minus the weights.",
+    "Should a large score get a large weight or a small one?",
+    why="1 − p is copied from a formula for a gradient or a loss.",
+    returned="what is left of 1",
+)
+exercise.option(
+    "scores_divided_by_their_sum",
+    "Your numbers are the plain scores over their sum: there is no exp in them.",
+    "What weight does a negative score get from you?",
+    why="To make numbers sum to 1, one usually divides them by their sum.",
+    power="none",
+)
+exercise.option(
+    "exp_left_out",
+    "Your numbers are shifted scores over their sum: there is no exp in them.",
+    "What becomes of the largest score once it is subtracted from itself?",
+    why="The shift takes the line that the exponential was on.",
+    power="left out",
+)
+exercise.option(
+    "powers_of_two",
+    "Your numbers are made of powers of 2, not of e.",
+    "Which number is raised to the power of the score in a softmax?",
+    why="exp2 is one key from exp, and powers of 2 look alike: positive too.",
+    power="2",
+)
+exercise.option(
+    "shifted_in_place",
+    "Your call subtracts from the caller's scores: they stay so.",
+    "Does `x -= …` make a new array, or work on the caller's?",
+    why="x -= … looks like x = x − …, but it changes the caller's array.",
+    overwritten="differences",
+)
+exercise.option(
+    "weights_written_into_x",
+    "Your call writes its weights over the caller's scores; where these are whole "
+    "numbers, that stops or cuts the weights.",
+    "Whose array is x, and who may still need the scores?",
+    why="np.exp(x, out=x) and x /= … save an array and spend the caller's.",
+    overwritten="weights",
+)
+exercise.family(
+    families.squeezed(),
+    families.transposed(),
+    families.as_list(),
+    families.cut_to_whole_numbers("x"),
+)
 
 
+# Not an option: it comes along with most others, and is not worth a second sentence.
 @exercise.misconception(
-    "Your code stops when the caller names no axis: in your first line, axis has no "
-    "default.",
+    "Your numbers are wrong for small whole numbers (int8, uint8): the differences do "
+    "not fit into their type, and wrap around.",
+    "What is 1 − 2 in uint8, whose numbers go from 0 to 255?",
+    why="x - x.max() needs no other type for floats and for int64, and nothing warns.",
+)
+def small_numbers_wrap(x, axis=None):
+    return variants(x, axis, floats=False)
+
+
+# Nor this: it stops wherever no axis is named, so it would explain what it does not.
+@exercise.misconception(
+    "Your answer stops when the caller names no axis: axis has no default.",
     "Which axis does the docstring promise if none is given, and how does a def line "
     "say so?",
     why="The first line is typed anew, and = -1 is left out.",
@@ -276,138 +558,4 @@ def second_axis_by_default(x, axis=1):
 def axis_without_default(x, axis=None):
     if axis is None:  # Python's own words for softmax(x, axis)
         raise TypeError("softmax() missing 1 required positional argument: 'axis'")
-    return softmax(x, axis)
-
-
-@exercise.misconception(
-    "Your weights of a vector have an axis too many: their shape is (1, n), not (n,).",
-    "Which shape does the docstring promise, if x has a single axis?",
-    why="np.atleast_2d makes code for tables run on a vector, and is not undone.",
-)
-def vector_made_a_table(x, axis=-1):
-    return softmax(np.atleast_2d(x), axis)
-
-
-@exercise.misconception(
-    "Your weights sum to a little less than 1: something is added to their sum.",
-    "How small can the sum get, once the largest exponential in it is exp(0)?",
-    why="1e-8 in the denominator is a habit from divisions that may meet 0.",
-)
-def eps_in_denominator(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exponentials / (exponentials.sum(axis=axis, keepdims=True) + 1e-8)
-
-
-@exercise.misconception(
-    "Your largest score is subtracted in the numerator only: rows do not sum to 1.",
-    "If every exponential in the numerator shrinks, what must the denominator do?",
-    why="The safe exponential replaces only one of the two exp in the formula.",
-)
-def max_subtracted_above_only(x, axis=-1):
-    above = np.exp(x - x.max(axis=axis, keepdims=True))
-    return above / np.exp(x).sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your rows are right unless a score lies far above the mean of its row, which is "
-    "what you subtract: there exp becomes inf.",
-    "Which number must you subtract, so that no score is left far above 0?",
-    why="Subtracting the mean is how data are usually centred.",
-)
-def mean_subtracted(x, axis=-1):
-    exponentials = np.exp(x - x.mean(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your numbers are NaN where a row lies far from the mean of the whole array, which "
-    "is what you subtract.",
-    "How far above or below that mean can all the scores of one row lie?",
-    why="x - x.mean() is how data are usually centred.",
-)
-def mean_of_everything_subtracted(x, axis=-1):
-    exponentials = np.exp(x - x.mean())
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your large scores all get the same weight: they are cut off at a limit.",
-    "Is the difference between 9999 and 10000 still there after the cut?",
-    why="Clipping stops the overflow warning without a change to the formula.",
-)
-def clipped_scores(x, axis=-1):
-    exponentials = np.exp(np.clip(x, -500, 500))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your largest score gets the smallest weight.",
-    "When a score grows, does the number that you give to exp grow or fall?",
-    why="The maximum is subtracted the wrong way round: max − x instead of x − max.",
-)
-def max_minus_score(x, axis=-1):
-    exponentials = np.exp(x.max(axis=axis, keepdims=True) - x)
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your numbers are the exponentials: they are not divided yet.",
-    "What do your rows sum to?",
-    why="With the largest score subtracted they lie between 0 and 1 already.",
-)
-def exponentials_not_divided(x, axis=-1):
-    return np.exp(x - x.max(axis=axis, keepdims=True))
-
-
-@exercise.misconception(
-    "Your numbers are the logarithms of the weights: none of them is above 0.",
-    "Between which two numbers should every weight lie?",
-    why="Losses want log-softmax, and many libraries offer both side by side.",
-)
-def logarithms_returned(x, axis=-1):
-    shifted = x - x.max(axis=axis, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
-
-
-@exercise.misconception(
-    "Your numbers are the scores divided by their sum: there is no exp in them.",
-    "What weight does a negative score get from you?",
-    why="To make numbers sum to 1, one usually divides them by their sum.",
-)
-def scores_divided_by_their_sum(x, axis=-1):
-    return x / x.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your fractions are cut off when x holds whole numbers: your result takes its type "
-    "from x.",
-    "Which type of numbers does np.zeros_like(x) make room for?",
-    why="zeros_like and empty_like copy the type along with the shape.",
-)
-def room_like_x(x, axis=-1):
-    weights = np.empty_like(x)
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    weights[...] = exponentials / exponentials.sum(axis=axis, keepdims=True)
-    return weights
-
-
-@exercise.misconception(
-    "Your weights are right for floats; for small whole numbers (int8, uint8) the "
-    "differences do not fit into their type, and wrap around.",
-    "What is 1 − 2 in uint8, whose numbers go from 0 to 255?",
-    why="x - x.max() needs no other type for floats and for int64, and nothing warns.",
-)
-def small_numbers_wrap(x, axis=-1):
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-@exercise.misconception(
-    "Your weights are right, and the caller's scores are shifted afterwards.",
-    "Does `x -= …` make a new array, or work on the caller's?",
-    why="x -= … looks like x = x − …, but it changes the caller's array.",
-)
-def shifted_in_place(x, axis=-1):
-    x -= x.max(axis=axis, keepdims=True)
-    exponentials = np.exp(x)
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+    return variants(x, axis)

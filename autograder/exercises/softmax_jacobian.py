@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograder import Exercise
-from course_lib.attention import softmax, softmax_jacobian
+from autograder import Exercise, families
+from course_lib.attention import softmax_jacobian
 
 exercise = Exercise(
     softmax_jacobian,
@@ -70,7 +70,7 @@ def slopes_as_measured(student, rng):
     student.expect(student(weights(scores)), measured_slopes(scores))
 
 
-@exercise.case("Each row of a batch has a Jacobian of its own")
+@exercise.case("Each row of a batch has a Jacobian of its own", points=2.5)
 def leading_axes(student, rng):
     student.agrees(weights(rng.normal(size=(2, 3, 5))))
 
@@ -85,7 +85,7 @@ def rows_sum_to_zero(student, rng):
     student.expect(jacobian.sum(axis=-1), np.zeros((4, 4)), what="the sum of each row")
 
 
-@exercise.case("Where one weight is 1, all slopes are 0")
+@exercise.case("Where one weight is 1, all slopes are 0", points=0.5)
 def one_weight_has_it_all(student, rng):
     student.expect(student(np.array([0.0, 1.0, 0.0])), np.zeros((3, 3)))
     student.expect(student(np.array([1.0])), np.zeros((1, 1)))
@@ -95,6 +95,7 @@ def one_weight_has_it_all(student, rng):
     "Score j moves weight i as much as score i weight j",
     visible=False,
     pays_alone=False,
+    points=0.5,
 )
 def symmetric(student, rng):
     jacobian = student(weights(rng.normal(size=(4, 6))))
@@ -102,82 +103,316 @@ def symmetric(student, rng):
     student.expect(jacobian, turned, what="entry [i, j], compared with [j, i],")
 
 
-@exercise.case("The weights stay as they are", visible=False)
+@exercise.case("The weights stay as they are", visible=False, points=0.5)
 def argument_stays(student, rng):
     student.leaves_unchanged(weights(rng.normal(size=(2, 5))))
 
 
-def outer(p):
-    """Return the products p_i p_j, (…, n, n)."""
-    return p[..., :, np.newaxis] * p[..., np.newaxis, :]
+@exercise.variants
+def variants(
+    p,
+    *,
+    own="p_i (1 − p_i)",
+    others="−p_i p_j",
+    weights_are="p",
+    batch="each row by itself",
+    factor="1",
+    part="all",
+    returned="(…, n, n)",
+    overwritten="nothing",
+):
+    caller = p
+    if weights_are == "softmax of p":
+        p = weights(p)
+    elif weights_are == "clipped":
+        p = np.clip(p, 1e-7, 1 - 1e-7)
+    if batch == "one long row":
+        p = p.reshape(-1)
+    elif batch == "first axis":
+        p = np.moveaxis(p, 0, -1)
+    elif batch == "stops" and p.ndim > 1:  # as np.diag(p) - np.outer(p, p) does
+        np.diag(p) - np.outer(p, p)
+    elif batch == "no single number" and p.ndim > 1:
+        np.zeros(1)[0] = p[0]
+    n = p.shape[-1]
+    p_i, p_j, same = p[..., :, np.newaxis], p[..., np.newaxis, :], np.eye(n)
+    if returned == "(…, n)":
+        return p * (1 - p)
+    if batch == "mixed":
+        products = p.reshape(-1, n).T @ p.reshape(-1, n)
+    elif batch == "np.diag":
+        products = p[:, np.newaxis] * p[np.newaxis]
+    elif batch == "inner product":
+        products = (p * p).sum(axis=-1)[..., np.newaxis, np.newaxis]
+    else:
+        products = p_i * p_j
+    diagonal = np.diag(p) if batch == "np.diag" else p_i * same
+    if batch == "shared diagonal":
+        diagonal = same * p
+    jacobian = diagonal - products
+    on_it, off_it = (
+        {
+            "p_i (1 − p_i)": None,
+            "−p_i²": -p_i * p_i,
+            "1 − p_i²": 1 - p_i * p_i,
+            "p_i²": p_i * p_i,
+            "p_i": p_i,
+            "1 − p_i": 1 - p_i,
+            "0": 0 * p_i,
+        }[own],
+        {
+            "−p_i p_j": None,
+            "0": 0 * p_i,
+            "p_i p_j": p_i * p_j,
+            "p_i (1 − p_j)": p_i * (1 - p_j),
+            "−p_i": -p_i + 0 * p_j,
+            "−p_j": -p_j + 0 * p_i,
+            "−p_i (1 − p_j)": -p_i * (1 - p_j),
+        }[others],
+    )
+    if on_it is not None:
+        jacobian = np.where(same, on_it, jacobian)
+    if off_it is not None:
+        jacobian = np.where(same, jacobian, off_it)
+    if part != "all":
+        parts = {"i ≤ j": np.triu(jacobian), "j ≤ i": np.tril(jacobian)}
+        jacobian = parts[part]
+    jacobian = jacobian * {"1": 1, "−1": -1, "1 / n": 1 / n, "2": 2}[factor]
+    if batch == "first axis":
+        jacobian = np.moveaxis(jacobian, (-2, -1), (0, 1))
+    if overwritten == "p":
+        caller *= 1 - caller
+    elif overwritten == "shape of p":
+        caller.shape = (*caller.shape, 1)
+    return jacobian.sum(axis=-1) if returned == "(…, n), sums" else jacobian
 
 
-def on_the_diagonal(numbers):
-    """Return matrices with the numbers on the diagonal, (…, n, n)."""
-    return numbers[..., :, np.newaxis] * np.eye(numbers.shape[-1])
-
-
-@exercise.misconception(
-    "Your numbers are the diagonal alone: off it all is 0.",
+exercise.option(
+    "diagonal_only",
+    "Your entries off the diagonal are 0.",
     "If score j grows, do the other weights stay, when all must sum to 1?",
     why="Softmax is taken for a function that treats each score by itself.",
+    others="0",
 )
-def diagonal_only(p):
-    return on_the_diagonal(p * (1 - p))
-
-
-@exercise.misconception(
+exercise.option(
+    "derivative_of_a_sigmoid",
     "Your numbers are p (1 − p), one per weight: the derivative of a sigmoid.",
     "How many pairs of a weight and a score are there?",
     why="Backward passes that store p * (1 - p) for the softmax, as for a sigmoid.",
+    returned="(…, n)",
 )
-def derivative_of_a_sigmoid(p):
-    return p * (1 - p)
-
-
-@exercise.misconception(
+exercise.option(
+    "sign_flipped",
     "Your numbers have the opposite sign.",
     "If a score grows, does its own weight grow or shrink?",
     why="p_i (p_j − δ_ij) for p_i (δ_ij − p_j), as in the gradient of a log-loss.",
+    factor="−1",
 )
-def sign_flipped(p):
-    return outer(p) - on_the_diagonal(p)
-
-
-@exercise.misconception(
-    "Your numbers off the diagonal are positive.",
+exercise.option(
+    "divided_by_n",
+    "Your numbers are divided by n, the number of weights.",
+    "Does an entry depend on how many other weights there are, or only on two of them?",
+    why="The mean that a loss takes over its terms is taken here already.",
+    factor="1 / n",
+)
+exercise.option(
+    "doubled",
+    "Your numbers are multiplied by 2.",
+    "How often does a pair of a weight and a score count?",
+    why="The 2 of a squared error's derivative is carried over.",
+    factor="2",
+)
+exercise.option(
+    "positive_off_the_diagonal",
+    "Your entries off the diagonal are positive: p_i p_j.",
     "If one weight grows, where does its share come from?",
     why="The minus sign of −p_i p_j is lost between the two cases of the formula.",
+    others="p_i p_j",
 )
-def positive_off_the_diagonal(p):
-    return on_the_diagonal(p * (1 - p)) + outer(p) * (1 - np.eye(p.shape[-1]))
-
-
-@exercise.misconception(
-    "Your numbers are −p_i p_j on the diagonal too.",
-    "Which term is there only for i = j?",
-    why="diag(p) − p pᵀ loses its first term; with it the rows would sum to 0.",
-)
-def diagonal_term_missing(p):
-    return -outer(p)
-
-
-@exercise.misconception(
-    "Your numbers are p_i (1 − p_j) everywhere: each entry is treated as if i = j.",
+exercise.option(
+    "rule_for_equal_indices_everywhere",
+    "Your entries off the diagonal are p_i (1 − p_j): each is treated as if i = j.",
     "What is the derivative of weight i by the score of another, j?",
     why="The rule for i = j is spread over the whole table by an outer product.",
+    others="p_i (1 − p_j)",
 )
-def rule_for_equal_indices_everywhere(p):
-    return p[..., :, np.newaxis] * (1 - p[..., np.newaxis, :])
-
-
-@exercise.misconception(
-    "Your numbers are 1 − p_i p_i on the diagonal: 1 is where p_i should be.",
+exercise.option(
+    "negative_rule_off_the_diagonal",
+    "Your entries off the diagonal are −p_i (1 − p_j).",
+    "What is the derivative of weight i by the score of another, j?",
+    why="The rule for i = j gets a minus sign, and is taken for the other rule.",
+    others="−p_i (1 − p_j)",
+)
+exercise.option(
+    "p_j_left_out",
+    "Your entries off the diagonal are −p_i: p_j is not in them.",
+    "Does weight i move more when a score of large weight moves, or of small?",
+    why="The bracket of p_i (δ_ij − p_j) is multiplied out half.",
+    others="−p_i",
+)
+exercise.option(
+    "p_i_left_out",
+    "Your entries off the diagonal are −p_j: p_i is not in them.",
+    "Does a large weight move as much as a small one?",
+    why="The factor p_i in front of the bracket (δ_ij − p_j) is forgotten.",
+    others="−p_j",
+)
+exercise.option(
+    "diagonal_term_missing",
+    "Your entries on the diagonal are −p_i p_i.",
+    "Which term is there only for i = j?",
+    why="diag(p) − p pᵀ loses its first term; with it the rows would sum to 0.",
+    own="−p_i²",
+)
+exercise.option(
+    "identity_for_diagonal_of_p",
+    "Your entries on the diagonal are 1 − p_i p_i: 1 is where p_i should be.",
     "What does p_i (1 − p_i) give when the bracket is multiplied out?",
     why="The factor before the bracket reaches only one of its two terms.",
+    own="1 − p_i²",
 )
-def identity_for_diagonal_of_p(p):
-    return np.eye(p.shape[-1]) - outer(p)
+exercise.option(
+    "squares_on_the_diagonal",
+    "Your entries on the diagonal are p_i p_i.",
+    "What does p_i (1 − p_i) give when the bracket is multiplied out?",
+    why="The sign of the other entries is taken off on the diagonal, and no more.",
+    own="p_i²",
+)
+exercise.option(
+    "weights_on_the_diagonal",
+    "Your entries on the diagonal are p_i.",
+    "What does p_i (1 − p_i) give when the bracket is multiplied out?",
+    why="np.fill_diagonal(table, p) sets what should be added.",
+    own="p_i",
+)
+exercise.option(
+    "one_less_weight_on_the_diagonal",
+    "Your entries on the diagonal are 1 − p_i.",
+    "By what is the bracket multiplied?",
+    why="The factor p_i in front of the bracket is forgotten.",
+    own="1 − p_i",
+)
+exercise.option(
+    "diagonal_of_zeros",
+    "Your entries on the diagonal are 0.",
+    "Does a weight stay when its own score moves?",
+    why="The case i = j is left out, and the table began with zeros.",
+    own="0",
+)
+exercise.option(
+    "upper_half_only",
+    "Your entries below the diagonal are 0.",
+    "Does score 0 move weight 1?",
+    why="The table is symmetric: one half is computed, and not copied.",
+    part="i ≤ j",
+)
+exercise.option(
+    "lower_half_only",
+    "Your entries above the diagonal are 0.",
+    "Does score 1 move weight 0?",
+    why="The table is symmetric: one half is computed, and not copied.",
+    part="j ≤ i",
+)
+exercise.option(
+    "summed_away",
+    "One number is left per weight: an axis of the table is summed away.",
+    "How many pairs of a weight and a score are there?",
+    why="A loss has one slope per score; a softmax has n.",
+    returned="(…, n), sums",
+)
+exercise.option(
+    "inner_product_for_outer",
+    "Your table has the same number, the sum of all p_i², taken off everywhere.",
+    "Which shape has p @ p.T when p has one axis, and which did you need?",
+    why="On an array with one axis .T does nothing, so p @ p.T is an inner product.",
+    batch="inner product",
+)
+exercise.option(
+    "batch_mixed",
+    "Your tables of a batch hold products p_i p_j that are summed over all its rows.",
+    "Does the score of one sequence move the weights of another?",
+    why="p.T @ p sums over the batch; each row needs an outer product of its own.",
+    batch="mixed",
+)
+exercise.option(
+    "batch_as_one_long_row",
+    "Your table takes all weights of a batch for one long row.",
+    "How large is the table that you return, and how large is that of one row?",
+    why="diagflat(s) − s sᵀ with s = p.reshape(−1, 1) is the best-known recipe, "
+    "and it is for a single row.",
+    batch="one long row",
+)
+exercise.option(
+    "recipe_for_one_row",
+    "Your answer is for one row of weights: with axes in front it stops, or your "
+    "result lacks them.",
+    "What do np.diag and np.outer make of an array of shape (2, 5)?",
+    why="np.diag(p) - np.outer(p, p) is the usual recipe, and it is for a single row.",
+    batch="stops",
+)
+exercise.option(
+    "loops_for_one_row",
+    "Your answer stops where axes stand in front of a row of weights: there is "
+    "no single number to write into an entry.",
+    "If p has the shape (2, 5), what is p[0]: one weight, or more?",
+    why="Two loops over i and j are written for one row, as the formula has them.",
+    batch="no single number",
+)
+exercise.option(
+    "diag_of_a_batch",
+    "Your diagonal is np.diag(p), and your products pair the rows of p: of a "
+    "table that is its diagonal, and with more axes it can stop.",
+    "Which matrix belongs on the diagonals, if p has the shape (2, 5)?",
+    why="The product is laid out with np.newaxis, and np.diag stays from the recipe.",
+    batch="np.diag",
+)
+exercise.option(
+    "slopes_along_the_first_axis",
+    "Your i and j count along the first axis of p: in a batch they count the rows.",
+    "If p has the shape (2, 5), what is p[0]: one weight, or more?",
+    why="p[i] and len(p) belong to the first axis, which is the only one of one row.",
+    batch="first axis",
+)
+exercise.option(
+    "diagonal_shared_by_the_batch",
+    "Your diagonals of a batch take entry [i, i] from row i of p; where there is "
+    "no row i, that can stop.",
+    "Along which axes of np.eye(n) does broadcasting lay a p of shape (n, n)?",
+    why="np.eye(n) * p puts one row on a diagonal, and looks as if it did so for all.",
+    batch="shared diagonal",
+)
+exercise.option(
+    "softmax_applied_again",
+    "Your numbers belong to another softmax: p has gone through one more.",
+    "What is p according to the docstring: scores, or what a softmax made of them?",
+    why="A function named after the softmax is expected to begin with one.",
+    weights_are="softmax of p",
+)
+exercise.option(
+    "weights_clipped",
+    "Your slopes of 0 get lost: the weights are pushed away from 0 and 1 before use.",
+    "Does this formula divide by p or take its logarithm anywhere?",
+    why="Clipping with a small epsilon, a habit from writing cross-entropies.",
+    weights_are="clipped",
+)
+exercise.option(
+    "diagonal_computed_in_place",
+    "Your call leaves p (1 − p) in the caller's p.",
+    "Whose array does p *= … write into?",
+    why="*= and out= save an array and spend the caller's.",
+    overwritten="p",
+)
+exercise.option(
+    "shape_of_p_changed",
+    "Your call changes the shape of p: the caller's array has another one afterwards.",
+    "Does p.shape = … make something new, or work on the caller's p?",
+    why="p.shape = … and p.resize(…) change the array itself, reshape does not.",
+    overwritten="shape of p",
+)
+exercise.family(
+    families.squeezed(),
+    families.as_list(),
+)
 
 
 @exercise.misconception(
@@ -187,134 +422,3 @@ def identity_for_diagonal_of_p(p):
 )
 def jacobian_of_log_softmax(p):
     return np.eye(p.shape[-1]) - p[..., np.newaxis, :]
-
-
-@exercise.misconception(
-    "Your code subtracts the same number, the sum of all p_i², from each entry.",
-    "Which shape has p @ p.T when p has one axis, and which did you need?",
-    why="On an array with one axis .T does nothing, so p @ p.T is an inner product.",
-)
-def inner_product_for_outer(p):
-    squares = (p * p).sum(axis=-1)
-    return on_the_diagonal(p) - squares[..., np.newaxis, np.newaxis]
-
-
-@exercise.misconception(
-    "Your numbers mix the rows of a batch: p_i p_j is summed over all of them.",
-    "Does the score of one sequence move the weights of another?",
-    why="p.T @ p sums over the batch; each row needs an outer product of its own.",
-)
-def batch_mixed(p):
-    rows = p.reshape(-1, p.shape[-1])
-    return on_the_diagonal(p) - rows.T @ rows
-
-
-@exercise.misconception(
-    "Your code treats all weights of a batch as one long row.",
-    "How large is the table that you return, and how large is that of one row?",
-    why="diagflat(s) − s sᵀ with s = p.reshape(−1, 1) is the best-known recipe, "
-    "and it is for a single row.",
-)
-def batch_as_one_long_row(p):
-    column = p.reshape(-1, 1)
-    return np.diagflat(column) - column @ column.T
-
-
-@exercise.misconception(
-    "Your slopes are right for one row of weights; with axes in front of that row, "
-    "your code stops.",
-    "What do np.diag and np.outer make of an array of shape (2, 5)?",
-    why="np.diag(p) - np.outer(p, p) is the usual recipe, and it is for a single row.",
-)
-def recipe_for_one_row(p):
-    return np.diag(p) - np.outer(p, p)
-
-
-@exercise.misconception(
-    "Your slopes are right for one row of weights; of a table np.diag takes the "
-    "diagonal, and with more axes it stops.",
-    "Which matrix belongs on the diagonals, if p has the shape (2, 5)?",
-    why="The product is laid out with np.newaxis, and np.diag stays from the recipe.",
-)
-def diag_of_a_batch(p):
-    return np.diag(p) - p[:, np.newaxis] * p[np.newaxis, :]
-
-
-@exercise.misconception(
-    "Your slopes are right for one row of weights; with axes in front of that row, "
-    "your loops find no single number to write into an entry.",
-    "If p has the shape (2, 5), what is p[0]: one weight, or more?",
-    why="Two loops over i and j are written for one row, as the formula has them.",
-)
-def loops_for_one_row(p):
-    n = len(p)
-    jacobian = np.zeros((n, n))
-    for i in range(n):
-        for j in range(n):
-            jacobian[i, j] = p[i] * ((i == j) - p[j])
-    return jacobian
-
-
-@exercise.misconception(
-    "Your i and j count along the first axis of p: right for one row of weights, but "
-    "in a batch they count the rows.",
-    "If p has the shape (2, 5), what is p[0]: one weight, or more?",
-    why="p[i] and len(p) belong to the first axis, which is the only one of one row.",
-)
-def slopes_along_the_first_axis(p):
-    rules = [
-        [p_i * ((i == j) - p_j) for j, p_j in enumerate(p)] for i, p_i in enumerate(p)
-    ]
-    return np.array(rules)
-
-
-@exercise.misconception(
-    "Your diagonal is right for one row of weights; in a batch, entry [i, i] takes its "
-    "weight from row i of p, and where there is no row i, your code stops.",
-    "Along which axes of np.eye(n) does broadcasting lay a p of shape (n, n)?",
-    why="np.eye(n) * p puts one row on a diagonal, and looks as if it did so for all.",
-)
-def diagonal_shared_by_the_batch(p):
-    return np.eye(p.shape[-1]) * p - outer(p)
-
-
-@exercise.misconception(
-    "Your code puts p through a softmax once more.",
-    "What is p according to the docstring: scores, or what a softmax made of them?",
-    why="A function named after the softmax is expected to begin with one.",
-)
-def softmax_applied_again(p):
-    twice = softmax(p)
-    return on_the_diagonal(twice) - outer(twice)
-
-
-@exercise.misconception(
-    "Your numbers are the slopes divided by n, the number of weights.",
-    "Does an entry depend on how many other weights there are, or only on two of them?",
-    why="The mean that a loss takes over its terms is taken here already.",
-)
-def divided_by_n(p):
-    return (on_the_diagonal(p) - outer(p)) / p.shape[-1]
-
-
-@exercise.misconception(
-    "Your weights are pushed away from 0 and 1 before use; slopes of 0 get lost.",
-    "Does this formula divide by p or take its logarithm anywhere?",
-    why="Clipping with a small epsilon, a habit from writing cross-entropies.",
-)
-def weights_clipped(p):
-    clipped = np.clip(p, 1e-7, 1 - 1e-7)
-    return on_the_diagonal(clipped) - outer(clipped)
-
-
-@exercise.misconception(
-    "Your slopes are right, but p holds p (1 − p) after the call.",
-    "Whose array does p *= … write into?",
-    why="*= and out= save an array and spend the caller's.",
-)
-def diagonal_computed_in_place(p):
-    jacobian = -outer(p)
-    p *= 1 - p
-    index = np.arange(p.shape[-1])
-    jacobian[..., index, index] = p
-    return jacobian

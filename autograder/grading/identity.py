@@ -33,9 +33,9 @@ LOCK = PACKAGES[0].parent / "requirements.lock"
 # do figures and experiments: lessons import them, and what they import is shown.
 NOT_DECIDING = frozenset(
     {
-        *("autograder/commands", "autograder/dashboard", "autograder/demo"),
-        *("autograder/gradebook", "autograder/notebooks", "autograder/similarity"),
-        "autograder/workspace",
+        *("autograder/book", "autograder/commands", "autograder/dashboard"),
+        *("autograder/demo", "autograder/gradebook", "autograder/notebooks"),
+        *("autograder/similarity", "autograder/workspace"),
     }
 )
 SUFFIXES = ".py", ".json"  # of what a submission can import, or what it reads

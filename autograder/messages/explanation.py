@@ -72,6 +72,23 @@ def explain(exercise: Exercise, verdict: CaseVerdict) -> str:
     return f"{start} `{exercise.name}` {actual}. {expected}."
 
 
+def effort_to_retype(verdict: CaseVerdict) -> tuple[bool, bool, int]:
+    """Return how hard a failed claim's example is to try by hand; most easily first.
+
+    That is: whether there is no call with a value, whether an argument is too large to
+    be printed, and how long the arguments are as text.
+    """
+    call = verdict.failure.call if verdict.failure else None
+    if call is None or not verdict.visible:
+        return True, True, 0
+    arguments = [*call.arguments, *call.keywords.values()]
+    texts = [show_value(each) for each in arguments]
+    described = any(
+        text == describe(each) for text, each in zip(texts, arguments, strict=True)
+    )
+    return call.result.kind != "value", described, sum(map(len, texts))
+
+
 def same_reason(verdict: CaseVerdict) -> str:
     """Summarise how a call ended, in the same words for claims that fail in one way.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.result import ExerciseResult
-from autograder.messages.explanation import explain, same_reason
+from autograder.messages.explanation import effort_to_retype, explain, same_reason
 
 DATA_TYPE = "application/vnd.attention-course.check+json"
 HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on both pages
@@ -24,28 +24,50 @@ class Claim(NamedTuple):
     why: str
 
 
+class NextStep(NamedTuple):
+    """A note that leads on: its first words, and a link with its text and address."""
+
+    words: str
+    text: str
+    address: str
+
+    def __str__(self) -> str:
+        """Return the note without its address."""
+        return f"{self.words}{self.text}"
+
+
+Note = str | NextStep
+
+
 class CheckReport:
     """The result of an exercise, in words that Jupyter can display.
 
-    notes : sentences to add at the end, such as how to go on without this exercise
+    notes : what to add at the end, such as how to go on without this exercise
+    warning : what to know before all else; "" if there is nothing
     """
 
     def __init__(
-        self, exercise: Exercise, result: ExerciseResult, notes: Sequence[str] = ()
+        self,
+        exercise: Exercise,
+        result: ExerciseResult,
+        notes: Sequence[Note] = (),
+        warning: str = "",
     ) -> None:
-        """Keep the exercise, its fresh result with the evidence, and the notes."""
+        """Keep the exercise, its fresh result with the evidence, and the words."""
+        self.warning = warning
         self.exercise = exercise
         self.result = result
         self.notes = tuple(notes)
 
     def __str__(self) -> str:
         """Return the report as plain text."""
-        lines = [self.headline, *(f"  {sentence}" for sentence in self._opening())]
+        lines = [self.headline, *(f"→ {sentence}" for sentence in self._diagnosis())]
+        lines += [f"  {sentence}" for sentence in self._opening()]
         for claim in self._claims():
             lines.append(f"  {'✓' if claim.holds else '✗'} {claim.sentence}")
             lines += [f"      {claim.why}"] if claim.why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
-        lines += self.notes
+        lines += map(str, self.notes)
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -53,10 +75,12 @@ class CheckReport:
         return region(
             self.exercise.name,
             self.headline,
+            self._diagnosis(),
             self._opening(),
             self._claims(),
             self._closing(),
             self.notes,
+            unfolded=self._most_telling(),
         )
 
     def data(self) -> dict[str, Any]:
@@ -67,6 +91,7 @@ class CheckReport:
             "max_points": self.result.max_points,
             "cases": {verdict.case: verdict.status for verdict in self.result.cases},
             "diagnosis": self.result.diagnosis or None,
+            "evidence": self.result.evidence or None,
             "blamed": list(self.result.blamed),
         }
 
@@ -82,7 +107,7 @@ class CheckReport:
         """How many claims hold, in one line."""
         name, total = self.exercise.name, len(self.result.cases)
         if self.result.is_unwritten:
-            if self._unwritten_use():
+            if self.unwritten_use():
                 return f"{name} cannot be checked yet"
             return f"{name} is not written yet"
         holding = self.result.n_holding
@@ -101,7 +126,7 @@ class CheckReport:
     def _what_to_write(self) -> str:
         """Return what the learner of an unwritten function has to do first."""
         name = self.exercise.name
-        if used := self._unwritten_use():
+        if used := self.unwritten_use():
             return (
                 f"`{name}` calls `{used}`, which is not written yet. "
                 f"Go back and write `{used}` first, then run this cell again."
@@ -112,7 +137,7 @@ class CheckReport:
             "this one again."
         )
 
-    def _unwritten_use(self) -> str:
+    def unwritten_use(self) -> str:
         """Return the name of an earlier exercise at whose stub every claim ended."""
         failure = self.result.cases[0].failure
         raised = failure.call.result.raised if failure and failure.call else None
@@ -147,9 +172,26 @@ class CheckReport:
                 explained.add(reason)
         return claims
 
-    def _closing(self) -> list[str]:
-        sentences = [self._blame(), self._diagnosis(), self._without_points()]
+    def _most_telling(self) -> int | None:
+        """Return the index of the failed claim whose example is the easiest to retype.
+
+        None if no claim fails.
+        """
+        failed = [
+            (effort_to_retype(verdict), index)
+            for index, verdict in enumerate(self.result.cases)
+            if verdict.status != "ok"
+        ]
+        return min(failed)[1] if failed else None
+
+    def _diagnosis(self) -> list[str]:
+        """Return what is said before all claims: whose error it is, and which."""
+        sentences = [self.warning, self._blame(), self._error()]
         return [sentence for sentence in sentences if sentence]
+
+    def _closing(self) -> list[str]:
+        without_points = self._without_points()
+        return [without_points] if without_points else []
 
     def _blame(self) -> str:
         """Name the earlier answers that failed, where this one is right by itself."""
@@ -165,16 +207,22 @@ class CheckReport:
                 f"{'it' if one else 'them'}."
             )
         return (
-            f"Your {names} {'fails' if one else 'fail'} here, so the lines above are "
+            f"Your {names} {'fails' if one else 'fail'} here, so the claims below are "
             f"with the course's {names}. Your {own} has an error of its own."
         )
 
-    def _diagnosis(self) -> str:
-        """Return the diagnosis and the question of the misconception, or ""."""
-        for misconception in self.exercise.misconceptions:
-            if misconception.name == self.result.diagnosis:
-                return f"{misconception.diagnosis} {misconception.question}"
-        return ""
+    def _error(self) -> str:
+        """Return what the misconceptions are, and a question; or what all calls show.
+
+        Of two, both are said, and the first one's question.
+        """
+        bank = {each.name: each for each in self.exercise.misconceptions}
+        known = [bank[name] for name in self.result.misconceptions if name in bank]
+        if not known:  # what all calls end in is said above the claims already
+            return "" if self._common_reason() else self.result.evidence
+        sentences = " ".join(each.diagnosis for each in known)
+        several = "Two things at once. " if len(known) > 1 else ""
+        return f"{several}{sentences} {known[0].question}"
 
     def _without_points(self) -> str:
         """Return why claims that hold pay nothing yet, and what changes that, or "".
@@ -185,8 +233,7 @@ class CheckReport:
         if not has_all or not self.result.n_holding or self.result.points:
             return ""
         return (
-            "What holds so far can be met without computing, by zeros or by results "
-            "learned by heart: it counts as soon as a claim about newly drawn inputs "
+            "What holds so far counts as soon as a claim about newly drawn inputs "
             "holds too."
         )
 
@@ -194,44 +241,62 @@ class CheckReport:
 def region(
     name: str,
     headline: str,
+    diagnosis: Sequence[str],
     opening: Sequence[str],
     claims: Sequence[Claim],
     closing: Sequence[str],
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
+    *,
+    unfolded: int | None = None,
 ) -> str:
     """Return a report as a short stretch of HTML without scripts.
 
     name : the exercise's
-    opening : sentences above the claims
+    diagnosis : sentences that stand out above the claims
+    opening : other sentences above the claims
     closing : sentences below them that stand out
+    unfolded : index of the one claim whose reason is shown; all are if None
     """
     parts = [f"<strong>{escape(headline)}</strong>"]
+    parts += [_standing_out(sentence) for sentence in diagnosis]
     parts += [f"<p>{sentence_html(sentence)}</p>" for sentence in opening]
     if claims:
-        items = "".join(_item(claim) for claim in claims)
+        items = "".join(
+            _item(claim, folded=unfolded not in (None, index))
+            for index, claim in enumerate(claims)
+        )
         style = "list-style:none;padding-left:0.5em;margin:0.3em 0"
         parts.append(f'<ul style="{style}">{items}</ul>')
-    parts += [
-        f'<p style="margin:0.4em 0;padding:0.4em 0.8em;border-left:4px solid '
-        f'{CLOSING}">→ {sentence_html(sentence)}</p>'
-        for sentence in closing
-    ]
-    parts += [f"<p>{sentence_html(note)}</p>" for note in notes]
+    parts += [_standing_out(sentence) for sentence in closing]
+    parts += [f"<p>{_note_html(note)}</p>" for note in notes]
     label = f"check of {escape(name)}"
     return f'<div role="region" aria-label="{label}">{"".join(parts)}</div>'
 
 
-def _item(claim: Claim) -> str:
+def _note_html(note: Note) -> str:
+    if isinstance(note, str):
+        return sentence_html(note)
+    link = f'<a href="{escape(note.address)}">{escape(note.text)}</a>'
+    return f"{sentence_html(note.words)}{link}"
+
+
+def _standing_out(sentence: str) -> str:
+    style = f"margin:0.4em 0;padding:0.4em 0.8em;border-left:4px solid {CLOSING}"
+    return f'<p style="{style}">→ {sentence_html(sentence)}</p>'
+
+
+def _item(claim: Claim, *, folded: bool) -> str:
     colour, label, mark = HOLDS, "holds", "✓"
     if not claim.holds:
         colour, label, mark = FAILS, "does not hold", "✗"
     sign = f'<span role="img" style="color:{colour}" aria-label="{label}">{mark}</span>'
-    why = (
-        f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'
-        if claim.why
-        else ""
-    )
-    return f"<li>{sign} {sentence_html(claim.sentence)}{why}</li>"
+    sentence = f"{sign} {sentence_html(claim.sentence)}"
+    if not claim.why:
+        return f"<li>{sentence}</li>"
+    why = f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'
+    if folded:
+        return f"<li><details><summary>{sentence}</summary>{why}</details></li>"
+    return f"<li>{sentence}{why}</li>"
 
 
 def sentence_html(sentence: str) -> str:

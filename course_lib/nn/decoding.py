@@ -31,7 +31,7 @@ def greedy_decode(
     next_logits : takes the token ids so far, start_id first, and returns the logits
         (vocab_size,) of what may come next
     start_id : the token id with which every sequence begins
-    end_id : the token id that ends it
+    end_id : the token id that ends it; it may be start_id
     max_length : how many tokens are chosen at most; start and end are not counted
 
     Returns the token ids without the first start_id and without end_id:
@@ -71,7 +71,7 @@ def beam_search(
     next_log_probabilities : takes the token ids so far, start_id first, and returns the
         logarithms (vocab_size,) of the probabilities of what may come next
     start_id : the token id with which every hypothesis begins
-    end_id : the token id that ends it
+    end_id : the token id that ends it; it may be start_id
     beam_size : how many hypotheses are kept at most
     max_length : how many tokens are chosen at most; start is not counted, end is
     alpha : exponent of the length penalty, usually 0 … 1: the larger, the more longer
@@ -152,10 +152,10 @@ def cached_step(
     w_v : (d_model, d_v)
 
     Returns three tensors: the output (d_v) of the newest token, the keys (t + 1, d_k)
-    and the values (t + 1, d_v) for the next step. The output is the last row of causal
-    self-attention over all t + 1 tokens, each embedded as ``embed`` does: its row of
-    the embedding times √d_model, plus the encoding of its position. The arguments stay
-    as they are.
+    and the values (t + 1, d_v) for the next step, the newest token's row last. The
+    output is the last row of causal self-attention over all t + 1 tokens, each embedded
+    as ``embed`` does: its row of the embedding times √d_model, plus the encoding of its
+    position. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; Shazeer
     (2019), Fast Transformer Decoding, section 2.4.
 

@@ -114,7 +114,7 @@ def shift_right(targets: Tensor, start_id: int) -> Tensor:
     targets : (..., n), token ids, n ≥ 1
     start_id : the token id with which every sequence begins
 
-    Returns a tensor like targets: start_id, then all of them but the last. So the
+    Returns token ids (..., n): start_id, then all of them but the last. So the
     decoder has read targets 0 … i − 1 where it must predict target i. targets stays as
     it is.
     Source: Vaswani et al. (2017), Attention Is All You Need, figure 1 and section 3.1.

@@ -52,8 +52,8 @@ def label_smoothing(targets: Tensor, vocab_size: int, smoothing: float) -> Tenso
     smoothing : share of the whole, 0 … 1, that is spread evenly over all tokens, the
         right one included
 
-    Returns the distributions (..., vocab_size), floats of PyTorch's usual kind; each
-    row sums to 1. targets stays as it is.
+    Returns the distributions (..., vocab_size), floats; each row sums to 1. targets
+    stays as it is.
     Source: Szegedy et al. (2016), Rethinking the Inception Architecture for Computer
     Vision, section 7; Vaswani et al. (2017), section 5.4, use a smoothing of 0.1.
 
@@ -96,10 +96,10 @@ def padding_gap(
 ) -> float:
     """Measure how much a model's results depend on the rest of the batch.
 
-    f : takes token ids (batch, n), returns floats (batch, n, d); it knows which token
-        id is padding
+    f : takes an array of whole numbers, token ids (batch, n), returns floats
+        (batch, n, d); it knows which token id is padding
     sequences : one or more lists of at least one token id, of any lengths; padding_id
-        is in none of them
+        is in none of them; they stay as they are
     padding_id : the token id with which the shorter ones are padded, behind their
         tokens
 

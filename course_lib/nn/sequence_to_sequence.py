@@ -149,7 +149,8 @@ def decoder_step(
 
     Returns three tensors: the new hidden state (..., d_h), the context (..., d_v), the
     weights (..., m). The state before is the query, since the new one is computed from
-    the context: the unit reads x and the context, side by side in this order.
+    the context: the unit reads x and the context, side by side in this order. The
+    arguments stay as they are.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, section 3.1, equations 4 to 6.
 

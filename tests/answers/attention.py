@@ -90,19 +90,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("softmax_over_queries")
-def softmax_of_the_turned_table(q, k, v):
-    weights = np.swapaxes(shares(scores_of(k, q)), -1, -2)
-    return mix(weights, v), weights
-
-
-@answers.also("softmax_over_axis_one")
-def second_axis_moved_last(q, k, v):
-    moved = np.moveaxis(scores_of(q, k), 1, -1)
-    weights = np.moveaxis(shares(moved), -1, 1)
-    return mix(weights, v), weights
-
-
 @answers.also("weights_transposed")
 def sums_over_the_first_axis(q, k, v):
     weights = shares(scores_of(q, k))
@@ -115,68 +102,10 @@ def sums_over_the_numbers_of_a_value(q, k, v):
     return np.einsum("...jd,...di->...ji", v, weights), weights
 
 
-@answers.also("scores_returned")
-def loop_with_scores_kept(q, k, v):
-    return loop_over_queries(q, k, v)[0], np.einsum("...ic,...jc->...ij", q, k) / (
-        q.shape[-1] ** 0.5
-    )
-
-
-@answers.also("values_normalised")
-def output_of_unit_values(q, k, v):
-    lengths = np.einsum("...d,...d->...", v, v) ** 0.5
-    weights = shares(scores_of(q, k))
-    return (weights / lengths[..., None, :]) @ v, weights
-
-
-@answers.also("weights_missing")
-def first_of_two(q, k, v):
-    return loop_over_queries(q, k, v)[0]
-
-
 @answers.also("softmax_missing")
 def keys_and_values_multiplied_first(q, k, v):
     keys_and_values = np.einsum("...jc,...jd->...cd", k, v)
     return q @ keys_and_values / q.shape[-1] ** 0.5, scores_of(q, k)
-
-
-@answers.also("weights_first")
-def turned_round(q, k, v):
-    return loop_over_queries(q, k, v)[::-1]
-
-
-@answers.also("no_scale")
-def scale_undone(q, k, v):
-    return loop_over_queries(q * q.shape[-1] ** 0.5, k, v)
-
-
-@answers.also("scaled_twice")
-def mean_of_the_products(q, k, v):
-    weights = shares((q[..., :, None, :] * k[..., None, :, :]).mean(axis=-1))
-    return mix(weights, v), weights
-
-
-@answers.also("scaled_after_softmax")
-def both_results_divided(q, k, v):
-    output, weights = loop_over_queries(q * q.shape[-1] ** 0.5, k, v)
-    return output / q.shape[-1] ** 0.5, weights / q.shape[-1] ** 0.5
-
-
-@answers.also("divided_by_root_of_d_v")
-def scale_of_the_values(q, k, v):
-    return loop_over_queries(q * (q.shape[-1] / v.shape[-1]) ** 0.5, k, v)
-
-
-@answers.also("keys_mixed")
-def keys_for_values(q, k, v):
-    return loop_over_queries(q, k, k)
-
-
-@answers.also("exponentials_overflow")
-def unshifted_sums(q, k, v):
-    powers = np.exp(scores_of(q, k))
-    total = np.einsum("...ij->...i", powers)[..., None]
-    return (powers / total) @ v, powers / total
 
 
 @answers.also("causal_mask_added")
@@ -196,12 +125,6 @@ def multiplied_into_itself(q, k, v):
     np.multiply(q, q.shape[-1] ** -0.5, out=q)
     weights = shares(np.einsum("...ic,...jc->...ij", q, k))
     return mix(weights, v), weights
-
-
-@answers.also("cut_to_whole_numbers")
-def cast_to_the_dtype_of_v(q, k, v):
-    output, weights = einsum_throughout(q, k, v)
-    return output.astype(v.dtype), weights
 
 
 @answers.other
@@ -238,7 +161,7 @@ def positive_scores_only(q, k, v):
     return weights @ v, weights
 
 
-@answers.other
+@answers.also("softmax_over_everything")
 def one_softmax_for_the_whole_table(q, k, v):
     powers = np.exp(scores_of(q, k) - scores_of(q, k).max())
     weights = powers / powers.sum()

@@ -14,18 +14,14 @@ def penalised(total, length, alpha):
     return total * (6 / (5 + length)) ** alpha
 
 
-def search(f, start_id, end_id, beam_size, max_length, step=None, shrink=True):
-    """Search; return (sum, token ids without start) of finished and unfinished ones.
-
-    step : returns all continuations (sum, token ids) of the unfinished ones
-    shrink : whether finished hypotheses make the beam smaller
-    """
+def search(f, start_id, end_id, beam_size, max_length):
+    """Search; return (sum, token ids without start) of finished and unfinished ones."""
     unfinished, finished = [(0.0, ())], []
     for _ in range(max_length):
         if not unfinished:
             break
-        longer = (step or one_step)(f, start_id, unfinished)
-        room = beam_size - shrink * len(finished)
+        longer = one_step(f, start_id, unfinished)
+        room = beam_size - len(finished)
         top = heapq.nlargest(room, longer, key=lambda each: each[0])
         finished += [each for each in top if each[1][-1] == end_id]
         unfinished = [each for each in top if each[1][-1] != end_id]
@@ -192,257 +188,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("greedy_in_disguise")
-def copies_of_the_start(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    token_ids = []
-    while len(token_ids) < max_length:
-        token_id = int(np.argmax(f([start_id, *token_ids])))
-        if token_id == end_id:
-            break
-        token_ids.append(token_id)
-    return token_ids
-
-
-@answers.also("each_beam_its_own_best")
-def greedy_from_each_first_token(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def step(f, start_id, unfinished):
-        if unfinished == [(0.0, ())]:
-            return one_step(f, start_id, unfinished)
-        return [max(one_step(f, start_id, [each])) for each in unfinished]
-
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, step)
-    return best([*finished, *unfinished], end_id, wu(alpha))
-
-
-@answers.also("length_ignored")
-def largest_sum(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return without_end(max(finished + unfinished)[1], end_id)
-
-
-@answers.also("penalty_multiplied")
-def wrong_sign_of_the_power(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best(finished + unfinished, end_id, wu(-alpha))
-
-
-@answers.also("length_without_the_end")
-def length_without_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-
-    def score(each):
-        return penalised(each[0], len(without_end(each[1], end_id)), alpha)
-
-    return without_end(max(finished + unfinished, key=score)[1], end_id)
-
-
-@answers.also("length_with_the_start")
-def length_of_the_whole_list(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-
-    def score(each):
-        return penalised(each[0], len([start_id, *each[1]]), alpha)
-
-    return without_end(max(finished + unfinished, key=score)[1], end_id)
-
-
-@answers.also("divided_by_a_power_of_the_length")
-def plain_power(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best(
-        [*finished, *unfinished], end_id, lambda total, n: total * n ** (-alpha)
-    )
-
-
-@answers.also("mean_per_token")
-def average_logarithm(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best([*finished, *unfinished], end_id, lambda total, n: np.divide(total, n))
-
-
-@answers.also("brackets_missing")
-def power_of_the_six(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best(finished + unfinished, end_id, lambda total, n: total / (5 + n))
-
-
-@answers.also("alpha_written_in")
-def alpha_of_the_paper(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    return heap_of_continuations(f, start_id, end_id, beam_size, max_length, 3 / 5)
-
-
-@answers.also("beam_not_getting_smaller")
-def beam_kept_full(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(
-        f, start_id, end_id, beam_size, max_length, shrink=False
-    )
-    return best(finished + unfinished, end_id, wu(alpha))
-
-
-@answers.also("finished_hypotheses_continued")
-def end_is_one_token_of_many(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    unfinished = [(0.0, ())]
-    for _ in range(max_length):
-        unfinished = heapq.nlargest(beam_size, one_step(f, start_id, unfinished))
-    return [token_id for token_id in max(unfinished)[1] if token_id != end_id]
-
-
-@answers.also("pushed_out_by_sums")
-def one_list_with_marks(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    hypotheses = [(0.0, (), False)]
-    while not all(ended for _, _, ended in hypotheses) and max_length > 0:
-        longer = [each for each in hypotheses if each[2]]
-        for total, token_ids, ended in hypotheses:
-            for token_id, log_p in enumerate(
-                [] if ended else f([start_id, *token_ids])
-            ):
-                longer.append(
-                    (total + float(log_p), (*token_ids, token_id), token_id == end_id)
-                )
-        hypotheses = sorted(longer)[-beam_size:]
-        max_length -= 1
-    return best([each[:2] for each in hypotheses], end_id, wu(alpha))
-
-
-@answers.also("pushed_out_by_length_penalty")
-def heap_of_penalised_sums(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def score(each):
-        return penalised(each[0], len(each[1]), alpha)
-
-    hypotheses = [(0.0, ())]
-    for _ in range(max_length):
-        ended = [each for each in hypotheses if each[1][-1:] == (end_id,)]
-        longer = one_step(
-            f, start_id, [each for each in hypotheses if each not in ended]
-        )
-        hypotheses = heapq.nlargest(beam_size, ended + longer, key=score)
-    return without_end(hypotheses[0][1], end_id)
-
-
-@answers.also("first_to_end")
-def returned_at_the_first_end(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    unfinished = [(0.0, ())]
-    for _ in range(max_length):
-        unfinished = heapq.nlargest(beam_size, one_step(f, start_id, unfinished))
-        for _, token_ids in unfinished:
-            if token_ids[-1] == end_id:
-                return list(token_ids[:-1])
-    return list(unfinished[0][1])
-
-
-@answers.also("only_finished_hypotheses_count")
-def two_lists(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    if finished:
-        return best(finished, end_id, wu(alpha))
-    return list(max(unfinished)[1])
-
-
-@answers.also("newest_token_only")
-def sum_not_kept(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def step(f, start_id, unfinished):
-        return [
-            (float(log_p), (*token_ids, token_id))
-            for _, token_ids in unfinished
-            for token_id, log_p in enumerate(f([start_id, *token_ids]))
-        ]
-
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, step)
-    return best([*finished, *unfinished], end_id, wu(alpha))
-
-
-@answers.also("probabilities_added")
-def sum_of_probabilities(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    def step(f, start_id, unfinished):
-        return [
-            (total + math.exp(log_p), (*token_ids, token_id))
-            for total, token_ids in unfinished
-            for token_id, log_p in enumerate(f([start_id, *token_ids]))
-        ]
-
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length, step)
-    return best(finished + unfinished, end_id, wu(alpha))
-
-
-@answers.also("probabilities_multiplied")
-def product_of_probabilities(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    unfinished, finished = [(1.0, ())], []
-    for _ in range(max_length):
-        longer = [
-            (product * math.exp(log_p), (*token_ids, token_id))
-            for product, token_ids in unfinished
-            for token_id, log_p in enumerate(f([start_id, *token_ids]))
-        ]
-        longer.sort(key=lambda each: each[0], reverse=True)
-        top = longer[: beam_size - len(finished)]
-        finished += [each for each in top if each[1][-1] == end_id]
-        unfinished = [each for each in top if each[1][-1] != end_id]
-        if not unfinished:
-            break
-
-    def score(each):
-        return penalised(
-            math.log(each[0]) if each[0] else -math.inf, len(each[1]), alpha
-        )
-
-    return without_end(max(finished + unfinished, key=score)[1], end_id)
-
-
-@answers.also("smallest_sums_kept")
-def sorted_as_costs(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    unfinished, finished = [(0.0, ())], []
-    for _ in range(max_length):
-        longer = one_step(f, start_id, unfinished)
-        top = heapq.nsmallest(
-            beam_size - len(finished), longer, key=lambda each: each[0]
-        )
-        finished += [each for each in top if each[1][-1] == end_id]
-        unfinished = [each for each in top if each[1][-1] != end_id]
-        if not unfinished:
-            break
-    return best(finished + unfinished, end_id, wu(alpha))
-
-
-@answers.also("one_step_too_many")
-def end_not_counted(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, 1 + max_length)
-    return best(finished + unfinished, end_id, wu(alpha))
-
-
-@answers.also("one_step_too_few")
-def start_counted(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    steps = range(1, max_length)
-    finished, unfinished = search(f, start_id, end_id, beam_size, len(steps))
-    return best(finished + unfinished, end_id, wu(alpha))
-
-
-@answers.also("end_kept")
-def whole_winner(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    scores = [
-        penalised(total, len(token_ids), alpha)
-        for total, token_ids in finished + unfinished
-    ]
-    return list((finished + unfinished)[int(np.argmax(scores))][1])
-
-
-@answers.also("start_kept")
-def begun_with_start(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    token_ids = best(finished + unfinished, end_id, wu(alpha))
-    token_ids.insert(0, start_id)
-    return token_ids
-
-
-@answers.also("start_removed_by_value")
-def without_both_token_ids(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    winner = max(
-        finished + unfinished, key=lambda each: penalised(each[0], len(each[1]), alpha)
-    )
-    return list(filter(lambda token_id: token_id not in (start_id, end_id), winner[1]))
-
-
 @answers.other
 def worst_hypothesis(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
@@ -460,17 +205,9 @@ def longest_hypothesis(f, start_id, end_id, beam_size, max_length, alpha=0.6):
 
 
 @answers.other
-def one_beam_more(f, start_id, end_id, beam_size, max_length, alpha=0.6):
-    finished, unfinished = search(f, start_id, end_id, beam_size + 1, max_length)
-    return best(finished + unfinished, end_id, wu(alpha))
-
-
-@answers.other
 def penalty_with_other_numbers(f, start_id, end_id, beam_size, max_length, alpha=0.6):
     finished, unfinished = search(f, start_id, end_id, beam_size, max_length)
-    return best(
-        finished + unfinished, end_id, lambda total, n: total / ((1 + n) / 2) ** alpha
-    )
+    return best(finished + unfinished, end_id, lambda total, n: total / n**0.5)
 
 
 @answers.other

@@ -123,185 +123,24 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("always_at_position_zero")
-def counted_from_the_input(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    positions = torch.arange(1)
-    x = embedding[[token_id]] * embedding.shape[1] ** 0.5 + encoding[positions]
-    return after(x[0], keys, values, w_q, w_k, w_v)
-
-
-@answers.also("one_position_too_far")
-def counted_with_the_newest(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    t = 1 + keys.shape[0]
-    x = encoding[t] + embedding[token_id] * math.sqrt(embedding.shape[1])
-    return after(x, keys, values, w_q, w_k, w_v)
-
-
-@answers.also("one_position_too_early")
-def position_of_the_last_key(
-    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
-):
-    x = embedded(token_id, range(len(encoding))[len(keys) - 1], embedding, encoding)
-    return after(x, keys, values, w_q, w_k, w_v)
-
-
-@answers.also("position_by_the_token")
-def encoding_of_the_token(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    position = token_id
-    while position >= len(encoding):
-        position -= len(encoding)
-    x = embedded(token_id, position, embedding, encoding)
-    return after(x, keys, values, w_q, w_k, w_v)
-
-
-@answers.also("position_left_out")
-def embedding_alone(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, 0, embedding, 0 * encoding)
-    return after(x, keys, values, w_q, w_k, w_v)
-
-
-@answers.also("root_of_d_model_forgotten")
-def plain_sum(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    rows = torch.stack([embedding[token_id], encoding[len(keys)]])
-    return after(rows.sum(dim=0), keys, values, w_q, w_k, w_v)
-
-
-@answers.also("position_multiplied_too")
-def root_of_the_sum(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    root = math.sqrt(embedding.shape[1])
-    x = embedded(token_id, len(keys), embedding, root * encoding)
-    return after(x, keys, values, w_q, w_k, w_v)
-
-
-@answers.also("newest_left_out")
-def cache_read_before_it_is_written(
-    token_id, keys, values, embedding, encoding, w_q, w_k, w_v
-):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output = torch.zeros_like(x @ w_v)
-    if len(keys):
-        output = attend(x @ w_q, keys, values)
-    return output, joined(keys, x @ w_k), joined(values, x @ w_v)
-
-
-@answers.also("first_key_only")
-def first_row_of_the_mask(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+@answers.other
+def softmax_applied_twice(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
     keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
-    arguments = ((x @ w_q)[None, None], keys[None], values[None])
-    output = functional.scaled_dot_product_attention(*arguments, is_causal=True)
-    return output[0, 0], keys, values
+    weights = (keys @ (x @ w_q) / keys.shape[1] ** 0.5).softmax(0).softmax(0)
+    return weights @ values, keys, values
 
 
-@answers.also("itself_only")
-def only_the_new_rows(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, _, _ = after(x, keys[:0], values[:0], w_q, w_k, w_v)
-    return output, joined(keys, x @ w_k), joined(values, x @ w_v)
-
-
-@answers.also("newest_in_front")
-def newest_first(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    keys = torch.cat([(x @ w_k)[None], keys])
-    values = torch.cat([(x @ w_v)[None], values])
-    return attend(x @ w_q, keys, values), keys, values
-
-
-@answers.also("old_ones_given_back")
-def arguments_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    longer, more = joined(keys, x @ w_k), joined(values, x @ w_v)
-    return attend(x @ w_q, longer, more), keys, values
-
-
-@answers.also("newest_alone_given_back")
-def new_rows_given_back(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, _, _ = after(x, keys, values, w_q, w_k, w_v)
-    return output, (x @ w_k)[None], (x @ w_v)[None]
-
-
-@answers.also("value_made_with_w_k")
-def line_copied(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    key = x @ w_k
-    keys, values = joined(keys, key), joined(values, key)
-    return attend(x @ w_q, keys, values), keys, values
-
-
-@answers.also("key_and_value_exchanged")
-def appended_crosswise(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    key, value = x @ w_k, x @ w_v
-    keys, values = joined(keys, value), joined(values, key)
-    return attend(x @ w_q, keys, values), keys, values
-
-
-@answers.also("scores_not_scaled")
-def plain_dot_products(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+@answers.other
+def nearest_key(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
     keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
-    arguments = ((x @ w_q)[None, None], keys[None], values[None])
-    output = functional.scaled_dot_product_attention(*arguments, scale=1.0)
-    return output[0, 0], keys, values
+    weights = (-(keys - x @ w_q).square().sum(dim=1)).softmax(dim=0)
+    return weights @ values, keys, values
 
 
-@answers.also("divided_by_root_of_d_model")
-def root_of_the_wrong_size(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
+@answers.other
+def window_of_two(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = embedded(token_id, len(keys), embedding, encoding)
     keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
-    q = x @ w_q * math.sqrt(w_q.shape[1] / w_q.shape[0])
-    return attend(q, keys, values), keys, values
-
-
-@answers.also("output_with_an_axis_more")
-def row_of_a_matrix(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    output, keys, values = after(x, keys, values, w_q, w_k, w_v)
-    return output.reshape(1, -1), keys, values
-
-
-@answers.also("weights_not_parted")
-def output_with_its_weights(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    keys, values = joined(keys, x @ w_k), joined(values, x @ w_v)
-    weights = ((x @ w_q) @ keys.T / math.sqrt(keys.shape[1])).softmax(dim=0)[None]
-    return (weights @ values, weights), keys, values
-
-
-@answers.also("embedding_overwritten")
-def multiplied_in_place(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    embedding[token_id].mul_(math.sqrt(embedding.shape[1])).add_(encoding[len(keys)])
-    return after(embedding[token_id], keys, values, w_q, w_k, w_v)
-
-
-@answers.other
-def list_instead_of_a_tuple(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    return list(after(x, keys, values, w_q, w_k, w_v))
-
-
-@answers.other
-def oldest_key_dropped(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    return after(x, keys[1:], values[1:], w_q, w_k, w_v)
-
-
-@answers.other
-def keys_mixed(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    _, keys, values = after(x, keys, values, w_q, w_k, w_v)
-    return attend(x @ w_q, keys, keys), keys, values
-
-
-@answers.other
-def query_made_with_w_k(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, encoding)
-    return after(x, keys, values, w_k, w_k, w_v)
-
-
-@answers.other
-def position_subtracted(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
-    x = embedded(token_id, len(keys), embedding, -encoding)
-    return after(x, keys, values, w_q, w_k, w_v)
+    return attend(x @ w_q, keys[-2:], values[-2:]), keys, values

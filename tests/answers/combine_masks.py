@@ -80,68 +80,10 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("or_for_and")
-def any_of_a_stack(*masks):
-    return together(masks).any(axis=0)
-
-
-@answers.also("exclusive_or")
-def odd_number_of_masks(*masks):
-    return together(masks).sum(axis=0) % 2 == 1
-
-
-@answers.also("masks_compared")
-def turned_round_at_each_false(*masks):
-    return together(masks).sum(axis=0) % 2 != (len(masks) - 1) % 2
-
-
-@answers.also("last_mask_wins")
-def each_written_over_the_other(*masks):
-    may_attend = np.ones(np.broadcast_shapes(*map(np.shape, masks)), dtype=bool)
-    for mask in masks:
-        may_attend[...] = mask
-    return may_attend
-
-
-@answers.also("first_two_only")
-def first_and_second(*masks):
-    first, second = (masks * 2)[:2]
-    return np.where(second, first, False)
-
-
-@answers.also("polarity_reversed")
-def any_of_them_blocks(*masks):
-    return (~together(masks)).any(axis=0)
-
-
-@answers.also("open_where_all_forbid")
-def all_of_them_block(*masks):
-    return together(masks).sum(axis=0) == 0
-
-
-@answers.also("masks_added_up")
-def count_of_true(*masks):
-    return together(masks).sum(axis=0)
-
-
 @answers.also("minus_infinity_times_zero")
 def exponential_of_nan(*masks):
     forbidden = [np.where(mask, np.nan, -np.inf) for mask in masks]
     return np.exp(functools.reduce(np.add, forbidden)) > 0
-
-
-@answers.also("empty_rows_opened")
-def true_written_into_empty_rows(*masks):
-    may_attend = all_of_a_stack(*masks)
-    may_attend[may_attend.sum(axis=-1) == 0] = True
-    return may_attend
-
-
-@answers.also("first_mask_changed")
-def written_into_the_first(*masks):
-    for mask in masks[1:]:
-        np.logical_and(masks[0], mask, out=masks[0])
-    return masks[0]
 
 
 @answers.also("third_mask_taken_as_out")
@@ -154,40 +96,9 @@ def written_over_the_third(*masks):
     return masks[2]
 
 
-@answers.also("masks_stacked")
-def smallest_in_an_array_of_masks(*masks):
-    return np.array(masks).min(axis=0)
-
-
-@answers.also("python_and")
-def reduced_with_and(*masks):
-    return functools.reduce(lambda one, other: one and other, masks)
-
-
-@answers.other
-def first_mask_for_all(*masks):
-    shape = np.broadcast_shapes(*map(np.shape, masks))
-    return np.broadcast_to(masks[0], shape).copy()
-
-
 @answers.other
 def everything_open(*masks):
     return np.ones(np.broadcast_shapes(*map(np.shape, masks)), dtype=bool)
-
-
-@answers.other
-def floats(*masks):
-    return all_of_a_stack(*masks).astype(float)
-
-
-@answers.other
-def majority(*masks):
-    return 2 * together(masks).sum(axis=0) > len(masks)
-
-
-@answers.other
-def first_without_the_others(*masks):
-    return functools.reduce(lambda one, other: one & ~other, masks)
 
 
 @answers.other
@@ -196,3 +107,9 @@ def all_masks_emptied(*masks):
     for mask in masks:
         mask[...] = False
     return combined
+
+
+@answers.other
+def triangle_of_the_first(*masks):
+    combined = all_of_a_stack(*masks)
+    return combined & np.tri(*combined.shape[-2:], dtype=bool)

@@ -107,119 +107,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("conventions_exchanged")
-def turned_for_the_function(may_attend, to):
-    if to in (FUNCTION, MODULE):
-        return may_attend != (to == FUNCTION)
-    return match_on_the_name(may_attend, to)
-
-
-@answers.also("one_meaning_of_true")
-def as_it_is_for_both(may_attend, to):
-    if to in (FUNCTION, MODULE):
-        return may_attend.copy()
-    return match_on_the_name(may_attend, to)
-
-
-@answers.also("one_meaning_of_false")
-def turned_for_both(may_attend, to):
-    if to in (FUNCTION, MODULE):
-        return may_attend == 0
-    return match_on_the_name(may_attend, to)
-
-
-@answers.also("additive_turned_round")
-def logarithm_of_the_blocked(may_attend, to):
-    if to == ADDITIVE:
-        return np.log(1.0 - may_attend)
-    return entry_by_entry(may_attend, to)
-
-
-@answers.also("additive_minus_a_billion")
-def billion_times_blocked(may_attend, to):
-    if to == ADDITIVE:
-        return (1.0 - may_attend) * -1e9
-    return entry_by_entry(may_attend, to)
-
-
-@answers.also("additive_logarithm_of_almost_zero")
-def logarithm_of_two_numbers(may_attend, to):
-    if to == ADDITIVE:
-        return np.log([1e-9, 1 + 1e-9])[may_attend.astype(int)]
-    return entry_by_entry(may_attend, to)
-
-
-@answers.also("additive_zero_times_infinity")
-def nan_where_allowed(may_attend, to):
-    if to == ADDITIVE:
-        return np.where(may_attend, np.nan, -np.inf)
-    return entry_by_entry(may_attend, to)
-
-
-@answers.also("additive_ones_and_zeros")
-def one_point_zero(may_attend, to):
-    if to == ADDITIVE:
-        return 1.0 * may_attend
-    return entry_by_entry(may_attend, to)
-
-
-@answers.also("additive_plus_infinity")
-def minus_the_logarithm(may_attend, to):
-    if to == ADDITIVE:
-        return -np.log(may_attend.astype(float))
-    return entry_by_entry(may_attend, to)
-
-
-@answers.also("additive_booleans")
-def cast_to_the_dtype_of_the_mask(may_attend, to):
-    return match_on_the_name(may_attend, to).astype(may_attend.dtype)
-
-
-@answers.also("anything_else_is_additive")
-def else_without_a_question(may_attend, to):
-    if to == FUNCTION:
-        return may_attend.copy()
-    if to == MODULE:
-        return ~may_attend
-    return np.log(may_attend.astype(float))
-
-
-@answers.also("key_error")
-def pair_from_a_dictionary(may_attend, to):
-    pairs = {FUNCTION: (True, False), MODULE: (False, True), ADDITIVE: (0.0, -np.inf)}
-    return np.where(may_attend, *pairs[to])
-
-
-@answers.also("turned_round_in_place")
-def written_into_the_mask(may_attend, to):
-    if to == MODULE:
-        return np.logical_not(may_attend, out=may_attend)
-    return entry_by_entry(may_attend, to)
-
-
-@answers.other
-def no_error_at_all(may_attend, to):
-    return match_on_the_name(may_attend, to) if to in (FUNCTION, MODULE) else None
-
-
-@answers.other
-def always_as_it_is(may_attend, to):
-    return may_attend.copy()
-
-
-@answers.other
-def minus_ten_thousand(may_attend, to):
-    if to == ADDITIVE:
-        return np.where(may_attend, 0.0, -1e4)
-    return match_on_the_name(may_attend, to)
-
-
-@answers.other
-def whole_numbers(may_attend, to):
-    converted = match_on_the_name(may_attend, to)
-    return converted.astype(int) if to == MODULE else converted
-
-
 @answers.other
 def half_precision(may_attend, to):
     if to == ADDITIVE:
@@ -231,3 +118,8 @@ def half_precision(may_attend, to):
 def asserted(may_attend, to):
     assert to in (FUNCTION, MODULE, ADDITIVE), "no such convention"
     return match_on_the_name(may_attend, to)
+
+
+@answers.other
+def first_query_for_all(may_attend, to):
+    return match_on_the_name(np.broadcast_to(may_attend[:1], may_attend.shape), to)

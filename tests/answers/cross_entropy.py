@@ -1,5 +1,4 @@
 import functools
-import math
 
 import numpy as np
 import torch
@@ -109,140 +108,6 @@ def average(log_p, targets, ignore_index):
     return -log_p_of_right.sum() / max(1, int(counts.sum()))
 
 
-@answers.also("padding_counted")
-def every_position_gathered(logits, targets, ignore_index):
-    log_p = functional.log_softmax(logits, dim=-1)
-    return -torch.gather(log_p, -1, targets[..., None]).sum() / targets.numel()
-
-
-@answers.also("padding_in_the_divisor")
-def mean_over_all_positions(logits, targets, ignore_index):
-    log_p_of_right, _ = picked(logits.log_softmax(-1), targets, ignore_index)
-    return -log_p_of_right.sum() / len(log_p_of_right)
-
-
-@answers.also("mean_of_means")
-def mean_of_each_row_first(logits, targets, ignore_index):
-    log_p = logits.log_softmax(-1)
-    if targets.ndim == 0:
-        return average(log_p, targets, ignore_index)
-    rows = log_p.reshape(-1, *log_p.shape[-2:])
-    each = zip(rows, targets.reshape(-1, targets.shape[-1]), strict=True)
-    return torch.stack(
-        [average(row, right, ignore_index) for row, right in each]
-    ).mean()
-
-
-@answers.also("sum_not_mean")
-def reduction_sum(logits, targets, ignore_index):
-    rows, right = flat(logits, targets)
-    return functional.cross_entropy(
-        rows, right, ignore_index=ignore_index, reduction="sum"
-    )
-
-
-@answers.also("divided_by_the_batch_size")
-def sum_over_first_axis(logits, targets, ignore_index):
-    log_p_of_right, _ = picked(logits.log_softmax(-1), targets, ignore_index)
-    return -log_p_of_right.sum() / (targets.shape[0] if targets.ndim else 1)
-
-
-@answers.also("log_of_the_softmax")
-def logarithm_of_the_share(logits, targets, ignore_index):
-    rows, right = flat(logits, targets)
-    powers = (rows - rows.max(dim=-1, keepdim=True).values).exp()
-    shares = powers / powers.sum(dim=-1, keepdim=True)
-    counts = right != ignore_index
-    log_p_of_right = shares[counts].log()[
-        torch.arange(int(counts.sum())), right[counts]
-    ]
-    return -log_p_of_right.sum() / max(1, int(counts.sum()))
-
-
-@answers.also("softmax_over_the_positions")
-def positions_compete(logits, targets, ignore_index):
-    log_p = logits - logits.logsumexp(dim=-2, keepdim=True)
-    return average(log_p, targets, ignore_index)
-
-
-@answers.also("softmax_over_axis_one")
-def second_axis_competes(logits, targets, ignore_index):
-    log_p = logits - logits.logsumexp(dim=1, keepdim=True)
-    return average(log_p, targets, ignore_index)
-
-
-@answers.also("nan_where_nothing_counts")
-def library_alone(logits, targets, ignore_index):
-    rows, right = flat(logits, targets)
-    return functional.cross_entropy(rows, right, ignore_index=ignore_index)
-
-
-@answers.also("softmax_twice")
-def probabilities_into_the_library(logits, targets, ignore_index):
-    shares = logits.softmax(-1)
-    log_p = shares - shares.logsumexp(-1, keepdim=True)
-    return average(log_p, targets, ignore_index)
-
-
-@answers.also("logits_not_normalised")
-def nll_of_logits(logits, targets, ignore_index):
-    rows, right = flat(logits, targets)
-    loss = functional.nll_loss(rows, right, ignore_index=ignore_index, reduction="sum")
-    return loss / max(1, int((right != ignore_index).sum()))
-
-
-@answers.also("sign_turned")
-def minus_forgotten(logits, targets, ignore_index):
-    log_p_of_right, counts = picked(logits.log_softmax(-1), targets, ignore_index)
-    return log_p_of_right.sum() / counts.sum().clamp(min=1)
-
-
-@answers.also("in_bits")
-def logarithm_to_base_two(logits, targets, ignore_index):
-    return average(logits.log_softmax(-1), targets, ignore_index) * math.log2(math.e)
-
-
-@answers.also("perplexity")
-def power_of_the_mean(logits, targets, ignore_index):
-    return math.e ** average(logits.log_softmax(-1), targets, ignore_index)
-
-
-@answers.also("token_zero_left_out")
-def zero_is_padding_too(logits, targets, ignore_index):
-    right = targets.clone()
-    right[right == 0] = ignore_index
-    return average(logits.log_softmax(-1), right, ignore_index)
-
-
-@answers.also("padding_gathered")
-def masked_too_late(logits, targets, ignore_index):
-    log_p = functional.log_softmax(logits, dim=-1)
-    log_p_of_right = torch.gather(log_p, -1, targets[..., None])[..., 0]
-    log_p_of_right = torch.where(targets == ignore_index, 0.0, log_p_of_right)
-    return -log_p_of_right.sum() / max(1, int((targets != ignore_index).sum()))
-
-
-@answers.also("targets_overwritten")
-def padding_made_safe_in_place(logits, targets, ignore_index):
-    counts = targets != ignore_index
-    targets.masked_fill_(~counts, 0)
-    log_p_of_right = (
-        logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0] * counts
-    )
-    return -log_p_of_right.sum() / counts.sum().clamp(min=1)
-
-
-@answers.other
-def python_number(logits, targets, ignore_index):
-    return float(average(logits.log_softmax(-1), targets, ignore_index))
-
-
-@answers.other
-def loss_at_each_position(logits, targets, ignore_index):
-    log_p_of_right, _ = picked(logits.log_softmax(-1), targets, ignore_index)
-    return -log_p_of_right.reshape(targets.shape)
-
-
 @answers.other
 def squared_error_of_the_probability(logits, targets, ignore_index):
     log_p_of_right, counts = picked(logits.softmax(-1), targets, ignore_index)
@@ -256,6 +121,6 @@ def best_token_in_place_of_the_right_one(logits, targets, ignore_index):
 
 
 @answers.other
-def one_more_in_the_divisor(logits, targets, ignore_index):
+def two_more_in_the_divisor(logits, targets, ignore_index):
     log_p_of_right, counts = picked(logits.log_softmax(-1), targets, ignore_index)
-    return -log_p_of_right.sum() / (counts.sum() + 1)
+    return -log_p_of_right.sum() / (counts.sum() + 2)

@@ -144,134 +144,12 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("looked_up_again")
-def context_of_the_new_state(x, state, keys, values, parameters, may_attend=None):
-    new = cell_of_pytorch(x, state, keys, values, parameters, may_attend)[0]
-    context, weights = attend(new, keys, values, parameters, may_attend)
-    return new, context, weights
-
-
-@answers.also("context_before_x")
-def joined_the_other_way(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attend(state, keys, values, parameters, may_attend)
-    return (
-        unit(
-            torch.hstack((context, x)) if x.ndim == 1 else torch.cat((context, x), -1),
-            state,
-            parameters,
-        ),
-        context,
-        weights,
-    )
-
-
-@answers.also("mask_ignored")
-def mask_not_passed_on(x, state, keys, values, parameters, may_attend=None):
-    return products_instead_of_cat(x, state, keys, values, parameters)
-
-
-@answers.also("attention_after_the_unit")
-def unit_first(x, state, keys, values, parameters, may_attend=None):
-    rows = {**parameters, "w_x": parameters["w_x"][: x.shape[-1]]}
-    new = unit(x, state, rows)
-    return new, *attend(new, keys, values, parameters, may_attend)
-
-
-@answers.also("context_not_read")
-def rows_of_x_only(x, state, keys, values, parameters, may_attend=None):
-    result = attend(state, keys, values, parameters, may_attend)
-    rows = {**parameters, "w_x": parameters["w_x"][: x.shape[-1]]}
-    return unit(x, state, rows), *result
-
-
-@answers.also("one_vector_for_the_unit")
-def token_alone(x, state, keys, values, parameters, may_attend=None):
-    from_x = x @ parameters["w_x"] + parameters["b_x"]
-    from_h = state @ parameters["w_h"] + parameters["b_h"]
-    a, b = from_x.chunk(3, dim=-1), from_h.chunk(3, dim=-1)
-    reset, update = (torch.sigmoid(a[g] + b[g]) for g in range(2))
-    new = torch.tanh(a[2] + reset * b[2])
-    result = attend(state, keys, values, parameters, may_attend)
-    return new + update * (state - new), *result
-
-
-@answers.also("mask_inverted")
-def true_means_blocked(x, state, keys, values, parameters, may_attend=None):
-    if may_attend is not None:
-        may_attend = torch.logical_not(may_attend)
-    return cell_of_pytorch(x, state, keys, values, parameters, may_attend)
-
-
-@answers.also("old_state_returned")
-def new_state_dropped(*arguments):
-    _, context, weights = cell_of_pytorch(*arguments)
-    return arguments[1], context, weights
-
-
-@answers.also("relu_before_the_unit")
-def nothing_negative_is_read(x, state, keys, values, parameters, may_attend=None):
-    context, weights = attend(state, keys, values, parameters, may_attend)
-    unit_input = nn.functional.relu(torch.cat((x, context), dim=-1))
-    return unit(unit_input, state, parameters), context, weights
-
-
-@answers.also("attends_with_x")
-def query_from_the_token(x, state, keys, values, parameters, may_attend=None):
-    hidden = (x @ parameters["w_q"]).unsqueeze(-2) + keys @ parameters["w_k"]
-    scores = torch.tanh(hidden) @ parameters["v"]
-    if may_attend is not None:
-        scores[~may_attend] = -torch.inf
-    weights = scores.softmax(dim=-1)
-    context = (weights.unsqueeze(-1) * values).sum(dim=-2)
-    unit_input = torch.cat((x, context), dim=-1)
-    return unit(unit_input, state, parameters), context, weights
-
-
-@answers.also("keys_mixed")
-def average_of_keys(x, state, keys, values, parameters, may_attend=None):
-    _, weights = attend(state, keys, values, parameters, may_attend)
-    context = torch.einsum("...j,...jd->...d", weights, keys)
-    unit_input = torch.cat((x, context), dim=-1)
-    return unit(unit_input, state, parameters), context, weights
-
-
-@answers.also("biases_exchanged")
-def bias_of_the_state_for_x(x, state, keys, values, parameters, may_attend=None):
-    own = parameters | {"b_h": parameters["b_x"], "b_x": parameters["b_h"]}
-    return products_instead_of_cat(x, state, keys, values, own, may_attend)
-
-
-@answers.also("context_first")
-def in_the_order_of_computing(*arguments):
-    new, *attended = products_instead_of_cat(*arguments)
-    return attended[0], new, attended[1]
-
-
-@answers.also("taken_by_order")
-def unpacked_from_the_values(x, state, keys, values, parameters, may_attend=None):
-    w_q, w_k, v, w_x, w_h, b_x, b_h = parameters.values()
-    own = dict(w_q=w_q, w_k=w_k, v=v, w_x=w_x, w_h=w_h, b_x=b_x, b_h=b_h)
-    return cell_of_pytorch(x, state, keys, values, own, may_attend)
-
-
-@answers.also("popped_from_the_dictionary")
-def dictionary_emptied(*arguments):
-    result = cell_of_pytorch(*arguments)
-    arguments[4].clear()
-    return result
-
-
 @answers.other
 def last_source_token_as_context(x, state, keys, values, parameters, may_attend=None):
     _, weights = attend(state, keys, values, parameters, may_attend)
     context = values[..., -1, :]
     unit_input = torch.cat((x, context), dim=-1)
     return unit(unit_input, state, parameters), context, weights
-
-
-@answers.other
-def weights_missing(*arguments):
-    return cell_of_pytorch(*arguments)[:2]
 
 
 @answers.other
@@ -287,15 +165,3 @@ def tanh_of_the_context(x, state, keys, values, parameters, may_attend=None):
     context, weights = attend(state, keys, values, parameters, may_attend)
     unit_input = torch.cat((x, torch.tanh(context)), dim=-1)
     return unit(unit_input, state, parameters), context, weights
-
-
-@answers.other
-def state_overwritten(*arguments):
-    result = cell_of_pytorch(*arguments)
-    arguments[1].copy_(result[0])
-    return result
-
-
-@answers.other
-def x_left_out(x, state, keys, values, parameters, may_attend=None):
-    return cell_of_pytorch(0 * x, state, keys, values, parameters, may_attend)

@@ -1,7 +1,6 @@
 import functools
 import itertools
 import re
-import unicodedata
 
 from course_lib.bpe import encode_word, merge_pair
 from course_lib.byte_bpe import (
@@ -186,217 +185,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("numbers_of_characters")
-def ordinals(text, merges, special_tokens=()):
-    id_of, pairs = dict(BYTE_OF), []
-    for left, right in merges:
-        pairs.append((id_of[left], id_of[right], 256 + len(pairs)))
-        id_of[left + right] = pairs[-1][2]
-
-    def between(part):
-        for pre_token in pre_tokens(part):
-            symbols = [*map(ord, pre_token)]
-            for left, right, number in pairs:
-                done = []
-                for symbol in symbols:
-                    if symbol == right and done[-1:] == [left]:
-                        done[-1] = number
-                    else:
-                        done.append(symbol)
-                symbols = done
-            yield from symbols
-
-    return assembled(text, merges, special_tokens, between, refuses=False)
-
-
-def latin(character):
-    return ord(character) if ord(character) < 256 else ord("?")
-
-
-@answers.also("latin_1")
-def one_byte_per_character(text, merges, special_tokens=()):
-    def between(part):
-        for pre_token in pre_tokens(part):
-            yield from token_ids_of(bytes(map(latin, pre_token)), merges)
-
-    return assembled(text, merges, special_tokens, between, refuses=False)
-
-
-@answers.also("bytes_numbered_by_symbol")
-def positions_in_gpt2s_list(text, merges, special_tokens=()):
-    visible = [byte for byte in range(256) if ALPHABET[byte] == chr(byte)]
-    order = visible + [byte for byte in range(256) if byte not in visible]
-    return [
-        order.index(n) if n < 256 else n
-        for n in assembled(text, merges, special_tokens)
-    ]
-
-
-@answers.also("alphabet_missing")
-def pairs_of_latin_letters(text, merges, special_tokens=()):
-    made = ["".join(pair) for pair in merges]
-
-    def between(part):
-        for pre_token in pre_tokens(part):
-            symbols = tuple(pre_token.encode().decode("latin-1"))
-            for pair in merges:
-                symbols = merge_pair(symbols, pair)
-            for s in symbols:
-                yield 256 + made.index(s) if s in made else ord(s)
-
-    return assembled(text, merges, special_tokens, between)
-
-
-@answers.also("joined_across_pre_tokens")
-def one_pre_token(text, merges, special_tokens=()):
-    return assembled(
-        text, merges, special_tokens, lambda part: token_ids_of(part.encode(), merges)
-    )
-
-
-@answers.also("split_at_white_space")
-def words_without_spaces(text, merges, special_tokens=()):
-    def between(part):
-        for word in re.findall(r"\S+", part):
-            yield from token_ids_of(word.encode(), merges)
-
-    return assembled(text, merges, special_tokens, between)
-
-
-@answers.also("special_tokens_split")
-def text_only(text, merges, special_tokens=()):
-    return [*assembled(text, merges, ())]
-
-
-@answers.also("first_listed_special_token_wins")
-def earliest_then_first(text, merges, special_tokens=()):
-    if "" in special_tokens:
-        raise ValueError("a special token is empty: it would stand everywhere")
-    starts = [(text.find(s), rank) for rank, s in enumerate(special_tokens)]
-    starts = [(start, rank) for start, rank in starts if start >= 0]
-    if not starts:
-        return assembled(text, merges)
-    start, rank = min(starts)
-    rest = text[start + len(special_tokens[rank]) :]
-    return [
-        *assembled(text[:start], merges),
-        256 + len(merges) + rank,
-        *earliest_then_first(rest, merges, special_tokens),
-    ]
-
-
-@answers.also("special_tokens_before_pairs")
-def numbers_moved(text, merges, special_tokens=()):
-    first, count = 256 + len(merges), len(special_tokens)
-    return [
-        n if n < 256 else n + count if n < first else n - len(merges)
-        for n in assembled(text, merges, special_tokens)
-    ]
-
-
-@answers.also("special_tokens_numbered_by_length")
-def positions_among_the_sorted(text, merges, special_tokens=()):
-    order = sorted(special_tokens, key=lambda special: -len(special))
-    first = 256 + len(merges)
-    return [
-        n if n < first else first + order.index(special_tokens[n - first])
-        for n in assembled(text, merges, special_tokens)
-    ]
-
-
-@answers.also("special_tokens_not_escaped")
-def pattern_as_it_is(text, merges, special_tokens=()):
-    if "" in special_tokens:
-        raise ValueError("a special token is empty: it would stand everywhere")
-    order = sorted(special_tokens, key=len)[::-1]
-    pattern = re.compile("|".join(order)) if order else re.compile("(?!)")
-    token_ids, start = [], 0
-    for match in pattern.finditer(text):
-        token_ids += assembled(text[start : match.start()], merges)
-        if match[0] in special_tokens:
-            token_ids.append(256 + len(merges) + special_tokens.index(match[0]))
-        else:
-            token_ids += assembled(match[0], merges)
-        start = match.end()
-    return token_ids + assembled(text[start:], merges)
-
-
-@answers.also("special_token_hides_a_byte")
-def later_number_wins(text, merges, special_tokens=()):
-    def number(n):
-        if n < 256 and ALPHABET[n] in special_tokens:
-            return 256 + len(merges) + special_tokens.index(ALPHABET[n])
-        return n
-
-    return [*map(number, assembled(text, merges, special_tokens))]
-
-
-@answers.also("stripped")
-def ends_cut_off(text, merges, special_tokens=()):
-    return assembled(
-        text, merges, special_tokens, lambda part: assembled(part.strip(), merges)
-    )
-
-
-@answers.also("space_put_before")
-def space_in_front(text, merges, special_tokens=()):
-    def between(part):
-        return assembled(" " * (part[0] != " ") + part, merges)
-
-    return assembled(text, merges, special_tokens, between)
-
-
-@answers.also("accents_composed")
-def nfc(text, merges, special_tokens=()):
-    return assembled(
-        text,
-        merges,
-        special_tokens,
-        lambda part: assembled(unicodedata.normalize("NFC", part), merges),
-    )
-
-
-@answers.also("longest_match")
-def longest_known_bytes(text, merges, special_tokens=()):
-    made = [as_bytes(left + right) for left, right in merges]
-
-    def between(part):
-        for pre_token in pre_tokens(part):
-            rest = pre_token.encode()
-            while rest:
-                fits = [token for token in made if rest.startswith(token)]
-                best = max(fits, key=len, default=rest[:1])
-                yield 256 + made.index(best) if fits else rest[0]
-                rest = rest[len(best) :]
-
-    return assembled(text, merges, special_tokens, between)
-
-
-@answers.also("surrogates_replaced")
-def question_marks(text, merges, special_tokens=()):
-    whole = re.sub("[\ud800-\udfff]", "?", text)
-    return assembled(whole, merges, special_tokens)
-
-
-@answers.other
-def lower_case(text, merges, special_tokens=()):
-    return assembled(text.lower(), merges, special_tokens)
-
-
-@answers.other
-def no_joining(text, merges, special_tokens=()):
-    return assembled(text, merges, special_tokens, lambda part: part.encode())
-
-
-@answers.other
-def special_tokens_from_zero(text, merges, special_tokens=()):
-    first, count = 256 + len(merges), len(special_tokens)
-    return [
-        n + count if n < first else n - first
-        for n in assembled(text, merges, special_tokens)
-    ]
-
-
 @answers.other
 def space_behind_the_word(text, merges, special_tokens=()):
     def between(part):
@@ -408,6 +196,9 @@ def space_behind_the_word(text, merges, special_tokens=()):
 
 @answers.other
 def sixteen_bits(text, merges, special_tokens=()):
-    return assembled(
-        text, merges, special_tokens, lambda part: part.encode("utf-16-le")
-    )
+    return assembled(text, merges, special_tokens, lambda part: part.encode("utf-16"))
+
+
+@answers.other
+def capitals(text, merges, special_tokens=()):
+    return assembled(text.upper(), merges, special_tokens)

@@ -12,7 +12,7 @@ answers = Answers("equivariance_gap")
 def loop_over_rows(f, x, permutation):
     of_permuted, of_x = f(np.stack([x[i] for i in permutation])), f(x.copy())
     gaps = [
-        max(abs(a - b) for a, b in zip(of_permuted[i], of_x[source], strict=True))
+        max(map(abs, (of_permuted[i] - of_x[source]).ravel()))
         for i, source in enumerate(permutation)
     ]
     return max(gaps)
@@ -22,7 +22,7 @@ def loop_over_rows(f, x, permutation):
 def with_a_matrix(f, x, permutation):
     """Multiply by the permutation's matrix, as in f(Px) − P f(x)."""
     matrix = np.eye(len(permutation))[permutation]
-    return float(np.max(np.abs(f(matrix @ x) - matrix @ f(x))))
+    return float(np.max(np.abs(f(matrix @ x) - np.tensordot(matrix, f(x), 1))))
 
 
 @answers.correct
@@ -80,94 +80,6 @@ def gap_of(f, x, permutation):
     return np.array([*f(x[permutation])]) - np.take(f(x), permutation, axis=0)
 
 
-@answers.also("inverse_on_one_side")
-def permuted_once_more(f, x, permutation):
-    return float(np.max(np.abs(f(x[permutation])[permutation] - f(x))))
-
-
-@answers.also("result_not_permuted")
-def same_result_expected(f, x, permutation):
-    matrix = np.eye(len(permutation))[permutation]
-    gap = f(matrix @ x) - f(x)
-    return max(gap.max(), -gap.min())
-
-
-@answers.also("rows_sent_not_fetched")
-def inverse_on_both_sides(f, x, permutation):
-    inverse = [permutation.index(i) for i in range(len(permutation))]
-    return float(np.abs(gap_of(f, x, inverse)).max())
-
-
-@answers.also("columns_permuted")
-def numbers_of_a_row_moved(f, x, permutation):
-    index = np.array(permutation)
-    gap = f(x[..., index]) - f(x)[..., index]
-    return max(float(gap.max()), float(-gap.min()))
-
-
-@answers.also("sign_kept")
-def highest_of_a_loop(f, x, permutation):
-    return max(float(number) for row in gap_of(f, x, permutation) for number in row)
-
-
-@answers.also("absolute_value_too_late")
-def absolute_value_of_the_highest(f, x, permutation):
-    return abs(highest_of_a_loop(f, x, permutation))
-
-
-@answers.also("mean_difference")
-def summed_and_divided(f, x, permutation):
-    gap = gap_of(f, x, permutation)
-    return float(sum(map(abs, gap.ravel())) / gap.size)
-
-
-@answers.also("norm_of_the_differences")
-def root_of_the_squares(f, x, permutation):
-    return float(np.sqrt((gap_of(f, x, permutation) ** 2).sum()))
-
-
-@answers.also("relative_difference")
-def share_of_the_largest(f, x, permutation):
-    gap = np.abs(gap_of(f, x, permutation)).max()
-    return np.divide(gap, np.abs(f(x)).max())
-
-
-@answers.also("difference_of_maxima")
-def two_numbers_compared(f, x, permutation):
-    first, second = (max(map(abs, f(a).ravel())) for a in (x[permutation], x))
-    return abs(float(first) - float(second))
-
-
-@answers.also("small_gaps_forgiven")
-def rounded_off_if_tiny(f, x, permutation):
-    gap = float(np.abs(gap_of(f, x, permutation)).max())
-    return gap if gap > 1e-6 else 0.0
-
-
-@answers.also("yes_or_no")
-def all_rows_close(f, x, permutation):
-    gap = gap_of(f, x, permutation)
-    return all(np.isclose(number, 0.0, atol=1e-7) for number in gap.ravel())
-
-
-@answers.also("one_number_per_row")
-def largest_of_each_row(f, x, permutation):
-    return np.array([max(map(abs, row)) for row in gap_of(f, x, permutation)])
-
-
-@answers.also("back_to_front")
-def last_row_first(f, x, permutation):
-    backwards = list(range(len(x)))[::-1]
-    return float(np.abs(gap_of(f, x, backwards)).max())
-
-
-@answers.also("permuted_in_place")
-def rows_written_back(f, x, permutation):
-    of_x = np.take(f(x), permutation, axis=0)
-    np.copyto(x, np.array([x[i] for i in permutation]))
-    return max(map(abs, (f(x) - of_x).ravel()))
-
-
 @answers.other
 def x_set_to_zero(f, x, permutation):
     gap = float(np.abs(gap_of(f, x, permutation)).max())
@@ -176,23 +88,8 @@ def x_set_to_zero(f, x, permutation):
 
 
 @answers.other
-def always_zero(f, x, permutation):
-    return 0.0
-
-
-@answers.other
-def smallest_difference(f, x, permutation):
-    return float(np.abs(gap_of(f, x, permutation)).min())
-
-
-@answers.other
-def squared(f, x, permutation):
-    return float((gap_of(f, x, permutation) ** 2).max())
-
-
-@answers.other
-def sum_of_differences(f, x, permutation):
-    return float(np.abs(gap_of(f, x, permutation)).sum())
+def median_difference(f, x, permutation):
+    return float(np.median(np.abs(gap_of(f, x, permutation))))
 
 
 @answers.other

@@ -85,87 +85,6 @@ def with_between(x, w_1, b_1, w_2, b_2, between):
     return functional.linear(hidden, w_2.T, b_2)
 
 
-@answers.also("no_relu")
-def one_matrix(x, w_1, b_1, w_2, b_2):
-    return x @ (w_1 @ w_2) + (b_1 @ w_2 + b_2)
-
-
-@answers.also("relu_after_the_second")
-def one_matrix_then_clamped(x, w_1, b_1, w_2, b_2):
-    return one_matrix(x, w_1, b_1, w_2, b_2).clamp(min=0)
-
-
-@answers.also("residual_added")
-def sum_with_x(x, w_1, b_1, w_2, b_2):
-    return two_linear_layers(x, w_1, b_1, w_2, b_2) + x
-
-
-@answers.also("relu_twice")
-def clamped_at_both(x, w_1, b_1, w_2, b_2):
-    return two_linear_layers(x, w_1, b_1, w_2, b_2).clamp(min=0)
-
-
-@answers.also("relu_of_x")
-def positive_x(x, w_1, b_1, w_2, b_2):
-    return one_matrix(x.clamp(min=0), w_1, b_1, w_2, b_2)
-
-
-@answers.also("b_1_forgotten")
-def first_without_bias(x, w_1, b_1, w_2, b_2):
-    return two_linear_layers(x, w_1, None, w_2, b_2)
-
-
-@answers.also("b_2_forgotten")
-def second_without_bias(x, w_1, b_1, w_2, b_2):
-    return two_linear_layers(x, w_1, b_1, w_2, None)
-
-
-@answers.also("b_1_after_the_relu")
-def bias_of_the_rest(x, w_1, b_1, w_2, b_2):
-    return two_linear_layers(x, w_1, None, w_2, b_2 + b_1 @ w_2)
-
-
-@answers.also("gelu_for_relu")
-def normal_distribution(x, w_1, b_1, w_2, b_2):
-    def gelu(h):
-        return h * (1 + torch.erf(h / 2**0.5)) / 2
-
-    return with_between(x, w_1, b_1, w_2, b_2, gelu)
-
-
-@answers.also("sigmoid_for_relu")
-def half_a_tanh(x, w_1, b_1, w_2, b_2):
-    return with_between(x, w_1, b_1, w_2, b_2, lambda h: (1 + torch.tanh(h / 2)) / 2)
-
-
-@answers.also("both_transposed")
-def as_nn_linear_keeps_them(x, w_1, b_1, w_2, b_2):
-    hidden = torch.matmul(x, w_1.transpose(0, 1)) + b_1
-    return torch.matmul(hidden.clamp(min=0), w_2.transpose(0, 1)) + b_2
-
-
-@answers.also("written_into_x")
-def row_after_row(x, w_1, b_1, w_2, b_2):
-    for index in np.ndindex(x.shape[:-1]):
-        x[index] = two_linear_layers(x[index], w_1, b_1, w_2, b_2)
-    return x
-
-
-@answers.other
-def leaky(x, w_1, b_1, w_2, b_2):
-    return with_between(x, w_1, b_1, w_2, b_2, functional.leaky_relu)
-
-
-@answers.other
-def first_layer_alone(x, w_1, b_1, w_2, b_2):
-    return functional.relu(functional.linear(x, w_1.T, b_1))
-
-
-@answers.other
-def sizes_of_the_middle(x, w_1, b_1, w_2, b_2):
-    return with_between(x, w_1, b_1, w_2, b_2, torch.abs)
-
-
 @answers.other
 def dropout_left_on(x, w_1, b_1, w_2, b_2):
     def between(hidden):
@@ -175,5 +94,13 @@ def dropout_left_on(x, w_1, b_1, w_2, b_2):
 
 
 @answers.other
-def half_the_middle(x, w_1, b_1, w_2, b_2):
-    return with_between(x, w_1, b_1, w_2, b_2, lambda hidden: hidden.relu() / 2)
+def elu_for_relu(x, w_1, b_1, w_2, b_2):
+    return with_between(x, w_1, b_1, w_2, b_2, functional.elu)
+
+
+@answers.other
+def best_unit_alone(x, w_1, b_1, w_2, b_2):
+    def between(hidden):
+        return hidden.relu() * (hidden == hidden.amax(dim=-1, keepdim=True))
+
+    return with_between(x, w_1, b_1, w_2, b_2, between)

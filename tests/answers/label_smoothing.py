@@ -79,84 +79,9 @@ def distributions_of(targets, vocab_size, right, other):
     return distributions.scatter(-1, targets[..., None], float(right))
 
 
-@answers.also("spread_over_the_others")
-def nothing_of_it_for_the_right_one(targets, vocab_size, smoothing):
-    return distributions_of(
-        targets, vocab_size, 1 - smoothing, smoothing / (vocab_size - 1)
-    )
-
-
-@answers.also("divided_by_two_less")
-def size_minus_two(targets, vocab_size, smoothing):
-    return distributions_of(
-        targets, vocab_size, 1 - smoothing, smoothing / (vocab_size - 2)
-    )
-
-
-@answers.also("token_zero_gets_nothing")
-def padding_column_and_rows_emptied(targets, vocab_size, smoothing):
-    distributions = distributions_of(
-        targets, vocab_size, 1 - smoothing, smoothing / (vocab_size - 2)
-    )
-    keep = (targets[..., None] != 0) & (torch.arange(vocab_size) != 0)
-    return distributions * keep
-
-
-@answers.also("right_token_without_its_part")
-def written_over(targets, vocab_size, smoothing):
-    return distributions_of(targets, vocab_size, 1 - smoothing, smoothing / vocab_size)
-
-
-@answers.also("smoothing_on_top")
-def nothing_taken_off(targets, vocab_size, smoothing):
-    low = smoothing / vocab_size
-    return distributions_of(targets, vocab_size, 1 + low, low)
-
-
-@answers.also("smoothing_and_rest_exchanged")
-def confidence_spread(targets, vocab_size, smoothing):
-    low = (1 - smoothing) / vocab_size
-    return distributions_of(targets, vocab_size, smoothing + low, low)
-
-
-@answers.also("smoothing_not_divided")
-def whole_smoothing_each(targets, vocab_size, smoothing):
-    return distributions_of(targets, vocab_size, 1, smoothing)
-
-
-@answers.also("as_long_as_the_largest_target")
-def no_number_of_classes(targets, vocab_size, smoothing):
-    low = smoothing / vocab_size
-    return distributions_of(targets, int(targets.max()) + 1, 1 - smoothing + low, low)
-
-
-@answers.also("axes_flattened")
-def view_minus_one(targets, vocab_size, smoothing):
-    low = smoothing / vocab_size
-    return distributions_of(targets.flatten(), vocab_size, 1 - smoothing + low, low)
-
-
-@answers.also("divided_by_the_positions")
-def divided_by_the_last_axis(targets, vocab_size, smoothing):
-    low = smoothing / (targets.size(-1) if targets.ndim else 1)
-    return distributions_of(targets, vocab_size, 1 - smoothing + low, low)
-
-
-@answers.also("axis_added_in_place")
-def last_axis_for_good(targets, vocab_size, smoothing):
-    low = float(smoothing) / vocab_size
-    distributions = torch.full((*targets.shape, vocab_size), low)
-    return distributions.scatter(-1, targets.unsqueeze_(-1), 1 - float(smoothing) + low)
-
-
 @answers.other
 def softmax_of_the_right(targets, vocab_size, smoothing):
     return functional.one_hot(targets, vocab_size).float().softmax(-1)
-
-
-@answers.other
-def not_smoothed(targets, vocab_size, smoothing):
-    return functional.one_hot(targets, vocab_size).float()
 
 
 @answers.other

@@ -77,110 +77,10 @@ answers.right["partial"] = functools.partial(
 )
 
 
-def scaled(x, mean, below, gain, bias):
-    return torch.addcmul(bias, (x - mean) / below, gain)
-
-
-def pieces(x, axis=-1):
-    mean = x.sum(axis, keepdim=True) / x.shape[axis]
-    return mean, ((x - mean) ** 2).sum(axis, keepdim=True) / x.shape[axis]
-
-
-@answers.also("divided_by_one_less")
-def sum_over_one_less(x, gain, bias, eps=1e-5):
-    mean, variance = pieces(x)
-    n = x.shape[-1]
-    return scaled(x, mean, (variance * n / (n - 1) + eps) ** 0.5, gain, bias)
-
-
-@answers.also("eps_outside_the_root")
-def root_and_then_eps(x, gain, bias, eps=1e-5):
-    mean, variance = pieces(x)
-    return scaled(x, mean, variance**0.5 + eps, gain, bias)
-
-
-@answers.also("standard_deviation_plus_eps")
-def with_std(x, gain, bias, eps=1e-5):
-    mean, variance = pieces(x)
-    n = x.shape[-1]
-    return scaled(x, mean, (variance * n / (n - 1)) ** 0.5 + eps, gain, bias)
-
-
-@answers.also("over_the_tokens")
-def turned_and_normed(x, gain, bias, eps=1e-5):
-    if x.ndim == 1:
-        return pytorchs_own(x, gain, bias, eps)
-    mean, variance = pieces(x, -2)
-    return scaled(x, mean, (variance + eps) ** 0.5, gain, bias)
-
-
-@answers.also("along_the_first_axis")
-def first_axis_put_last(x, gain, bias, eps=1e-5):
-    columns = x.movedim(0, -1)
-    plain = torch.nn.functional.layer_norm(columns, columns.shape[-1:], eps=eps)
-    return plain.movedim(-1, 0) * gain + bias
-
-
-@answers.also("eps_left_out")
-def plain_deviation(x, gain, bias, eps=1e-5):
-    mean, variance = pieces(x)
-    return scaled(x, mean, variance**0.5, gain, bias)
-
-
-@answers.also("eps_fixed")
-def library_with_its_default(x, gain, bias, eps=1e-5):
-    return torch.nn.functional.layer_norm(x, gain.shape, gain, bias)
-
-
-@answers.also("over_the_sequence")
-def library_over_two_axes(x, gain, bias, eps=1e-5):
-    return torch.nn.functional.layer_norm(x, x.shape[-2:], eps=eps) * gain + bias
-
-
-@answers.also("over_everything")
-def library_over_all_axes(x, gain, bias, eps=1e-5):
-    return torch.nn.functional.layer_norm(x, x.shape, eps=eps) * gain + bias
-
-
-@answers.also("one_pass")
-def squares_minus_square(x, gain, bias, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    variance = x.pow(2).mean(-1, keepdim=True) - mean.pow(2)
-    return (x - mean) / (variance + eps).sqrt() * gain + bias
-
-
-@answers.also("mean_not_taken_off")
-def root_mean_square(x, gain, bias, eps=1e-5):
-    length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    return scaled(x, 0.0, (length**2 / x.shape[-1] + eps) ** 0.5, gain, bias)
-
-
-@answers.also("root_forgotten")
-def over_the_variance(x, gain, bias, eps=1e-5):
-    mean, variance = pieces(x)
-    return scaled(x, mean, variance + eps, gain, bias)
-
-
-@answers.also("bias_before_gain")
-def gain_of_the_sum(x, gain, bias, eps=1e-5):
-    return pytorchs_own(x, gain, gain * bias, eps)
-
-
-@answers.also("gain_and_bias_left_out")
-def library_without_parameters(x, gain, bias, eps=1e-5):
-    return torch.nn.functional.layer_norm(x, gain.shape, eps=eps)
-
-
 @answers.other
 def single_precision_and_back(x, gain, bias, eps=1e-5):
     numbers = x.float(), gain.float(), bias.float()
     return variance_of_pytorch(*numbers, eps).to(gain.dtype)
-
-
-@answers.also("centred_in_place")
-def subtracted_in_place(x, gain, bias, eps=1e-5):
-    x.sub_(pieces(x)[0])
-    return variance_of_pytorch(x, gain, bias, eps)
 
 
 @answers.other
@@ -191,17 +91,6 @@ def lengths_of_one(x, gain, bias, eps=1e-5):
 @answers.other
 def shares(x, gain, bias, eps=1e-5):
     return torch.softmax(x, dim=-1) * gain + bias
-
-
-@answers.other
-def variance_at_least_eps(x, gain, bias, eps=1e-5):
-    mean, variance = pieces(x)
-    return scaled(x, mean, variance.clamp(min=eps) ** 0.5, gain, bias)
-
-
-@answers.other
-def gain_plus_one(x, gain, bias, eps=1e-5):
-    return pytorchs_own(x, 1 + gain, bias, eps)
 
 
 @answers.other

@@ -120,118 +120,11 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("divided_by_root_of_d_k")
-def smaller_keys(state, keys, kind, w=None):
-    return einsum(state, keys * keys.shape[-1] ** -0.5, kind, w)
-
-
-@answers.also("softmax_applied")
-def shares(state, keys, kind, w=None):
-    scores = einsum(state, keys, kind, w)
-    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
-
-
-@answers.also("kind_ignored")
-def decided_by_w(state, keys, kind, w=None):
-    if w is not None:
-        return bilinear(state, keys, w)
-    return torch.einsum("...c,...jc->...j", state, keys)
-
-
-@answers.also("w_transposed")
-def linear_of_pytorch(state, keys, kind, w=None):
-    refuse(kind, w)
-    query = state if w is None else nn.functional.linear(state, w)
-    return (query.unsqueeze(-2) * keys).sum(dim=-1)
-
-
-@answers.also("w_ignored")
-def dot_in_both_branches(state, keys, kind, w=None):
-    refuse(kind, w)
-    return (keys @ state[..., None])[..., 0]
-
-
-@answers.also("tanh_applied")
-def sigmoid_stretched(state, keys, kind, w=None):
-    return 2 * torch.sigmoid(2 * einsum(state, keys, kind, w)) - 1
-
-
-@answers.also("mean_of_products")
-def averaged(state, keys, kind, w=None):
-    refuse(kind, w)
-    query = state @ right_matrix(keys, w)
-    return torch.mean(query.unsqueeze(-2) * keys, dim=-1)
-
-
-@answers.also("cosines")
-def similarity_of_pytorch(state, keys, kind, w=None):
-    refuse(kind, w)
-    query = state @ right_matrix(keys, w)
-    return torch.cosine_similarity(query.unsqueeze(-2), keys, dim=-1)
-
-
-@answers.also("axis_counted_from_the_front")
-def third_axis(state, keys, kind, w=None):
-    refuse(kind, w)
-    products = (state @ right_matrix(keys, w)).unsqueeze(-2) * keys
-    return torch.sum(products, 2)
-
-
-@answers.also("every_axis_of_one_dropped")
-def only_long_axes(state, keys, kind, w=None):
-    scores = einsum(state, keys, kind, w)
-    return scores.reshape([size for size in scores.shape if size > 1])
-
-
-@answers.also("nothing_for_other_kinds")
-def two_branches_without_a_third(state, keys, kind, w=None):
-    if kind == "dot":
-        refuse(kind, w)
-        return torch.einsum("...c,...jc->...j", state, keys)
-    elif kind == "general":
-        refuse(kind, w)
-        return bilinear(state, keys, w)
-
-
-@answers.also("kinds_in_a_dictionary")
-def lambdas_by_kind(state, keys, kind, w=None):
-    known = {"dot": lambda: state, "general": lambda: state @ w}
-    find = known[kind]
-    refuse(kind, w)
-    return torch.einsum("...c,...jc->...j", find(), keys)
-
-
-@answers.also("w_taken_with_dot")
-def w_only_read_for_general(state, keys, kind, w=None):
-    refuse(kind, None if kind == "dot" else w)
-    query = state if kind == "dot" else state @ w
-    return (keys * query[..., None, :]).sum(dim=-1)
-
-
-@answers.also("keys_overwritten")
-def multiplied_in_place(state, keys, kind, w=None):
-    refuse(kind, w)
-    keys.mul_((state @ right_matrix(keys, w))[..., None, :])
-    return torch.einsum("...jc->...j", keys)
-
-
 @answers.other
 def negative_distances(state, keys, kind, w=None):
     refuse(kind, w)
     query = state @ right_matrix(keys, w)
     return -((query.unsqueeze(-2) - keys) ** 2).sum(dim=-1)
-
-
-@answers.other
-def divided_by_root_of_d_h(state, keys, kind, w=None):
-    return einsum(state, keys, kind, w) / state.shape[-1] ** 0.5
-
-
-@answers.other
-def assertions_for_errors(state, keys, kind, w=None):
-    assert kind in ("dot", "general")
-    assert (kind == "general") == (w is not None)
-    return einsum(state, keys, kind, w)
 
 
 @answers.other

@@ -112,20 +112,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("masked_after_softmax")
-def blocked_weights_set_to_zero(scores, may_attend):
-    weights = np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
-    weights[~spread(may_attend, scores)] = 0
-    return weights
-
-
-@answers.also("divided_again_afterwards")
-def powers_of_all_and_sum_of_the_open(scores, may_attend):
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    total = np.where(may_attend, powers, 0.0).sum(axis=-1, keepdims=True)
-    return np.where(may_attend, powers, 0.0) / total
-
-
 @answers.also("largest_of_all_keys")
 def guarded_division(scores, may_attend):
     powers = np.where(may_attend, shares(scores), 0.0)
@@ -133,18 +119,7 @@ def guarded_division(scores, may_attend):
     return np.divide(powers, total, where=total > 0, out=np.zeros(scores.shape))
 
 
-@answers.also("blocked_powers_overflow")
-def power_times_mask_row_by_row(scores, may_attend):
-    weights = np.empty(scores.shape)
-    for index in np.ndindex(scores.shape[:-1]):
-        allowed = spread(may_attend, scores)[index]
-        largest = max(scores[index][allowed], default=np.nan)
-        powers = np.where(allowed, 1.0, 0.0) * np.exp(scores[index] - largest)
-        weights[index] = powers / powers.sum()
-    return weights
-
-
-@answers.also("blocked_powers_overflow_beside_keys")
+@answers.also("blocked_powers_overflow_undivided")
 def power_times_mask_where_there_are_keys(scores, may_attend):
     weights = np.zeros(scores.shape)
     for index in np.ndindex(scores.shape[:-1]):
@@ -165,93 +140,11 @@ def two_ways_for_the_whole_array(scores, may_attend):
     return powers / (total + (total == 0))
 
 
-@answers.also("scores_times_mask")
-def filled_with_zero(scores, may_attend):
-    return shares(np.where(may_attend, scores, 0.0))
-
-
-@answers.also("mask_added")
-def open_keys_times_e(scores, may_attend):
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    powers = np.where(may_attend, np.e * powers, powers)
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
-def blocked_row_by_row(scores, may_attend, value):
-    weights = np.empty(scores.shape)
-    for index in np.ndindex(scores.shape[:-1]):
-        row = scores[index].astype(float)
-        row[~spread(may_attend, scores)[index]] = value
-        weights[index] = shares(row)
-    return weights
-
-
-@answers.also("filled_with_minus_a_billion")
-def a_billion_row_by_row(scores, may_attend):
-    return blocked_row_by_row(scores, may_attend, -(10.0**9))
-
-
-@answers.also("filled_with_minus_a_hundred")
-def a_hundred_row_by_row(scores, may_attend):
-    return blocked_row_by_row(scores, may_attend, -100)
-
-
-@answers.also("filled_with_the_smallest_float32")
-def float32_row_by_row(scores, may_attend):
-    smallest = torch.finfo(torch.float32).min
-    return blocked_row_by_row(scores, may_attend, smallest)
-
-
-@answers.also("ten_thousand_taken_off")
-def blocked_scores_lowered(scores, may_attend):
-    return shares(np.where(may_attend, scores, scores - 1e4))
-
-
-@answers.also("nan_in_rows_without_keys")
-def minus_infinity_row_by_row(scores, may_attend):
-    return blocked_row_by_row(scores, may_attend, -np.inf)
-
-
-@answers.also("rows_without_keys_shared_out")
-def equal_shares_written_in(scores, may_attend):
-    weights = row_by_row(scores, may_attend)
-    weights[weights.sum(axis=-1) == 0] = 1 / scores.shape[-1]
-    return weights
-
-
-@answers.also("polarity_reversed")
-def open_keys_filled(scores, may_attend):
-    return nan_written_over(scores, np.logical_not(may_attend))
-
-
-@answers.also("softmax_over_queries")
-def column_by_column(scores, may_attend):
-    allowed = np.where(may_attend, scores, -np.inf)
-    return np.nan_to_num(shares(allowed, axis=-2))
-
-
-@answers.also("exponentials_overflow")
-def power_of_e(scores, may_attend):
-    powers = np.where(may_attend, np.e ** scores.astype(float), 0.0)
-    total = powers.sum(axis=-1)[..., None]
-    return powers / (total + (total == 0))
-
-
 @answers.also("scores_filled_in_place")
 def put_into_the_scores(scores, may_attend):
     if np.issubdtype(scores.dtype, np.floating):
         np.putmask(scores, ~spread(may_attend, scores), -np.inf)
     return row_by_row(scores, may_attend)
-
-
-@answers.also("room_like_the_scores")
-def cast_to_the_dtype_of_the_scores(scores, may_attend):
-    return nan_written_over(scores, may_attend).astype(scores.dtype)
-
-
-@answers.other
-def mask_ignored(scores, may_attend):
-    return shares(scores)
 
 
 @answers.other
@@ -273,11 +166,6 @@ def filled_with_plus_infinity(scores, may_attend):
 @answers.other
 def powers_of_two(scores, may_attend):
     return row_by_row(scores * np.log(2.0), may_attend)
-
-
-@answers.other
-def smallest_taken_off(scores, may_attend):
-    return np.nan_to_num(shares(np.where(may_attend, -scores, -np.inf)))
 
 
 @answers.other

@@ -59,113 +59,16 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("keepdims_missing")
-def einsum_without_axis(x):
-    return np.divide(x, np.einsum("...ij->...i", x))
-
-
-@answers.also("sums_over_first_axis")
-def sum_of_the_parts(x):
-    total = sum(part for part in x)
-    return np.array([part / total for part in x])
-
-
-@answers.also("divided_by_column_sums")
-def turned_the_wrong_way(x):
-    turned = x.swapaxes(-1, -2)
-    return (turned / turned.sum(-1)[..., None]).swapaxes(-1, -2)
-
-
-@answers.also("sums_over_axis_one")
-def new_axis_behind_the_first(x):
-    return x / x.sum(1)[:, None]
-
-
-@answers.also("loop_over_first_axis")
-def all_axes_but_the_first(x):
-    return x / x.sum(axis=tuple(range(1, x.ndim)), keepdims=True)
-
-
-@answers.also("divided_by_total")
-def built_in_sum(x):
-    return x * (1 / sum(x.ravel().tolist()))
-
-
-@answers.also("divided_by_largest")
-def last_after_sorting(x):
-    return x / np.sort(x, axis=-1)[..., -1:]
-
-
-@answers.also("divided_by_euclidean_norm")
-def root_of_squares(x):
-    return np.einsum("...ij,...i->...ij", x, (x * x).sum(-1) ** -0.5)
-
-
-@answers.also("softmax_of_rows")
-def exponential_shares(x):
-    return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
-
-
-@answers.also("standardised_rows")
-def scores_of_standard_deviations(x):
-    centred = x - np.einsum("...ij->...i", x)[..., None] / x.shape[-1]
-    return centred / (centred**2).mean(-1)[..., None] ** 0.5
-
-
-@answers.also("floor_division")
-def floor_of_the_quotient(x):
-    quotient = np.floor(x / x.sum(-1)[..., None])
-    return quotient.astype(x.dtype)
-
-
-@answers.also("room_like_x")
-def cast_back(x):
-    return (x / x.sum(-1)[..., None]).astype(x.dtype)
-
-
-@answers.also("eps_in_denominator")
-def sum_starts_at_eps(x):
-    sums = np.full(x.shape[:-1], 1e-8)
-    for column in np.moveaxis(x, -1, 0):
-        sums += column
-    return x / sums[..., None]
-
-
-@answers.also("divided_in_place")
-def rows_are_views(x):
-    for index in np.ndindex(x.shape[:-1]):
-        row = x[index]
-        row *= 1 / row.sum()
-    return x
-
-
-@answers.other
-def smallest_to_largest(x):
-    low, high = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
-    return (x - low) / (high - low)
-
-
-@answers.other
-def divided_by_mean(x):
-    return x / x.mean(-1, keepdims=True)
-
-
-@answers.other
-def left_transposed(x):
-    return np.swapaxes(x / x.sum(-1, keepdims=True), -1, -2)
-
-
-@answers.other
-def sum_taken_off(x):
-    return x - x.sum(-1, keepdims=True)
-
-
 @answers.other
 def rounded(x):
     return np.round(x / x.sum(-1, keepdims=True), 3)
 
 
 @answers.other
-def rows_and_columns(x):
-    x = x / x.sum(-1, keepdims=True)
-    return x / x.sum(-2, keepdims=True)
+def shares_added_up(x):
+    return np.cumsum(x / x.sum(-1, keepdims=True), axis=-1)
+
+
+@answers.other
+def sorted_shares(x):
+    return np.sort(x / x.sum(-1, keepdims=True), axis=-1)

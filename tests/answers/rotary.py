@@ -134,79 +134,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("halves_paired")
-def loop_over_halves(x, positions, base=10000.0):
-    refuse_odd(x)
-    half = x.shape[-1] // 2
-    return in_loops(x, plain_angle(x, positions, base), lambda i: (i, i + half))
-
-
-@answers.also("halves_with_angles_of_neighbours")
-def loop_with_another_angle_in_each_half(x, positions, base=10000.0):
-    refuse_odd(x)
-    half = x.shape[-1] // 2
-    angle = plain_angle(x, positions, base)
-    turned = np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-        *row, c = index
-        phi = angle(row[-1], c // 2)
-        other = -x[*row, c + half] if c < half else x[*row, c - half]
-        turned[index] = x[index] * math.cos(phi) + other * math.sin(phi)
-    return turned
-
-
-@answers.also("neighbours_with_angles_of_halves")
-def loop_with_angles_counted_round(x, positions, base=10000.0):
-    refuse_odd(x)
-    half = x.shape[-1] // 2
-    angle = plain_angle(x, positions, base)
-    turned = np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-        *row, c = index
-        phi = angle(row[-1], c % half)
-        other = x[*row, c - 1] if c % 2 else -x[*row, c + 1]
-        turned[index] = x[index] * math.cos(phi) + other * math.sin(phi)
-    return turned
-
-
-@answers.also("angle_by_column")
-def loop_over_single_columns(x, positions, base=10000.0):
-    refuse_odd(x)
-    turned = np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-        *row, c = index
-        phi = int(positions[row[-1]]) / base ** (c / x.shape[-1])
-        other = x[*row, c - 1] if c % 2 else -x[*row, c + 1]
-        turned[index] = x[index] * math.cos(phi) + other * math.sin(phi)
-    return turned
-
-
-@answers.also("turned_backwards")
-def conjugated(x, positions, base=10000.0):
-    return complex_numbers(x, [-int(t) for t in positions], base)
-
-
-@answers.also("positions_ignored")
-def rows_counted(x, positions, base=10000.0):
-    return complex_numbers(x, range(x.shape[-2]), base)
-
-
-@answers.also("relative_to_the_first")
-def loop_with_differences(x, positions, base=10000.0):
-    first = int(positions[0])
-    return loop_over_pairs(x, [int(t) - first for t in positions], base)
-
-
-@answers.also("pairs_left_apart")
-def real_then_imaginary(x, positions, base=10000.0):
-    refuse_odd(x)
-    d_k = x.shape[-1]
-    hands = x[..., 0::2] + 1j * x[..., 1::2]
-    frequencies = base ** (-np.arange(0, d_k, 2) / d_k)
-    hands = hands * np.exp(1j * np.outer(positions, frequencies))
-    return np.concatenate([hands.real, hands.imag], axis=-1)
-
-
 @answers.also("first_overwritten")
 def loop_into_the_same_row(x, positions, base=10000.0):
     refuse_odd(x)
@@ -221,56 +148,6 @@ def loop_into_the_same_row(x, positions, base=10000.0):
     return turned
 
 
-@answers.also("first_overwritten_in_x")
-def loop_into_x(x, positions, base=10000.0):
-    refuse_odd(x)
-    angle = plain_angle(x, positions, base)
-    for index in np.ndindex(x.shape[:-1]):
-        row = x[index]
-        for i in range(len(row) // 2):
-            sine, cosine = math.sin(angle(index[-1], i)), math.cos(angle(index[-1], i))
-            row[2 * i] = row[2 * i] * cosine - row[2 * i + 1] * sine
-            row[2 * i + 1] = row[2 * i] * sine + row[2 * i + 1] * cosine
-    return x
-
-
-@answers.also("first_overwritten_in_a_copy")
-def loop_into_a_copy_of_x(x, positions, base=10000.0):
-    turned = np.array(x)
-    loop_into_x(turned, positions, base)
-    return turned
-
-
-@answers.also("exponent_doubled")
-def column_number_doubled(x, positions, base=10000.0):
-    refuse_odd(x)
-    d_k = x.shape[-1]
-    return in_loops(x, lambda row, i: int(positions[row]) / base ** (2 * (2 * i) / d_k))
-
-
-@answers.also("exponent_halved")
-def pair_number_alone(x, positions, base=10000.0):
-    refuse_odd(x)
-    d_k = x.shape[-1]
-    return in_loops(x, lambda row, i: int(positions[row]) / base ** (i / d_k))
-
-
-@answers.also("base_ignored")
-def constant_in_the_loop(x, positions, base=10000.0):
-    return complex_numbers(x, positions)
-
-
-@answers.also("along_the_batch")
-def tokens_first(x, positions, base=10000.0):
-    refuse_odd(x)
-    if x.ndim == 2:
-        return complex_numbers(x, positions, base)
-    if x.shape[0] != len(positions):
-        raise ValueError("operands could not be broadcast together")
-    rows = np.swapaxes(x, 0, -2)
-    return np.swapaxes(complex_numbers(rows, positions, base), 0, -2)
-
-
 @answers.also("turned_in_place")
 def assigned_to_slices(x, positions, base=10000.0):
     refuse_odd(x)
@@ -279,63 +156,19 @@ def assigned_to_slices(x, positions, base=10000.0):
     return x
 
 
-@answers.also("cut_to_whole_numbers")
-def written_into_the_same_kind(x, positions, base=10000.0):
-    turned = np.empty_like(x)
-    turned[...] = loop_over_pairs(x, positions, base)
-    return turned
-
-
-@answers.also("odd_size_accepted")
-def loop_over_whole_pairs(x, positions, base=10000.0):
-    return in_loops(x, plain_angle(x, positions, base))
-
-
-@answers.also("angles_in_float32")
-def loop_in_float32(x, positions, base=10000.0):
+@answers.other
+def turned_in_degrees(x, positions, base=10000.0):
     refuse_odd(x)
-    d_k = x.shape[-1]
-    turned = np.zeros(x.shape)
-    for index in np.ndindex(x.shape[:-1]):
-        for c in range(0, d_k, 2):
-            frequency = np.float32(base ** (-c / d_k))
-            angle = np.float32(positions[index[-1]]) * frequency
-            sine, cosine = float(np.sin(angle)), float(np.cos(angle))
-            a, b = x[*index, c], x[*index, c + 1]
-            turned[*index, c] = a * cosine - b * sine
-            turned[*index, c + 1] = a * sine + b * cosine
-    return turned
+    angle = plain_angle(x, positions, base)
+    return in_loops(x, lambda row, i: math.radians(angle(row, i)))
 
 
 @answers.other
-def encoding_added(x, positions, base=10000.0):
-    refuse_odd(x)
-    unit = np.zeros(x.shape)
-    unit[..., 1::2] = 1.0
-    return x + loop_over_pairs(unit, [-int(t) for t in positions], base)
+def turned_and_added(x, positions, base=10000.0):
+    return x + complex_numbers(x, positions, base)
 
 
 @answers.other
-def one_angle_for_all(x, positions, base=10000.0):
-    refuse_odd(x)
-    return in_loops(x, lambda row, i: int(positions[row]))
-
-
-@answers.other
-def counted_from_one(x, positions, base=10000.0):
-    return complex_numbers(x, [int(t) + 1 for t in positions], base)
-
-
-@answers.other
-def slowest_first(x, positions, base=10000.0):
-    return complex_numbers(x[..., ::-1], positions, base)[..., ::-1]
-
-
-@answers.other
-def halves_turned_backwards(x, positions, base=10000.0):
-    return loop_over_halves(x, [-int(t) for t in positions], base)
-
-
-@answers.other
-def positions_without_sign(x, positions, base=10000.0):
-    return complex_numbers(x, np.abs(positions), base)
+def turned_to_length_one(x, positions, base=10000.0):
+    turned = complex_numbers(x, positions, base)
+    return turned / np.linalg.norm(turned, axis=-1, keepdims=True)

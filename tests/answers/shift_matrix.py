@@ -119,38 +119,6 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("for_columns")
-def matrix_before_a_column(k, d_model, base=10000.0):
-    return kronecker_products(k, d_model, base).T
-
-
-@answers.also("blocks_reversed")
-def slowest_pair_first(k, d_model, base=10000.0):
-    last = d_model // 2 - 1
-    return by_blocks(d_model, lambda i: turn(k / base ** (2 * (last - i) / d_model)))
-
-
-@answers.also("halves_paired")
-def columns_in_another_order(k, d_model, base=10000.0):
-    order = [*range(0, d_model, 2), *range(1, d_model, 2)]
-    return loop_over_pairs(k, d_model, base)[np.ix_(order, order)]
-
-
-@answers.also("signs_alike")
-def blocks_without_a_minus(k, d_model, base=10000.0):
-    def block(i):
-        angle = k / base ** (2 * i / d_model)
-        sine, cosine = math.sin(angle), math.cos(angle)
-        return [[cosine, sine], [sine, cosine]]
-
-    return by_blocks(d_model, block)
-
-
-@answers.also("sign_of_k_ignored")
-def root_of_a_square(k, d_model, base=10000.0):
-    return loop_over_pairs((k * k) ** 0.5, d_model, base)
-
-
 @answers.also("negative_k_does_nothing")
 def multiplied_in_a_loop(k, d_model, base=10000.0):
     one = loop_over_pairs(1, d_model, base)
@@ -158,74 +126,6 @@ def multiplied_in_a_loop(k, d_model, base=10000.0):
     for _ in range(k):
         matrix = matrix @ one
     return matrix
-
-
-@answers.also("always_one_position")
-def frequencies_for_angles(k, d_model, base=10000.0):
-    return by_blocks(d_model, lambda i: turn(base ** (-2 * i / d_model)))
-
-
-@answers.also("one_angle_for_all")
-def one_block_repeated(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return np.kron(np.eye(d_model // 2), turn(k))
-
-
-@answers.also("exponent_doubled")
-def column_number_doubled(k, d_model, base=10000.0):
-    return by_blocks(d_model, lambda i: turn(k / base ** (2 * (2 * i) / d_model)))
-
-
-@answers.also("exponent_halved")
-def pair_number_alone(k, d_model, base=10000.0):
-    return by_blocks(d_model, lambda i: turn(k / base ** (i / d_model)))
-
-
-@answers.also("base_ignored")
-def constant_in_the_loop(k, d_model, base=10000.0):
-    return by_blocks(d_model, lambda i: turn(k / 10000 ** (2 * i / d_model)))
-
-
-@answers.also("columns_moved")
-def rows_of_ones(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    matrix = np.zeros((d_model, d_model))
-    for row in range(d_model):
-        if 0 <= row + k < d_model:
-            matrix[row, row + k] = 1.0
-    return matrix
-
-
-@answers.also("odd_size_accepted")
-def as_many_pairs_as_fit(k, d_model, base=10000.0):
-    matrix = np.zeros((d_model, d_model))
-    for i in range(d_model // 2):
-        angle = k / base ** (2 * i / d_model)
-        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = turn(angle)
-    return matrix
-
-
-@answers.other
-def sine_and_cosine_swapped(k, d_model, base=10000.0):
-    return by_blocks(
-        d_model, lambda i: turn(math.pi / 2 - k / base ** (2 * i / d_model))
-    )
-
-
-@answers.other
-def multiplied_by_k(k, d_model, base=10000.0):
-    return k * loop_over_pairs(1, d_model, base)
-
-
-@answers.other
-def one_position_too_far(k, d_model, base=10000.0):
-    return loop_over_pairs(k + 1, d_model, base)
-
-
-@answers.other
-def identity(k, d_model, base=10000.0):
-    refuse_odd(d_model)
-    return np.eye(d_model)
 
 
 @answers.other
@@ -236,7 +136,10 @@ def other_error_for_odd(k, d_model, base=10000.0):
 
 
 @answers.other
-def degrees(k, d_model, base=10000.0):
-    return by_blocks(
-        d_model, lambda i: turn(math.radians(k / base ** (2 * i / d_model)))
-    )
+def half_of_k(k, d_model, base=10000.0):
+    return loop_over_pairs(k / 2, d_model, base)
+
+
+@answers.other
+def twice_the_matrix(k, d_model, base=10000.0):
+    return 2 * loop_over_pairs(k, d_model, base)

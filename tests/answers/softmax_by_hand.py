@@ -1,4 +1,5 @@
 import functools
+import itertools
 import math
 from fractions import Fraction
 
@@ -63,126 +64,18 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("powers_not_divided")
-def numpy_powers(x):
-    return np.exp(x).tolist()
-
-
-@answers.also("scores_divided_by_their_sum")
-def array_over_its_sum(x):
-    scores = np.array(x)
-    return list(scores / scores.sum())
-
-
-@answers.also("scores_over_sum_of_powers")
-def scores_over_total_loop(x):
-    total = 0.0
-    for score in x:
-        total += math.e**score
-    return [*map(total.__rtruediv__, x)]
-
-
-@answers.also("powers_of_two")
-def binary_powers(x):
-    powers = np.exp2(x)
-    return (powers / powers.sum()).tolist()
-
-
-@answers.also("e_with_four_digits")
-def exponents_slightly_off(x):
-    powers = np.exp(np.array(x) * math.log(2.718))
-    return (powers / powers.sum()).tolist()
-
-
-@answers.also("divided_by_largest_power")
-def exponentials_of_the_distance(x):
-    return np.exp(np.subtract(x, max(x))).tolist()
-
-
-@answers.also("power_of_the_sum")
-def product_of_powers(x):
-    powers = np.exp(x)
-    return list(powers / np.prod(powers))
-
-
-@answers.also("running_total")
-def divides_while_adding(x):
-    total, shares = 0.0, []
-    for score in x:
-        power = math.exp(score)
-        total += power
-        shares.append(power / total)
-    return shares
-
-
-@answers.also("negative_powers")
-def inverse_powers(x):
-    inverse = 1 / np.exp(x)
-    return (inverse / inverse.sum()).tolist()
-
-
-@answers.also("rounded_to_two_digits")
-def numpy_rounds(x):
-    powers = np.exp(x)
-    return np.round(powers / powers.sum(), 2).tolist()
-
-
-@answers.also("percentages")
-def hundred_over_total(x):
-    per_cent = 100 / sum(math.exp(score) for score in x)
-    return [per_cent * math.exp(score) for score in x]
-
-
-@answers.also("eps_in_denominator")
-def total_starts_at_eps(x):
-    total = 1e-8
-    for score in x:
-        total += math.exp(score)
-    return [math.exp(score) / total for score in x]
-
-
-@answers.also("shares_written_into_x")
-def slice_is_replaced(x):
-    total = math.fsum(math.exp(score) for score in x)
-    x[:] = [math.exp(score) / total for score in x]
-    return x
-
-
-@answers.also("numpy_array")
-def list_made_an_array(x):
-    total = sum(math.exp(score) for score in x)
-    return np.array([math.exp(score) / total for score in x])
+@answers.other
+def sigmoids_that_share(x):
+    shares = [1 / (1 + math.exp(-score)) for score in x]
+    return [share / sum(shares) for share in shares]
 
 
 @answers.other
-def all_to_the_largest(x):
-    return [float(score == max(x)) for score in x]
+def differences_of_neighbours(x):
+    powers = [math.exp(score) for score in [0.0, *x]]
+    return [after / (before + after) for before, after in itertools.pairwise(powers)]
 
 
 @answers.other
-def divided_by_the_others(x):
-    total = sum(math.exp(score) for score in x)
-    return [math.exp(score) / (total - math.exp(score) + 1) for score in x]
-
-
-@answers.other
-def mean_of_powers(x):
-    return [math.exp(score) / len(x) for score in x]
-
-
-@answers.other
-def sorted_shares(x):
-    total = sum(math.exp(score) for score in x)
-    return sorted(math.exp(score) / total for score in x)
-
-
-@answers.other
-def squares_for_powers(x):
-    return [score**2 / sum(other**2 for other in x) for score in x]
-
-
-@answers.other
-def powers_written_into_x(x):
-    for i, score in enumerate(x):
-        x[i] = math.exp(score)
-    return [power / sum(x) for power in x]
+def everything_equally(x):
+    return [1 / len(x) for _ in x]

@@ -166,58 +166,6 @@ answers.right["callable_object"] = Trainer()
 answers.right["partial"] = functools.partial(learn, least=2)
 
 
-@answers.also("first_seen_wins")
-def larger_only(words, n_merges):
-    """Walk over the counts and take a pair only if it is more frequent."""
-    merges = []
-    while len(merges) < n_merges:
-        best, most = None, 1
-        for pair, count in pairs_of(words).items():
-            if count > most:
-                best, most = pair, count
-        if best is None:
-            break
-        merges.append(best)
-        after = collections.Counter()
-        for symbols, count in words.items():
-            after[join(symbols, best)] += count
-        words = after
-    return merges
-
-
-@answers.also("smallest_wins")
-def heap_of_negative_counts(words, n_merges):
-    corpus, merges = list(words.items()), []
-    while len(merges) < n_merges:
-        heap = [(-count, pair) for pair, count in listed(corpus).items()]
-        heapq.heapify(heap)
-        if not heap or heap[0][0] > -2:
-            break
-        merges.append(heapq.heappop(heap)[1])
-        corpus = [(join(symbols, merges[-1]), count) for symbols, count in corpus]
-    return merges
-
-
-@answers.also("joined_texts_ordered")
-def ranked_by_the_new_symbol(words, n_merges):
-    def rank(counts):
-        return lambda pair: (counts[pair], pair[0] + pair[1])
-
-    return learn(words, n_merges, rank)
-
-
-@answers.also("counted_once")
-def best_of_the_first_counts(words, n_merges):
-    counts, merges = pairs_of(words), []
-    while len(merges) < n_merges and counts:
-        count, best = max((count, pair) for pair, count in counts.items())
-        if count < 2:
-            break
-        merges.append(best)
-        del counts[best]
-    return merges
-
-
 @answers.also("old_counts_kept")
 def neighbours_added(words, n_merges):
     """Add the pairs around each joined symbol, and subtract nothing around it."""
@@ -243,90 +191,6 @@ def neighbours_added(words, n_merges):
     return merges
 
 
-@answers.also("pairs_that_occur_once")
-def until_no_pair_is_left(words, n_merges):
-    corpus, merges = list(words.items()), []
-    while len(merges) < n_merges and (counts := listed(corpus)):
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        corpus = [(join(symbols, merges[-1]), count) for symbols, count in corpus]
-    return merges
-
-
-@answers.also("pairs_that_occur_twice_refused")
-def more_than_twice(words, n_merges):
-    merges, corpus = [], list(words.items())
-    while len(merges) < n_merges:
-        ranked = sorted((count, pair) for pair, count in listed(corpus).items())
-        if not ranked or ranked[-1][0] <= 2:
-            break
-        merges.append(ranked[-1][1])
-        corpus = [(join(symbols, merges[-1]), count) for symbols, count in corpus]
-    return merges
-
-
-@answers.also("word_frequency_ignored")
-def every_word_once(words, n_merges):
-    merges, spelt = [], set(words)
-    while len(merges) < n_merges:
-        counts = collections.Counter(p for w in spelt for p in itertools.pairwise(w))
-        if not counts or max(counts.values()) < 2:
-            break
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        spelt = {join(symbols, merges[-1]) for symbols in spelt}
-    return merges
-
-
-@answers.also("error_without_pairs")
-def best_of_what_may_be_empty(words, n_merges):
-    merges, corpus = [], list(words.items())
-    for _ in range(n_merges):
-        counts = listed(corpus)
-        best = max(counts, key=lambda pair: (counts[pair], pair))
-        if counts[best] == 1:
-            return merges
-        merges.append(best)
-        corpus = [(join(symbols, best), count) for symbols, count in corpus]
-    return merges
-
-
-@answers.also("equal_words_overwritten")
-def last_of_equal_words(words, n_merges):
-    merges = []
-    while len(merges) < n_merges:
-        counts = pairs_of(words)
-        if not counts or max(counts.values()) == 1:
-            break
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        after = {}
-        for symbols in words:
-            after[join(symbols, merges[-1])] = words[symbols]
-        words = after
-    return merges
-
-
-@answers.also("words_changed")
-def words_moved_one_by_one(words, n_merges):
-    merges = []
-    for _ in range(n_merges):
-        counts = pairs_of(words)
-        if not counts or max(counts.values()) < 2:
-            break
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        for symbols in list(words):
-            count = words.pop(symbols)
-            shorter = join(symbols, merges[-1])
-            words[shorter] = words.get(shorter, 0) + count
-    return merges
-
-
-@answers.also("tokens_returned")
-def new_symbols(words, n_merges):
-    made = []
-    for left, right in learn(words, n_merges):
-        made.append(left + right)
-    return made
-
-
 @answers.also("equal_counts_at_once")
 def waiting_list(words, n_merges):
     corpus, merges, waiting = list(words.items()), [], []
@@ -339,65 +203,6 @@ def waiting_list(words, n_merges):
             waiting = sorted(pair for pair, count in counts.items() if count == most)
         merges.append(waiting.pop())
         corpus = [(join(symbols, merges[-1]), count) for symbols, count in corpus]
-    return merges
-
-
-@answers.also("vocabulary_size_taken")
-def until_the_vocabulary_is_full(words, n_merges):
-    vocabulary = set(itertools.chain.from_iterable(words))
-    room = max(n_merges - len(vocabulary), 0)
-    return recursive(words, room)
-
-
-@answers.also("one_pair_too_many")
-def stops_one_late(words, n_merges):
-    allowed = range(n_merges + 1)
-    return recursive(words, len(allowed))
-
-
-@answers.also("text_replaced")
-def texts_without_edges(words, n_merges):
-    texts, merges = [(" ".join(s), count) for s, count in words.items()], []
-    while len(merges) < n_merges:
-        counts = listed([(text.split(), count) for text, count in texts])
-        if not counts or max(counts.values()) < 2:
-            break
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        left, right = merges[-1]
-        texts = [(t.replace(f"{left} {right}", left + right), n) for t, n in texts]
-    return merges
-
-
-@answers.also("pairs_across_words")
-def one_long_sequence(words, n_merges):
-    text, merges = [], []
-    for symbols, count in words.items():
-        for _ in range(count):
-            text += symbols
-    while len(merges) < n_merges:
-        counts = collections.Counter(itertools.pairwise(text))
-        if not counts or max(counts.values()) < 2:
-            break
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        text = join(text, merges[-1])
-    return merges
-
-
-@answers.also("overlaps_left_out")
-def positions_that_can_be_joined(words, n_merges):
-    def count(corpus):
-        counts = collections.Counter()
-        for symbols, times in corpus:
-            taken = None
-            for pair in itertools.pairwise(symbols):
-                if pair == taken and pair[0] == pair[1]:
-                    taken = None
-                else:
-                    counts[pair] += times
-                    taken = pair
-        return counts
-
-    merges = learn(words, n_merges, count=count)
     return merges
 
 
@@ -422,49 +227,23 @@ def scores_of_word_piece(words, n_merges):
 
 
 @answers.other
-def rarest_first(words, n_merges):
-    def rank(counts):
-        return lambda pair: (-counts[pair], pair)
-
-    return learn(words, n_merges, rank)
-
-
-@answers.other
-def longest_first(words, n_merges):
-    def rank(counts):
-        return lambda pair: (len(pair[0] + pair[1]), counts[pair], pair)
-
-    return learn(words, n_merges, rank)
-
-
-@answers.other
-def pairs_turned(words, n_merges):
-    return [(right, left) for left, right in learn(words, n_merges)]
-
-
-@answers.other
-def last_learned_first(words, n_merges):
-    return learn(words, n_merges)[::-1]
-
-
-@answers.other
 def alphabetical(words, n_merges):
-    return sorted(learn(words, n_merges))
+    return sorted(learn(words, n_merges), key=lambda pair: "".join(pair)[::-1])
 
 
 @answers.other
-def one_pair_too_few(words, n_merges):
-    return learn(words, max(n_merges - 1, 0))
+def most_words_first(words, n_merges):
+    def rank(counts):
+        return lambda pair: (counts[pair] // 10, pair)
 
-
-@answers.other
-def letters_never_joined(words, n_merges):
-    def nothing(symbols, pair):
-        return symbols
-
-    return learn(words, n_merges, put_together=nothing)
+    return learn(words, n_merges, rank)
 
 
 @answers.other
 def counts_of_ten_at_least(words, n_merges):
     return learn(words, n_merges, least=10)
+
+
+@answers.other
+def every_second_pair(words, n_merges):
+    return learn(words, 2 * n_merges)[::2]

@@ -2,7 +2,6 @@ import collections
 import functools
 import itertools
 import re
-import unicodedata
 
 import numpy as np
 
@@ -98,142 +97,9 @@ def counts_of(words, write=symbols_of):
     return dict(collections.Counter(write(word) for word in words))
 
 
-@answers.also("each_word_once")
-def ones_for_a_set(text):
-    return {symbols_of(word): 1 for word in set(text.split())}
-
-
-@answers.also("parts_of_words_counted")
-def positions_where_the_text_starts_so(text):
-    def count_of(word):
-        count, start = 0, text.find(word)
-        while start >= 0:
-            count, start = count + 1, text.find(word, start + len(word))
-        return count
-
-    return {symbols_of(word): count_of(word) for word in text.split()}
-
-
-@answers.also("last_run_counted")
-def reset_when_the_word_changes(text):
-    counts, before = {}, None
-    for word in text.split():
-        key = symbols_of(word)
-        counts[key] = counts[key] + 1 if word == before else 1
-        before = word
-    return counts
-
-
-@answers.also("lower_cased")
-def each_letter_lowered(text):
-    return counts_of(map(str.lower, text.split()))
-
-
-@answers.also("punctuation_removed")
-def signs_replaced_by_blanks(text):
-    signs = (s if s.isalnum() or s == "_" else " " for s in text)
-    return counts_of("".join(signs).split())
-
-
-@answers.also("punctuation_apart")
-def blanks_put_around_marks(text):
-    parted = re.sub(r"([^\w\s]+)", r" \1 ", text)
-    return counts_of(parted.split())
-
-
-@answers.also("accents_removed")
-def combining_signs_dropped(text):
-    def bare(word):
-        return re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFD", word))
-
-    return counts_of(bare(word) for word in text.split())
-
-
-@answers.also("signs_unified")
-def each_word_normalised(text):
-    return counts_of(unicodedata.normalize("NFKC", word) for word in text.split())
-
-
-@answers.also("split_at_single_blanks")
-def cut_at_each_blank(text):
-    def write(word):
-        return (*word[:-1], word[-1] + MARK) if word else ()
-
-    return counts_of(re.split(" ", text), write)
-
-
-@answers.also("mark_missing")
-def letters_only(text):
-    counts = {}
-    for word in text.split():
-        key = tuple(word[i] for i in range(len(word)))
-        counts[key] = counts.get(key, 0) + 1
-    return counts
-
-
-@answers.also("mark_is_a_symbol")
-def mark_appended(text):
-    counts = {}
-    for word in text.split():
-        key = (*tuple(word), *[MARK])
-        counts[key] = counts.get(key, 0) + 1
-    return counts
-
-
-@answers.also("mark_on_every_symbol")
-def joined_and_cut(text):
-    return counts_of(
-        text.split(),
-        lambda word: tuple(map("".join, zip(word, itertools.repeat(MARK)))),
-    )
-
-
-@answers.also("mark_before_the_word")
-def mark_at_the_first_position(text):
-    def write(word):
-        letters = list(word)
-        letters[0] = MARK + letters[0]
-        return tuple(letters)
-
-    return counts_of(text.split(), write)
-
-
-@answers.also("mark_in_letters")
-def letters_and_letters_of_the_mark(text):
-    marked = re.sub(r"(?<=\S)(?=\s|$)", MARK, text)
-    return dict(collections.Counter(tuple(word) for word in marked.split()))
-
-
-@answers.also("one_letter_words_unmarked")
-def mark_from_the_second_letter_on(text):
-    counts = counts_of(text.split())
-    return {
-        (key[0].removesuffix(MARK),) if len(key) == 1 else key: count
-        for key, count in counts.items()
-    }
-
-
-@answers.also("symbols_joined_by_blanks")
-def blanks_and_mark(text):
-    counts = collections.defaultdict(int)
-    for word in text.split():
-        counts[" ".join(word) + MARK] += 1
-    return dict(counts)
-
-
 @answers.other
 def sentences(text):
     return counts_of(part.strip() for part in text.split(".") if part.strip())
-
-
-@answers.other
-def letters_counted(text):
-    return {(letter,): text.count(letter) for letter in text if not letter.isspace()}
-
-
-@answers.other
-def one_too_many(text):
-    return {key: count + 1 for key, count in counter(text).items()}
 
 
 @answers.other

@@ -166,6 +166,15 @@ def test_equal_misconceptions_are_faults():
     assert all("is caught but not named" in fault for fault in faults)
 
 
+def test_error_that_costs_little_is_a_fault():
+    exercise = bank()
+    heavy, light = exercise.cases
+    exercise.cases = [replace(heavy, points=2), replace(light, points=1)]
+    (fault,) = checks.matrix_faults(exercise, matrix(exercise))
+    assert "squared_list_where_negative is wrong on the usual inputs" in fault
+    assert "keeps 67% of the points: at most 60%" in fault
+
+
 def test_usual_inputs_that_show_nothing_are_a_fault():
     exercise = bank()
     exercise.usual(lambda rng: (np.zeros(3),))

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
+from autograder.checking import families
 from autograder.checking.call import Call, CallResult, Raised
-from autograder.checking.diagnosis import diagnose, matches, same_result
+from autograder.checking.diagnosis import (
+    diagnose,
+    explanations_of,
+    same_result,
+)
 from autograder.checking.exercise import Exercise
 from tests.checking.test_judging import double, judged
 
@@ -62,7 +67,7 @@ def test_misconception_right_on_all_calls_does_not_match():
 
     made = exercise(wrong_beyond_a_thousand=wrong_beyond_a_thousand)
     calls = judged(made, double).calls
-    assert matches(made, calls) == []
+    assert explanations_of(made, calls) == []
     assert judged(made, fails_on_tables).diagnosis == ""
 
 
@@ -151,7 +156,7 @@ def test_exception_on_some_calls_with_equal_values_is_named():
 
 def test_timeout_is_never_explained():
     call = Call((np.ones(2),), {}, CallResult("timeout"))
-    assert diagnose(exercise(tripled=lambda x: 3 * x), [call]) is None
+    assert diagnose(exercise(tripled=lambda x: 3 * x), [call]) == ()
 
 
 def test_results_from_less_precise_inputs_match():
@@ -235,3 +240,101 @@ def test_diagnose_leaves_recorded_calls_alone():
 )
 def test_same_result_compares_whole_results(one, other, equal):
     assert same_result(one, other) is equal
+
+
+# Two at once
+
+
+def with_options(made):
+    """Add to an exercise about doubling two decisions, each with a wrong option."""
+
+    @made.variants
+    def variants(x, *, factor=2, offset=0):
+        return factor * x + offset
+
+    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
+    made.option("tripled", **words, factor=3)
+    made.option("one_added", **words, offset=1)
+    made.option("two_added", **words, offset=2)
+    made.family(families.transposed())
+    return made
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (lambda x: 3 * x, "tripled"),
+        (lambda x: x + x + 1, "one_added"),
+        (lambda x: 3 * x + 1, "tripled & one_added"),
+        (lambda x: 2 * x.T, "result_transposed"),
+        (lambda x: 2 * x.T + 2, "two_added & result_transposed"),
+        (lambda x: 4 * x + 1, ""),
+        (lambda x: 2 * x + 3, ""),  # two options of one decision are not tried
+    ],
+)
+def test_two_misconceptions_are_named_where_none_explains_alone(answer, names):
+    assert judged(with_options(exercise()), answer).diagnosis == names
+
+
+def test_two_explanations_by_pairs_give_no_name():
+    made = with_options(exercise())
+    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
+    made.option("also_one_added", **words, offset=True)
+    assert judged(made, lambda x: 3 * x + 2).diagnosis == "tripled & two_added"
+    assert judged(made, lambda x: 3 * x + 1).diagnosis == ""
+
+
+def test_misconception_may_stop_where_the_answer_goes_on():
+    def of_tables_only(x):
+        if x.ndim == 1:
+            raise ValueError("one axis only")
+        return 3 * x
+
+    assert named(lambda x: 3 * x, of_tables_only=of_tables_only) == "of_tables_only"
+
+
+def test_misconception_may_not_stop_where_the_answer_is_right():
+    def stops(x):
+        if x.ndim == 1:
+            raise ValueError("one axis only")
+        return 3 * x
+
+    assert named(lambda x: 3 * x if x.ndim > 1 else 2 * x, stops=stops) is None
+
+
+def test_option_of_an_unknown_decision_is_refused():
+    made = with_options(exercise())
+    with pytest.raises(TypeError, match="variants has no option axis"):
+        made.option("other", "It is so.", "Is it?", why="For the test.", axis=1)
+
+
+def test_second_misconception_that_only_stops_is_not_named():
+    made = with_options(exercise())
+
+    @made.variants
+    def variants(x, *, factor=2, axes="any"):
+        if axes == "two only" and x.ndim != 2:
+            raise ValueError("two axes only")
+        return factor * x
+
+    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
+    made.misconceptions.clear()
+    made.option("tripled", **words, factor=3)
+    made.option("two_axes_only", **words, axes="two only")
+    assert judged(made, lambda x: 3 * x if x.ndim == 2 else 4 * x).diagnosis == ""
+    assert judged(made, lambda x: 3 * x).diagnosis == "tripled"
+
+
+def test_errors_that_cancel_in_right_calls_are_not_named():
+    made = with_options(exercise())
+
+    @made.variants
+    def variants(x, *, added=0, taken="nothing"):
+        return 2 * x + added - (x.ndim == 1 and taken == "one")
+
+    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
+    made.misconceptions.clear()
+    made.option("one_added", **words, added=1)
+    made.option("one_taken_from_rows", **words, taken="one")
+    assert judged(made, lambda x: 2 * x + (x.ndim == 2)).diagnosis == ""
+    assert judged(made, lambda x: 2 * x + 1).diagnosis == "one_added"

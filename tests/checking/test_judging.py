@@ -371,6 +371,8 @@ def test_arguments_are_compared_after_the_call():
     assert statuses(judged(exercise, double))[-1] == "ok"
     result = judged(exercise, in_place)
     assert [v.failure and v.failure.reason for v in result.cases][-1] == "changed"
+    assert statuses(judged(exercise, lambda x: x[:1]))[-1] == "ok"  # wrong otherwise
+    assert statuses(judged(exercise, lambda x: None))[-1] == "wrong"
 
 
 def test_error_can_be_the_right_answer():
@@ -625,3 +627,20 @@ def test_results_of_same_bits_are_the_same_calls(value):
 @pytest.mark.parametrize("pair", DIFFERENT, ids=repr)
 def test_results_that_may_differ_are_not_the_same_calls(pair):
     assert not judging._same_calls(*map(results, pair))
+
+
+def test_unexplained_answer_gets_a_sentence_that_is_true_of_it():
+    result = judged(tiny(), lambda x: 7 * x)
+    assert (result.diagnosis, "3.5" in result.evidence) == ("", True)
+    assert judged(tiny(), double).evidence == ""
+
+
+def test_explained_answer_gets_its_name_alone():
+    exercise = tiny()
+
+    @exercise.misconception("You triple.", "How often is x added?", why="A slip.")
+    def tripled(x):
+        return 3 * x
+
+    result = judged(exercise, lambda x: x + 2 * x)
+    assert (result.diagnosis, result.evidence) == ("tripled", "")

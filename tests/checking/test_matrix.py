@@ -19,11 +19,11 @@ def bank():
     made.spec(double)
     made.usual(lambda rng: (rng.normal(size=3),))
 
-    @made.case("Positive numbers", points=2)
+    @made.case("Positive numbers", points=1.5)
     def positive(student, rng):
         student.agrees(rng.uniform(1, 2, size=3))
 
-    @made.case("Negative numbers", visible=False)
+    @made.case("Negative numbers", points=1.5, visible=False)
     def negative(student, rng):
         student.agrees(-rng.uniform(1, 2, size=3))
 
@@ -47,17 +47,18 @@ def test_bank_without_holes_has_no_faults():
     assert bank_matrix.faults == []
     assert bank_matrix.points == 3.0
     assert [(c.name, c.visible, c.points) for c in bank_matrix.cases] == [
-        ("positive", True, 2.0),
-        ("negative", False, 1.0),
+        ("positive", True, 1.5),
+        ("negative", False, 1.5),
     ]
 
 
 def test_row_has_catching_cases_and_diagnoses():
     assert row(bank(), "tripled_where_positive") == MisconceptionRow(
-        "tripled_where_positive", ["positive"], True, True, True
+        "tripled_where_positive", "function", ["positive"], True, True, 0.5, True, True
     )
     assert row(bank(), "squared_list_where_negative") == MisconceptionRow(
-        "squared_list_where_negative", ["negative"], False, True, True
+        *("squared_list_where_negative", "function", ["negative"], False, True),
+        *(0.5, True, True),
     )
 
 

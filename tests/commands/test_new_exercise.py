@@ -232,14 +232,12 @@ def scores_of_a_test(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k = k / np.linalg.norm(k, axis=-1, keepdims=True)
     return q @ np.swapaxes(k, -1, -2)
 '''
-# One per skeleton of a misconception, as the bank has it, then spelled another way.
-WRONG = [
-    ("q @ k.swapaxes(-1, -2)", "np.einsum('...nd,...md->...nm', q, k)"),
-    ("2 * scores_of_a_test(q, k)", "scores_of_a_test(q, k) + scores_of_a_test(q, k)"),
-    ("-scores_of_a_test(q, k)", "0 - scores_of_a_test(q, k)"),
-    ("scores_of_a_test(q, k) + 1", "1.0 - (-1.0) * scores_of_a_test(q, k)"),
-    ("scores_of_a_test(q, k) ** 2", "np.square(scores_of_a_test(q, k))"),
-]
+# The misconception, as the bank has it, then spelled another way.
+WRONG = "q @ k.swapaxes(-1, -2)"
+SPELLED = "np.einsum('...nd,...md->...nm', q, k)"
+VARIANTS = """x = scores_of_a_test(q, k)
+    return {"right": x, "wrong 1": 2 * x, "wrong 2": -x, "wrong 3": x + 1,
+            "wrong 4": x ** 2}[decision]"""
 OTHERS = [
     "3 * scores_of_a_test(q, k)",
     "np.abs(scores_of_a_test(q, k)) + 2",
@@ -266,15 +264,19 @@ def write_exercise(root):
         "q, k = np.array([[3.0, 0.0]]), np.array([[0.0, 2.0], [-3.0, 4.0]])\n"
         "    student.expect(student(q, k), np.array([[0.0, -0.6]]))",
     )
-    for wrong, _ in WRONG:
-        text = text.replace(
-            'raise NotImplementedError("TODO: the wrong version")', f"return {wrong}", 1
-        )
+    text = text.replace(
+        'raise NotImplementedError("TODO: the wrong version")', f"return {WRONG}"
+    )
+    text = text.replace(
+        'raise NotImplementedError("TODO: the reference once more, with its '
+        'decisions")',
+        VARIANTS,
+    )
     bank.write_text(text.replace("TODO: ", "A "))
     answers = root / "tests" / "answers" / f"{NAME}.py"
     text = f"import numpy as np\n\nfrom course_lib.attention import {NAME}\n"
     text += answers.read_text()
-    bodies = [f"1.0 * {NAME}(q, k)", *(other for _, other in WRONG), *OTHERS]
+    bodies = [f"1.0 * {NAME}(q, k)", SPELLED, *OTHERS]
     for body in bodies:
         text = re.sub(
             r"raise NotImplementedError\(.*\)", f"return {body}", text, count=1
@@ -295,7 +297,7 @@ def test_check_bank_passes_a_written_exercise(written):
     result = call(written, "check-bank", NAME)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     assert "5 of 5 caught, 5 named" in result.stdout
-    assert "1 right, 5 spellings of misconceptions, 3 others" in result.stdout
+    assert "1 right, 1 spellings of misconceptions, 3 others" in result.stdout
     assert "exercise 9 of 9" in result.stdout
 
 

@@ -216,3 +216,13 @@ def test_needs_are_those_of_the_modules_as_they_are_now(tmp_path, monkeypatch):
         assert {*needs.modules} == {
             *("course_lib", "course_lib.figures", f"course_lib.{name}")
         }
+
+
+def test_figures_need_no_answer_to_an_exercise():
+    needs = LessonNeeds(["from course_lib import figures", "figures.softmax"])
+    answers = {
+        f"{each.reference.__module__}.{each.name}": each.reference.__module__
+        for each in exercises_of()
+    }
+    assert not answers.keys() & needs.definitions
+    assert not {*answers.values()} & needs.modules.keys()

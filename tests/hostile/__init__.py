@@ -38,8 +38,9 @@ class Hostile:
     family : the row of the list it belongs to
     build : changes the submission; may write other files into the world's folder
     lost : exercise to the status that its failing verdicts have; it gets 0 points
-        unless ``points`` says otherwise. "any" if the status may be any but ok
-    points : exercise to the points that it keeps
+        unless ``fails`` says otherwise. "any" if the status may be any but ok
+    fails : exercise to the names of its cases that fail; it keeps the points of the
+        others
     invalid : a piece of the reason, if the whole file cannot be graded
     flagged : exercises that must be flagged for review
     seconds : the longest that grading may take, with the tests' short limits
@@ -49,7 +50,7 @@ class Hostile:
     family: str
     build: Callable[[Submission, World], None]
     lost: Mapping[str, str] = field(default_factory=dict)
-    points: Mapping[str, float] = field(default_factory=dict)
+    fails: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     invalid: str = ""
     flagged: tuple[str, ...] = ()
     seconds: float = 20.0
@@ -62,7 +63,7 @@ def hostile(
     family: str,
     *,
     lost: Mapping[str, str] | None = None,
-    points: Mapping[str, float] | None = None,
+    fails: Mapping[str, tuple[str, ...]] | None = None,
     invalid: str = "",
     flagged: tuple[str, ...] = (),
     seconds: float = 20.0,
@@ -73,7 +74,7 @@ def hostile(
         name = build.__name__
         if name in CASES:
             raise ValueError(f"two hostile cases are called {name}")
-        expected = lost or {}, points or {}, invalid, flagged, seconds
+        expected = lost or {}, fails or {}, invalid, flagged, seconds
         CASES[name] = Hostile(name, family, build, *expected)
         return build
 

@@ -17,7 +17,9 @@ def ends_the_process_in_its_answer(submission, world):
     inside(submission, EXIT)
 
 
-@hostile(FAMILY, lost={NAME: "crashed"}, points={NAME: 6.0}, seconds=10)
+@hostile(
+    FAMILY, lost={NAME: "crashed"}, fails={NAME: ("zero_next_to_large",)}, seconds=10
+)
 def ends_the_process_for_one_hidden_input(submission, world):
     deed = "import os\nif np.max(np.abs(given[0])) > 1e3:\n    os._exit(0)"
     inside(submission, deed)

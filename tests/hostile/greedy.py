@@ -95,7 +95,12 @@ def waits_for_a_program_that_does_not_end(submission, world):
     inside(submission, 'import subprocess\nsubprocess.run(["sleep", "1000"])')
 
 
-@hostile(FAMILY, lost={ADDITIVE: "timeout"}, points={ADDITIVE: 7.0}, seconds=15)
+@hostile(
+    FAMILY,
+    lost={ADDITIVE: "timeout"},
+    fails={ADDITIVE: ("large_next_to_zero",)},
+    seconds=15,
+)
 def loops_without_end_for_one_hidden_input(submission, world):
     deed = "if np.max(np.abs(given[0])) > 1e3:\n    while True:\n        pass"
     inside(submission, deed, name=ADDITIVE)

@@ -6,6 +6,8 @@ from tests.hostile.answers import twisted
 FAMILY = "lies in the result"
 NAME = "bilinear_scores"  # nothing else in the lesson uses it
 WRONG = {NAME: "wrong"}
+MORE_ROWS = ("small_example_by_hand", "different_sizes", "entries_of_w", "leading_axes")
+MORE_ROWS += ("zero_next_to_large",)
 STEPS = "attention_step_by_step"
 
 
@@ -167,7 +169,7 @@ def right_numbers_with_an_axis_that_broadcasts(submission, world):
     twist(submission, "answer[np.newaxis]")
 
 
-@hostile(FAMILY, lost=WRONG, points={NAME: 1.0})
+@hostile(FAMILY, lost=WRONG, fails={NAME: MORE_ROWS})
 def first_row_that_broadcasts_over_the_rest(submission, world):
     twist(submission, "answer[..., :1, :]")  # right for the case with one query
 
@@ -438,9 +440,12 @@ def text_of_a_hundred_megabytes(submission, world):
     twist(submission, "'7' * (100 << 20)")
 
 
-@hostile(FAMILY, lost={"softmax": "wrong"}, points={"softmax": 6.0})
+@hostile(
+    FAMILY,
+    lost={"softmax": "wrong"},
+    fails={"softmax": ("whole_numbers", "arguments_stay")},
+)
 def result_that_is_the_argument(submission, world):
-    # Scores that were changed cost a point, whole numbers that stayed whole another.
     above = "def into(x, answer):\n    x[...] = answer\n    return x\n"
     twist(submission, "into(given[0], answer)", above, "softmax")
 
@@ -468,7 +473,7 @@ def right_numbers_in_more_precision(submission, world):
     twist(submission, "answer.astype(np.longdouble)")
 
 
-@hostile(FAMILY, lost=WRONG, points={NAME: 6.0})
+@hostile(FAMILY, lost=WRONG, fails={NAME: ("arguments_stay",)})
 def arguments_changed_after_the_answer(submission, world):
     above = "def spoil(given):\n    given[0][...] = 0\n    return 0.0\n"
     twist(submission, "answer + spoil(given)", above)

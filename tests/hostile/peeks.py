@@ -457,7 +457,7 @@ def looks_for_files_that_were_left_open(submission, world):
 # Written backwards, the secret is in the submission without its text.
 HUGE = "if np.max(np.abs(given[0])) > 1e3:\n    "
 ADDITIVE = "additive_scores"
-HIDDEN = {ADDITIVE: 7.0}  # large_next_to_zero is the only case that is hit
+HIDDEN = {ADDITIVE: ("large_next_to_zero",)}
 
 
 def telling(submission, world, deed, above="", name=ADDITIVE):
@@ -468,17 +468,17 @@ def telling(submission, world, deed, above="", name=ADDITIVE):
     cell.source = known + above + cell.source
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_an_exceptions_text(submission, world):
     telling(submission, world, "raise ValueError(secret)")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_an_exceptions_name(submission, world):
     telling(submission, world, "raise type(secret, (ValueError,), {})(secret)")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_an_exceptions_notes_and_causes(submission, world):
     deed = """\
 error = ValueError()
@@ -502,22 +502,22 @@ fail.__code__ = fail.__code__.replace(co_name=secret, co_qualname=secret)
 """
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_the_line_that_failed(submission, world):
     telling(submission, world, "fail()", SPEAKING_LINE)
 
 
-@hostile(FAMILY, lost={ADDITIVE: "wrong"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_its_result(submission, world):
     telling(submission, world, "return secret")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "wrong"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_the_type_of_its_result(submission, world):
     telling(submission, world, "return type(secret, (), {})()")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "wrong"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_the_keys_of_its_result(submission, world):
     telling(submission, world, "return {secret: given[0]}")
 
@@ -538,7 +538,7 @@ display(backwards[::-1])"""
 
 
 # The grader asks the child where an exception was: any number can be the answer.
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_a_line_number(submission, world):
     above = """
 def fail():
@@ -566,13 +566,13 @@ def forging(submission, world, result, calls="[]"):
     telling(submission, world, FORGED.format(result, calls), "import os\nimport sys\n")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_a_forged_line_number(submission, world):
     raised = f'(("ValueError",), "", "", {NUMBER}, "")'
     forging(submission, world, f'"raised", None, {raised}')
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_a_line_that_is_far_below(submission, world):
     raised = '(("ValueError",), "", "", 30_000 + int(secret[-3:], 16), "")'
     forging(submission, world, f'"raised", None, {raised}')
@@ -597,14 +597,22 @@ SPILLS = "__import__('builtins').spilled = secret\n    raise ValueError"
 
 
 @hostile(
-    FAMILY, lost={ADDITIVE: "error", NAME: "error"}, points={NAME: 6.0}, seconds=10
+    FAMILY,
+    lost={ADDITIVE: "error", NAME: "error"},
+    fails={NAME: ("zero_next_to_large",)},
+    seconds=10,
 )
 def leaks_a_hidden_input_in_the_next_exercise(submission, world):
     beside(submission, LATER, name=ADDITIVE)
     telling(submission, world, SPILLS, name=NAME)
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, points={ADDITIVE: 6.0}, seconds=10)
+@hostile(
+    FAMILY,
+    lost={ADDITIVE: "error"},
+    fails={ADDITIVE: ("large_next_to_zero", "arguments_stay")},
+    seconds=10,
+)
 def leaks_a_hidden_input_in_later_calls(submission, world):
     telling(submission, world, SPILLS)
     cell = submission.cell(ADDITIVE)

@@ -22,7 +22,6 @@ from autograder.demo.sample_class import (
     _dependencies,
     _lines,
     right_answer,
-    wrong_answer,
 )
 
 COURSE = Course.here()
@@ -49,12 +48,13 @@ def spellings(exercise: str) -> tuple[str, ...]:
     module = importlib.import_module(f"tests.answers.{exercise}")
     source = inspect.getsource(module)
     functions, imports = _definitions(source)
-    for name, function in module.answers.right.items():
+    # Not the bank's options: they are spelled alike, as no two students' answers are.
+    answers = module.answers
+    written = answers.right | answers.spellings | answers.others
+    for function in written.values():
+        name = getattr(function, "__name__", "")
         if inspect.isfunction(function) and name in functions:
             texts.append(_alone(exercise, source, functions, imports, name))
-    texts += [
-        wrong_answer(exercise, each.name) for each in load(exercise).misconceptions
-    ]
     bare = [ast.unparse(_Bare().visit(ast.parse(text))) for text in texts]
     return tuple(dict.fromkeys(bare))
 

@@ -1,0 +1,178 @@
+"""One true sentence about wrong results that no misconception explains.
+
+What is said holds by construction: it is a relation between the learner's results and
+the right ones on every call that fails (``relations``, ``forms``, ``replays``), and
+where the failing calls have something in common that no right call has
+(``conditions``), that too. Nothing is said of the code.
+"""
+
+from collections.abc import Sequence
+
+from autograder.checking.call import Call, CallResult, silenced
+from autograder.checking.comparison import first_difference
+from autograder.checking.diagnosis import replay
+from autograder.checking.evidence.clauses import Compared, Way, clause_of, with_article
+from autograder.checking.evidence.conditions import condition
+from autograder.checking.exercise import Exercise
+from autograder.checking.student import least_precise, lost_precision
+
+
+def evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
+    """Return one sentence that is true of all recorded calls, or ""."""
+    try:
+        with silenced():
+            return _evidence(exercise, calls)
+    except Exception:  # a value of the learner's own that nothing here foresaw
+        return ""
+
+
+def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
+    calls = [call for call in calls if call.result.kind != "untried"]
+    right = _right_results(exercise, calls)
+    compared = [_compared(*pair) for pair in zip(calls, right, strict=True)]
+    failing = [each for each in compared if each.way != "right"]
+    if not failing or any(map(_is_unwritten, failing)):
+        return ""
+    ways: dict[Way, list[Compared]] = {}
+    for each in failing:
+        ways.setdefault(each.way, []).append(each)
+    if len(ways) == 1:
+        return _of_all(exercise, compared, failing)
+    where = _where(exercise, compared, failing)
+    if where:
+        return _right_but(where, len(failing), len(compared))
+    for way in ORDER:
+        group = ways.get(way, [])
+        clause = clause_of(exercise, group) if group else ""
+        if clause:
+            where = _where(exercise, compared, group)
+            rest = "; other calls are wrong too"
+            return _sentence(clause, where, len(group), len(compared), rest, way)
+    return ""
+
+
+def _right_results(exercise: Exercise, calls: Sequence[Call]) -> list[CallResult]:
+    """Return the reference's results; where it alone raises, those of the spec.
+
+    A case may feed a result into the next call. If that one does not fit there, no
+    exception is asked for.
+    """
+    results = replay(exercise.reference, calls)
+    for number, (call, result) in enumerate(zip(calls, results, strict=True)):
+        if result.raised:
+            (other,) = replay(exercise.expected_function, [call])
+            if not other.raised or result.raised.types[0] not in other.raised.types:
+                results[number] = other
+    return results
+
+
+# Of calls that fail in several ways, the first that can be told of is told.
+ORDER: tuple[Way, ...] = (
+    "value",
+    "precision",
+    "changed",
+    "no error",
+    "other error",
+    "none",
+    "raised",
+    "timeout",
+    "crashed",
+    "output",
+)
+
+
+ENDINGS: tuple[Way, ...] = ("none", "raised", "timeout", "crashed", "output")
+
+
+def _compared(call: Call, right: CallResult) -> Compared:
+    least = least_precise(call)
+    return Compared(call, right, least.bytes_per_number, _way(call, right))
+
+
+def _way(call: Call, right: CallResult) -> Way:
+    """Return how a result differs from the right one."""
+    result, least = call.result, least_precise(call)
+    if result.kind != "value" or right.kind != "value":
+        if result.raised and right.raised:
+            same = right.raised.types[0] in result.raised.types
+            return "right" if same else "other error"
+        if result.kind == "value":
+            return "no error"
+        return result.kind if result.kind != "untried" else "right"
+    if result.value is None and right.value is not None:
+        return "none"
+    size = least.bytes_per_number
+    if first_difference(result.value, right.value, least=size):
+        return "value"
+    if lost_precision(result.value, call, least, right.value):
+        return "precision"
+    changed = first_difference(result.arguments, right.arguments, least=size)
+    return "changed" if changed else "right"
+
+
+def _is_unwritten(each: Compared) -> bool:
+    raised = each.call.result.raised
+    return raised is not None and "NotImplementedError" in raised.types
+
+
+def _of_all(
+    exercise: Exercise, compared: Sequence[Compared], failing: Sequence[Compared]
+) -> str:
+    """Return what is common to all failing calls, which fail in one way."""
+    where = _where(exercise, compared, failing)
+    clause = clause_of(exercise, failing)
+    n, of = len(failing), len(compared)
+    if not clause:
+        return _right_but(where, n, of) if where else ""
+    way = failing[0].way
+    if way == "changed":
+        rest = "; every result is right"
+    elif way == "no error" and all(
+        (each.right.raised is None) is (each.way == "right") for each in compared
+    ):
+        if n == of:
+            return _capital(clause) + "."
+        return f"Every result is right, but {clause} ({_of(n, of)})."
+    else:
+        rest = "; every other call is right" if n < of else ""
+    return _sentence(clause, where, n, of, rest, way)
+
+
+def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:
+    if n == of:
+        always = " in every call" if way in ENDINGS and n > 1 else ""
+        return f"{_capital(clause)}{always}{rest}."
+    if where:
+        clause = clause.removesuffix(f" {where}")  # an exception is asked for
+        those = "the one" if n == 1 else "those"
+        return f"In {_of(n, of)}, {those} {where}, {clause}{rest}."
+    return f"In {_of(n, of)}, {clause}{rest}."
+
+
+def _right_but(where: str, n: int, of: int) -> str:
+    those = f"the one {where} goes" if n == 1 else f"the {n} {where} go"
+    return f"Of {of} calls, only {those} wrong."
+
+
+def _of(n: int, of: int) -> str:
+    return f"{n} of {of} calls"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _where(
+    exercise: Exercise, compared: Sequence[Compared], group: Sequence[Compared]
+) -> str:
+    """Return the condition that separates a group of calls from all others."""
+    members = {id(each) for each in group}
+    return condition(
+        exercise,
+        [each.call for each in compared],
+        [id(each) in members for each in compared],
+        [
+            with_article(each.right.raised.types[0]) if each.right.raised else ""
+            for each in compared
+        ],
+    )
