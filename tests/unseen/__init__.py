@@ -3,13 +3,15 @@
 They are kept apart from the banks: what becomes of them says what learners will meet.
 Nothing may be tuned to them; a set whose results were read is replaced by a new one.
 
-``first.csv`` says what readers judged of each rejected answer of the set ``first``:
-whether the diagnosis is true and specific, vague or false, or there is none; and
-whether the failed claims alone lead to what is wrong.
+``first.csv``, ``second.csv`` and ``third.csv`` say what readers judged of each wrong
+answer of the set: whether the diagnosis is true and specific, vague or false, or there
+is none; and whether the failed claims alone lead to what is wrong. Each set was judged
+before anything was changed for it. ``messages`` has pictures of what JupyterLab shows
+of twenty answers of the third: on the left before banks had options, on the right now.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -65,11 +67,14 @@ def read_answers(folder: Path) -> Iterator[UnseenAnswer]:
 
 def judged(answer: UnseenAnswer) -> ExerciseResult:
     """Judge an answer by all cases, with the names that its cell may use."""
-    exercise = load(answer.exercise)
-    names = _names(exercise)
+    return judge(load(answer.exercise), local_runner_factory(function_of(answer)))
+
+
+def function_of(answer: UnseenAnswer) -> Callable[..., Any]:
+    """Return the function that the answer's cell makes, with the names it may use."""
+    names = _names(load(answer.exercise))
     exec(compile(answer.text, f"<{answer.exercise} {answer.number}>", "exec"), names)
-    function = names[answer.exercise]
-    return judge(exercise, local_runner_factory(function))
+    return names[answer.exercise]
 
 
 def _names(exercise: Exercise) -> dict[str, Any]:
