@@ -37,6 +37,7 @@ from course_lib.nn.recurrent import RecurrentTranslator
 from course_lib.nn.sequence_to_sequence import alignment_mass
 from course_lib.nn.training.batches import pad
 from course_lib.nn.training.subwords import END_ID
+from course_lib.nn.translator import embed_tokens
 
 Tokens = Sequence[str]
 WeightsFunction = Callable[
@@ -145,6 +146,29 @@ def weights(
     if batch is None:
         raise ValueError("attention='none': this model has no weights")
     return batch[0]
+
+
+def states_and_weights(
+    model: RecurrentTranslator, task: AlignmentTask, source: Tokens, target: Tokens
+) -> dict[str, np.ndarray | None]:
+    """Compute what ``figures.encoder_decoder`` draws, with the right target read.
+
+    Returns hidden_states (m, 2 d), decoder_states (n + 1, d), contexts (n, 2 d) and
+    weights (n, m), which are None for a model without attention. The last token of both
+    sequences is the end.
+    """
+    with one_thread(), torch.no_grad():
+        memory = model.encode(task.encode([source]))
+        state = model.initial_state(memory)
+        read = decoder_input(task.encode([target]))
+        output = model.decoder(embed_tokens(model.embedding, read), state)
+    states = torch.cat([state.hidden, output.states[0]])
+    return {
+        "hidden_states": memory.vectors[0].numpy(),
+        "decoder_states": states.numpy(),
+        "contexts": output.contexts[0].numpy(),
+        "weights": None if output.weights is None else output.weights[0].numpy(),
+    }
 
 
 def weights_of_new_states(

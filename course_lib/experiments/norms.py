@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
@@ -81,6 +82,20 @@ def full(seed: int) -> dict[str, Any]:
         )
         results[name] = [_rounded(final_loss(losses)) for losses in trainings]
     return results
+
+
+def median_losses(losses: Sequence[Sequence[float | str]]) -> list[float]:
+    """Return the median over seeds for each learning rate, 100 for "above 100".
+
+    losses : for each seed one for each learning rate, as they are recorded
+
+    >>> median_losses([[0.5, "above 100"], [0.25, "above 100"], [0.75, 2.0]])
+    [0.5, 100.0]
+    """
+    numbers = [
+        [100.0 if each == "above 100" else each for each in run] for run in losses
+    ]
+    return np.median(np.array(numbers, dtype=float), axis=0).tolist()
 
 
 def _losses(

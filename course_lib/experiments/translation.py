@@ -110,10 +110,15 @@ def time_steps(trainers: Mapping[str, Trainer], n_rounds: int) -> dict[str, floa
 
 def train_system(system: str, seed: int, steps: int, folder: Path = FOLDER) -> Path:
     """Train a system by its command, or resume that; return the checkpoint's path."""
-    path = folder / f"translation-{system}-{seed}-of-{steps}.pt"
+    path = path_of(system, seed, steps, folder)
     options = ["--task", "translation", "--system", system, "--seed", str(seed)]
     train_by_command([*options, "--steps", str(steps)], path)
     return path
+
+
+def path_of(system: str, seed: int, steps: int, folder: Path) -> Path:
+    """Name the checkpoint of a system's training."""
+    return folder / f"translation-{system}-{seed}-of-{steps}.pt"
 
 
 def train_by_command(options: Sequence[str], path: Path) -> None:

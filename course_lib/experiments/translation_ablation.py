@@ -1,10 +1,11 @@
 """What each change of the translator's recipe brings, one after another (lesson 09).
 
-The Transformer is trained five times: on texts as they are, and each time with one
-change more. All but the last take equal time; the last has more of it. Each is one part
-of the experiment: ``python -m course_lib.experiments translation_ablation --part
-preprocessing --seed 1`` trains it alone, and goes on where it was stopped. Without
-``--part`` the rest is trained and all is collected.
+The Transformer is trained on texts as they are, and each time with one change more. The
+first four trainings take equal time; the fifth has more of it, and a sixth shows what
+that one is without the alignment start. Each is one part of the experiment: ``python -m
+course_lib.experiments translation_ablation --part preprocessing --seed 1`` trains it
+alone, and goes on where it was stopped. Without ``--part`` the rest is trained and all
+is collected.
 """
 
 import json
@@ -19,6 +20,7 @@ from course_lib.experiments.record import Record
 from course_lib.experiments.translation import (
     FOLDER,
     N_ROUNDS,
+    path_of,
     time_steps,
     train_by_command,
 )
@@ -50,7 +52,9 @@ PARTS = {
     "pairs": TrainingPart("+ more pairs", Recipe(True, True), SMALL),
     "alignment": TrainingPart("+ alignment start", Recipe(True, True, True), SMALL),
     "compute": TrainingPart("+ 1.6 × the time", Recipe(True, True, True), LARGE),
+    "unaligned": TrainingPart("without alignment", Recipe(True, True), LARGE),
 }
+FULL = "compute"  # all changes; what comes after it takes one away
 FLAGS = {
     "steps": "--steps",
     "batch_tokens": "--batch-tokens",
@@ -93,6 +97,8 @@ def run_part(
     part = PARTS[name]
     training = part.training | {"steps": round(fraction * part.training["steps"])}
     path = folder / f"ablation-{name}-{seed}-of-{training['steps']}.pt"
+    if name == FULL:  # the Transformer of ``translation``: not trained twice
+        path = path_of("transformer", seed, training["steps"], folder)
     options = ["--task", "translation", "--system", "transformer", "--seed", str(seed)]
     for option, value in training.items():
         options += [FLAGS[option], str(value)]
@@ -131,8 +137,12 @@ def step_times(seed: int, n_rounds: int = N_ROUNDS) -> dict[str, float]:
 
 
 def bleus(record: Record) -> dict[str, list[float]]:
-    """Return BLEU of each part's runs, by its label, for ``figures.gains``."""
-    return {part.label: record.values(f"{name}, bleu") for name, part in PARTS.items()}
+    """Return BLEU of each part's runs, by its label, for ``figures.gains``.
+
+    Only of the parts that add something to the one before.
+    """
+    added = [*PARTS][: [*PARTS].index(FULL) + 1]
+    return {PARTS[name].label: record.values(f"{name}, bleu") for name in added}
 
 
 def table(record: Record) -> str:
@@ -153,8 +163,8 @@ def table(record: Record) -> str:
 
 
 def before_and_after(record: Record) -> str:
-    """List twenty unselected translations of the first and of the last part."""
-    first, *_, last = (record.runs[0][f"{name}, samples"] for name in PARTS)
+    """List twenty unselected translations without the changes, and with all of them."""
+    first, last = (record.runs[0][f"{name}, samples"] for name in ("plain", FULL))
     lines = []
     for before, after in zip(first, last, strict=True):
         lines += [

@@ -12,11 +12,9 @@ from course_lib.experiments.record import Record
 from course_lib.experiments.translation import MIN_WORDS, SYSTEM_NAMES
 from course_lib.lessons.translation_errors import ERROR_TYPES, error_type, unseen_words
 from course_lib.nn.training.scoring import N_SCORED
-from course_lib.nn.training.subwords import END_ID, SPECIAL_TOKENS
 
 WORD_GROUPS = ("seen", "unseen")  # in training
 MEASURES = {"bleu": "BLEU", "chrf": "chrF"}
-END_TOKEN = SPECIAL_TOKENS[END_ID]
 MAX_ROWS = 25  # of a figure
 MAX_CHARACTERS = 120  # of a translation, which may repeat itself for long
 
@@ -152,8 +150,7 @@ def greedy_and_beam(record: Record) -> str:
     lines = []
     for index, weights in enumerate(run["transformer, attention maps"]):
         beams = long[index]["translation"]
-        tokens = "".join(weights["target"]).removesuffix(END_TOKEN).strip()
-        greedy = weights.get("translation", tokens)  # older records have tokens only
+        greedy = weights["translation"]
         lines += [
             f"{index + 1}. {long[index]['source']}",
             f"   four beams: {_shortened(beams)}",

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course_lib.bpe import word_counts
 from course_lib.corpora.translations import translation_pairs
+from course_lib.fast_bpe import train_bpe_fast, word_encoder
+from course_lib.lessons.token_statistics import share_out_of_vocabulary
 from course_lib.nn.training.subwords import (
     REPLACEMENT,
     SubwordTokenizer,
@@ -164,3 +167,20 @@ def test_real_targets_survive_but_for_small_first_letters():
         for text in wrong:
             assert round_trip(learned, text).lower() == text.lower()
     assert exceptions == {"train": 31, "validation": 2, "test": 2}
+
+
+def test_preprocessing_makes_words_known_and_tokens_no_fewer():
+    """Pin what lesson 06 says of its table, in 100 held-out texts."""
+    parts = translation_pairs()
+    rows = []
+    for way in (str, Preprocessing.learn(parts.train).prepare_target):
+        train, test = (
+            " ".join(way(pair.target) for pair in part)
+            for part in (parts.train, parts.test)
+        )
+        encode = word_encoder(train_bpe_fast(word_counts(train), 4000))
+        words = test.split()
+        unknown = len(words) * share_out_of_vocabulary(test, train.split())
+        totals = (unknown, len(words), len(encode(test)))
+        rows.append([round(100 * total / len(parts.test)) for total in totals])
+    assert rows == [[57, 371, 746], [33, 499, 761]]

@@ -11,7 +11,7 @@ from course_lib.lessons.reference_alignments import (
     german_parts,
     number_links,
 )
-from course_lib.lessons.small_seq2seq import FIRST_TOKEN_ID
+from course_lib.lessons.small_seq2seq import FIRST_TOKEN_ID, decoder_input
 
 
 def test_german_parts_lose_no_letter():
@@ -111,3 +111,26 @@ def test_record_supports_the_lesson():
             even = alignments.uniform_mass(task)
             assert run[f"{name}, additive, mass"] > 3 * even
             assert run[f"{name}, additive, long"] > run[f"{name}, none, long"]
+
+
+@pytest.mark.parametrize("kind", ["none", "additive", "multiplicative"])
+def test_states_and_weights_are_those_of_each_step(kind):
+    task = alignments.numbers_task(400)
+    model = alignments.train(task, kind, steps=2, d_hidden=8)
+    source, target = task.pairs[0]
+    drawn = alignments.states_and_weights(model, task, source, target)
+    assert drawn["hidden_states"].shape == (len(source) + 1, 16)
+    state = model.initial_state(model.encode(task.encode([source])))
+    states = [state.hidden]
+    for token_ids in decoder_input(task.encode([target])).unbind(dim=1):
+        state = model.step(token_ids, state)[1]
+        states.append(state.hidden)
+    expected = torch.cat(states).detach()
+    torch.testing.assert_close(torch.tensor(drawn["decoder_states"]), expected)
+    if kind == "none":
+        assert drawn["weights"] is None
+        return
+    weights = torch.tensor(drawn["weights"])
+    assert torch.equal(weights, alignments.weights(model, task, source, target))
+    mean = weights @ torch.tensor(drawn["hidden_states"])
+    torch.testing.assert_close(torch.tensor(drawn["contexts"]), mean)

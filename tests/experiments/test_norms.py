@@ -96,3 +96,8 @@ def test_record_supports_the_lesson():
         assert run["post-norm, warm-up"][2] < 0.5
         assert min(run["norm only"]) > 1.7
         assert run["residual only"][3] == "above 100"
+
+
+def test_median_losses_are_of_each_learning_rate():
+    runs = [[1.0, "above 100"], [0.25, 2.0], [0.5, "above 100"]]
+    assert norms.median_losses(runs) == [0.5, 100.0]

@@ -39,15 +39,8 @@ def test_missing_record_error_says_how_to_make_it(folder):
         record.read("x")
 
 
-NOT_RECORDED = {"translation_ablation"}  # it takes hours; until it was run
-
-
-def recorded():
-    return [name for name in names() if name not in NOT_RECORDED]
-
-
 def test_every_experiment_has_a_record_of_three_seeds():
-    for name in recorded():
+    for name in names():
         result = record.read(name)
         assert result.experiment == name
         assert result.values("seed") == [0, 1, 2]
@@ -56,7 +49,7 @@ def test_every_experiment_has_a_record_of_three_seeds():
 
 
 def test_committed_records_are_as_the_writer_writes_them():
-    for name in recorded():
+    for name in names():
         text = record.path(name).read_text(encoding="utf-8")
         assert text == record.read(name).as_json()
         assert len(text.splitlines()) == 8 + len(record.SEEDS)

@@ -5,16 +5,20 @@ import sys
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from autograder.course import Course
 from course_lib.corpora.pairs import Pair, Split
 from course_lib.experiments import __main__ as command_line
 from course_lib.experiments import translation, translation_ablation
-from course_lib.experiments.record import Record
+from course_lib.experiments.record import Record, read
 from course_lib.lessons.environment import one_thread
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.tasks import TASKS
 from tests.experiments.test_translation import SCORES
+
+COURSE = Course.here()
 
 
 @pytest.fixture
@@ -54,7 +58,8 @@ def test_each_part_has_what_is_before_it_and_one_change():
             if chosen != vars(before.recipe)[name]
         ]
         assert len(changed) + (part.training != before.training) == 1
-        assert all(vars(part.recipe)[name] for name in changed)
+        is_added = part.label != translation_ablation.PARTS["unaligned"].label
+        assert all(vars(part.recipe)[name] == is_added for name in changed)
 
 
 def test_part_runs_the_command_with_every_option(run, tmp_path):
@@ -121,9 +126,8 @@ def test_tables_have_each_part_once():
         for seed in range(3)
     ]
     record = Record("translation_ablation", "command", {}, 1.0, runs)
-    assert translation_ablation.bleus(record) == {
-        label: [30, 31, 32] for label in labels
-    }
+    added = {label: [30, 31, 32] for label in labels if label != "without alignment"}
+    assert translation_ablation.bleus(record) == added
     _, *rows = translation_ablation.table(record).splitlines()
     assert [row[:20].strip() for row in rows] == labels
     assert "31.0   (30.0–32.0)" in rows[0] and rows[0].endswith("2.0")
@@ -150,3 +154,20 @@ def test_command_runs_one_part(monkeypatch, capsys):
         with pytest.raises(SystemExit):
             call(monkeypatch, name, "--part", "x")
         assert words in capsys.readouterr().err
+
+
+def test_readme_has_the_numbers_of_the_records():
+    readme = (COURSE.root / "README.md").read_text(encoding="utf-8")
+    for experiment, names in (
+        ("translation_ablation", translation_ablation.PARTS),
+        ("translation", translation.SYSTEM_NAMES),
+    ):
+        runs = read(experiment)
+        for name in names:
+            bleu = runs.values(f"{name}, bleu")
+            chrf, seconds = (
+                runs.median(f"{name}, chrf"),
+                runs.median(f"{name}, seconds"),
+            )
+            assert f"{np.median(bleu):.1f} ({min(bleu):.1f}–{max(bleu):.1f})" in readme
+            assert f"| {chrf:.1f} |" in readme and f" {seconds / 60:.1f} |" in readme
