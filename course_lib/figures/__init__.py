@@ -1,28 +1,50 @@
 """The lessons' figures: functions from data and labels to an ``AccessibleFigure``.
 
-They draw, nothing else: no function here computes what it shows. What they share is in
+They draw, nothing else: no function here computes what it shows, but for the softmax
+whose divisor a slider changes. What they share is in
 ``course_lib.figures.drawing``.
 """
 
 from course_lib.figures.alignments import alignment
+from course_lib.figures.beam_search import beam_tree
+from course_lib.figures.costs import costs_by_length
+from course_lib.figures.dot_product import six_steps, softmax
 from course_lib.figures.general import (
     arrows_in_the_plane,
+    attention_in_sentences,
     attention_lines,
     attention_weights,
     curves,
     signed_heatmap,
     steps,
 )
-from course_lib.figures.heads import attention_of_heads, coloured_heads
+from course_lib.figures.heads import (
+    attention_of_heads,
+    coloured_heads,
+    wall_of_heads,
+)
+from course_lib.figures.lesson_map import lesson_map
 from course_lib.figures.masks import (
     losses,
     mask_heatmap,
     masked_weights,
     masks_side_by_side,
 )
-from course_lib.figures.positions import clock_hands, stripes
-from course_lib.figures.sequences import agreement, queries_and_keys
-from course_lib.figures.tokens import bars, length_and_size, merge_trees, token_boxes
+from course_lib.figures.next_token import next_token
+from course_lib.figures.positions import clock_hands, stripes, two_positions
+from course_lib.figures.recurrent import encoder_decoder
+from course_lib.figures.sequences import (
+    agreement,
+    attention_arcs,
+    queries_and_keys,
+)
+from course_lib.figures.tokens import (
+    bars,
+    length_and_size,
+    merge_steps,
+    merge_trees,
+    token_boxes,
+)
 from course_lib.figures.transformer import architecture, three_attentions
 from course_lib.figures.translation import gains, losses_by_time, scores_by_length
 
@@ -31,26 +53,38 @@ __all__ = [
     "alignment",
     "architecture",
     "arrows_in_the_plane",
+    "attention_arcs",
+    "attention_in_sentences",
     "attention_lines",
     "attention_of_heads",
     "attention_weights",
     "bars",
+    "beam_tree",
     "clock_hands",
     "coloured_heads",
+    "costs_by_length",
     "curves",
+    "encoder_decoder",
     "gains",
     "length_and_size",
+    "lesson_map",
     "losses",
     "losses_by_time",
     "mask_heatmap",
     "masked_weights",
     "masks_side_by_side",
+    "merge_steps",
     "merge_trees",
+    "next_token",
     "queries_and_keys",
     "scores_by_length",
     "signed_heatmap",
+    "six_steps",
+    "softmax",
     "steps",
     "stripes",
     "three_attentions",
     "token_boxes",
+    "two_positions",
+    "wall_of_heads",
 ]

@@ -10,6 +10,14 @@ from course_lib.attention import attention
 from course_lib.figures.drawing import AccessibleFigure
 from course_lib.lessons import pronoun
 
+# A page may be light where the reader's system is dark: the ground is dark then, too.
+DARK = """@media (prefers-color-scheme: dark) {
+svg { fill: #e6edf3; }
+[style*="fill: #ffffff"] { fill: #0d1117 !important; }
+[style*="fill: #666666"] { fill: #9da7b3 !important; }
+[style*="stroke: #0072b2"] { stroke: #56b4e9 !important; }
+}"""
+
 
 def cover() -> AccessibleFigure:
     """Draw what "it" attends to in the two sentences that end lesson 01."""
@@ -27,5 +35,10 @@ def cover() -> AccessibleFigure:
     )
 
 
+def cover_svg() -> str:
+    """Return the cover as SVG text that is dark where the reader's system is."""
+    return cover().svg().replace("</style>", f"{DARK}</style>", 1)
+
+
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(cover().svg(), encoding="utf-8")
+    Path(sys.argv[1]).write_text(cover_svg(), encoding="utf-8")

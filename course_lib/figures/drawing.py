@@ -6,8 +6,10 @@ The figures themselves are in the other modules of ``course_lib.figures``.
 import base64
 import io
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from itertools import cycle, islice
 from typing import Any
 
@@ -26,6 +28,9 @@ from matplotlib.typing import ColorType
 # Okabe and Ito's colours, readable with any kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
+# What is "black" follows the page's text colour, and this does not: for text that has
+# a light colour of its own behind it.
+FIXED_BLACK = "#010101"
 BLOCKED = "0.9"  # always hatched, too
 FONT_SIZE = 10  # points, for every text
 MAX_WIDTH = 5.8  # inches; a page is 6 wide, and a figure has a margin
@@ -34,6 +39,8 @@ MAX_ANNOTATED = 8  # rows and columns of a table with its numbers printed
 
 class AccessibleFigure:
     """A figure and its alternative text; a notebook shows both in one image tag.
+
+    Where scripts run the drawing stands in the page itself, on the page's own ground.
 
     figure : a matplotlib figure
     alt : what a reader who cannot see it must know: the finding, not the colours
@@ -70,13 +77,34 @@ class AccessibleFigure:
         """Return the alternative text, for where no image can be shown."""
         return f"Figure: {self.alt}"
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+    def image(self) -> str:
+        """Return the figure as an image tag, black on white, with its alternative."""
         data = base64.b64encode(self.svg().encode()).decode()
-        html = (
+        return (
             f'<img alt="{escape(self.alt, quote=True)}" style="max-width:100%" '
             f'src="data:image/svg+xml;base64,{data}">'
         )
-        return {"text/plain": repr(self), "text/html": html}
+
+    def html(self) -> str:
+        """Return the image, and what gives it the colours of the page's theme."""
+        image = self.image()
+        name = f"drawing-{sha256(image.encode()).hexdigest()[:12]}"
+        return (
+            f'<figure class="drawing" id="{name}">{image}</figure>\n'
+            f"<style>{read_asset('drawing.css')}</style>\n"
+            f"<script>(() => {{ {read_asset('drawing.js')}\n"
+            f"inline('{name}'); }})();</script>"
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+
+@cache
+def read_asset(name: str) -> str:
+    """Return the text of a file of scripts or styles."""
+    folder = files("course_lib.figures") / "living"
+    return folder.joinpath(name).read_text(encoding="utf-8")
 
 
 # --- axes, lines and ticks -------------------------------------------------------
@@ -149,12 +177,12 @@ def write_text(
 
 
 def text_colour(background: ColorType) -> str:
-    """Choose black or white, whichever has more contrast with a background."""
+    """Choose ``FIXED_BLACK`` or white: what has more contrast with a background."""
     parts = np.array(to_rgb(background), dtype=float)
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ [0.2126, 0.7152, 0.0722])
     # The contrast ratios (WCAG 2.1) with black and with white are equal at 0.179.
-    return "black" if luminance > 0.179 else "white"
+    return FIXED_BLACK if luminance > 0.179 else "white"
 
 
 # --- tables of numbers -----------------------------------------------------------
@@ -205,6 +233,12 @@ def label_cells(
     axes.tick_params(length=0)
 
 
+def fill_blocked(axes: Axes, blocked: np.ndarray) -> None:
+    """Fill the cells of a table that are True in ``blocked`` (n, m) with light grey."""
+    for i, j in np.argwhere(blocked):
+        axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc=BLOCKED, lw=0))
+
+
 def hatch(axes: Axes, blocked: np.ndarray) -> None:
     """Hatch the cells of a table that are True in ``blocked`` (n, m)."""
     for i, j in np.argwhere(blocked):
@@ -250,9 +284,11 @@ def heatmap(
         + (0.36 if printed else max(0.2, 1 / height)) * height
         + 0.4,
     )
-    cmap = colormaps[colours].with_extremes(bad=BLOCKED)
     finite = np.ma.masked_invalid(values)
-    image = axes.imshow(finite, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    image = axes.imshow(
+        finite, cmap=colormaps[colours], vmin=low, vmax=high, aspect="auto"
+    )
+    fill_blocked(axes, ~np.isfinite(values))
     hatch(axes, ~np.isfinite(values))
     slope = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     label_cells(axes, rows, columns, **({"rotation": 90} if crowded else slope))

@@ -25,6 +25,9 @@ from course_lib.figures.drawing import (
     tick_step,
     write_text,
 )
+from course_lib.figures.living import MAX_TOKENS, LivingFigure, numbers
+
+LabelledWeights = tuple[np.ndarray, Sequence[str], Sequence[str]]
 
 
 def attention_weights(
@@ -45,7 +48,7 @@ def attention_weights(
         fontsize=FONT_SIZE,
     )
     axes.xaxis.set_label_position("top")
-    return AccessibleFigure(figure, alt)
+    return attention_view(figure, alt, weights, queries, keys, form="table")
 
 
 def signed_heatmap(
@@ -129,6 +132,12 @@ def curves(
     if logarithmic:
         _logarithmic(axes, x)
     finish_curves(axes, xlabel, ylabel)
+    legend = axes.get_legend()
+    if legend and len(series) > 3:  # so many names would cover the lines
+        legend.remove()
+        figure.legend(
+            loc="outside upper center", ncols=3, edgecolor="none", fontsize=FONT_SIZE
+        )
     return AccessibleFigure(figure, alt)
 
 
@@ -142,6 +151,35 @@ def attention_lines(
     queries, keys : n and m words
     """
     weights = checked_weights(weights, queries, keys)
+    figure = _lines(weights, queries, keys)
+    return attention_view(figure, alt, weights, queries, keys, form="lines")
+
+
+def attention_in_sentences(
+    sentences: Mapping[str, LabelledWeights], *, alt: str
+) -> LivingFigure:
+    """Draw attention in one of several sentences as lines; the reader chooses which.
+
+    sentences : name of a sentence to its weights (n, m), n queries and m keys; the
+        static picture is of the first
+    """
+    if not sentences:
+        raise ValueError("sentences={}: there is nothing to draw")
+    views = [
+        attention_view(Figure(), alt, checked_weights(*parts), *parts[1:], form="lines")
+        for parts in sentences.values()
+    ]
+    data = dict(views[0].data)
+    data["sentences"] = [
+        view.data["sentences"][0] | {"name": name}
+        for name, view in zip(sentences, views, strict=True)
+    ]
+    first, *labels = next(iter(sentences.values()))
+    figure = _lines(np.asarray(first, dtype=float), *labels)
+    return LivingFigure(figure, alt, "attention", data)
+
+
+def _lines(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
     labels = max(map(text_width, [*queries, *keys, "is attended to"]))
     height = 0.4 * max(len(queries), len(keys)) + 0.4
     figure, axes = new_axes(2 * labels + 1.6, height)
@@ -157,7 +195,45 @@ def attention_lines(
     write_text(axes, 1.04, 1, "is attended to", ha="left", color="0.4")
     axes.set(xlim=(-0.02, 1.02), ylim=(0.4 - len(keys), 1.4))
     axes.set_axis_off()
-    return AccessibleFigure(figure, alt)
+    return figure
+
+
+def attention_view(
+    figure: Figure,
+    alt: str,
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    form: str,
+    heads: Sequence[str] = ("",),
+    layers: Sequence[str] = ("",),
+) -> LivingFigure:
+    """Return a figure of attention weights whose tokens can be pointed at.
+
+    weights : (n, m), or (n_heads, n, m) with the names of heads, or (n_layers, n_heads,
+        n, m) with those of layers too
+    form : "lines" or "table", what is shown first
+    """
+    weights = np.asarray(weights, float)
+    expected = len(layers), len(heads), len(queries), len(keys)
+    if weights.size != np.prod(expected):
+        raise ValueError(f"weights of shape {weights.shape} are not {expected}")
+    if max(len(queries), len(keys)) > MAX_TOKENS:
+        raise ValueError(f"a view shows at most {MAX_TOKENS} tokens on a side")
+    sentence = {
+        "name": "",
+        "queries": [*map(str, queries)],
+        "keys": [*map(str, keys)],
+        "weights": numbers(weights.reshape(expected)),
+    }
+    data = {
+        "sentences": [sentence],
+        "layers": [*layers],
+        "heads": [*heads],
+        "form": form,
+    }
+    return LivingFigure(figure, alt, "attention", data)
 
 
 def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> AccessibleFigure:

@@ -1,26 +1,33 @@
-"""Figures of lesson 03: the numbers of a head, and the keys it attends to."""
+"""Figures of heads: the numbers of each, what one attends to, and all of a model."""
 
 from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import PowerNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from course_lib.figures.drawing import (
     COLOURS,
+    FIXED_BLACK,
     FONT_SIZE,
     MAX_WIDTH,
     AccessibleFigure,
     checked_weights,
+    format_number,
     heatmap,
     text_width,
     write_text,
 )
+from course_lib.figures.living import MAX_TOKENS, LivingFigure, numbers, packed
 
 CELL, ROW, GAP, BETWEEN = 0.42, 0.3, 0.2, 0.5  # inches
 TITLE = 0.62  # inches above a table: its name, and those of its heads
+MANY = 16  # tokens on a side of a wall; with more, small weights need colours
+MAX_HEADS = 24  # in one layer of a wall
+MAX_WEIGHTS = 1_000_000  # of a wall: about 3 MB in a notebook
 
 
 def coloured_heads(
@@ -71,18 +78,205 @@ def coloured_heads(
 
 
 def attention_of_heads(
-    weights: np.ndarray, heads: Sequence[str], keys: Sequence[str], *, alt: str
+    weights: np.ndarray,
+    heads: Sequence[str],
+    keys: Sequence[str],
+    *,
+    query: str,
+    alt: str,
 ) -> AccessibleFigure:
     """Draw the weights of several heads for one query: heads down, keys across.
 
     weights : (n_heads, m), between 0 and 1, each row summing to 1
     heads, keys : n_heads and m labels
+    query : what that query is called
     """
     weights = checked_weights(weights, heads, keys)
     figure, axes = heatmap(weights, heads, keys, "cividis", 0.0, 1.0)
     axes.set_xlabel("key (attended to)", fontsize=FONT_SIZE)
     axes.xaxis.set_label_position("top")
+    below = axes.secondary_xaxis("bottom")
+    below.set_xticks([])
+    below.spines[:].set_visible(False)
+    below.set_xlabel(f"query of all rows: {query}", fontsize=FONT_SIZE)
     return AccessibleFigure(figure, alt)
+
+
+def wall_of_heads(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    alt: str,
+    roles: Sequence[Sequence[str]] | None = None,
+    layers: Sequence[str] | None = None,
+    without: np.ndarray | None = None,
+    complete: float | None = None,
+    measure: str = "loss",
+    start: tuple[int, int, int] = (0, 0, 0),
+) -> LivingFigure:
+    """Draw the weights of all heads as small tables, a row for each layer.
+
+    Where scripts run, a press opens a head, and a head can be taken out. With more than
+    16 tokens on a side most weights are small, and colours stand for square roots.
+
+    weights : (n_layers, n_heads, n, m), between 0 and 1
+    queries, keys : n and m tokens
+    roles : (n_layers, n_heads) names of what heads do, "" for none
+    layers : n_layers names; without them layers are counted from 0
+    without : (n_layers, n_heads), what was measured with that head alone taken out; it
+        is shown when a reader takes the head out
+    complete : the same measure with all heads; needed with ``without``
+    measure : its name
+    start : layer, head and query that are open at first
+
+    Raises ``ValueError`` for shapes that do not fit, weights beyond 0 and 1, numbers
+    that are not finite, or more than a view can show.
+    """
+    weights = np.asarray(weights, float)
+    if weights.ndim != 4 or not weights.size:
+        raise ValueError(
+            f"weights of shape {weights.shape} are not (n_layers, n_heads, n, m)"
+        )
+    n_layers, n_heads, n, m = weights.shape
+    if max(n, m) > MAX_TOKENS or n_heads > MAX_HEADS or weights.size > MAX_WEIGHTS:
+        raise ValueError(
+            f"weights of shape {weights.shape} are too many: a wall shows at most "
+            f"{MAX_TOKENS} tokens on a side, {MAX_HEADS} heads in a layer and "
+            f"{MAX_WEIGHTS:,} weights"
+        )
+    rows = [str(i) for i in range(n_layers)] if layers is None else [*map(str, layers)]
+    if len(rows) != n_layers:
+        raise ValueError(f"{len(rows)} names of layers for {n_layers} layers")
+    for layer in weights:
+        for head in layer:
+            checked_weights(head, queries, keys)
+    if not all(0 <= i < size for i, size in zip(start, weights.shape, strict=False)):
+        raise ValueError(f"start={start} is not a layer, a head and a query of these")
+    names = _names(roles, (n_layers, n_heads))
+    marks = _marks(names)
+    if (without is None) != (complete is None):
+        raise ValueError("without and complete are given together, or neither is")
+    changes = None
+    if without is not None and complete is not None:
+        if np.shape(without) != (n_layers, n_heads):
+            raise ValueError(
+                f"without has shape {np.shape(without)} for {(n_layers, n_heads)} heads"
+            )
+        changes = np.asarray(without, float) - complete
+    data = {
+        "queries": [*map(str, queries)],
+        "keys": [*map(str, keys)],
+        "layers": None if layers is None else rows,
+        "heads": n_heads,
+        "weights": packed(np.clip(weights, 0, 1)),
+        "roles": names,
+        "marks": [[marks[role] for role in row] for row in names],
+        "measure": None
+        if without is None
+        else {
+            "name": measure,
+            "complete": numbers(np.array(complete)),
+            "without": numbers(without),
+        },
+        "shown": [*map(int, start)],
+    }
+    figure = _draw_wall(weights, rows, marks, names, changes, measure)
+    return LivingFigure(figure, alt, "heads", data)
+
+
+def _names(
+    roles: Sequence[Sequence[str]] | None, shape: tuple[int, int]
+) -> list[list[str]]:
+    """Return the names of roles, "" for each head if there are none."""
+    if roles is None:
+        return [[""] * shape[1] for _ in range(shape[0])]
+    names = [[*map(str, row)] for row in roles]
+    if [len(row) for row in names] != [shape[1]] * shape[0]:
+        raise ValueError(f"roles do not name {shape[0]} layers of {shape[1]} heads")
+    return names
+
+
+def _marks(names: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Choose a letter for each role, its first one if it can be."""
+    marks = {"": ""}
+    for role in [role for row in names for role in row]:
+        if role not in marks:
+            letters = [c for c in role.upper() if c.isalnum()] + [*ascii_uppercase]
+            marks[role] = next((c for c in letters if c not in marks.values()), "?")
+    return marks
+
+
+def _draw_wall(
+    weights: np.ndarray,
+    layers: Sequence[str],
+    marks: Mapping[str, str],
+    names: Sequence[Sequence[str]],
+    changes: np.ndarray | None,
+    measure: str,
+) -> Figure:
+    """Draw one image for each head, its mark and the change without it below."""
+    n_layers, n_heads, *tokens = weights.shape
+    left = max(map(text_width, [*layers, "layer"])) + 0.2
+    tile = min(0.9, (MAX_WIDTH - left) / n_heads)
+    size = tile - 0.06
+    bar = 0.08 if changes is not None else 0.0
+    row = size + bar + (0.26 if len(marks) > 1 else 0.06)
+    width = left + n_heads * tile
+    root = "the square root of the weight" if max(tokens) > MANY else "the weight"
+    legend = _lines([f"{mark} = {role}" for role, mark in marks.items() if role], width)
+    legend += [f"colour: {root}, from 0 (dark) to 1 (light)"]
+    widest = 1.0
+    if changes is not None:
+        widest = float(np.abs(changes).max()) or 1.0
+        legend += [
+            f"bar: change of the {measure} without that head,",
+            f"the longest {format_number(widest)}; hollow: it falls",
+        ]
+    height = 0.42 + n_layers * row + 0.22 * len(legend)
+    width = max(width, *map(text_width, ["", *legend])) + 0.05
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((0, 0, 1, 1))
+    write_text(axes, left + n_heads * tile / 2, -0.1, "head", ha="center")
+    write_text(axes, left - 0.1, -0.3, "layer", ha="right")
+    # Among many tokens most weights are small: their roots make colours differ.
+    norm = PowerNorm(0.5 if max(tokens) > MANY else 1.0, 0.0, 1.0)
+    for layer, h in np.ndindex(n_layers, n_heads):
+        x, y = left + h * tile, -0.42 - layer * row
+        image = axes.imshow(weights[layer, h], cmap="cividis", norm=norm, aspect="auto")
+        image.set_extent((x, x + size, y - size, y))
+        if changes is not None:
+            change = changes[layer, h]
+            length = size * abs(change) / widest
+            fill = COLOURS[0] if change >= 0 else "white"
+            box = Rectangle((x, y - size - 0.07), length, 0.05, fc=fill, ec=COLOURS[0])
+            axes.add_patch(box)
+        mark = marks[names[layer][h]]
+        write_text(axes, x + size / 2, y - size - bar - 0.11, mark, ha="center")
+    for h in range(n_heads):
+        write_text(axes, left + h * tile + size / 2, -0.3, f"{h}", ha="center")
+    for layer, name in enumerate(layers):
+        middle = -0.42 - layer * row - size / 2
+        write_text(axes, left - 0.1, middle, name, ha="right")
+    for i, text in enumerate(legend):
+        write_text(
+            axes, 0.03, 0.11 - height + 0.22 * (len(legend) - 1 - i), text, ha="left"
+        )
+    axes.set(xlim=(0, width), ylim=(-height, 0))
+    axes.set_axis_off()
+    return figure
+
+
+def _lines(parts: Sequence[str], width: float) -> list[str]:
+    """Put parts on few lines in their order, each at most ``width`` inches wide."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}   {part}" if lines else part
+        if lines and text_width(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
 
 
 def _draw_head(
@@ -102,7 +296,8 @@ def _draw_head(
         if wrong:
             box.set(edgecolor="black", linewidth=2.2)
         axes.add_patch(box)
-        write_text(axes, x + size[0] / 2, y + size[1] / 2, f"{number}", ha="center")
+        middle = x + size[0] / 2, y + size[1] / 2
+        write_text(axes, *middle, f"{number}", ha="center", color=FIXED_BLACK)
 
 
 def _tint(h: int) -> tuple[float, ...]:

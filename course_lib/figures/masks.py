@@ -21,6 +21,7 @@ from course_lib.figures.drawing import (
     annotate_cells,
     checked_table,
     checked_weights,
+    fill_blocked,
     hatch,
     label_axes,
     label_cells,
@@ -99,8 +100,9 @@ def masked_weights(
         labels[1] + (0.36 if printed else 0.22) * len(queries) + 0.5,
     )
     visible = np.ma.masked_array(weights, ~may_attend & (weights <= 0.005))
-    cmap = colormaps["cividis"].with_extremes(bad=BLOCKED)
-    image = axes.imshow(visible, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
+    colours = colormaps["cividis"]
+    image = axes.imshow(visible, cmap=colours, vmin=0.0, vmax=1.0, aspect="auto")
+    fill_blocked(axes, np.ma.getmaskarray(visible))
     hatch(axes, ~may_attend)
     _label(axes, queries, keys)
     axes.set_ylabel("query (attends)", fontsize=FONT_SIZE)

@@ -1,6 +1,7 @@
 """Figures of lesson 06: merges as trees, tokens as boxes, and what more merges cost."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,6 +10,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from course_lib.figures.drawing import (
+    FIXED_BLACK,
     FONT_SIZE,
     MAX_WIDTH,
     AccessibleFigure,
@@ -17,12 +19,18 @@ from course_lib.figures.drawing import (
     text_width,
     write_text,
 )
+from course_lib.figures.living import LivingFigure
 from course_lib.lessons.token_statistics import Tree
 
 ROW = 0.34  # inches from one row of boxes to the next
 HATCHES = ("", "////", "....", "xxxx", "----", "oo")
 # Okabe and Ito's colours with much white in them, for contrast with black text.
 TINTS = ("#B3D5E8", "#F7D9A8", "#B3E2D5", "#EED6E4")
+MAX_WORDS = 24  # of a view, and of its picture
+MAX_MERGES = 1000
+MAX_SYMBOLS = 40  # of a word
+MAX_ROWS = 8  # of a word in a picture, one for each number of merges
+PAGE_ROWS = 22  # of a picture
 
 
 def merge_trees(trees: Sequence[Tree], *, alt: str) -> AccessibleFigure:
@@ -48,6 +56,45 @@ def merge_trees(trees: Sequence[Tree], *, alt: str) -> AccessibleFigure:
     axes.set(xlim=(0, sum(widths) + gaps), ylim=(-ROW / 2, height - ROW / 2))
     axes.set_axis_off()
     return AccessibleFigure(figure, alt)
+
+
+def merge_steps(
+    words: Mapping[str, Sequence[Sequence[str]]],
+    merges: Sequence[tuple[str, str]],
+    counts: Sequence[int],
+    *,
+    alt: str,
+    ranks: Sequence[int] | None = None,
+) -> LivingFigure:
+    """Draw how words become fewer tokens, merge by merge, with the pair that is next.
+
+    words : name of a word to its tokens after 0, 1, 2 … merges: one list more than
+        merges, of which the first holds the word's symbols
+    merges : n pairs (left, right), in the order in which they are made
+    counts : n, how often each pair stood in the training text when it was joined
+    ranks : n, which merge of the training each one is, counted from 1, if those that
+        leave these words alone are left out; without it, 1 to n
+
+    Raises ``ValueError`` if the numbers of merges, counts, ranks and lists differ, if
+    a list is not the one before it with the pair of that merge joined, or if there are
+    more than 24 words, 1,000 merges or 40 symbols in a word.
+    """
+    merges = [(str(left), str(right)) for left, right in merges]
+    numbers = [*range(1, len(merges) + 1)] if ranks is None else [*map(int, ranks)]
+    _check_merges(merges, counts, numbers)
+    if not 1 <= len(words) <= MAX_WORDS:
+        raise ValueError(f"{len(words)} words: a picture shows 1 to {MAX_WORDS}")
+    steps = {name: [[*map(str, each)] for each in words[name]] for name in words}
+    for name, lists in steps.items():
+        _check_steps(name, lists, merges)
+    entries = [
+        [*pair, int(count), number]
+        for pair, count, number in zip(merges, counts, numbers, strict=True)
+    ]
+    changes = [{"name": name, "steps": _changes(steps[name])} for name in steps]
+    figure = _rows_of_merges([*steps.values()], entries)
+    data = {"words": changes, "merges": entries}
+    return LivingFigure(figure, alt, "merges", data)
 
 
 def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> AccessibleFigure:
@@ -169,7 +216,7 @@ def _box(axes: Axes, left: float, y: float, width: float, text: str, tint: str) 
     """Draw a box as high as a line of text, its left edge at left, its middle at y."""
     corner, height = (left, y - 0.4 * ROW), 0.8 * ROW
     axes.add_patch(Rectangle(corner, width, height, fc=tint, ec="0.35", zorder=2))
-    write_text(axes, left + width / 2, y, text, ha="center")
+    write_text(axes, left + width / 2, y, text, ha="center", color=FIXED_BLACK)
 
 
 def _draw_tree(
@@ -207,3 +254,136 @@ def _height(tree: Tree) -> int:
     if isinstance(tree, str):
         return 0
     return 1 + max(map(_height, tree))
+
+
+def _check_merges(
+    merges: Sequence[tuple[str, str]], counts: Sequence[int], ranks: Sequence[int]
+) -> None:
+    """Raise ``ValueError`` if these are not n merges with their counts and ranks."""
+    if not 1 <= len(merges) <= MAX_MERGES:
+        raise ValueError(f"{len(merges)} merges: a picture shows 1 to {MAX_MERGES}")
+    for name, values in (("counts", counts), ("ranks", ranks)):
+        if len(values) != len(merges):
+            raise ValueError(f"{len(values)} {name} for {len(merges)} merges")
+        # A NaN is not greater than anything.
+        if not all(value >= 1 and value == int(value) for value in values):
+            raise ValueError(f"{name} must be whole numbers from 1, got {[*values]}")
+    if any(later <= earlier for earlier, later in pairwise(ranks)):
+        raise ValueError(f"ranks must grow, got {[*ranks]}")
+
+
+def _check_steps(
+    name: str, lists: Sequence[Sequence[str]], merges: Sequence[tuple[str, str]]
+) -> None:
+    """Raise ``ValueError`` if a word's lists of tokens are not made by the merges."""
+    if len(lists) != len(merges) + 1:
+        raise ValueError(
+            f"word {name!r} has {len(lists)} lists of tokens for {len(merges)} merges: "
+            f"it needs {len(merges) + 1}, the first without any merge"
+        )
+    if not 1 <= len(lists[0]) <= MAX_SYMBOLS or "" in lists[0]:
+        raise ValueError(
+            f"word {name!r} must have 1 to {MAX_SYMBOLS} symbols, none of them empty, "
+            f"got {lists[0]}"
+        )
+    for number, (pair, (before, now)) in enumerate(
+        zip(merges, pairwise(lists), strict=True), start=1
+    ):
+        old = iter(before)
+        for token in now:
+            first = next(old, "")
+            if token != first and (first, next(old, "")) != pair:
+                break
+            if token not in (first, "".join(pair)):
+                break
+        else:
+            if next(old, None) is None:
+                continue
+        raise ValueError(
+            f"word {name!r}: merge {number} joins {pair}, which does not make "
+            f"{[*now]} of {[*before]}"
+        )
+
+
+def _changes(lists: Sequence[list[str]]) -> list[list[object]]:
+    """Return how many merges were made where a word's tokens change, and the tokens."""
+    first: list[list[object]] = [[0, lists[0]]]
+    return first + [
+        [n, now]
+        for n, (before, now) in enumerate(pairwise(lists), start=1)
+        if now != before
+    ]
+
+
+def _rows_of_merges(
+    words: Sequence[Sequence[list[str]]], merges: Sequence[list]
+) -> Figure:
+    """Draw a row of boxes after no merge, and after at most seven numbers of merges.
+
+    words : for each its tokens after 0, 1, 2 … merges
+    merges : left, right, count and rank of each
+    """
+    widths = [[max(0.17, text_width(s) + 0.08) for s in lists[0]] for lists in words]
+    lines = [sum(each) + 0.15 for each in widths]
+    room = MAX_WIDTH - max(lines)
+    n_blocks = len(_blocks(lines, MAX_WIDTH - 1.0))
+    n_rows = min(MAX_ROWS, max(2, PAGE_ROWS // n_blocks))
+    chosen = np.unique(np.linspace(0, len(merges), n_rows).round().astype(int))
+    done = [merges[n - 1] for n in chosen[1:]]
+    labels = [f"{rank:,}: {a} + {b} ({count:,})" for a, b, count, rank in done]
+    if max(map(text_width, labels)) > room:  # the pairs are not written, then
+        labels = [f"{rank:,}" for *_, rank in done]
+    labels = ["symbols", *labels]
+    margin = max(map(text_width, labels)) + 0.1
+    if margin > room + 0.1:
+        longest = max(len(lists[0]) for lists in words)
+        raise ValueError(f"{longest} symbols in a row are too wide to draw")
+    blocks = _blocks(lines, MAX_WIDTH - margin + 0.15)
+    figure = Figure()
+    axes = figure.add_axes((0, 0, 1, 1))
+    y = widest = 0.0
+    for block in blocks:
+        for label, n in zip(labels, chosen, strict=True):
+            write_text(axes, -0.08, y, label, ha="right")
+            left = 0.0
+            for index in block:
+                _draw_tokens(axes, left, y, words[index], n, widths[index])
+                left += sum(widths[index]) + 0.15
+            widest, y = max(widest, left - 0.15), y - ROW
+        y -= ROW / 2
+    bottom = y + ROW  # half a row below the last
+    figure.set_size_inches(margin + widest, ROW / 2 - bottom)
+    axes.set(xlim=(-margin, widest), ylim=(bottom, ROW / 2))
+    axes.set_axis_off()
+    return figure
+
+
+def _blocks(widths: Sequence[float], room: float) -> list[list[int]]:
+    """Spread words over as few lines as their widths need."""
+    blocks: list[list[int]] = []
+    left = room
+    for index, width in enumerate(widths):
+        if left + width > room:
+            blocks, left = [*blocks, []], 0.0
+        blocks[-1].append(index)
+        left += width
+    return blocks
+
+
+def _draw_tokens(
+    axes: Axes,
+    left: float,
+    y: float,
+    lists: Sequence[list[str]],
+    n: int,
+    widths: Sequence[float],
+) -> None:
+    """Draw a word's tokens after n merges, joined ones tinted, over its symbols."""
+    symbols = [*zip(lists[0], widths, strict=True)]
+    for token in lists[n]:
+        text, width, joined = "", 0.0, 0
+        while text != token:
+            symbol, room = symbols.pop(0)
+            text, width, joined = text + symbol, width + room, joined + 1
+        _box(axes, left, y, width - 0.03, token, TINTS[0] if joined > 1 else "white")
+        left += width

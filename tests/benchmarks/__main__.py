@@ -28,6 +28,7 @@ from tests.benchmarks import (
     bench_nn,
     bench_scale,
     bench_term,
+    bench_views,
 )
 from tests.benchmarks.figure import Figure
 
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, Measure] = {
     "bpe": bench_bpe.measure,
     "nn": bench_nn.measure,
     "layers": bench_layers.measure,
+    "views": bench_views.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it

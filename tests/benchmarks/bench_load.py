@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from autograder.checking.registry import load
-from autograder.demo.sample_class import LESSON, wrong_answer
+from autograder.demo.sample_class import LESSON, written_misconceptions, wrong_answer
 from autograder.grading.engine import Engine
 from tests.honest import cases
 from tests.submissions import COURSE, EXERCISES, Submission
@@ -74,7 +74,7 @@ def _submissions(folder: Path) -> Iterator[Path]:
     for number in range(COUNT):
         wrong = Submission()
         for exercise in EXERCISES:
-            names = sorted(each.name for each in load(exercise).misconceptions)
+            names = sorted(each.name for each in written_misconceptions(load(exercise)))
             name = names[number % len(names)]
             wrong.answer(exercise, wrong_answer(exercise, name))
         yield wrong.write(folder, f"wrong-{number}")

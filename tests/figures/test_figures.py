@@ -82,6 +82,25 @@ KINDS = {
     "signed_blocked": lambda: figures.signed_heatmap(
         np.array([[1.0, -np.inf], [np.nan, -2.0]]), words(2), words(2), alt=ALT
     ),
+    "softmax": lambda: figures.softmax(
+        numbers(8) * 4, words(8, "because"), divisor=2.0, alt=ALT
+    ),
+    "softmax_below_zero": lambda: figures.softmax([-3.0, -1.0], words(2), alt=ALT),
+    "six_steps": lambda: figures.six_steps(
+        numbers(6),
+        numbers(6, 6),
+        numbers(6, 6),
+        attention_step_by_step(numbers(6), numbers(6, 6), numbers(6, 6)),
+        alt=ALT,
+        names=words(6, "because"),
+    ),
+    "six_steps_of_one": lambda: figures.six_steps(
+        numbers(1),
+        numbers(1, 1),
+        numbers(1, 1),
+        attention_step_by_step(numbers(1), numbers(1, 1), numbers(1, 1)),
+        alt=ALT,
+    ),
     "arrows": lambda: figures.arrows_in_the_plane(
         {
             "cat": np.array([3.0, 0.5]),
@@ -503,7 +522,8 @@ def test_alternative_text_reaches_the_page_escaped():
     assert (
         'alt="The words &quot;a&quot; &amp; &lt;b&gt; aren&#x27;t' in data["text/html"]
     )
-    assert data["text/html"].count("<") == data["text/html"].count(">") == 1
+    image = pronoun_weights(alt=alt).image()
+    assert image.count("<") == image.count(">") == 1 and image in data["text/html"]
 
 
 def test_page_contains_the_svg():

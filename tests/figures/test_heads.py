@@ -116,9 +116,14 @@ def test_unfit_splits_are_refused(x, splits, message):
 
 def test_attention_of_heads_has_labels_and_no_query_axis():
     drawn = figures.attention_of_heads(
-        np.array([[0.25, 0.75], [1.0, 0.0]]), ["head 0", "head 1"], ["a", "b"], alt=ALT
+        np.array([[0.25, 0.75], [1.0, 0.0]]),
+        ["head 0", "head 1"],
+        ["a", "b"],
+        query="why?",
+        alt=ALT,
     )
     assert [*strings(drawn)].count("key (attended to)") == 1
+    assert "query of all rows: why?" in strings(drawn)
     assert "query (attends)" not in strings(drawn)
     axes = drawn.figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
@@ -131,4 +136,6 @@ def test_attention_of_heads_has_labels_and_no_query_axis():
 
 def test_attention_of_heads_refuses_scores():
     with pytest.raises(ValueError, match="between 0 and 1"):
-        figures.attention_of_heads(np.array([[2.0]]), ["head 0"], ["a"], alt=ALT)
+        figures.attention_of_heads(
+            np.array([[2.0]]), ["head 0"], ["a"], query="why?", alt=ALT
+        )

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.patches import Arc
 
 from course_lib import figures
 from course_lib.figures.drawing import COLOURS
@@ -117,10 +118,61 @@ def test_each_group_has_its_own_marks_at_its_keys():
     )
 
 
-def test_queries_are_labelled_and_keys_are_in_the_legend():
-    assert {"query of she", "query of it", "keys of kite, car, boat"} <= {
-        *strings(plane()[0])
+def test_queries_and_keys_have_their_names():
+    nouns = {noun for names in GROUPS.values() for noun in names}
+    assert {"query of she", "query of it", *nouns} <= {*strings(plane()[0])}
+
+
+def test_names_of_crowded_keys_do_not_overlap():
+    """Sixteen keys in four heaps, as they are learned in lesson 02."""
+    rng = np.random.default_rng(0)
+    groups = {"she": (0, -3), "he": (4, 0), "it": (-4, 0), "they": (0, 3)}
+    queries = {group: 2 * np.array(middle) for group, middle in groups.items()}
+    keys = {
+        group: {f"{group} noun {i}": middle + rng.normal(size=2) / 3 for i in range(4)}
+        for group, middle in groups.items()
     }
+    picture = figures.queries_and_keys(queries, keys, alt=ALT)
+    assert overlaps(picture) == []
+    assert_names_are_inside(picture)
+
+
+def arcs(sentences=("the dog bit the man", "the man bit the dog"), query=2):
+    weights = {each: np.array([0.01, 0.95, 0.02, 0.01, 0.01]) for each in sentences}
+    fetched = {each: each.split()[1] for each in sentences}
+    return figures.attention_arcs(weights, query, fetched, alt=ALT)
+
+
+def test_arcs_are_as_thick_as_weights():
+    widths = [arc.get_linewidth() for arc in arcs().figure.findobj(Arc)]
+    np.testing.assert_allclose(widths, 2 * [0.06, 5.7, 0.12, 0.06, 0.06])
+
+
+def test_arcs_show_the_words_and_what_is_fetched():
+    drawn = strings(arcs())
+    assert [*drawn].count("bit") == 2
+    assert {"→ dog", "→ man", "0.95"} <= {*drawn}
+    assert overlaps(arcs()) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "query", "message"),
+    [
+        ({"a b": [0.5, 0.5]}, 2, "query=2 is no position"),
+        ({"a b": [0.5, 0.4, 0.1]}, 0, "do not fit"),
+        ({"a b": [5.0, 0.5]}, 0, "between 0 and 1"),
+        ({}, 0, "do not fit"),
+    ],
+)
+def test_unfit_arcs_are_refused(rows, query, message):
+    rows = {name: np.array(row) for name, row in rows.items()}
+    with pytest.raises(ValueError, match=message):
+        figures.attention_arcs(rows, query, dict.fromkeys(rows, "a"), alt=ALT)
+
+
+def test_fetched_words_of_other_sentences_are_refused():
+    with pytest.raises(ValueError, match="do not fit"):
+        figures.attention_arcs({"a": np.ones(1)}, 0, {"b": "a"}, alt=ALT)
 
 
 def test_queries_and_keys_are_inside_the_axes():

@@ -104,7 +104,7 @@ def test_all_notes_are_written():
 
 def test_memory_arrow_ends_at_cross_attention():
     picture = KINDS["architecture"]()
-    names = [name for name, _, _ in transformer.DECODER]
+    names = [box.name for box in transformer.DECODER]
     height = transformer._bottom(names.index("cross-attention")) + transformer.TALL / 2
     arrows = picture.figure.axes[0].findobj(FancyArrowPatch)
     ends = [arrow.get_path().vertices.max(axis=0) for arrow in arrows]
@@ -117,8 +117,8 @@ def test_memory_arrow_ends_at_cross_attention():
 
 
 def test_boxes_of_the_layers_are_those_of_the_paper():
-    encoder = [name for name, _, _ in transformer.ENCODER]
-    decoder = [name for name, _, _ in transformer.DECODER]
+    encoder = [box.name for box in transformer.ENCODER]
+    decoder = [box.name for box in transformer.DECODER]
     assert encoder.count("add & norm") == 2 and decoder.count("add & norm") == 3
     feed_forward = decoder.index("feed-forward")
     assert (

@@ -32,6 +32,8 @@ from tests.references.test_any_arguments import all_finite, array_of, assert_own
 N_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "40"))
 
 ELSEWHERE = {  # with properties of their own
+    "beam_tree": "tests/lessons/test_beam_tree.py",
+    "small_language_model": "tests/lessons/test_small_language_model.py",
     "token_statistics": "tests/lessons/test_token_statistics.py",
     "translation_errors": "tests/lessons/test_small_translator.py",
     "reference_alignments": "tests/experiments/test_alignments.py",

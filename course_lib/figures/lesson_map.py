@@ -1,0 +1,40 @@
+"""The small map that opens a lesson: what of the Transformer is written in it."""
+
+from course_lib.figures.living import LivingFigure
+from course_lib.figures.transformer import architecture
+
+# In the order of the lessons: what each of them writes of the Transformer.
+_ATTENTIONS = ("self-attention", "causal attention", "cross-attention")
+PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
+    "01": (*_ATTENTIONS, "softmax"),
+    "02": ("self-attention", "cross-attention"),
+    "03": _ATTENTIONS,
+    "04": ("causal attention",),
+    "05": ("positions",),
+    "06": ("tokens",),
+    "08": ("embedding", "feed-forward", "norm", "shift right", "logits"),
+}
+
+
+def lesson_map(lesson: str, *, alt: str) -> LivingFigure:
+    """Draw the Transformer as a map: a lesson's parts lit, earlier lessons' filled.
+
+    lesson : its number with two digits, such as "03"; the lessons are the keys of
+        ``PARTS_OF_LESSONS``
+
+    A part that several lessons work on is filled once the last of them is behind.
+    Raises ``ValueError`` for a lesson that writes no part of the Transformer.
+    """
+    if lesson not in PARTS_OF_LESSONS:
+        raise ValueError(
+            f"lesson={lesson!r} writes no part of the Transformer; those that do are "
+            f"{', '.join(PARTS_OF_LESSONS)}"
+        )
+    parts: dict[str, str] = {}
+    for number, names in PARTS_OF_LESSONS.items():
+        for name in names:
+            if number == lesson:
+                parts[name] = "current"
+            elif parts.get(name) != "current":
+                parts[name] = "done" if number < lesson else "to come"
+    return architecture(parts=parts, small=True, alt=alt)

@@ -1,0 +1,84 @@
+"""Figures that answer pointing and keys where scripts run, and stand still elsewhere.
+
+A view is a small JavaScript module beside this one, with ``shared.js`` in front of it.
+It has the form of an anywidget module and knows of no notebook. Its output is HTML: the
+static picture, the numbers, and the script that draws the view there.
+So it stays alive in a saved notebook that is opened without a kernel, where a widget of
+Jupyter says "model not found"; and where no script runs, the picture stays.
+"""
+
+import base64
+import json
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from course_lib.figures.drawing import AccessibleFigure, read_asset
+
+MAX_TOKENS = 256  # on one side of a view
+DIGITS = 4  # of a number that a view gets
+
+
+class LivingFigure(AccessibleFigure):
+    """A static figure with its alternative text, and a view of the same numbers.
+
+    view : name of the module
+    data : what it shows, as lists, texts and numbers
+    """
+
+    def __init__(
+        self, figure: Figure, alt: str, view: str, data: dict[str, Any]
+    ) -> None:
+        super().__init__(figure, alt)
+        self.view = view
+        self.data = data
+
+    def html(self) -> str:
+        """Return the picture and what makes it live."""
+        data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
+        name = sha256(f"{self.view}{data}".encode()).hexdigest()[:12]
+        return (
+            f'<figure class="living" id="living-{name}">{self.image()}</figure>\n'
+            f"<script>(() => {{ const data = {data};\n"
+            f"const css = {json.dumps(_style(self.view))};\n{_script(self.view)}\n"
+            f"mount('living-{name}', data, css); }})();</script>"
+        )
+
+
+def numbers(array: np.ndarray) -> list[Any]:
+    """Return an array as lists of numbers with four digits after the point.
+
+    Raises ``ValueError`` if one is not finite: a view cannot draw it.
+    """
+    array = np.asarray(array, float)
+    if not np.isfinite(array).all():
+        raise ValueError("a view shows finite numbers only, and one is NaN or infinite")
+    return (np.round(array, DIGITS) + 0.0).tolist()
+
+
+def packed(array: np.ndarray) -> str:
+    """Return numbers between 0 and 1 as text, in 16 bits each: many of them stay small.
+
+    They are rounded as ``numbers`` rounds; ``unpacked`` in shared.js reads them. Raises
+    ``ValueError`` if one is not finite, or beyond 0 and 1.
+    """
+    rounded = np.array(numbers(array))
+    if not np.all((rounded >= 0) & (rounded <= 1)):
+        raise ValueError("only numbers between 0 and 1 can be packed")
+    whole = np.rint(rounded * 10**DIGITS).astype("<u2")
+    return base64.b64encode(whole.tobytes()).decode()
+
+
+@cache
+def _script(view: str) -> str:
+    """Return the code of a view, with what it needs in front of it and behind."""
+    module = read_asset(f"{view}.js").replace("export default { render };", "")
+    return "\n".join([read_asset("shared.js"), module, read_asset("mount.js")])
+
+
+@cache
+def _style(view: str) -> str:
+    return read_asset("living.css") + read_asset(f"{view}.css")

@@ -1,0 +1,32 @@
+// Puts the view where the static picture is, in each copy of it on the page; the picture
+// stays for printing, and if the view stops at an error.
+
+// A plain key belongs to the view: in JupyterLab an arrow would go to another cell, and
+// "dd" delete this one. What has Ctrl or the like, Tab, Escape and Shift-Enter go on.
+function keepKeys(event) {
+  const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
+  const isOfPage = ["Tab", "Escape"].includes(event.key) || (event.shiftKey && event.key === "Enter");
+  if (isPlain && !isOfPage) event.stopPropagation();
+}
+
+function mount(name, data, css) {
+  for (const figure of document.querySelectorAll(`figure[id="${name}"]`)) {
+    if (figure.dataset.live) continue;
+    const picture = figure.querySelector("img");
+    const place = document.createElement("div");
+    const style = document.createElement("style");
+    style.textContent = css;
+    figure.append(style, place);
+    try {
+      render({ model: { get: (key) => ({ data, alt: picture.alt })[key] }, el: place });
+      place.addEventListener("keydown", keepKeys);
+      place.setAttribute("role", "group");
+      place.setAttribute("aria-label", picture.alt);
+      picture.hidden = true;
+      figure.dataset.live = "yes";
+    } catch (error) {
+      place.remove();
+      console.error(error);
+    }
+  }
+}

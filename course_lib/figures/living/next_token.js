@@ -1,0 +1,202 @@
+// What may come next: probabilities of tokens under temperature, top-k and top-p, and a
+// sequence that grows by the token whose bar is pressed. data: vocabulary, start (token
+// ids), end (a token id or null), contexts (token ids joined by spaces → logits), and
+// temperature, top_k and top_p as they are at first.
+
+function render({ model, el }) {
+  const data = model.get("data");
+  const size = data.vocabulary.length;
+  const SHOWN = 12; // bars; what is less probable is summed up in one line
+  const MOST_K = Math.min(size, 30); // of the slider; behind it is "all"
+  const state = {
+    temperature: data.temperature,
+    top_k: Math.min(data.top_k, MOST_K + (size > MOST_K ? 1 : 0)),
+    top_p: data.top_p,
+    chosen: [], // {id, probability}
+  };
+  const view = element("div", { class: "living-view living-next" });
+  const said = element("p", { class: "said", "aria-live": "polite" });
+  const sequence = element("p", { class: "sequence" });
+  const place = element("div", { class: "bars", role: "group", "aria-label": "next token" });
+  const rest = element("p", { class: "rest" });
+  el.append(view);
+  let bars = []; // {id, row, …}, the most probable first
+
+  const name = (id) => data.vocabulary[id].trim() || "␣";
+  const ids = () => [...data.start, ...state.chosen.map(({ id }) => id)];
+  const logitsAfter = (...more) => data.contexts[[...ids(), ...more].join(" ")];
+  const words = () => ids().map(name).join(" ");
+  const allowed = () => (state.top_k > MOST_K ? size : state.top_k);
+
+  // Tokens from the most to the least probable: before any is cut, and after.
+  function distribution(logits) {
+    const order = logits.map((_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
+    const powers = order.map((id) => Math.exp((logits[id] - logits[order[0]]) / state.temperature));
+    const all = powers.reduce((a, b) => a + b, 0);
+    const before = powers.map((power) => power / all);
+    const inTopK = before.slice(0, allowed()).reduce((a, b) => a + b, 0);
+    let sum = 0; // of the more probable tokens, among those that top-k leaves
+    const cut = before.map((p, rank) => {
+      if (rank >= allowed()) return "top-k";
+      const passed = sum;
+      sum += p / inTopK;
+      // Sums of fractions are a little off: 0.6 + 0.3 is 0.8999….
+      return passed < state.top_p - 1e-9 ? "" : "top-p";
+    });
+    const left = before.reduce((a, p, rank) => a + (cut[rank] ? 0 : p), 0);
+    return order.map((id, rank) => ({
+      id, before: before[rank], cut: cut[rank], after: cut[rank] ? 0 : before[rank] / left,
+    }));
+  }
+
+  function slider(label, key, low, high, step, shownAs) {
+    // No output element: a label would be for it, and not for the slider.
+    const shown = element("span", { class: "value", "aria-hidden": "true" }, shownAs(state[key]));
+    const input = element("input", {
+      type: "range", min: low, max: high, step, value: state[key],
+      "aria-valuetext": shownAs(state[key]),
+      oninput: () => {
+        state[key] = Number(input.value);
+        shown.textContent = shownAs(state[key]);
+        input.setAttribute("aria-valuetext", shownAs(state[key]));
+        update();
+        tellSettings();
+      },
+    });
+    return element("label", {}, element("span", {}, `${label} `, shown), input);
+  }
+
+  function controls() {
+    const all = size > MOST_K ? MOST_K + 1 : MOST_K;
+    return element(
+      "div",
+      { class: "controls", role: "group", "aria-label": "how the next token is chosen" },
+      slider("temperature", "temperature", 0.1, 2, 0.1, (value) => value.toFixed(1)),
+      slider("top-k", "top_k", 1, all, 1, (value) => (value >= all ? "all" : String(value))),
+      slider("top-p", "top_p", 0.05, 1, 0.05, (value) => value.toFixed(2)),
+    );
+  }
+
+  const steps = {
+    likely: button("most likely", () => bars.length && press(bars[0])),
+    back: button("take back", () => state.chosen.length && goTo(state.chosen.slice(0, -1))),
+    start: button("from the start", () => state.chosen.length && goTo([])),
+  };
+
+  // A bar becomes wider or narrower as a slider moves: it is made once for a context.
+  function makeBars() {
+    const logits = logitsAfter();
+    bars = logits ? distribution(logits).slice(0, SHOWN).map(({ id }) => makeBar(id, logits[id])) : [];
+    place.replaceChildren(...bars.map(({ row }) => row));
+    arrowKeys(bars.map(({ row }) => row), { ArrowDown: 1, ArrowUp: -1 }, (index) => tell(bars[index]));
+  }
+
+  function makeBar(id, logit) {
+    const bar = { id, logit, goesOn: id === data.end || Boolean(logitsAfter(id)) };
+    bar.fill = element("span", { class: "fill" });
+    bar.mark = element("span", { class: "mark" });
+    bar.why = element("span", { class: "why" });
+    bar.number = element("span", { class: "number" });
+    bar.row = button(
+      element("span", { class: "token" }, name(id)),
+      () => press(bar),
+      { class: "bar", "data-id": id },
+    );
+    const track = element("span", { class: "track" }, bar.fill, bar.why, bar.mark);
+    bar.row.append(track, bar.number);
+    bar.row.addEventListener("pointerenter", () => tell(bar));
+    return bar;
+  }
+
+  function ended() {
+    const last = state.chosen.at(-1);
+    return last && last.id === data.end
+      ? `“${name(last.id)}”: the sequence is complete.`
+      : `Here the data end: no logits were stored for what follows “${words()}”. Take a token back, and choose another.`;
+  }
+
+  // Writes the numbers of the present settings into the bars.
+  function update() {
+    const logits = logitsAfter();
+    rest.textContent = "";
+    said.classList.toggle("ended", !logits);
+    if (!logits) return;
+    const all = distribution(logits);
+    const cuts = all.some(({ cut }) => cut);
+    // Half of the probability is as wide as the page: else most bars would be short.
+    const wide = 100 / Math.max(0.5, all[0].after);
+    bars.forEach((bar, rank) => {
+      Object.assign(bar, all[rank]);
+      bar.row.classList.toggle("cut", Boolean(bar.cut));
+      bar.row.setAttribute("aria-disabled", String(Boolean(bar.cut)));
+      bar.row.dataset.value = bar.after;
+      bar.row.dataset.before = bar.before;
+      bar.fill.style.width = `${wide * (bar.cut ? bar.before : bar.after)}%`;
+      bar.mark.style.insetInlineStart = `${wide * bar.before}%`;
+      bar.mark.hidden = !cuts || Boolean(bar.cut);
+      bar.why.textContent = bar.cut ? `cut by ${bar.cut}` : "";
+      bar.number.textContent = bar.cut ? "0" : rounded(bar.after);
+    });
+    const marks = cuts ? "dotted line: the probability before the cut" : "";
+    const others = all.slice(SHOWN);
+    if (!others.length) return (rest.textContent = marks);
+    const sum = others.reduce((a, { after }) => a + after, 0);
+    const left = others.filter(({ cut }) => !cut).length;
+    const which = left === others.length ? "" : left ? `, ${left} of them not cut` : ", all cut";
+    rest.textContent = `and ${others.length} more tokens, together ${rounded(sum)}${which}${marks && `; ${marks}`}`;
+  }
+
+  function tell({ id, logit, before, after, cut, goesOn }) {
+    const tempered = `${rounded(before)} at temperature ${state.temperature.toFixed(1)}`;
+    const then = cut ? `; cut by ${cut}, so it cannot be drawn`
+      : after - before > 5e-4 ? `, ${rounded(after)} once others are cut` : "";
+    const more = goesOn || cut ? "" : ". After it the data end";
+    said.textContent = `“${name(id)}”: logit ${rounded(logit)}, probability ${tempered}${then}${more}.`;
+  }
+
+  function tellSettings() {
+    const logits = logitsAfter();
+    if (!logits) return (said.textContent = ended());
+    const left = distribution(logits).filter(({ cut }) => !cut);
+    const before = left.reduce((a, each) => a + each.before, 0);
+    const share = left.length < size ? `; before the cut they had ${rounded(before)} of the probability` : "";
+    said.textContent = `After “${words()}” ${left.length} of ${size} tokens can be drawn${share}. Press a bar.`;
+  }
+
+  function press(bar) {
+    if (bar.cut) return tell(bar);
+    const inBars = place.contains(document.activeElement);
+    goTo([...state.chosen, { id: bar.id, probability: bar.after }]);
+    if (inBars) (bars[0]?.row || steps.back).focus();
+  }
+
+  function goTo(chosen) {
+    state.chosen = chosen;
+    makeBars();
+    update();
+    const token = (id, probability) => element(
+      "span",
+      { class: probability === null ? "token" : "token drawn" },
+      element("span", {}, name(id)),
+      probability === null ? "" : element("small", { "data-value": probability }, rounded(probability)),
+    );
+    sequence.replaceChildren(
+      ...data.start.map((id) => token(id, null)),
+      ...chosen.map(({ id, probability }) => token(id, probability)),
+      bars.length ? element("span", { class: "next", "aria-hidden": "true" }, "?") : "",
+    );
+    const disabled = { likely: !bars.length, back: !chosen.length, start: !chosen.length };
+    for (const [key, off] of Object.entries(disabled)) {
+      steps[key].setAttribute("aria-disabled", String(off));
+    }
+    tellSettings();
+  }
+
+  const buttons = element("div", { class: "controls", role: "group", "aria-label": "sequence" }, ...Object.values(steps));
+  place.addEventListener("pointerleave", () => place.contains(document.activeElement) || tellSettings());
+  view.append(controls(), sequence, buttons, said, place, rest);
+  goTo([]);
+  return followTheme(view);
+}
+
+export default { render };

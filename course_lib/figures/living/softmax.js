@@ -1,0 +1,184 @@
+// Scores as bars above the weights that softmax makes of them, and below these the
+// Jacobian's row of one score. data: scores, names, divisor (where the slider starts) and
+// divided_by (what that divisor is called; null for a temperature). The slider alone makes numbers anew: the
+// divided scores, their softmax, its entropy and its Jacobian.
+
+const NOTCHES = 8; // of the slider for a factor of 2
+const REACH = 5; // how many factors of 2 it goes up and down
+
+function render({ model, el }) {
+  const { scores, names, divisor: start, divided_by: dividedBy } = model.get("data");
+  const state = { divisor: start, pointed: scores.indexOf(Math.max(...scores)) };
+  const all = scores.map((_, i) => i);
+  const most = names.reduce((length, name) => Math.max(length, [...name].length), 0);
+  const across = names.length * (most + 2); // letters, if all names lie side by side
+  const room = across > 90 ? "upright" : across > 44 ? "upright-if-narrow" : "";
+  const dense = names.length > 7 ? "dense" : "";
+  const view = element("div", { class: `living-view living-softmax ${room} ${dense}` });
+  view.style.setProperty("--columns", names.length);
+
+  // --- what is drawn once, and filled by draw ---
+
+  const notch = () => Math.round(NOTCHES * Math.log2(state.divisor / start));
+  const slider = element("input", {
+    type: "range", min: -REACH * NOTCHES, max: REACH * NOTCHES, step: 1,
+    oninput: () => divide(start * 2 ** (slider.value / NOTCHES)),
+  });
+  const shownDivisor = element("output", {});
+  const starts = [...new Set([1, start])];
+  const presets = starts.map((divisor) => button(
+    `÷ ${dividedBy && divisor === start ? `${dividedBy} = ` : ""}${rounded(divisor)}`,
+    () => divide(divisor),
+  ));
+  const label = dividedBy ? "scores divided by" : "divided by the temperature";
+  const controls = element(
+    "div",
+    { class: "controls" },
+    element("label", {}, element("span", {}, label), slider),
+    shownDivisor,
+    element("span", { role: "group", "aria-label": "set the divisor" }, ...presets),
+  );
+
+  const [above, weightBars, below] = ["scores", "weights", "jacobian"].map((name) => ({
+    title: element("p", { class: "title" }),
+    bars: all.map((i) => bar(name, i)),
+    name,
+  }));
+  const ghosts = all.map((i) => {
+    const ghost = element("div", { class: "ghost" });
+    above.bars[i].plot.prepend(ghost);
+    return ghost;
+  });
+  const strip = ({ title, bars, name }) => [
+    title,
+    element("div", { class: `strip ${name}`, "aria-hidden": "true" },
+      ...bars.map((each) => each.cell)),
+  ];
+  const columns = names.map((name) => button(element("span", {}, name), () => {}));
+  const facts = ["entropy", "largest", "size"].map((name) =>
+    element("span", { class: "fact", "data-fact": name }));
+  const uniform = Math.log(names.length); // the entropy of equal weights, the greatest
+  const level = element("span", { class: "level" }, element("span", {}));
+  const said = element("p", { class: "said", "aria-live": "polite" });
+  view.append(
+    controls,
+    element("div", { class: "facts" }, element("span", { class: "with-level" }, facts[0], level), facts[1], facts[2]),
+    element("div", { class: "plots" },
+      ...strip(above), ...strip(weightBars),
+      element("div", { class: "strip names", role: "group", "aria-label": "scores" }, ...columns),
+      ...strip(below)),
+    said,
+  );
+  el.append(view);
+
+  function bar(name, i) {
+    const block = element("div", { class: "bar" });
+    const number = element("span", { class: "number", "data-strip": name, "data-i": i });
+    const plot = element("div", { class: "plot" }, block, number);
+    return { block, number, plot, cell: element("div", { class: "cell" }, plot) };
+  }
+
+  // A bar from zero to the value, on a scale from low to high, with its number at its end.
+  function set({ block, number }, value, low, high) {
+    const span = high - low || 1;
+    const [bottom, top] = [Math.min(value, 0), Math.max(value, 0)];
+    place(block, value, low, high);
+    block.classList.toggle("negative", value < 0);
+    number.textContent = short(value);
+    number.dataset.value = value;
+    number.style.top = value < 0 ? `${(100 * (high - bottom)) / span}%` : "";
+    number.style.bottom = value < 0 ? "" : `${(100 * (top - low)) / span}%`;
+  }
+
+  function place(block, value, low, high) {
+    const span = high - low || 1;
+    block.style.top = `${(100 * (high - Math.max(value, 0))) / span}%`;
+    block.style.height = `${(100 * Math.abs(value)) / span}%`;
+  }
+
+  // --- what changes ---
+
+  function divide(divisor) {
+    state.divisor = divisor;
+    const { weights, entropy } = draw();
+    const top = weights.indexOf(Math.max(...weights));
+    said.textContent = `Divided by ${rounded(divisor)}: the largest weight is ` +
+      `${rounded(weights[top])} (${isolated(names[top])}), the entropy ${rounded(entropy)}.`;
+  }
+
+  function point(index) {
+    state.pointed = index;
+    const { divided, weights, row } = draw();
+    const others = all.filter((i) => i !== index).sort((a, b) => row[a] - row[b]);
+    const told = others.slice(0, 3).map((i) => `${isolated(names[i])} by ${rounded(row[i])}`);
+    said.textContent = `${isolated(names[index])}: score ${rounded(scores[index])}, divided ` +
+      `${rounded(divided[index])}, weight ${rounded(weights[index])}. If its divided score ` +
+      `rises, its weight moves by ${rounded(row[index])} times as much` +
+      `${told.length ? `, ${told.join(", ")}` : ""}${others.length > 3 ? ", …" : "."}`;
+  }
+
+  function draw() {
+    const { divisor, pointed } = state;
+    const divided = scores.map((score) => score / divisor);
+    const weights = softmaxOf(divided);
+    const row = weights.map((weight, i) => weights[pointed] * ((i === pointed) - weight));
+    const high = Math.max(0, ...scores, ...divided);
+    const low = Math.min(0, ...scores, ...divided);
+    for (const i of all) {
+      set(above.bars[i], divided[i], low, high);
+      place(ghosts[i], scores[i], low, high);
+      set(weightBars.bars[i], weights[i], 0, 1);
+      set(below.bars[i], row[i], -0.25, 0.25);
+      columns[i].setAttribute("aria-pressed", String(i === pointed));
+      for (const { bars } of [above, weightBars, below]) {
+        bars[i].cell.classList.toggle("pointed", i === pointed);
+      }
+    }
+    const zero = `${(100 * high) / (high - low || 1)}%`;
+    view.style.setProperty("--zero", zero);
+    above.title.textContent = `scores ÷ ${rounded(divisor)}${divisor === 1 ? "" : " (grey: before)"}`;
+    weightBars.title.textContent = "weights: softmax of these, sum 1";
+    below.title.replaceChildren("Jacobian, row of ", element("bdi", {}, names[pointed]),
+      ": how the weights move when this score rises");
+    const entropy = weights.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
+    const norm = Math.hypot(...weights.flatMap((p, i) =>
+      weights.map((other, j) => p * ((i === j) - other))));
+    tell(0, entropy, "entropy", ` of ${rounded(uniform)}`);
+    tell(1, Math.max(...weights), "largest weight", "");
+    tell(2, norm, "size of the Jacobian", "", norm < 0.01 ? 4 : 2);
+    level.firstChild.style.inlineSize = `${uniform ? (100 * entropy) / uniform : 0}%`;
+    slider.value = notch();
+    slider.setAttribute("aria-valuetext", rounded(divisor));
+    shownDivisor.textContent = rounded(divisor);
+    shownDivisor.dataset.value = divisor;
+    presets.forEach((each, i) =>
+      each.setAttribute("aria-pressed", String(starts[i] === divisor)));
+    return { divided, weights, row, entropy };
+  }
+
+  function tell(index, value, name, behind, digits = 2) {
+    const number = element("b", { "data-value": value }, rounded(value, digits));
+    facts[index].replaceChildren(`${name} `, number, behind);
+  }
+
+  arrowKeys(columns, { ArrowRight: 1, ArrowLeft: -1 }, point);
+  columns.forEach((column, index) => {
+    column.addEventListener("click", () => column.focus());
+    column.addEventListener("pointerenter", () => point(index));
+    for (const { bars } of [above, weightBars, below]) {
+      bars[index].cell.addEventListener("pointerenter", () => point(index));
+    }
+  });
+  draw();
+  said.textContent = "Move the slider, or point at a score; the arrow keys go through them.";
+  return followTheme(view);
+}
+
+function softmaxOf(scores) {
+  const top = Math.max(...scores); // so that no power is too large for a float
+  const powers = scores.map((score) => Math.exp(score - top));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
+export default { render };

@@ -1,0 +1,37 @@
+"""The small map that opens a lesson."""
+
+import pytest
+
+from course_lib import figures
+from course_lib.figures.lesson_map import PARTS_OF_LESSONS
+from course_lib.figures.transformer import LESSONS
+
+ALT = "Nothing but a test."
+
+
+def states(lesson):
+    boxes = figures.lesson_map(lesson, alt=ALT).data["boxes"]
+    return {box["part"]: box["state"] for column in boxes.values() for box in column}
+
+
+@pytest.mark.parametrize("lesson", PARTS_OF_LESSONS)
+def test_a_lessons_parts_are_current(lesson):
+    current = {part for part, state in states(lesson).items() if state == "current"}
+    assert current == {*PARTS_OF_LESSONS[lesson]}
+
+
+def test_parts_are_done_once_the_last_lesson_is_behind():
+    assert states("01")["cross-attention"] == "current"
+    assert states("04")["self-attention"] == "done"
+    assert states("04")["causal attention"] == "current"
+    assert states("02")["causal attention"] == "to come"  # lessons 03 and 04 are ahead
+    assert set(states("08").values()) == {"done", "current"}
+
+
+def test_lessons_write_every_part():
+    assert {part for names in PARTS_OF_LESSONS.values() for part in names} == {*LESSONS}
+
+
+def test_lesson_without_a_part_is_refused():
+    with pytest.raises(ValueError, match="lesson='07' writes no part"):
+        figures.lesson_map("07", alt=ALT)
