@@ -23,7 +23,8 @@ from autograder.checking.judging import RunnerFactory, judge
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import ExerciseResult
 from autograder.messages.description import describe
-from autograder.messages.report import CheckReport
+from autograder.messages.report import CheckReport, Note
+from autograder.newest_cell import older_version, watch_cells
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -81,7 +82,15 @@ def check(answer: Any = None) -> float | None:
             result = judge(exercise, local_runner_factory(answer), cases=cases)
     except KeyboardInterrupt:
         raise CheckStopped(f"{exercise.name} was being checked") from None
-    report = CheckReport(exercise, result, () if grading else _notes(exercise, result))
+    notes: tuple[Note, ...] = () if grading else _notes(exercise, result)
+    older = "" if grading else older_version(exercise.name, answer)
+    report = CheckReport(exercise, result, notes, older)
+    if "NBGRADER_EXECUTION" not in os.environ:
+        # Here, so that lessons start no later for it.
+        from autograder.workspace.after_check import keep_result
+
+        is_stub = result.is_unwritten and not report.unwritten_use()
+        report.notes += keep_result(exercise, result, is_stub=is_stub)
     if _in_jupyter():
         from IPython.display import display
 
@@ -125,7 +134,7 @@ def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[str, ...]:
     if result.passed:
         for is_unwritten in (False, True):
             del _failures[exercise.name, is_unwritten]
-        return ()
+        return (_worth(exercise, result),)
     # Checking the stub first is no attempt, so the two are counted apart.
     attempt = exercise.name, result.is_unwritten
     _failures[attempt] += 1
@@ -135,6 +144,17 @@ def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[str, ...]:
     return (
         "To go on and come back later, put this line into a new cell between your "
         f"answer and the check, and run both: `from {module} import {exercise.name}`",
+    )
+
+
+def _worth(exercise: Exercise, result: ExerciseResult) -> str:
+    """Return how many points visible claims are worth, of how many."""
+    rest = exercise.points - result.max_points
+    if not rest:
+        return f"All {exercise.points:g} points are yours."
+    return (
+        f"These claims are worth {result.max_points:g} of {exercise.points:g} points; "
+        "grading tries more inputs for the rest."
     )
 
 
@@ -252,3 +272,6 @@ def _unknown_exercise(name: str, names: tuple[str, ...]) -> str:
         "check cannot tell which exercise this function answers. Give it the name in "
         "the exercise's heading, and check it by that name."
     )
+
+
+watch_cells()

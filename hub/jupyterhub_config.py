@@ -18,6 +18,8 @@ HUB = Path(__file__).resolve().parent
 PROGRAMS = HUB.parent / "bin"
 STATE = Path("/srv/jupyterhub")
 COURSE = Path("/srv/attention/course")
+# The buttons in the toolbar of a lesson are in labextensions/ there.
+TOOLBAR = HUB.parent / "course" / "autograder" / "workspace"
 GROUPS = {"instructors", "students"}  # of this machine's accounts
 
 
@@ -64,7 +66,9 @@ c.Authenticator.post_auth_hook = with_unix_groups
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.Spawner.cmd = [str(PROGRAMS / "jupyterhub-singleuser")]
 c.Spawner.default_url = "/lab"
-c.Spawner.environment = environment("own_server", "everyone")
+c.Spawner.environment = environment("own_server", "everyone") | {
+    "JUPYTER_PATH": str(TOOLBAR)
+}
 
 # --- the course's server, for instructors -------------------------------------------
 

@@ -1,5 +1,6 @@
-"""What a learner calls: ``lab`` and ``update``."""
+"""What a learner calls: ``lab``, ``progress``, ``reset`` and ``update``."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -16,12 +17,14 @@ def lab_command(
     port: Annotated[int, typer.Option(help="Port to listen on")] = 8888,
     browser: Annotated[bool, typer.Option(help="Open the browser")] = True,
 ) -> None:
-    """Open your own copies of the lessons in JupyterLab."""
+    """Open your own copies of the lessons in JupyterLab: your home, or one lesson."""
     from autograder.workspace.lab import open_lab
 
     course = Course.here()
-    first = next(iter(course.built_lessons), "")
-    open_lab(course, course.find_lesson(lesson or first, built=True), port, browser)
+    if not course.built_lessons:
+        raise CourseError(NO_NOTEBOOK)
+    name = course.find_lesson(lesson, built=True) if lesson else ""
+    open_lab(course, name, port, browser)
 
 
 @commands.command("update", rich_help_panel=PANEL)
@@ -30,9 +33,70 @@ def update_command() -> None:
     from autograder.commands import terminal
     from autograder.workspace.update import update  # nbformat: half a second of imports
 
-    updates = update(Course.here())
-    for row in updates:
-        (terminal.warn if row.failed else terminal.say)(str(row))
+    course = Course.here()
+    updates = update(course)
     if not updates:
         raise CourseError(NO_NOTEBOOK)
+    _write_home(course)
+    for row in updates:
+        (terminal.warn if row.failed else terminal.say)(str(row))
     raise typer.Exit(1 if any(row.failed for row in updates) else 0)
+
+
+@commands.command("progress", rich_help_panel=PANEL)
+def progress_command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+) -> None:
+    """Print what you have solved, and where to go on."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from autograder.commands.terminal import harmless
+    from autograder.workspace.home import Home
+
+    home = Home.of(Course.here())
+    if not home.lessons:
+        raise CourseError(NO_NOTEBOOK)
+    if as_json:
+        print(json.dumps(home.data(), indent=1))
+        return
+    table = Table("lesson", "solved", "points so far", "left", box=box.SIMPLE)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for lesson in home.lessons:
+        table.add_row(
+            Text(harmless(lesson.heading)),
+            f"{home.solved(lesson)} of {len(lesson.exercises)}",
+            f"{home.points(lesson):g} of {lesson.points:g}",
+            home.rest(lesson),
+        )
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(Text(harmless("\n".join(home.continue_lines()))))
+
+
+@commands.command("reset", rich_help_panel=PANEL)
+def reset_command(
+    exercise: Annotated[str, typer.Argument(help="The exercise's name")],
+    back: Annotated[bool, typer.Option("--back", help="Bring it back")] = False,
+) -> None:
+    """Begin an exercise anew; your answer is kept, and --back brings it back."""
+    from autograder.commands import terminal
+    from autograder.workspace.reset import reset
+
+    course = Course.here()
+    terminal.say(reset(course, exercise, back=back))
+    _write_home(course)
+
+
+def _write_home(course: Course) -> None:
+    """Write the learner's home; that it cannot be written stops nothing."""
+    from autograder.commands import terminal
+    from autograder.workspace.home import write_home
+
+    try:
+        write_home(course)
+    except OSError as error:
+        terminal.warn(f"Home could not be written ({error.strerror})")

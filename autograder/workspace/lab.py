@@ -2,23 +2,28 @@
 
 The settings are in ``jupyter/`` beside this module: nbgrader's Validate button stays,
 its pages for instructors go, and nothing is fetched. Nothing is written to the user's
-own settings.
+own settings. The buttons in the toolbar of a lesson are in ``labextensions/``, as
+JupyterLab loads them: plain JavaScript, with nothing to build.
 """
 
+import contextlib
 import os
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.startup import skip_address_parser
 from autograder.workspace.copies import WORK, older_copies, open_workspace
+from autograder.workspace.home import HOME, write_home
 
+TABS = ".tabs"
 SETTINGS = Path(__file__).with_name("jupyter")
+EXTENSIONS = Path(__file__).with_name("labextensions")
 
 
 def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
     """Copy the lessons that the learner lacks and serve them until interrupted.
 
-    lesson : the lesson to open
+    lesson : the lesson to open, "" for the learner's home
     port : where to listen; Jupyter takes a port above it where that one is in use
     browser : whether to open the learner's browser
     """
@@ -30,7 +35,13 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
             "brings it into your copies and keeps your answers.",
             flush=True,
         )
-    print(f"Opening {lesson} in JupyterLab. Ctrl-C twice here ends it.", flush=True)
+    try:
+        write_home(course)
+    except OSError as error:
+        print(f"{WORK}/{HOME} could not be written ({error.strerror})", flush=True)
+    close_old_tabs(course)
+    what = lesson or "your home"
+    print(f"Opening {what} in JupyterLab. Ctrl-C twice here ends it.", flush=True)
     os.chdir(course.root)  # nbgrader reads its configuration from the current folder
     paths = [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
@@ -43,18 +54,33 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
 def server_arguments(
     course: Course, lesson: str, port: int, browser: bool
 ) -> list[str]:
-    """Return the arguments for JupyterLab's server."""
+    """Return the arguments for JupyterLab's server.
+
+    lesson, port, browser : as for ``open_lab``
+    """
     workspace = course.root / WORK
+    first = f"{lesson}/{lesson}.ipynb" if lesson else HOME
     arguments = [
         f"--ServerApp.root_dir={workspace}",
-        f"--LabApp.default_url=/lab/tree/{lesson}/{lesson}.ipynb",
+        f"--LabApp.default_url=/lab/tree/{first}",
         # Which tabs are open is remembered here, apart from the user's other work.
-        f"--LabApp.workspaces_dir={workspace / '.tabs'}",
+        f"--LabApp.workspaces_dir={workspace / TABS}",
         f"--ServerApp.port={port}",
         "--log-level=ERROR",
+        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
     ]
     if not browser:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
     return arguments
+
+
+def close_old_tabs(course: Course) -> None:
+    """Forget which tabs were open: what is opened now is then the only one.
+
+    Files that cannot be removed cost no more than old tabs.
+    """
+    for path in (course.root / WORK / TABS).glob("*.jupyterlab-workspace"):
+        with contextlib.suppress(OSError):
+            path.unlink()

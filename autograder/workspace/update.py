@@ -16,6 +16,8 @@ from nbformat import NotebookNode
 from nbformat.v4.nbbase import random_cell_id
 
 from autograder.course import Course, CourseError, write_atomically
+from autograder.releases import ANSWER_KEY
+from autograder.workspace.answer_cell import earlier_answers, keep_earlier, of_answer
 from autograder.workspace.copies import Copy, write_new
 
 
@@ -81,7 +83,12 @@ def same_content(one: NotebookNode, other: NotebookNode) -> bool:
 
 def _content(notebook: NotebookNode) -> list[tuple[Hashable, ...]]:
     return [
-        (cell.cell_type, _text(cell), str(sorted(_nbgrader(cell).items())))
+        (
+            cell.cell_type,
+            _text(cell),
+            str(sorted(_nbgrader(cell).items())),
+            str(sorted(of_answer(cell).items())),
+        )
         for cell in notebook.cells
     ]
 
@@ -90,6 +97,8 @@ def _carry(
     cell: NotebookNode, mine: NotebookNode, before: NotebookNode | None, merged: Merged
 ) -> None:
     """Put the learner's text into a cell of the frame where it is theirs to write."""
+    if _nbgrader(cell).get("solution"):
+        keep_earlier(cell, earlier_answers(mine))
     changed = before is None or _text(mine) != _text(before)
     if not changed or _text(mine) == _text(cell):
         return
@@ -112,7 +121,8 @@ def _is_kept(cell: NotebookNode, before: NotebookNode | None, known: bool) -> bo
     It does unless it is an unchanged cell that the lesson had and has no longer.
     """
     if known:
-        return before is None or _text(cell) != _text(before)
+        changed = before is None or _text(cell) != _text(before)
+        return changed or bool(earlier_answers(cell))
     return bool(_nbgrader(cell).get("solution")) or not _nbgrader(cell)
 
 
@@ -124,6 +134,9 @@ def _make_ordinary(own: list[NotebookNode], frame: list[NotebookNode]) -> None:
     taken = {cell.id for cell in frame}
     for cell in own:
         cell.metadata.pop("nbgrader", None)
+        earlier = earlier_answers(cell)
+        cell.metadata.pop(ANSWER_KEY, None)
+        keep_earlier(cell, earlier)
         if cell.get("id") in (None, *taken):
             cell.id = random_cell_id()
         taken.add(cell.id)
@@ -198,11 +211,13 @@ def update(course: Course) -> list[Updated]:
 def _update(copy: Copy) -> str:
     if copy.make():
         return f"copied to {copy.relative(copy.mine)}"
-    newer_text, newer = _read(copy, copy.newer, "run `make build` to make it anew")
+    newer_text, newer = read_notebook(
+        copy, copy.newer, "run `make build` to make it anew"
+    )
     base_text, base = _read_base(copy)
     if base_text == newer_text:
         return "nothing new"
-    mine_text, mine = _read(
+    mine_text, mine = read_notebook(
         copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
     )
     merged = merge(newer, mine, base)
@@ -259,13 +274,18 @@ def _keep_old(copy: Copy, text: str) -> Path:
 def _read_base(copy: Copy) -> tuple[str | None, NotebookNode | None]:
     """Read the original; one that is gone or broken costs no more than precision."""
     try:
-        return _read(copy, copy.base, "")
+        return read_notebook(copy, copy.base, "")
     except CourseError:
         return None, None
 
 
-def _read(copy: Copy, path: Path, remedy: str) -> tuple[str, NotebookNode]:
-    """Return a notebook and its text; raises ``CourseError`` if it is none."""
+def read_notebook(copy: Copy, path: Path, remedy: str) -> tuple[str, NotebookNode]:
+    """Return a notebook and its text.
+
+    remedy : what the learner can do if it cannot be read
+
+    Raises ``CourseError``, which names the file and the remedy, if it is no notebook.
+    """
     try:
         if not path.is_file():  # to read a pipe would wait for ever
             raise OSError("it is no file")

@@ -84,6 +84,7 @@ def answer(page, address: str, name: str) -> str:
     """Write a right answer to the first exercise; return what its check says."""
     page.goto(f"{address}/user/{name}/lab/tree/{LESSON}/{LESSON}.ipynb?reset")
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    page.locator('[data-jp-item-name="attention-course:check"]').wait_for()
     first = page.locator(".jp-Notebook .jp-CodeCell").first
     run(page, first)
     written = cell_with(page, "def softmax_by_hand(")

@@ -3,6 +3,7 @@
 The journey through a lesson in a real page is in ``test_browser``.
 """
 
+import errno
 import importlib.metadata
 import json
 import os
@@ -21,8 +22,9 @@ from typer.testing import CliRunner
 
 from autograder.commands.app import app
 from autograder.course import Course, CourseError
+from autograder.workspace import lab
 from autograder.workspace.copies import older_copies, open_workspace
-from autograder.workspace.lab import SETTINGS, server_arguments
+from autograder.workspace.lab import SETTINGS, close_old_tabs, server_arguments
 
 ROOT = Course.here().root
 FIRST, SECOND = "00_start_here", "01_dot_product_attention"
@@ -66,6 +68,50 @@ def test_only_root_is_allowed_as_root(course, monkeypatch, user, allowed):
     assert "--no-browser" not in arguments
 
 
+def test_lab_opens_home_unless_a_lesson_is_named(course):
+    arguments = server_arguments(course, "", 8888, browser=True)
+    assert "--LabApp.default_url=/lab/tree/home.md" in arguments
+    arguments = server_arguments(course, SECOND, 8888, browser=True)
+    assert f"--LabApp.default_url=/lab/tree/{SECOND}/{SECOND}.ipynb" in arguments
+
+
+def test_closing_old_tabs_removes_nothing_else(course):
+    close_old_tabs(course)
+    folder = course.root / "work" / ".tabs"
+    folder.mkdir(parents=True)
+    for name in ("default-37a8.jupyterlab-workspace", "notes.txt"):
+        (folder / name).write_text("{}")
+    close_old_tabs(course)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_lab_goes_on_where_home_cannot_be_written(course, monkeypatch, capsys):
+    def refuse(course):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(lab, "write_home", refuse)
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", print)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
+    monkeypatch.chdir(course.root)
+    lab.open_lab(course, "", 8888, browser=False)
+    printed = capsys.readouterr().out
+    assert "work/home.md could not be written (Read-only file system)" in printed
+    assert "/lab/tree/home.md" in printed
+
+
+def test_markdown_opens_in_a_viewer_that_lab_has():
+    settings = SETTINGS / "labconfig" / "default_setting_overrides.json"
+    lab_folder = Path(sys.prefix, "share", "jupyter", "lab")
+    code = [path.read_text(errors="replace") for path in lab_folder.rglob("*.js")]
+    for plugin, values in json.loads(settings.read_text()).items():
+        extension, _, name = plugin.partition(":")
+        schema = lab_folder / "schemas" / extension / f"{name}.json"
+        properties = json.loads(schema.read_text())["properties"]
+        assert values.keys() <= properties.keys()
+        for viewer in values["defaultViewers"].values():
+            assert any(f'"{viewer}"' in text for text in code)
+
+
 def test_settings_name_plugins_that_exist():
     page = json.loads((SETTINGS / "labconfig" / "page_config.json").read_text())
     installed = Path(sys.prefix, "share", "jupyter", "lab")
@@ -87,7 +133,7 @@ def test_settings_are_part_of_the_distribution():
     files = {path.relative_to(SETTINGS.parent) for path in SETTINGS.rglob("*.json")}
     pyproject = (ROOT / "pyproject.toml").read_text()
     assert 'autograder = ["workspace/jupyter/**/*.json", ' in pyproject
-    assert len(files) == 2
+    assert len(files) == 3
 
 
 @pytest.fixture
@@ -138,12 +184,13 @@ def test_server_shows_lessons_and_hides_formgrader(server, course):
     assert (
         "@jupyterlab/apputils-extension:announcements" in config["disabledExtensions"]
     )
-    assert "@jupyter/nbgrader" in [e["name"] for e in config["federated_extensions"]]
+    extensions = {each["name"] for each in config["federated_extensions"]}
+    assert {"@jupyter/nbgrader", "attention-course"} <= extensions
 
     base, _, token = address.partition("/lab/tree")
     query = token.partition("?")[2]
     listed = json.loads(get(f"{base}/api/contents?{query}"))["content"]
-    assert sorted(entry["name"] for entry in listed) == [FIRST, SECOND]
+    assert sorted(entry["name"] for entry in listed) == [FIRST, SECOND, "home.md"]
     version = importlib.metadata.version("nbgrader")
     asked = f"{base}/nbgrader_version?version={version}&{query}"
     assert json.loads(get(asked)) == {"success": True}

@@ -17,6 +17,7 @@ from autograder.commands.app import app
 from autograder.course import Course, CourseError
 from autograder.workspace import copies as workspace
 from autograder.workspace.copies import Copy, open_workspace
+from autograder.workspace.home import HOME
 from autograder.workspace.update import update
 
 LESSON = "01_dot_product_attention"
@@ -116,9 +117,11 @@ class Class:
         return row
 
     def files(self):
-        """Return everything in ``work/``, with the times of the last writing."""
+        """Return each file in ``work/`` but the home page, and when it was written."""
         paths = [
-            path for path in (self.course.root / "work").rglob("*") if path.is_file()
+            path
+            for path in (self.course.root / "work").rglob("*")
+            if path.is_file() and path.name != HOME
         ]
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
 

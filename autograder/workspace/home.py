@@ -1,0 +1,342 @@
+"""The learner's home, ``work/home.md``: where to go on, and what is solved.
+
+It is made from the lessons' notebooks and ``work/.progress/``, and made anew when one
+of them changes. JupyterLab shows it as a page; it is also plain text to read anywhere.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, write_atomically
+from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.outline import (
+    ExerciseOutline,
+    LessonOutline,
+    read_outlines,
+)
+from autograder.workspace.progress import ExerciseProgress, read_progress, unused_name
+
+HOME = "home.md"
+TIE = "\u00a0"  # a space at which no line breaks
+MARKS = {"solved": "✓", "begun": "…", "open": "○"}
+ALL_SOLVED = "Every exercise is solved. Well done."
+FOOT = re.compile(r"\n---\n\n<!-- autograder (\w+) -->\nMade on .*\n\Z")
+
+
+@dataclass(frozen=True)
+class Home:
+    """The lessons and what a learner has done of them.
+
+    lessons : all of the course, in order
+    progress : by exercise
+    missing : lessons of which the learner has no copy yet
+    """
+
+    lessons: Sequence[LessonOutline]
+    progress: Mapping[str, ExerciseProgress]
+    missing: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, course: Course) -> "Home":
+        """Read a course's lessons and the progress in its ``work/``."""
+        lessons = read_outlines(course)
+        missing = (
+            each.lesson
+            for each in lessons
+            if not Copy(course, each.lesson).mine.is_file()
+        )
+        progress = read_progress(course.root / WORK)
+        return cls(lessons, progress, frozenset(missing))
+
+    def state(self, exercise: ExerciseOutline) -> str:
+        """Return ``solved``, ``begun`` or ``open``."""
+        known = self.progress.get(exercise.name)
+        return known.state if known else "open"
+
+    def solved(self, lesson: LessonOutline) -> int:
+        """Return how many exercises of a lesson are solved."""
+        return sum(self.state(each) == "solved" for each in lesson.exercises)
+
+    def points(self, lesson: LessonOutline) -> float:
+        """Return the points that the checks of a lesson have earned."""
+        names = [each.name for each in lesson.exercises]
+        return sum(
+            self.progress[name].points for name in names if name in self.progress
+        )
+
+    def minutes_left(self, lesson: LessonOutline) -> int:
+        """Return the minutes that the rest of a lesson takes, in steps of five.
+
+        Reading is shared out by the exercises' minutes.
+        """
+        left = [each for each in lesson.exercises if self.state(each) != "solved"]
+        everything = sum(each.minutes for each in lesson.exercises)
+        if not left or not everything:
+            return 0
+        share = sum(each.minutes for each in left) / everything
+        return max(5, 5 * round(share * lesson.minutes / 5))
+
+    def rest(self, lesson: LessonOutline) -> str:
+        """Return what is left of a lesson, such as ``135 min`` or ``done``."""
+        if minutes := self.minutes_left(lesson):
+            return f"{minutes}{TIE}min"
+        return "done" if lesson.exercises else ""
+
+    def next_in(self, lesson: LessonOutline, after: str = "") -> ExerciseOutline | None:
+        """Return a lesson's next exercise that is not solved, None if all are.
+
+        after : the exercise below which to look first
+        """
+        names = [each.name for each in lesson.exercises]
+        start = names.index(after) + 1 if after in names else 0
+        for each in (*lesson.exercises[start:], *lesson.exercises[:start]):
+            if self.state(each) != "solved" and each.name != after:
+                return each
+        return None
+
+    def next_lesson(self, lesson: LessonOutline) -> LessonOutline | None:
+        """Return the next lesson with something left to solve, None if all is."""
+        start = self.lessons.index(lesson) + 1
+        for each in (*self.lessons[start:], *self.lessons[:start]):
+            if each != lesson and self.next_in(each):
+                return each
+        return None
+
+    def continue_here(self) -> tuple[LessonOutline, ExerciseOutline] | None:
+        """Return where to go on: in the lesson worked in last, or after it.
+
+        None if everything is solved.
+        """
+        last = max(self.progress.values(), key=lambda each: each.checked, default=None)
+        lessons = list(self.lessons)
+        for index, lesson in enumerate(self.lessons):
+            if last and lesson.lesson == last.lesson:
+                for each in lesson.exercises:
+                    if each.name == last.exercise and last.state != "solved":
+                        return lesson, each
+                if exercise := self.next_in(lesson, after=last.exercise):
+                    return lesson, exercise
+                lessons = lessons[index + 1 :] + lessons[:index]
+        for lesson in lessons:
+            if exercise := self.next_in(lesson):
+                return lesson, exercise
+        return None
+
+    def data(self) -> dict[str, Any]:
+        """Return all of it for programs to read."""
+        here = self.continue_here()
+        return {
+            "continue": {"lesson": here[0].lesson, "exercise": here[1].name}
+            if here
+            else None,
+            "lessons": [self._lesson_data(lesson) for lesson in self.lessons],
+        }
+
+    def _lesson_data(self, lesson: LessonOutline) -> dict[str, Any]:
+        exercises = []
+        for each in lesson.exercises:
+            known = self.progress.get(each.name)
+            exercises.append(
+                {
+                    "exercise": each.name,
+                    "state": self.state(each),
+                    "points": known.points if known else 0,
+                    "max_points": each.points,
+                    "minutes": each.minutes,
+                    "attempts": known.attempts if known else 0,
+                    "checked": known.checked if known else None,
+                    "solved": known.solved if known else None,
+                }
+            )
+        return {
+            "lesson": lesson.lesson,
+            "title": lesson.title,
+            "solved": self.solved(lesson),
+            "minutes": lesson.minutes,
+            "minutes_left": self.minutes_left(lesson),
+            "exercises": exercises,
+        }
+
+    def markdown(self) -> str:
+        """Return the page, without its foot."""
+        count = sum(len(lesson.exercises) for lesson in self.lessons)
+        done = sum(map(self.solved, self.lessons))
+        points = sum(map(self.points, self.lessons))
+        worth = sum(lesson.points for lesson in self.lessons)
+        left = sum(map(self.minutes_left, self.lessons))
+        parts = [
+            "# Home",
+            self._continue_line(),
+            f"{_bar(done, count)} **{done} of {count} exercises solved** · "
+            f"{points:g} of {worth:g} points so far · {_duration(left)} left",
+            self._table(),
+            "Points so far are those of the claims that you see; grading tries more "
+            "inputs for the rest.",
+            "## Exercises",
+            *(self._exercises(lesson) for lesson in self.lessons if lesson.exercises),
+        ]
+        return "\n\n".join(parts) + "\n"
+
+    def continue_lines(self) -> list[str]:
+        """Return as plain text where to go on, with that lesson's exercises."""
+        here = self.continue_here()
+        if not here:
+            return [ALL_SOLVED]
+        lesson, next_one = here
+        verb = "Continue" if self.progress else "Start"
+        number = lesson.lesson.partition("_")[0]
+        exercises = [
+            f"  {MARKS[self.state(each)]} {each.name} ({self._rest(each)})"
+            for each in lesson.exercises
+        ]
+        return [
+            f"{verb} with {next_one.name}: make lab LESSON={number}",
+            f"{lesson.heading}:",
+            *exercises,
+        ]
+
+    def _continue_line(self) -> str:
+        here = self.continue_here()
+        if not here:
+            return f"**{ALL_SOLVED}**"
+        lesson, exercise = here
+        verb = "Continue" if self.progress else "Start"
+        line = f"**{verb} here:** {self._link(lesson)}"
+        if not self.progress:
+            return line
+        name = self._exercise_link(lesson, exercise)
+        return f"{line}, exercise {name} · {exercise.minutes} min"
+
+    def _table(self) -> str:
+        rows = [
+            "| lesson | solved | points so far | left |",
+            "|:---|:---|---:|---:|",
+        ]
+        for lesson in self.lessons:
+            count, solved = len(lesson.exercises), self.solved(lesson)
+            question = f"<br>{_plain(lesson.question)}" if lesson.question else ""
+            rows.append(
+                f"| {self._link(lesson)}{question} "
+                f"| {_of(solved, count)}<br>{_bar(solved, count)} "
+                f"| {_of(self.points(lesson), lesson.points)} "
+                f"| {self.rest(lesson)} |"
+            )
+        return "\n".join(rows)
+
+    def _exercises(self, lesson: LessonOutline) -> str:
+        here = self.continue_here()
+        is_open = " open" if here and here[0] == lesson else ""
+        summary = (
+            f"{_plain(lesson.heading)}: {self.solved(lesson)} of "
+            f"{len(lesson.exercises)} solved"
+        )
+        rows = [self._exercise(lesson, each) for each in lesson.exercises]
+        return "\n".join(
+            [
+                f"<details{is_open}><summary>{summary}</summary>",
+                "",  # only between empty lines is what stands inside read as Markdown
+                *rows,
+                "",
+                "</details>",
+            ]
+        )
+
+    def _exercise(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
+        name = self._exercise_link(lesson, exercise)
+        mark = MARKS[self.state(exercise)]
+        return f"- {mark} {name} · {self._rest(exercise)}"
+
+    def _rest(self, exercise: ExerciseOutline) -> str:
+        """Return an exercise's state in words, and what it is worth or takes."""
+        known = self.progress.get(exercise.name)
+        state = self.state(exercise)
+        if known and state == "solved":
+            return f"solved, {known.points:g} of {exercise.points:g} points so far"
+        if known and state == "begun":
+            claims = f"{known.holding} of {known.claims} claims hold"
+            return f"begun, {claims}, {exercise.minutes} min"
+        before = ", solved before" if known and known.solved_before else ""
+        return f"open{before}, {exercise.minutes} min, {exercise.points:g} points"
+
+    def _exercise_link(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
+        if lesson.lesson in self.missing:
+            return exercise.name
+        return f"[{exercise.name}]({lesson.address(exercise)})"
+
+    def _link(self, lesson: LessonOutline) -> str:
+        if lesson.lesson in self.missing:
+            return _plain(lesson.heading)
+        return f"[{_plain(lesson.heading)}]({lesson.notebook})"
+
+
+def write_home(course: Course, home: Home | None = None) -> bool:
+    """Write ``work/home.md`` if it has changed; return whether it has.
+
+    home : what it is to show, if that has been read already
+
+    A file of that name with a learner's own words is kept under another name.
+
+    Raises ``OSError`` if it cannot be written; then the old one stands.
+    """
+    path = course.root / WORK / HOME
+    text = (home or Home.of(course)).markdown()
+    old = _read(path)
+    if old is not None:
+        body, digest = _parts(old)
+        if body == text:
+            return False
+        if digest != _digest(body):
+            path.rename(unused_name(path, "yours"))
+    elif os.path.lexists(path):
+        path.rename(unused_name(path, "unreadable"))
+    time = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
+    foot = (
+        f"\n---\n\n<!-- autograder {_digest(text)} -->\n"
+        f"Made on {time}; each check, `make lab` and `autograder update` make it anew. "
+        "Write notes of your own elsewhere.\n"
+    )
+    write_atomically(path, text + foot)
+    return True
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Return the page without its foot, and the digest that the foot names."""
+    foot = FOOT.search(text)
+    return (text[: foot.start()], foot[1]) if foot else (text, "")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _bar(done: int, count: int) -> str:
+    return f'<progress value="{done}" max="{max(count, 1)}"></progress>'
+
+
+def _of(part: float, whole: float) -> str:
+    return f"{part:g}{TIE}of{TIE}{whole:g}"
+
+
+def _duration(minutes: int) -> str:
+    if minutes < 120:
+        return f"{minutes} minutes"
+    return f"about {round(minutes / 60)} hours"
+
+
+def _plain(text: str) -> str:
+    """Return a text that Markdown leaves as it is, for links, tables and HTML."""
+    return re.sub(r"([\\`\[\]|])", r"\\\1", escape(text, quote=False))

@@ -1,0 +1,208 @@
+// The plugin: five commands, and a button for each in the toolbar of a lesson's notebook.
+
+import * as actions from "./actions.js";
+
+// Each path is drawn for 16 × 16; jp-icon3 gives it the theme's colour.
+const BUTTONS = [
+  {
+    id: "check",
+    text: "Check",
+    label: "Check this exercise",
+    caption: (name) => `Check this exercise: ${name}`,
+    keys: ["Alt Shift Enter"],
+    path: "M6.4 12.6 2 8.2l1.3-1.3 3.1 3.1L12.9 3.4l1.3 1.3z",
+    action: actions.check,
+  },
+  {
+    id: "hint",
+    text: "Hint",
+    label: "Open the next hint",
+    caption: (name) => `Open the next hint: ${name}`,
+    keys: ["Alt Shift H"],
+    path:
+      "M8 1a5 5 0 0 0-3 9v2h6v-2a5 5 0 0 0-3-9zm0 1.5a3.5 3.5 0 0 1 1.9 6.4l-.4.3v1.3h-3V9.2l" +
+      "-.4-.3A3.5 3.5 0 0 1 8 2.5zM5.5 13h5v1.3h-5z",
+    action: actions.hint,
+  },
+  {
+    id: "begin-anew",
+    text: "Begin anew",
+    label: "Begin this exercise anew",
+    caption: (name) => `Begin this exercise anew: ${name}`,
+    path: "M8 2.5V.6L4.7 3.4 8 6.2V4.2a4.2 4.2 0 1 1-4.2 4.2H2.1A5.9 5.9 0 1 0 8 2.5z",
+    action: actions.beginAnew,
+  },
+  {
+    id: "bring-back",
+    text: "Bring back",
+    label: "Bring back an earlier answer",
+    caption: (name) => `Bring back an earlier answer: ${name}`,
+    path: "M6 3v2.6h4.2a3.7 3.7 0 1 1 0 7.4H4v-1.7h6.2a2 2 0 1 0 0-4H6v2.6L1.6 6.4z",
+    action: actions.bringBack,
+  },
+  {
+    id: "home",
+    text: "Home",
+    label: "Open the home page",
+    caption: () => "Open the home page: all lessons and what you have solved",
+    path: "M8 1.6 1.3 7.7h1.8v6.2h4v-4h1.8v4h4V7.7h1.8zm0 2 3.4 3.1v5.7h-1V8.4H5.6v4h-1V6.7z",
+    action: (lab) => actions.openHome(lab),
+    everywhere: true,
+  },
+];
+
+const OURS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] .jp-ToolbarButtonComponent-label';
+const RARE = ["begin-anew", "bring-back", "home"];
+const RARE_LABELS = RARE.map((id) => OURS.replace('^="attention-course:', `="attention-course:${id}`));
+
+const STYLE = `
+${OURS} { margin-left: 4px; }
+.jp-Toolbar-item[data-jp-item-name="attention-course:home"] { padding-right: 4px; margin-right: 4px;
+  border-right: 1px solid var(--jp-border-color2); }
+@media (max-width: 1400px) { ${RARE_LABELS} { display: none; } }
+.attention-course-status { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap; }
+.attention-course-earlier fieldset { border: 0; margin: 0; padding: 0; max-height: 30vh; overflow: auto; }
+.attention-course-earlier legend { padding: 0 0 8px; }
+.attention-course-earlier label { display: block; padding: 3px 0; }
+.attention-course-earlier input.jp-mod-styled { appearance: auto; width: auto; height: auto; margin: 0 8px 0 0;
+  box-shadow: none; vertical-align: middle; accent-color: var(--jp-brand-color1); }
+.attention-course-earlier pre { max-height: 35vh; max-width: 70vw; overflow: auto; margin: 12px 0 0; padding: 8px;
+  color: var(--jp-content-font-color1); background: var(--jp-cell-editor-background);
+  border: 1px solid var(--jp-border-color1); font-family: var(--jp-code-font-family);
+  font-size: var(--jp-code-font-size); }
+`;
+
+/** Return the plugin. lab : JupyterLab's modules {notebook, apputils, components, widgets} */
+export function makePlugin(lab) {
+  return {
+    id: "attention-course:toolbar",
+    description: "Buttons for the exercises of a lesson.",
+    autoStart: true,
+    requires: [lab.notebook.INotebookTracker],
+    optional: [lab.apputils.ICommandPalette],
+    activate(app, tracker, palette) {
+      const tell = (error) => lab.apputils.Notification.error(sentence(error), { autoClose: 8000 });
+      try {
+        activate({ ...lab, app }, tracker, palette, tell);
+      } catch (error) {
+        tell(error); // a notebook without our buttons is still a notebook
+      }
+    },
+  };
+}
+
+function sentence(error) {
+  return error instanceof Error && error.message ? error.message : `Something went wrong: ${error}`;
+}
+
+function activate(lab, tracker, palette, tell) {
+  const { commands } = lab.app;
+  document.head.appendChild(document.createElement("style")).textContent = STYLE;
+  const status = document.createElement("div");
+  status.className = "attention-course-status";
+  status.setAttribute("role", "status");
+
+  const panelOf = (args) =>
+    (args.panel && tracker.find((panel) => panel.id === args.panel)) || tracker.currentWidget;
+  const running = new Set();
+
+  for (const button of BUTTONS) {
+    const isLesson = (args) => Boolean(button.everywhere || actions.exerciseOf(panelOf(args)));
+    commands.addCommand(commandOf(button), {
+      label: button.label,
+      caption: (args) => {
+        const exercise = actions.exerciseOf(panelOf(args));
+        return button.caption(exercise ? exercise.name : "no lesson is open");
+      },
+      icon: iconOf(lab, button),
+      isEnabled: isLesson,
+      isVisible: isLesson,
+      execute: async (args) => {
+        const panel = panelOf(args);
+        const work = `${button.id} ${panel?.id}`;
+        if (running.has(work)) return; // a second click while the first is at work
+        running.add(work);
+        try {
+          const said = await button.action(lab, panel);
+          if (said) say(lab, status, panel, said, button.id === "check");
+        } catch (error) {
+          tell(error);
+        } finally {
+          running.delete(work);
+        }
+      },
+    });
+    palette?.addItem({ command: commandOf(button), category: "Course" });
+  }
+  lab.app.restored.then(() => addKeys(commands)).catch(tell);
+
+  const changed = () => BUTTONS.forEach((button) => commands.notifyCommandChanged(commandOf(button)));
+  const welcome = (panel) => {
+    panel.context.ready
+      .then(() => {
+        if (panel.isDisposed || !actions.exerciseOf(panel)) return;
+        addButtons(lab, panel);
+        panel.content.activeCellChanged.connect(changed);
+        changed();
+      })
+      .catch(tell);
+  };
+  tracker.forEach(welcome);
+  tracker.widgetAdded.connect((_, panel) => welcome(panel));
+  tracker.currentChanged.connect(changed);
+  lab.app.shell.currentChanged?.connect((_, { newValue }) => {
+    actions.refreshHome(lab, newValue).catch(tell);
+  });
+}
+
+function commandOf(button) {
+  return `attention-course:${button.id}`;
+}
+
+function iconOf(lab, button) {
+  return new lab.components.LabIcon({
+    name: `attention-course:${button.id}`,
+    svgstr:
+      '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">' +
+      `<path class="jp-icon3" fill="#616161" d="${button.path}"/></svg>`,
+  });
+}
+
+/** Put the buttons first: in a narrow window the last ones go into Lab's overflow menu. */
+function addButtons(lab, panel) {
+  BUTTONS.forEach((button, index) => {
+    const item = new lab.apputils.CommandToolbarButton({
+      commands: lab.app.commands,
+      id: commandOf(button),
+      args: { panel: panel.id },
+      label: button.text,
+    });
+    panel.toolbar.insertItem(index, commandOf(button), item);
+  });
+}
+
+/** Add the shortcuts that nothing else has, once all others are known. */
+function addKeys(commands) {
+  for (const button of BUTTONS.filter((each) => each.keys)) {
+    const taken = commands.keyBindings.some((binding) => binding.keys.join() === button.keys.join());
+    if (taken) continue;
+    commands.addKeyBinding({
+      command: commandOf(button),
+      args: {},
+      keys: button.keys,
+      selector: ".jp-Notebook",
+    });
+  }
+}
+
+/** Say something: a report that is in view anyway is read out only. */
+function say(lab, status, panel, text, quietly) {
+  if (!quietly) {
+    lab.apputils.Notification.info(text, { autoClose: 5000 });
+    return;
+  }
+  if (status.parentNode !== panel.node) panel.node.appendChild(status);
+  status.textContent = "";
+  setTimeout(() => (status.textContent = text), 50); // the same text again is news too
+}

@@ -1,0 +1,228 @@
+"""The learner's home: where to go on, what is solved, links that lead somewhere."""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.checking.registry import exercises_of
+from autograder.commands.app import app
+from autograder.course import Course
+from autograder.messages.report import CheckReport, NextStep
+from autograder.workspace.after_check import next_step
+from autograder.workspace.copies import Copy, open_workspace
+from autograder.workspace.home import Home, write_home
+from autograder.workspace.outline import read_outline, read_outlines
+from autograder.workspace.progress import keep_check, reopen
+from tests.browser import course_copy
+from tests.checking.test_judging import double, judged, tiny
+from tests.workspace.course_of_two import FIRST, SECOND, Learner
+
+COURSE = Course.here()
+
+
+@pytest.fixture
+def learner(tmp_path):
+    return Learner(tmp_path)
+
+
+def keep(learner, exercise, lesson=FIRST, holding=2):
+    about = {"claims": 2, "points": 3.5 * holding, "max_points": 8.0}
+    keep_check(learner.work, lesson, exercise, holding=holding, **about)
+
+
+def continues(learner):
+    here = Home.of(learner.course).continue_here()
+    return here and (here[0].lesson, here[1].name)
+
+
+def test_outline_of_each_lesson_has_its_exercises():
+    for outline in read_outlines(COURSE):
+        exercises = {each.name: each for each in exercises_of(outline.lesson)}
+        assert {each.name for each in outline.exercises} == {*exercises}
+        for each in outline.exercises:
+            bank = exercises[each.name]
+            assert (each.minutes, each.points) == (bank.minutes, bank.points)
+        assert outline.minutes > sum(each.minutes for each in outline.exercises)
+        assert outline.question.endswith("?"), outline.lesson
+
+
+def test_links_of_home_lead_to_files_and_cells(tmp_path):
+    course = Course(course_copy(tmp_path))
+    open_workspace(course)
+    write_home(course)
+    work = tmp_path / "work"
+    text = (work / "home.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    n_exercises = sum(len(each.exercises) for each in read_outlines(course))
+    assert len(links) == 1 + len(course.built_lessons) + n_exercises
+    for link in links:
+        path, _, fragment = link.partition("#cell-id=")
+        cells = json.loads((work / path).read_text(encoding="utf-8"))["cells"]
+        assert not fragment or fragment in {cell["id"] for cell in cells}
+
+
+def test_home_begins_with_the_first_lesson(learner):
+    write_home(learner.course)
+    start = f"**Start here:** [01 Dot products]({FIRST}/{FIRST}.ipynb)\n"
+    assert start in learner.home
+    assert "0 of 3 exercises solved" in learner.home
+
+
+@pytest.mark.parametrize(
+    ("checks", "expected"),
+    [
+        ([], (FIRST, "softmax")),
+        ([("softmax", FIRST, 1)], (FIRST, "softmax")),
+        ([("softmax", FIRST, 2)], (FIRST, "scaled_scores")),
+        ([("scaled_scores", FIRST, 2)], (FIRST, "softmax")),
+        ([("project", SECOND, 1)], (SECOND, "project")),
+        ([("softmax", FIRST, 1), ("project", SECOND, 2)], (FIRST, "softmax")),
+        (
+            [("softmax", FIRST, 2), ("scaled_scores", FIRST, 2)],
+            (SECOND, "project"),
+        ),
+        (
+            [
+                ("softmax", FIRST, 2),
+                ("scaled_scores", FIRST, 2),
+                ("project", SECOND, 2),
+            ],
+            None,
+        ),
+    ],
+)
+def test_home_continues_where_the_learner_worked_last(learner, checks, expected):
+    for exercise, lesson, holding in checks:
+        keep(learner, exercise, lesson, holding)
+    assert continues(learner) == expected
+
+
+def test_home_counts_claims_points_and_minutes(learner):
+    keep(learner, "softmax")
+    keep(learner, "scaled_scores", holding=1)
+    write_home(learner.course)
+    home = learner.home.replace("\u00a0", " ")
+    bar = '<progress value="1" max="2"></progress>'
+    assert f"| 1 of 2<br>{bar} | 10.5 of 16 | 60 min |" in home
+    assert "**1 of 3 exercises solved** · 10.5 of 24 points so far · 110 min" in home
+    assert f"✓ [softmax]({FIRST}/{FIRST}.ipynb#cell-id=about-softmax) · solved" in home
+    assert "· begun, 1 of 2 claims hold, 30 min" in home
+    assert "· open, 8 min, 8 points" in home
+
+
+def test_finished_lesson_is_done(learner):
+    keep(learner, "project", SECOND)
+    write_home(learner.course)
+    assert re.search(r"Who attends\?.* done \|", learner.home)
+
+
+def test_lesson_without_a_copy_is_named_without_a_link(learner):
+    Copy(learner.course, SECOND).mine.unlink()
+    write_home(learner.course)
+    assert "02 Self-attention" in learner.home
+    assert f"{SECOND}.ipynb" not in learner.home
+
+
+def test_title_with_marks_of_markdown_breaks_no_table(learner):
+    base = Copy(learner.course, FIRST).base
+    title = "# A | B [c] <b>"
+    base.write_text(base.read_text().replace("# Dot products", title))
+    write_home(learner.course)
+    assert r"[01 A \| B \[c\] &lt;b&gt;](" in learner.home
+
+
+def test_unchanged_home_is_not_written_again(learner):
+    assert write_home(learner.course)
+    before = (learner.work / "home.md").stat().st_mtime_ns
+    assert not write_home(learner.course)
+    assert (learner.work / "home.md").stat().st_mtime_ns == before
+
+
+def test_update_command_writes_home_anew(learner, monkeypatch):
+    monkeypatch.chdir(learner.course.root)
+    path = learner.course.learner(FIRST)
+    path.write_text(path.read_text().replace("# Dot products", "# Products"))
+    assert CliRunner().invoke(app, ["update"]).exit_code == 0
+    assert f"[01 Products]({FIRST}/{FIRST}.ipynb)" in learner.home
+
+
+def test_own_words_in_home_are_kept_aside(learner):
+    path = learner.work / "home.md"
+    for text in ("My own page", None):
+        if text is None:
+            text = path.read_text(encoding="utf-8") + "My notes\n"
+        path.write_text(text, encoding="utf-8")
+        keep(learner, "softmax", holding=1)
+        assert write_home(learner.course)
+        reopen(learner.work, "softmax")
+    assert (learner.work / "home.md.yours-1").read_text() == "My own page"
+    assert "My notes" in (learner.work / "home.md.yours-2").read_text()
+
+
+@pytest.mark.parametrize("kind", ["folder", "bytes"])
+def test_unreadable_home_is_kept_aside(learner, kind):
+    path = learner.work / "home.md"
+    path.mkdir() if kind == "folder" else path.write_bytes(b"\xff")
+    assert write_home(learner.course)
+    assert (learner.work / "home.md.unreadable-1").exists()
+
+
+def test_broken_original_and_lesson_leave_a_bare_title(learner):
+    Copy(learner.course, FIRST).base.write_text("{")
+    assert read_outline(learner.course, FIRST).title == "Dot products"
+    Copy(learner.course, FIRST).newer.write_text('{"cells": 3}')
+    assert read_outline(learner.course, FIRST).title == "dot product attention"
+    write_home(learner.course)
+    assert "dot product attention" in learner.home
+
+
+def test_next_step_is_the_next_exercise_then_the_next_lesson(learner):
+    def step(lesson, exercise):
+        return next_step(Home.of(learner.course), lesson, exercise)
+
+    keep(learner, "softmax")
+    address = f"{FIRST}.ipynb#cell-id=about-scaled_scores"
+    assert step(FIRST, "softmax") == NextStep("Next: ", "scaled_scores", address)
+    keep(learner, "scaled_scores")
+    following = step(FIRST, "scaled_scores")
+    assert str(following) == (
+        "Every exercise of this lesson is solved. Next: 02 Self-attention"
+    )
+    assert (learner.folder() / following.address).resolve().is_file()
+    keep(learner, "project", SECOND)
+    assert step(SECOND, "project").address == "../home.md"
+    assert step("notes", "softmax") is None
+
+
+def test_next_step_is_a_link_in_the_report():
+    notes = [NextStep("Next: ", "a<b", 'x.ipynb#cell-id="')]
+    report = CheckReport(tiny(), judged(tiny(), double), notes)
+    assert str(report).endswith("\nNext: a<b")
+    link = '<p>Next: <a href="x.ipynb#cell-id=&quot;">a&lt;b</a></p>'
+    assert link in report.html()
+
+
+def test_progress_command_prints_lessons_and_where_to_go_on(learner, monkeypatch):
+    monkeypatch.chdir(learner.course.root)
+    keep(learner, "softmax")
+    done = CliRunner().invoke(app, ["progress"])
+    assert done.exit_code == 0
+    assert re.search(r"01 Dot products +1 of 2 +7 of 16 +60", done.output)
+    assert "Continue with scaled_scores: make lab LESSON=01" in done.output
+    assert "✓ softmax (solved, 7 of 8 points so far)" in done.output
+
+
+def test_progress_as_json_has_each_exercise(learner, monkeypatch):
+    monkeypatch.chdir(learner.course.root)
+    keep(learner, "softmax")
+    data = json.loads(CliRunner().invoke(app, ["progress", "--json"]).output)
+    assert data["continue"] == {"lesson": FIRST, "exercise": "scaled_scores"}
+    softmax = data["lessons"][0]["exercises"][0]
+    assert (softmax["state"], softmax["points"], softmax["attempts"]) == (
+        "solved",
+        7,
+        1,
+    )
+    assert data["lessons"][0]["minutes_left"] == 60

@@ -1,0 +1,468 @@
+"""The buttons in the toolbar of a lesson, in a real JupyterLab."""
+
+import contextlib
+import hashlib
+import json
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from autograder.course import Course
+from autograder.system import find_browser
+from autograder.workspace.lab import EXTENSIONS
+from tests.browser import SCREENSHOTS, course_copy, lab_server, page_of
+
+EXTENSION = EXTENSIONS / "attention-course"
+LESSON = "01_dot_product_attention"
+WRONG = """def softmax(x, axis=-1):
+    exponentials = np.exp(x)
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
+RIGHT = """def softmax(x, axis=-1):
+    exponentials = np.exp(1.0 * x - x.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
+ODD = 'def softmax(x):\n\treturn "ä → 𝛂"  \r\n\n\n'.replace("\r", "")
+NAMES = ["Check", "Hint", "Begin anew", "Bring back", "Home"]
+BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
+SOFTMAX, SIMILARITY = 4, 8  # the answers' cells in `lesson`
+
+browser = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        not find_browser(), reason="neither Chromium nor Chrome is here"
+    ),
+]
+
+
+def lesson(stubs=True):
+    """Return a short lesson of two exercises, with cells as the course has them.
+
+    stubs : whether its answer cells know what the course put there
+    """
+    path = Course.here().learner(LESSON)
+    notebook = nbformat.read(path, as_version=4)
+    names = [
+        cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells
+    ]
+    cells = notebook.cells[:2]
+    for name in ("softmax", "similarity_attention"):
+        at = names.index(name)
+        cells += [nbformat.v4.new_markdown_cell(f"## Before {name}")]
+        cells += notebook.cells[at - 1 : at + 2]
+    for cell in cells:
+        cell.metadata.pop("attention", None)
+        if stubs and cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.metadata["attention"] = {"stub": cell.source}
+    return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
+
+
+def answer_in(path, at=SOFTMAX):
+    """Return an answer's cell as the file has it."""
+    return nbformat.read(path, as_version=4).cells[at]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Yield the folder that JupyterLab serves, its address, and a browser's window."""
+    folder = course_copy(tmp_path_factory.mktemp("course"))
+    with lab_server(folder, "01") as address, page_of("about:blank") as page:
+        # One window for all tests: it keeps JupyterLab's scripts, which are large.
+        yield folder / "work", urlsplit(address), page.context.browser.new_context()
+
+
+@contextlib.contextmanager
+def opened(server, name, notebook, buttons=True):
+    """Open a notebook of its own in the server; errors in the console are failures.
+
+    buttons : whether our buttons will be there
+    """
+    work, address, window = server
+    path = work / f"{name}.ipynb"
+    nbformat.write(notebook, path)
+    errors, requests = [], []
+    page = window.new_page()
+    page.set_viewport_size({"width": 1100, "height": 1300})
+    page.set_default_timeout(60_000)
+    page.on("console", lambda each: errors.append(f"{each.type}: {each.text}"))
+    page.on("pageerror", lambda error: errors.append(f"error: {error}"))
+    page.on("request", lambda request: requests.append(request.url))
+    page.errors = errors
+    try:
+        page.goto(at_server(address, f"/lab/tree/{path.name}?reset&{address.query}"))
+        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+        if buttons:
+            page.locator(BUTTONS).last.wait_for()
+        else:
+            page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        yield page, path
+    finally:
+        page.close()
+    assert [each for each in errors if each.startswith(("error", "warning"))] == []
+    hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
+    assert hosts == {address.netloc}
+
+
+def at_server(address, path):
+    return f"{address.scheme}://{address.netloc}{path}"
+
+
+def button(page, name):
+    return page.locator(BUTTONS).and_(page.get_by_label(name, exact=True))
+
+
+def press(page, name):
+    """Go to a button with the keyboard alone, and press it."""
+    page.locator(".jp-NotebookPanel-toolbar jp-button[tabindex='0']").focus()
+    for _ in range(20):
+        if page.evaluate("document.activeElement.getAttribute('aria-label')") == name:
+            page.keyboard.press("Enter")
+            return
+        page.keyboard.press("ArrowLeft")
+    raise AssertionError(f"the arrows do not lead to {name}")
+
+
+def cell(page, at):
+    each = page.locator(".jp-Notebook .jp-Cell").nth(at)
+    each.scroll_into_view_if_needed()
+    return each
+
+
+def write(page, at, source):
+    cell(page, at).locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+def notice(page, text):
+    page.locator(".Toastify__toast").get_by_text(text).first.wait_for()
+
+
+def in_view(page, locator):
+    """Return whether the top of an element is where one sees it."""
+    box, window = locator.bounding_box(), page.locator(".jp-Notebook").bounding_box()
+    return window["y"] - 1 <= box["y"] < window["y"] + window["height"]
+
+
+def accept(page):
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    page.locator(".jp-Dialog").wait_for(state="detached")
+
+
+@pytest.fixture
+def page_and_path(server, request):
+    with opened(server, request.node.name, lesson()) as both:
+        yield both
+
+
+@pytest.fixture
+def script(server):
+    """Return a function that calls JavaScript with one of the extension's modules."""
+    _, address, window = server
+    static = "/lab/extensions/attention-course/static"
+    page = window.new_page()
+    page.goto(at_server(address, f"{static}/lesson.js?{address.query}"))
+    yield lambda name, function, argument=None: page.evaluate(
+        f"async ([path, argument]) => ({function})(await import(path), argument)",
+        [f"{static}/{name}", argument],
+    )
+    page.close()
+
+
+# --- without a browser ------------------------------------------------------------
+
+
+def test_stamp_of_the_extension_is_that_of_its_scripts():
+    scripts = sorted((EXTENSION / "static").glob("*.js"))
+    stamp = hashlib.sha256(b"".join(each.read_bytes() for each in scripts)).hexdigest()
+    build = json.loads((EXTENSION / "package.json").read_text())["jupyterlab"]["_build"]
+    # A browser keeps a file with a stamp for years: another text needs another one.
+    assert build["load"] == f"static/remoteEntry.js?v={stamp[:16]}"
+
+
+def test_extension_is_part_of_the_distribution():
+    pyproject = (Course.here().root / "pyproject.toml").read_text()
+    inside = EXTENSION.relative_to(Path(EXTENSIONS).parents[1])
+    for file in (
+        f"autograder/{inside}/package.json",
+        f"autograder/{inside}/static/*.js",
+    ):
+        assert f'["{file}"]' in pyproject
+    assert '"workspace/labextensions/*/static/*.js"' in pyproject
+    assert '"workspace/labextensions/*/package.json"' in pyproject
+
+
+# --- in JupyterLab ------------------------------------------------------------------
+
+
+class TestToolbar:
+    pytestmark = browser
+
+    def test_buttons_say_which_exercise_they_mean(self, page_and_path):
+        page, _ = page_and_path
+        expect(page.locator(BUTTONS)).to_have_count(5)
+        labels = [
+            each.get_attribute("aria-label") for each in page.locator(BUTTONS).all()
+        ]
+        assert labels == NAMES
+        check = button(page, "Check")
+        for at, name in (
+            (0, "softmax"),  # the first that is not written yet
+            (SIMILARITY, "similarity_attention"),
+            (SOFTMAX + 1, "softmax"),
+            (SIMILARITY - 1, "similarity_attention"),
+        ):
+            cell(page, at).locator(".jp-InputPrompt, .jp-MarkdownOutput").last.click()
+            expect(check).to_have_attribute(
+                "title", re.compile(f"^Check this exercise: {name} ")
+            )
+        page.keyboard.press("Control+Shift+c")
+        page.keyboard.type("course exercise")
+        entries = page.locator(".lm-CommandPalette-itemLabel").all_inner_texts()
+        assert {"Check this exercise", "Begin this exercise anew"} <= set(entries)
+
+    def test_other_notebooks_have_no_buttons(self, server):
+        plain = lesson()
+        plain.cells = [nbformat.v4.new_code_cell("1 + 1")]
+        with opened(server, "plain", plain, buttons=False) as (page, _):
+            assert page.locator(BUTTONS).count() == 0
+
+    def test_check_runs_the_answer_first(self, page_and_path):
+        page, _ = page_and_path
+        button(page, "Check").click()
+        cell(page, SOFTMAX).get_by_text("NameError: name 'np'").wait_for()
+        assert cell(page, SOFTMAX + 1).locator(".jp-OutputArea-output").count() == 0
+        page.get_by_role("button", name="Run the cells above").click()
+        cell(page, 1).get_by_text("[2]:").wait_for()
+
+        write(page, SOFTMAX, WRONG)
+        button(page, "Check").click()
+        report = cell(page, SOFTMAX + 1).locator(".jp-OutputArea-output").first
+        report.get_by_text("claims hold").first.wait_for()
+        expect(page.get_by_role("status").get_by_text("claims hold")).to_be_attached()
+        assert in_view(page, report)
+
+        write(page, SOFTMAX, RIGHT)
+        cell(page, SOFTMAX - 1).click()  # its heading, in command mode
+        page.keyboard.press("Alt+Shift+Enter")
+        report.get_by_text(re.compile(r"all \d+ claims hold")).first.wait_for()
+        page.wait_for_function(
+            "e => !e.textContent.includes('✗')", arg=report.element_handle()
+        )
+        page.wait_for_timeout(500)
+        assert in_view(page, report)
+
+    def test_hints_open_one_after_another(self, page_and_path):
+        page, _ = page_and_path
+        hints = cell(page, SOFTMAX - 1).locator("details")
+        is_open = "all => all.map(each => each.open)"
+        press(page, "Hint")
+        expect(hints.first.locator("summary")).to_be_focused()
+        assert hints.evaluate_all(is_open) == [True, False]
+        page.keyboard.press("Alt+Shift+H")
+        expect(hints.last.locator("summary")).to_be_focused()
+        assert hints.evaluate_all(is_open) == [True, True]
+        button(page, "Hint").click()
+        notice(page, "All 2 hints of softmax are open.")
+        hints.first.locator("summary").click()
+        button(page, "Hint").click()
+        expect(hints.first).to_have_attribute("open", "")
+
+    def test_begin_anew_keeps_the_answer_to_the_letter(self, page_and_path):
+        page, path = page_and_path
+        stub = answer_in(path).source
+        write(page, SOFTMAX, ODD)
+        button(page, "Begin anew").click()
+        page.locator(".jp-Dialog .jp-mod-reject").click()
+        assert cell(page, SOFTMAX).get_by_text("𝛂").count() == 1
+        press(page, "Begin anew")
+        page.get_by_text("Begin softmax anew?").wait_for()
+        page.keyboard.press("Enter")
+        notice(page, "softmax begins anew; your answer is kept.")
+        saved = answer_in(path)
+        assert saved.source == stub
+        (earlier,) = saved.metadata["attention"]["earlier"]
+        assert earlier["source"] == ODD
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", earlier["time"])
+        assert saved.metadata["attention"]["stub"] == stub
+
+        page.keyboard.press("Control+z")  # the editor has the focus
+        page.keyboard.press("Control+s")
+        page.locator(".jp-mod-dirty").first.wait_for(state="detached")
+        assert answer_in(path).source == ODD
+        button(page, "Begin anew").click()
+        accept(page)
+        page.wait_for_timeout(1000)
+        saved = answer_in(path)
+        assert saved.source == stub
+        assert len(saved.metadata["attention"]["earlier"]) == 1  # none twice in a row
+
+    def test_bring_back_keeps_what_stood_there(self, server, request):
+        notebook = lesson()
+        earlier = [
+            {"time": "2026-01-02T03:04:05+00:00", "source": ODD},
+            {"time": "2026-01-02T03:04:06Z", "source": WRONG},
+        ]
+        notebook.cells[SOFTMAX].metadata["attention"]["earlier"] = earlier
+        notebook.cells[SOFTMAX].source = RIGHT
+        with opened(server, request.node.name, notebook) as (page, path):
+            cell(page, SOFTMAX).locator(".cm-content").click()
+            press(page, "Bring back")
+            dialog = page.locator(".jp-Dialog")
+            expect(dialog.get_by_role("radio").first).to_be_focused()
+            assert "2026" in dialog.locator("label").first.inner_text()
+            assert dialog.locator("pre").text_content() == WRONG  # the newest
+            assert_accessible(page, ".attention-course-earlier")
+            page.keyboard.press("ArrowDown")
+            assert dialog.locator("pre").text_content() == ODD
+            accept(page)
+            notice(page, "is back.")
+            saved = answer_in(path)
+            assert saved.source == ODD
+            sources = [
+                each["source"] for each in saved.metadata["attention"]["earlier"]
+            ]
+            assert sources == [ODD, WRONG, RIGHT]
+            assert saved.outputs == []
+
+    def test_older_copies_are_told_to_update(self, server, request):
+        with opened(server, request.node.name, lesson(stubs=False)) as (page, path):
+            before = path.read_text()
+            for name in ("Begin anew", "Bring back"):
+                button(page, name).click()
+                notices = page.get_by_text("too old for that: run autograder update")
+                expect(notices).to_have_count(1 + NAMES[2:4].index(name))
+            assert path.read_text() == before
+
+    def test_failed_save_loses_nothing(self, page_and_path):
+        page, path = page_and_path
+        before = path.read_text()
+        write(page, SOFTMAX, ODD)
+        page.route("**/api/contents/*", lambda route: refuse(route))
+        button(page, "Begin anew").click()
+        page.locator(".jp-Dialog .jp-mod-accept").click()
+        notice(page, "could not be saved")
+        assert path.read_text() == before
+        page.locator(".jp-Dialog button").click()  # Lab's own message
+        page.unroute("**/api/contents/*")
+        page.keyboard.press("Control+s")
+        page.locator(".jp-mod-dirty").first.wait_for(state="detached")
+        (earlier,) = answer_in(path).metadata["attention"]["earlier"]
+        assert earlier["source"] == ODD
+        page.errors.clear()  # the browser's own words about the refused request
+
+    def test_home_is_read_again_when_it_is_shown(self, server, page_and_path):
+        page, _ = page_and_path
+        home = server[0] / "home.md"
+        home.unlink(missing_ok=True)
+        button(page, "Home").click()
+        notice(page, "There is no home.md here")
+        home.write_text("# The map\n")
+        try:
+            press(page, "Home")
+            page.get_by_role("heading", name="The map").wait_for()
+            home.write_text("# The newer map\n")
+            tabs = page.locator("#jp-main-dock-panel .lm-TabBar-tab")
+            tabs.filter(has_text="test_home").click()
+            tabs.filter(has_text="home.md").click()
+            page.get_by_role("heading", name="The newer map").wait_for()
+        finally:
+            home.unlink(missing_ok=True)
+
+    def test_buttons_are_accessible_in_both_themes(self, page_and_path):
+        page, _ = page_and_path
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        for theme in ("Dark", "Light"):
+            page.get_by_role("menuitem", name="Settings", exact=True).click()
+            page.get_by_text("Theme", exact=True).click()
+            page.get_by_text(f"JupyterLab {theme}", exact=True).click()
+            page.locator(f'[data-jp-theme-name="JupyterLab {theme}"]').wait_for(
+                state="attached"
+            )
+            page.wait_for_timeout(1000)
+            assert_accessible(page, '[data-jp-item-name^="attention-course:"]')
+            page.screenshot(path=SCREENSHOTS / f"toolbar-{theme.lower()}.png")
+        page.keyboard.press("Control+b")
+        page.set_viewport_size({"width": 360, "height": 700})
+        page.locator('[data-jp-item-name="toolbar-popup-opener"]').wait_for()
+        page.wait_for_timeout(1000)
+        for each in page.locator(BUTTONS).all():
+            box = each.bounding_box()
+            assert box["x"] + box["width"] <= 360
+
+    def test_lab_works_without_the_extension(self, server):
+        files = "**/extensions/attention-course/**"
+        server[2].route(files, lambda route: route.abort())
+        try:
+            with opened(server, "without", lesson(), buttons=False) as (page, _):
+                cell(page, 1).locator(".cm-content").click()
+                page.keyboard.press("Control+Enter")
+                cell(page, 1).get_by_text("[1]:").wait_for()
+                assert page.locator(BUTTONS).count() == 0
+                assert page.errors != []  # the browser could not load it
+                page.errors.clear()
+        finally:
+            server[2].unroute(files)
+
+    def test_exercise_of_a_cell_is_the_nearest(self, script):
+        source = "x = 1"
+
+        def markdown(text):
+            return {"type": "markdown", "source": text, "metadata": {}}
+
+        def code(name, text=source, **marks):
+            marks = {"grade_id": name, **marks}
+            return {"type": "code", "source": text, "metadata": {"nbgrader": marks}}
+
+        cells = [
+            markdown("# Lesson"),
+            markdown("### Exercise: a · 10 min"),
+            code("a", solution=True),
+            code("check_a"),
+            markdown("Notice that …"),
+            markdown("## Another section"),
+            markdown("### Exercise: b · 5 min"),
+            code("b", solution=True),
+            code("check_b"),
+            markdown("## The last section"),
+            code("c", "raise NotImplementedError", solution=True),
+            code("check_c"),
+            markdown("## In three lines"),
+        ]
+        names = script(
+            "lesson.js",
+            "(m, all) => all.map((_, i) => m.exerciseAt(all, i).name)",
+            cells,
+        )
+        assert names == list("caaaacbbbcccc")
+        exercises = script("lesson.js", "(m, all) => m.exercisesOf(all)", cells[:3])
+        assert exercises == []  # no check is there: another notebook of nbgrader's
+
+    def test_twenty_earlier_answers_are_kept(self, script):
+        answers = script(
+            "answers.js",
+            """({ earlierOf, keep }) => {
+                let all = { stub: "s", earlier: [7, null, { time: 1 }] };
+                for (let i = 0; i < 25; i += 1) all = keep(all, `${i}`, "t");
+                for (const same of ["24", "s", " \\n"]) all = keep(all, same, "t");
+                const broken = [null, 3, {}, { earlier: "x" }].map(earlierOf);
+                return [all.stub, earlierOf(all).map((each) => each.source), broken];
+            }""",
+        )
+        assert answers == ["s", [str(i) for i in range(5, 25)], [[], [], [], []]]
+
+
+def refuse(route):
+    if route.request.method == "PUT":
+        route.fulfill(status=500, body="{}")
+    else:
+        route.continue_()
+
+
+def assert_accessible(page, selector):
+    results = Axe().run(page, context={"include": [[selector]]})
+    assert results.response["violations"] == []
+    assert results.response["passes"] != []
