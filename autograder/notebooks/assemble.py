@@ -11,7 +11,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.course import Course
 from autograder.notebooks.cells import SourceCell
+from autograder.notebooks.citations import with_links
 from autograder.notebooks.source import HEADING, LessonSource, solution
 from autograder.releases import METADATA_KEY, release_name
 
@@ -24,6 +26,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 TITLE = re.compile(r"^##? (.+)", re.MULTILINE)
+SOURCE_TITLE = re.compile(r"^# # (.+)", re.MULTILINE)
 PICTURE_TAG = "nbval-ignore-output"
 
 
@@ -31,6 +34,8 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids = _Ids()
     cells = [_cell(cell, ids) for cell in source.cells]
+    if cells[0].cell_type == "markdown":
+        cells[0].source += f"\n\n{_links(source)}"
     name = release_name(points_of(source))
     notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
     notebook.nbformat_minor = 5
@@ -42,6 +47,28 @@ def points_of(source: LessonSource) -> dict[str, float]:
     """Return the points of a lesson's exercises."""
     exercises = (each.exercise for each in source.cells if each.kind == "check")
     return {exercise.name: exercise.points for exercise in exercises if exercise}
+
+
+def _links(source: LessonSource) -> str:
+    """Return the links to the learner's home and to the lessons before and after."""
+    # The lessons' sources lie side by side: …/02_self_attention/02_self_attention.py
+    course = Course(source.path.parents[2])
+    lessons = course.lessons
+    here = lessons.index(source.path.stem)
+    links = ["[Home](../home.md)"]
+    if here > 0:
+        links.append(_link(course, lessons[here - 1], "← {}"))
+    if here + 1 < len(lessons):
+        links.append(_link(course, lessons[here + 1], "{} →"))
+    return " · ".join(links)
+
+
+def _link(course: Course, lesson: str, text: str) -> str:
+    text_source = course.source(lesson).read_text(encoding="utf-8", errors="replace")
+    title = SOURCE_TITLE.search(text_source)
+    number, _, name = lesson.partition("_")
+    heading = f"{number} {title[1].strip() if title else name.replace('_', ' ')}"
+    return f"[{text.format(heading)}](../{lesson}/{lesson}.ipynb)"
 
 
 class _Ids:
@@ -68,7 +95,8 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     name = ids.next(cell)
     metadata: dict = {"tags": cell.tags} if cell.tags else {}
     if cell.kind == "prose":
-        return new_markdown_cell(_with_heading(cell), id=name, metadata=metadata)
+        text = with_links(_with_heading(cell))
+        return new_markdown_cell(text, id=name, metadata=metadata)
     text = cell.text
     if cell.kind == "exercise" and cell.exercise:
         metadata["nbgrader"] = _nbgrader(cell.exercise.name, solution=True)

@@ -26,7 +26,13 @@ from autograder.notebooks.assemble import points_of, teacher_notebook
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.execute import execute
 from autograder.notebooks.source import LessonSource
-from autograder.releases import FILE, kept_releases, release_name, with_release
+from autograder.releases import (
+    ANSWER_KEY,
+    FILE,
+    kept_releases,
+    release_name,
+    with_release,
+)
 from course_lib.corpora.datasets import Dataset
 from course_lib.corpora.download import COMMAND, is_cached
 
@@ -60,7 +66,15 @@ def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
                 why = _reason(errors)
                 raise CourseError(f"{lesson}: nbgrader refuses it: {why}") from None
         released = Path(folder, "notebooks", lesson, f"{lesson}.ipynb")
-        return as_text(nbformat.read(released, as_version=4))
+        return as_text(_with_stubs(nbformat.read(released, as_version=4)))
+
+
+def _with_stubs(learner: NotebookNode) -> NotebookNode:
+    """Keep each stub in its cell's metadata: what an answer is begun anew from."""
+    for cell in learner.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.metadata[ANSWER_KEY] = {"stub": cell.source}
+    return learner
 
 
 @contextmanager
@@ -169,7 +183,7 @@ def differences(course: Course, lesson: str) -> list[str]:
         try:
             committed = path.read_text(encoding="utf-8")
             if path == course.teacher(lesson):
-                committed = _without_outputs(committed)
+                committed = without_outputs(committed)
             if committed != text:
                 where = _first_difference(committed, text)
                 sentences.append(f"{name} differs from its source, first {where}")
@@ -196,7 +210,7 @@ def strays(course: Course) -> list[str]:
     ]
 
 
-def _without_outputs(text: str) -> str:
+def without_outputs(text: str) -> str:
     """Return a notebook's text without outputs, and the rest as it is."""
     notebook = nbformat.reads(text, as_version=4)
     if as_text(notebook) != text:

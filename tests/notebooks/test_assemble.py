@@ -10,6 +10,7 @@ import pytest
 from autograder.course import Course
 from autograder.notebooks.assemble import METADATA, teacher_notebook
 from autograder.notebooks.build import as_text
+from autograder.notebooks.citations import with_links
 from autograder.notebooks.source import BEGIN, END, LessonSource, fault, solution
 from autograder.releases import METADATA_KEY, release_name
 from tests.synthetic import (
@@ -60,6 +61,32 @@ def test_ids_of_a_lesson_are_unique_and_valid(lesson):
     ids = [cell.id for cell in notebook.cells]
     assert len({*ids}) == len(ids)
     assert all(VALID_ID.fullmatch(name) for name in ids)
+
+
+def test_first_cell_ends_with_links_to_home_and_neighbours(lesson):
+    index = COURSE.lessons.index(lesson)
+    first = teacher_notebook(LessonSource(COURSE.source(lesson))).cells[0].source
+    text, line = first.rsplit("\n\n", 1)
+    assert text == with_links(LessonSource(COURSE.source(lesson)).cells[0].text)
+    links = re.findall(r"\[([^]]+)\]\(([^)]+)\)", line)
+    assert links.pop(0) == ("Home", "../home.md")
+    neighbours = {"← ": index - 1, " →": index + 1}
+    for arrow, other in neighbours.items():
+        if other not in (-1, len(COURSE.lessons)):
+            name = COURSE.lessons[other]
+            words, address = links.pop(0)
+            assert arrow in words and words.strip("← →").startswith(name[:2])
+            assert address == f"../{name}/{name}.ipynb"
+    assert links == []
+
+
+def test_lesson_by_itself_links_home_only(assemble):
+    first = assemble(TOP + exercise_cells("double")).cells[0]
+    assert first.source.endswith("\n\n[Home](../home.md)")
+
+
+def test_first_cell_of_code_gets_no_links(assemble):
+    assert assemble("# %%\nx = 1\n").cells[0].source == "x = 1"
 
 
 def test_solution_cell_is_the_reference_with_marks_in_it(lesson):

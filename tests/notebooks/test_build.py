@@ -115,6 +115,17 @@ def test_learner_gets_a_stub_for_each_solution(released):
         assert cell(learner, exercise.name).source == f"{contract}    {STUB}"
 
 
+def test_answers_of_the_learner_alone_keep_their_stub(built):
+    teacher, learner = notebooks(built)
+    for cell in learner.cells:
+        is_answer = cell.metadata.get("nbgrader", {}).get("solution", False)
+        assert ("attention" in cell.metadata) is is_answer
+        if is_answer:
+            assert cell.metadata["attention"] == {"stub": cell.source}
+            assert STUB in cell.source
+    assert not any("attention" in cell.metadata for cell in teacher.cells)
+
+
 def test_learner_notebook_holds_no_solution(released):
     source, teacher, learner = released
     assert "SOLUTION" not in as_text(learner)

@@ -1,0 +1,1 @@
+"""The reading edition: a static book of the executed lessons, for ``make site``."""

@@ -1,0 +1,260 @@
+"""The papers that the course cites, and links to them wherever a text names one.
+
+Lessons and docstrings write "Luong et al. (2015)" as a book does, or a paper's title in
+italics; the notebooks and the reading edition make links of both.
+"""
+
+import re
+from typing import NamedTuple
+
+
+class Paper(NamedTuple):
+    """A cited work.
+
+    author : the first author's surname
+    address : by DOI, arXiv or the publisher
+    """
+
+    author: str
+    year: int
+    title: str
+    address: str
+
+
+def _arxiv(author: str, year: int, number: str, title: str) -> Paper:
+    return Paper(author, year, title, f"https://arxiv.org/abs/{number}")
+
+
+def _doi(author: str, year: int, name: str, title: str) -> Paper:
+    return Paper(author, year, title, f"https://doi.org/{name}")
+
+
+PAPERS = (
+    _arxiv("Ba", 2016, "1607.06450", "Layer Normalization"),
+    _arxiv(
+        "Bahdanau",
+        2015,
+        "1409.0473",
+        "Neural Machine Translation by Jointly Learning to Align and Translate",
+    ),
+    Paper(
+        "Brown",
+        1993,
+        "The Mathematics of Statistical Machine Translation: Parameter Estimation",
+        "https://aclanthology.org/J93-2003",
+    ),
+    Paper(
+        "Bishop",
+        2006,
+        "Pattern Recognition and Machine Learning",
+        "https://www.microsoft.com/en-us/research/publication/"
+        "pattern-recognition-machine-learning/",
+    ),
+    _arxiv(
+        "Cho",
+        2014,
+        "1406.1078",
+        "Learning Phrase Representations using RNN Encoder–Decoder for Statistical "
+        "Machine Translation",
+    ),
+    _arxiv(
+        "Chung",
+        2014,
+        "1412.3555",
+        "Empirical Evaluation of Gated Recurrent Neural Networks on Sequence Modeling",
+    ),
+    _arxiv(
+        "Dao",
+        2022,
+        "2205.14135",
+        "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness",
+    ),
+    _arxiv(
+        "Dong",
+        2021,
+        "2103.03404",
+        "Attention is not all you need: pure attention loses rank doubly exponentially "
+        "with depth",
+    ),
+    Paper(
+        "Gage",
+        1994,
+        "A New Algorithm for Data Compression",
+        "https://dl.acm.org/doi/10.5555/177910.177914",
+    ),
+    _arxiv(
+        "Gehring", 2017, "1705.03122", "Convolutional Sequence to Sequence Learning"
+    ),
+    _arxiv(
+        "Gemma",
+        2024,
+        "2403.08295",
+        "Gemma: Open Models Based on Gemini Research and Technology",
+    ),
+    Paper("Goodfellow", 2016, "Deep Learning", "https://www.deeplearningbook.org"),
+    _arxiv(
+        "Haviv",
+        2022,
+        "2203.16634",
+        "Transformer Language Models without Positional Encodings Still Learn "
+        "Positional Information",
+    ),
+    _arxiv(
+        "Klein",
+        2017,
+        "1701.02810",
+        "OpenNMT: Open-Source Toolkit for Neural Machine Translation",
+    ),
+    _doi(
+        "Koehn",
+        2007,
+        "10.3115/1557769.1557821",
+        "Moses: Open Source Toolkit for Statistical Machine Translation",
+    ),
+    _arxiv(
+        "Koehn", 2017, "1706.03872", "Six Challenges for Neural Machine Translation"
+    ),
+    _arxiv(
+        "Lee",
+        2019,
+        "1810.00825",
+        "Set Transformer: A Framework for Attention-based Permutation-Invariant "
+        "Neural Networks",
+    ),
+    _arxiv("Lin", 2017, "1703.03130", "A Structured Self-Attentive Sentence Embedding"),
+    _arxiv(
+        "Luong",
+        2015,
+        "1508.04025",
+        "Effective Approaches to Attention-based Neural Machine Translation",
+    ),
+    _arxiv("Michel", 2019, "1905.10650", "Are Sixteen Heads Really Better than One?"),
+    _doi(
+        "Papineni",
+        2002,
+        "10.3115/1073083.1073135",
+        "BLEU: a Method for Automatic Evaluation of Machine Translation",
+    ),
+    _doi(
+        "Popović",
+        2015,
+        "10.18653/v1/W15-3049",
+        "chrF: character n-gram F-score for automatic MT evaluation",
+    ),
+    _arxiv("Post", 2018, "1804.08771", "A Call for Clarity in Reporting BLEU Scores"),
+    Paper(
+        "Radford",
+        2019,
+        "Language Models are Unsupervised Multitask Learners",
+        "https://cdn.openai.com/better-language-models/"
+        "language_models_are_unsupervised_multitask_learners.pdf",
+    ),
+    _arxiv(
+        "Sennrich",
+        2016,
+        "1508.07909",
+        "Neural Machine Translation of Rare Words with Subword Units",
+    ),
+    _arxiv(
+        "Shazeer",
+        2019,
+        "1911.02150",
+        "Fast Transformer Decoding: One Write-Head is All You Need",
+    ),
+    _arxiv("Song", 2021, "2012.15524", "Fast WordPiece Tokenization"),
+    _arxiv(
+        "Su",
+        2021,
+        "2104.09864",
+        "RoFormer: Enhanced Transformer with Rotary Position Embedding",
+    ),
+    _arxiv(
+        "Sutskever",
+        2014,
+        "1409.3215",
+        "Sequence to Sequence Learning with Neural Networks",
+    ),
+    _arxiv(
+        "Szegedy",
+        2016,
+        "1512.00567",
+        "Rethinking the Inception Architecture for Computer Vision",
+    ),
+    _arxiv("Vaswani", 2017, "1706.03762", "Attention Is All You Need"),
+    _arxiv(
+        "Voita",
+        2019,
+        "1905.09418",
+        "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, "
+        "the Rest Can Be Pruned",
+    ),
+    _arxiv(
+        "Wu",
+        2016,
+        "1609.08144",
+        "Google's Neural Machine Translation System: Bridging the Gap between Human "
+        "and Machine Translation",
+    ),
+    _arxiv(
+        "Xiong",
+        2020,
+        "2002.04745",
+        "On Layer Normalization in the Transformer Architecture",
+    ),
+)
+
+_GAP = r"(?:\s|\n> ?)+"
+_OTHERS = rf"(?:(?:,|,?{_GAP}and)?{_GAP}(?:et{_GAP}al\.|others|[A-Z][\w’]+))*"
+_YEAR = rf",?{_GAP}(?:\(((?:19|20)\d\d)\)|((?:19|20)\d\d)\b)"
+CITATION = re.compile(rf"\b([A-Z][\w’]+){_OTHERS}{_YEAR}")
+_AUTHOR = "|".join(sorted({paper.author for paper in PAPERS}, key=len, reverse=True))
+_KNOWN = re.compile(rf"\b({_AUTHOR})\b{_OTHERS}{_YEAR}")
+_TITLE = re.compile(r"\*([A-Z][^*]+)\*")
+# What is set as code, as a formula or as a link stays as it is.
+_CODE_OR_LINK = re.compile(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)")
+
+
+def with_links(text: str) -> str:
+    """Return Markdown in which each paper that is named leads to it.
+
+    Papers are named by authors and year, or by the title in italics (or its beginning,
+    up to a colon).
+
+    >>> with_links("see Ba et al. (2016)")
+    'see [Ba et al. (2016)](https://arxiv.org/abs/1607.06450)'
+    """
+    parts, end = list[str](), 0
+    for part in _CODE_OR_LINK.finditer(text):
+        parts += [_linked(text[end : part.start()]), part[0]]
+        end = part.end()
+    return "".join([*parts, _linked(text[end:])])
+
+
+def papers_in(text: str) -> list[Paper]:
+    """Return the papers that a text names by authors and year, each once.
+
+    >>> [paper.title for paper in papers_in("Source: Ba et al. (2016), section 3")]
+    ['Layer Normalization']
+    """
+    named = {(match[1], int(match[2] or match[3])) for match in _KNOWN.finditer(text)}
+    return [paper for paper in PAPERS if (paper.author, paper.year) in named]
+
+
+def _linked(text: str) -> str:
+    return _KNOWN.sub(_cited, _TITLE.sub(_titled, text))
+
+
+def _titled(match: re.Match[str]) -> str:
+    title = " ".join(match[1].replace("\n>", " ").split())
+    for paper in PAPERS:
+        if title in (paper.title, paper.title.partition(":")[0]):
+            return f"[{match[0]}]({paper.address})"
+    return match[0]
+
+
+def _cited(match: re.Match[str]) -> str:
+    year = int(match[2] or match[3])
+    for paper in PAPERS:
+        if (paper.author, paper.year) == (match[1], year):
+            return f"[{match[0]}]({paper.address})"
+    return match[0]

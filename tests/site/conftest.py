@@ -1,0 +1,22 @@
+"""The small book, built once."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.site.book import make_site, small_course
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory) -> Path:
+    """Return a course of two lessons whose book is built."""
+    root = small_course(tmp_path_factory.mktemp("course"))
+    done = make_site(root)
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+@pytest.fixture(scope="session")
+def site(course) -> Path:
+    """Return the folder of the small book's pages."""
+    return (course / "build" / "site").resolve()
