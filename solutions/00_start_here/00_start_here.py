@@ -1,6 +1,8 @@
 # %% [markdown]
 # # Start here
 #
+# **How does this course work?**
+#
 # After this lesson you can
 #
 # - work through any exercise of this course and read what its check tells you;
@@ -36,7 +38,8 @@ from course_lib.lessons.environment import check_environment
 # %% [markdown]
 # The heading of an exercise says how many minutes it takes, how hard it is (● to ●●●) and
 # how many points it is worth in a class. A line that begins with `assert` stops its cell if
-# what it says is false: the lesson's own claims check themselves.
+# what it says is false: the lesson's own claims check themselves. *Home*, linked at the top,
+# shows which exercises you have solved and where to go on.
 #
 # First: is everything installed?
 

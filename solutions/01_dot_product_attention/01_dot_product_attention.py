@@ -35,6 +35,16 @@ from course_lib.lessons.scale import scale_effect
 # your own code do the same, and the last picture shows it.
 
 # %% [markdown]
+# Where it leads: below is the Transformer, all of which you will have written by the end of
+# lesson 08. Its three boxes called *attention* are what this lesson is about. **Point at a
+# box**, or go from one to the next with the arrow keys: it says what it does. The words need
+# not mean anything yet.
+
+# %%
+alt = "The Transformer's encoder and decoder; lit are softmax and the three attentions."
+figures.lesson_map("01", alt=alt)
+
+# %% [markdown]
 # ## Looking something up
 #
 # A Python dictionary is a table with keys and values. A query finds a value if it *equals*
@@ -334,6 +344,26 @@ axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
 figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
+# The same for one query that you can hold in your hand: 64 random numbers, and six keys
+# like it. **Predict:** which share gets the best key, raw and divided by $\sqrt{64}$?
+
+# %%
+rng_64 = np.random.default_rng(5)
+q_64, k_64 = rng_64.normal(size=64), rng_64.normal(size=(6, 64))
+for divisor in (1, 8):
+    share_of_best = softmax(k_64 @ q_64 / divisor).max()
+    print(f"divided by {divisor}: the best key gets {share_of_best:.3f}")
+
+# %% [markdown]
+# **Move the slider** from 8 down to 1 and watch the weights. **Point at a score**: its row of
+# the Jacobian says how each weight moves when that score rises.
+
+# %%
+alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
+six_keys = [f"key {j}" for j in range(6)]
+figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
+
+# %% [markdown]
 # > **Popular error: "the scaling avoids exploding gradients".** They do not explode without
 # > it: they **vanish**, as the numbers above show. *Attention Is All You Need* (Vaswani et
 # > al. 2017), "the paper" from here on, says the same: the softmax is pushed
@@ -460,12 +490,18 @@ from course_lib.attention import attention_step_by_step  # exercise
 check(attention_step_by_step)
 
 # %% [markdown]
-# Look at every step for one query, four keys, and four values of three numbers:
+# Go through the steps for one query, four keys, and four values of three numbers: **press
+# "next"**, and point at a number to see what it was made of. The numbers are those that
+# your function returned.
 
 # %%
 steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
-alt = "Four scores, the same halved, four weights that sum to 1, four weighted values, "
-figures.steps(steps, alt=alt + "and their sum, the output.")
+alt = "Four scores, halved, made weights that sum to 1, times four values: the output."
+figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
+
+# %% [markdown]
+# Notice that the keys are gone after step 2: from then on a key counts by one number, its
+# score. And no value is read before step 5.
 
 # %% [markdown]
 # Is that the same as the matrix form? Walk through all queries one by one, and compare the
@@ -628,13 +664,13 @@ for last_word in ("tired", "wide"):
     print(last_word, "→", words[of_it.argmax()])
 
 # %%
-alt = "With tired, it attends to animal with weight 0.75; with wide, to street."
-labels = ["it … tired", "it … wide"], [*words[:-1], "(last)"]
-figures.attention_weights(np.array(rows), *labels, alt=alt)
+alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
+labels = ["it (… too tired)", "it (… too wide)"], [*words[:-1], "tired / wide"]
+figures.attention_lines(np.array(rows), *labels, alt=alt)
 
 # %% [markdown]
-# The same lookup, two queries, two answers: *it* attends to *animal* when it is tired
-# and to *street* when it is wide.
+# **Point at one of the two.** The same lookup, two queries, two answers: *it* attends to
+# *animal* when it is tired and to *street* when it is wide.
 
 # %% [markdown]
 # ## In three lines

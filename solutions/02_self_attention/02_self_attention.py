@@ -37,6 +37,14 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # them attends to.
 
 # %% [markdown]
+# On the map of the Transformer, **point at the lit boxes**: they differ in where keys and
+# values come from. Both are in this lesson.
+
+# %%
+alt = "The Transformer's encoder and decoder; lit are self-attention, cross-attention."
+figures.lesson_map("02", alt=alt)
+
+# %% [markdown]
 # ## One word, two meanings
 #
 # *We sat on the **bank** of the river. We asked the **bank** for a loan.*
@@ -327,8 +335,9 @@ assert np.allclose(word_weights[0], 1 / 8)
 assert np.isclose(word_weights[4, 4], word_weights[4, 7])
 
 # %%
-alt = "Bank attends to bank and river alike, river to itself, the others to all."
-figures.attention_weights(word_weights, words, words, alt=alt)
+alt = "We attends to all eight words alike, bank to bank and river, river to itself."
+three = [0, 4, 7]  # we, bank, river
+figures.attention_lines(word_weights[three], ["we", "bank", "river"], words, alt=alt)
 
 # %% [markdown]
 # Row *bank* has its weight on *bank* and *river*; row *river* on itself, then on *bank*.

@@ -33,6 +33,13 @@ from course_lib.attention import attention, scaled_scores, softmax
 # attention do that? At the end of this lesson two layers are trained on such questions.
 # They have equally many parameters, one fails and one succeeds, and the last picture shows
 # what each of them attends to.
+#
+# The boxes of the Transformer that this lesson is about are the same three as in lesson 01:
+# in each of them are several attentions side by side. That is the *multi-head* in their name.
+
+# %%
+alt = "The Transformer's encoder and decoder; lit are the three attentions."
+figures.lesson_map("03", alt=alt)
 
 # %% [markdown]
 # ## Attending once
@@ -299,12 +306,19 @@ parameters = w_q, w_k, w_v, np.eye(4)
 output, two_heads = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
 print("kicked, two heads:", output[1].round(2))
 
+# %% [markdown]
+# A wall of heads: one table per head, a row per query. **Press a head** to open it, and point
+# at its rows. **Predict:** what do *Bob*, *the* and *ball* attend to, which ask for nothing?
+
 # %%
-alt = "The row of kicked: head 0 attends to Bob with weight 0.96, head 1 to ball."
-labels = ["kicked, head 0", "kicked, head 1"]
-figures.attention_lines(two_heads[:, 1], labels, words, alt=alt)
+alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to ball."
+of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
+figures.wall_of_heads(two_heads[np.newaxis], words, words, **of_heads, alt=alt)
 
 # %% [markdown]
+# The three that ask for nothing attend to all four words alike: softmax makes equal weights
+# of equal scores.
+#
 # Read the four numbers in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01): who?
 # Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now the **same parameters** with
 # `n_heads=1`: the two halves of the dot product are added into one score. **Predict** the
@@ -657,7 +671,7 @@ assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
 
 # %%
 alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
-figures.attention_of_heads(rows, labels, days, alt=alt)
+figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt=alt)
 
 # %% [markdown]
 # That answers the question from the start: Thursday was **7° warmer**, and two heads say

@@ -43,6 +43,12 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # Nobody can predict a fair die. So the model has **seen** the throws that it predicts. How?
 # And why not all of them: what holds it below 1.00? The last two pictures of this lesson
 # answer these two questions.
+#
+# Forbidding what must not be seen is what makes one of the three attentions *causal*:
+
+# %%
+alt = "The Transformer's encoder and decoder; lit is the causal attention."
+figures.lesson_map("04", alt=alt)
 
 # %% [markdown]
 # ## Why the answer lies open

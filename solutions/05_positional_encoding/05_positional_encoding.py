@@ -51,6 +51,12 @@ print("same output for bit:", np.allclose(attend(dog_bit)[2], attend(man_bit)[2]
 # Nothing differs, but for rounding. *bit* sees which words there are and not where they
 # are, so no parameters, however well trained, could let this layer say **who bit**. The
 # last picture of the lesson answers that question, with a single head.
+#
+# The Transformer adds what is missing right after the embedding, on both sides:
+
+# %%
+alt = "The Transformer's encoder and decoder; lit is where positions are added."
+figures.lesson_map("05", alt=alt)
 
 # %% [markdown]
 # ## What attention knows about order
@@ -370,6 +376,19 @@ dots = table @ table.T
 spread = max(np.ptp(np.diagonal(dots, offset)) for offset in range(64))
 print("each diagonal is constant:", spread < 1e-12)
 print("position 30 with 25 and with 35:", dots[30, 25].round(2), dots[30, 35].round(2))
+
+# %% [markdown]
+# Two positions as clocks: one hand in each is position 30's, the dashed one the other's.
+# **Drag the second position** away from 30, or use the arrow keys. **Predict:** which hands
+# part first, and can you find a distance at which the dot product goes *up* again?
+
+# %%
+alt = "From 30 to 35 fast hands have turned, slow ones hardly; the dot product is 23.5."
+figures.two_positions(table, dots, pair=(30, 35), alt=alt)
+
+# %% [markdown]
+# The fast hands part at once and come round again; the slow ones hardly move, and hold the
+# sum up. All pairs of positions at once:
 
 # %%
 alt = "A dark diagonal; the colour fades away from it, while faint stripes get clearer."
@@ -756,23 +775,22 @@ only_positions = np.hstack([sinusoidal_encoding(5, 32), np.zeros((5, 4))])
 w_q = np.zeros((36, 32))
 w_q[:32] = 40 * shift_matrix(-1, 32)  # 40: decide hard
 w_k, w_v = np.eye(36)[:, :32], np.eye(36)[:, 32:]
-rows = {}
+rows, fetched = {}, {}
 for sentence in ("the dog bit the man", "the man bit the dog"):
     x = only_words[[words.index(word) for word in sentence.split()]]
     output, weights = self_attention(add_positions(x, only_positions), w_q, w_k, w_v)
-    rows["bit, in " + sentence.replace("the ", "")] = weights[2]
-    print(sentence, "→", words[output[2].argmax()])
+    rows[sentence], fetched[sentence] = weights[2], words[output[2].argmax()]
+    print(sentence, "→", fetched[sentence])
 assert np.allclose(*rows.values())
 assert 0.975 < weights[2, 1] < 0.985
 
 # %% [markdown]
-# The weights of *bit*, one row per sentence. The rows are the same, 0.98 one position
-# back: what differs is the word that stands there.
+# The weights of *bit* as arcs, and the word that they fetch. The arcs are the same, 0.98 one
+# position back: what differs is the word that stands there.
 
 # %%
 alt = "In both sentences bit attends to the word before it: once the dog, once the man."
-keys = ["the", "dog / man", "bit", "the", "man / dog"]
-figures.attention_weights(np.array([*rows.values()]), [*rows], keys, alt=alt)
+figures.attention_arcs(rows, 2, fetched, alt=alt)
 
 # %% [markdown]
 # The same parameters, two sentences, two answers: *bit* attends to the word before it,

@@ -50,8 +50,15 @@ print(f"{new_word} among them:", new_word in german)
 # *Nebelwahrscheinlichkeit* has no row. It is a good German word all the same. **How can
 # a model read a word that it has never seen?** The last picture of this lesson shows
 # how.
+
+# %%
+alt = "The Transformer's encoder and decoder; lit are source and target, the token ids."
+figures.lesson_map("06", alt=alt)
+
+# %% [markdown]
+# What comes out of this lesson are the numbers at the bottom of the Transformer.
 #
-# Is that rare? **Predict:** every word of the training text gets a row. Of the words in
+# Is that rare, a word without a row? **Predict:** every word of the training text gets a row. Of the words in
 # held-out text of the same kind, how many are unknown: one in a thousand, one in a
 # hundred, one in seven?
 
@@ -304,6 +311,31 @@ assert sum(len(word) * n for word, n in words_now.items()) == 23
 trees = token_statistics.merge_trees("mats", merges)
 alt = "First a and t are joined, then m and at; mat and s are the two tokens of mats."
 figures.merge_trees(trees, alt=alt)
+
+# %% [markdown]
+# Now words of your own. Change the list `chosen` (any lower-case words) and run both cells:
+# the five merges of the toy are made in them one after the other, whether the toy had these
+# words or not. **Press "merge"**, or move the slider, and **predict** each time what the next
+# merge joins.
+
+# %%
+chosen = ["mats", "cats", "mates", "hat", "matte"]
+splits, frequencies = {word: [[*word]] for word in chosen}, []
+words_now = toy_words
+for pair in merges:
+    frequencies.append(pair_counts(words_now)[pair])
+    words_now = {merge_pair(word, pair): n for word, n in words_now.items()}
+    for steps in splits.values():
+        steps.append([*merge_pair(tuple(steps[-1]), pair)])
+print("times each pair stood in the toy when it was joined:", frequencies)
+
+# %%
+alt = "After five merges mats is mat and s; words that the toy lacks keep letters, too."
+figures.merge_steps(splits, merges, frequencies, alt=alt)
+
+# %% [markdown]
+# Notice that a merge does nothing in a word that lacks its pair, and that no word is left
+# out: what nobody merged stays letters.
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
@@ -564,6 +596,73 @@ alt = "The sentence as 5 words, as a few more tokens, and as 49 letters and spac
 figures.token_boxes(rows, alt=alt)
 
 # %% [markdown]
+# ## Before the first merge
+#
+# To `split()`, *Gerät* and *Gerät.* are two words. **What should a word be?** The
+# **pre-tokenisation** decides that, before the first merge. For a translator, it makes
+# each punctuation mark a word of its own, with a joiner ￭ on a side that had no space.
+# Then **truecasing** gives the first word of a sentence the case that it has most often
+# *elsewhere* in the training text.
+#
+# **Predict:** how many spellings of *aktiviert* (enabled) does the training text have
+# as it is, with punctuation apart, and truecased as well? And when both steps are
+# undone, does every text come back?
+
+# %%
+from collections import Counter
+
+from course_lib.preprocessing import Preprocessing, separate_punctuation
+
+learned_case = Preprocessing.learn(pairs.train)
+ways = {"as it is": str, "punctuation apart": separate_punctuation}
+ways["truecased as well"] = learned_case.prepare_target
+for way, prepare in ways.items():
+    words = "\n".join(map(prepare, german.split("\n"))).split()
+    enabled = Counter(w for w in words if w.lower().strip(".,)") == "aktiviert")
+    print(f"{way:17}", *(f" {word} {n}" for word, n in enabled.most_common()))
+undone = {t: learned_case.restore_target(prepare(t)) for t in german.split("\n")}
+changed = [text for text in undone if undone[text] != text]
+print(f"{len(changed)} of {len(undone):,} texts come back with another case")
+for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wert"):
+    back_again = learned_case.restore_target(prepare(example))
+    print(f"  {example} → {prepare(example)} → {back_again}")
+
+# %% [markdown]
+# Six spellings, then two, then one. Punctuation always comes back. Case is lost where a
+# full stop ends no sentence (*Max.*), or where a text begins with a small letter (the
+# name *homee*). *dB* is safe: a word with a capital behind its first letter is left
+# alone.
+#
+# Now learn 4,000 merges on each of the three training texts. **Predict** for held-out
+# texts: how many of the unknown words are still unknown, most, half or hardly any? And
+# are there fewer tokens?
+
+# %%
+assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed)
+print(f"{'':17} different  in 100 texts: unknown  words  tokens")
+for way, prepare in ways.items():
+    old, new = ("\n".join(map(prepare, t.split("\n"))) for t in (german, held_out))
+    old_words, new_words = word_counts(old), new.split()
+    unseen = [word for word in new_words if spell(word) not in old_words]
+    to_subwords = fast_bpe.word_encoder(fast_bpe.train_bpe_fast(old_words, 4000))
+    totals = [len(each) for each in (unseen, new_words, to_subwords(new))]
+    per_100 = [round(100 * total / len(pairs.test)) for total in totals]
+    print(f"{way:17} {round(len(old_words), -2):9,}", end=" ")
+    print(f"{per_100[0]:22} {per_100[1]:6} {per_100[2]:7}", end="   ")
+    print(*to_subwords(prepare("Aktiviert, aktiviert.")))
+
+# %% [markdown]
+# Different words fall from 20,100 to 13,600, and unknown ones from 57 to 33 in 100
+# texts. Truecasing does little of that: German nouns have their capital everywhere.
+# Tokens are **not** fewer, since punctuation marks count too: 499 words instead of 371,
+# and 761 tokens instead of 746. What is gained shows on the right. *aktiviert* was in
+# parts next to a comma or a full stop; now it is the same token everywhere, and its row
+# is learned from all 208 of them.
+#
+# Such counts are half the story. Whether translations get better, only a trained
+# translator can tell (lesson 09).
+
+# %% [markdown]
 # ## Frequent words stay whole
 #
 # That is how byte-pair encoding is usually praised: frequent words whole, rare ones in
@@ -691,7 +790,7 @@ print(split_special("a<end>b", ("<end>",)))
 assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 
 # %% [markdown]
-# The first does the **pre-tokenisation**: it cuts a text into runs of letters, digits,
+# The first does the pre-tokenisation: it cuts a text into runs of letters, digits,
 # other signs and white space. Within such a **pre-token**, merges are allowed.
 # `spell_bytes` writes each byte as **one visible character**, so that our functions for
 # letters serve for bytes as well: a space is written Ġ, and ä is its two bytes.

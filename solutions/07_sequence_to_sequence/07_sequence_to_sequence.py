@@ -550,6 +550,17 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 # *three* behind *seventy*; for *siebzig* it goes one back. The outlined cells are what
 # a person would link.
 #
+# The same number, as it is written: **press "play"**, or move the slider to 0 and press
+# "forward". Before each step, **predict** which source token the thickest line goes to.
+
+# %%
+drawn = alignments.states_and_weights(translator, numbers, source, target)
+
+# %%
+alt = "Encoder states and, step by step, the decoder's query, context and new token."
+figures.encoder_decoder(columns, rows, **drawn, bidirectional=True, alt=alt)
+
+# %% [markdown]
 # Notice *und*. It is the German word for *and*, but attends to no *and*: the English one
 # is behind the hundreds, the German one between ones and tens. It attends to where the next
 # word will come from. (In your run some rows may be less sharp: parameters are drawn.)

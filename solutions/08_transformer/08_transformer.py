@@ -38,8 +38,14 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 # %% [markdown]
 # The model has far fewer than 42 attentions. **How many are there, what is all the rest,
 # and which layer reads from which?** The last picture of this lesson is the whole
-# architecture, made of your parts, with the numbers of parameters in its boxes.
-#
+# architecture, made of your parts, with the numbers of parameters in its boxes. The map
+# shows what is still missing.
+
+# %%
+alt = "The Transformer: attentions are done; lit are norms, feed-forward and the rest."
+figures.lesson_map("08", alt=alt)
+
+# %% [markdown]
 # From lesson 03 you have `multi_head_attention`. Here it is in PyTorch (import it from
 # `course_lib.nn.functional`, as above). Three words are new:
 #
@@ -397,16 +403,15 @@ print("by", recorded.command, "with torch", recorded.environment["torch"])
 
 # %%
 warmed = "post-norm, warm-up"
-middle = {
-    kind: torch.tensor(recorded.values(kind)).median(dim=0).values.tolist()
-    for kind in ("post-norm", warmed, "pre-norm")
-}
+kinds = ("norm only", "residual only", "post-norm", warmed, "pre-norm")
+middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
 
 # %% [markdown]
-# The median of the three seeds:
+# The median of the three seeds, for the two good ways and for the two that lack a half.
+# (100 stands for what is larger still.)
 
 # %%
-alt = "Pre-norm learns at all four, post-norm at two, with warm-up at three of them."
+alt = "Pre-norm learns at all four learning rates, post-norm at two, norm only at none."
 axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
 figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 
@@ -710,8 +715,7 @@ three_masks = {
 # Queries down, keys across, hatched is blocked:
 
 # %%
-alt = "Padding is blocked in all three; the decoder's self-attention has a triangle "
-"too."
+alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
@@ -942,11 +946,11 @@ totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
 # From bottom to top: shapes, and the number of parameters of each box. Orange are the
-# residual connections, blue is the memory:
+# residual connections, blue is the memory. **Point at a box** for what goes in and comes
+# out; at *embed*, to see what shares its numbers:
 
 # %%
-alt = "Memory goes from the encoder's top to the cross-attention of every decoder "
-"layer."
+alt = "Memory goes from the encoder's top to cross-attention in every decoder layer."
 figures.architecture(drawn, 6, totals, alt=alt)
 
 # %% [markdown]
