@@ -5,21 +5,24 @@ SHELL := /bin/sh
 PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 DOLOS := autograder/similarity/dolos
+COSMIC_RAY := build/cosmic-ray/cosmic_ray
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
-.PHONY: help setup data lab demo test test-all matrix bench build ready browser sandbox similar \
-    similar-if-possible
+.PHONY: help setup data lab demo test test-all matrix bench build site ready browser sandbox similar \
+    similar-if-possible mutants mutants-if-possible
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make lab      open the lessons in JupyterLab (LESSON=01 to open that one)"
+	@echo "make lab      open Home and the lessons in JupyterLab (LESSON=01 to open that one)"
 	@echo "make data     get the real data of lessons 06 to 09, once (about 150 MB)"
 	@echo "make demo     grade a class of 32, three lessons: table, reports, feedback, messages, LMS files"
 	@echo "make test     check the repository: style, types, notebooks, tests"
 	@echo "make test-all run the thorough tests that make test leaves out"
 	@echo "make matrix   show which case catches which misconception"
+	@echo "make mutants  show which changes of the references, made by a tool, no case sees"
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
 	@echo "make build    build the lessons' notebooks from their text sources (LESSON=01 for one)"
+	@echo "make site     build the reading edition, a book of all lessons, into build/site"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
 	@echo "make setup    install what the others need, into .venv"
@@ -39,11 +42,28 @@ demo: ready
 matrix: ready
 	@$(PY) -m autograder matrix
 
+# cosmic-ray's operators, without what it needs to run: see tests/mutants.
+mutants: ready $(COSMIC_RAY)
+	@$(PY) -m tests.mutants
+
+$(COSMIC_RAY): tests/mutants/requirements.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+	  --target $(dir $(COSMIC_RAY)) --requirement tests/mutants/requirements.txt
+	@touch $@
+
+# Without a network the test of the mutants is left out.
+mutants-if-possible: ready
+	@$(MAKE) --no-print-directory --silent $(COSMIC_RAY) \
+	  || echo "cosmic-ray cannot be installed: the test of the mutants is left out."
+
 bench: ready data
 	@$(PY) -m tests.benchmarks
 
 build: ready
 	@$(PY) -m autograder build $(LESSON)
+
+site: ready
+	@$(PY) -m autograder site $(LESSON)
 
 # Three processes share the tests, the docstrings' examples and the notebooks' cells: many
 # wait more than they compute. What judges with short limits of time comes last, in two;
@@ -67,7 +87,7 @@ test: ready browser sandbox data similar-if-possible
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "alone and not thorough$(LEFT_OUT)"
 
-test-all: ready browser sandbox data similar-if-possible
+test-all: ready browser sandbox data similar-if-possible mutants-if-possible
 	@echo "Running the thorough tests and the notebooks that train (pytest) …"
 	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"

@@ -14,6 +14,9 @@ from autograder.course import Course, CourseError, write_atomically
 
 FILE = "releases.json"
 METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
+# Of an answer cell's metadata in the learner's notebook: holds "stub", its source, and
+# "earlier", a list of {"time": ISO 8601 in UTC, "source": …}, the newest last.
+ANSWER_KEY = "attention"
 
 Points = Mapping[str, float]  # by exercise
 

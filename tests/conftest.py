@@ -15,7 +15,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # Files of many tests, of which each exercise, or family of cases, makes a group.
-LARGEST = ("test_exercises.py", "test_hostile.py")
+LARGEST = ("test_exercises.py", "test_hostile.py", "test_mutants.py")
 # Lessons whose notebooks ``make test`` leaves to ``make test-all``: they train models.
 THOROUGH_LESSONS = ("04", "05", "06", "07", "08", "09")
 

@@ -116,7 +116,7 @@ def test_run_all_stops_at_the_first_stub(journey):
 
 def test_wrong_answer_is_named(journey):
     assert "✗" in journey["wrong"]
-    assert "inf / inf is NaN. What may you do to all scores" in journey["wrong"]
+    assert "What may you do to all scores of a row" in journey["wrong"]
 
 
 def test_right_answer_gets_a_tick_per_claim(journey):

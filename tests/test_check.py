@@ -125,8 +125,8 @@ def test_failed_check_shows_report_and_a_traceback_of_one_line(notebook):
     outputs = notebook["wrong checked"]
     (output,) = of_type(outputs, "display_data")
     assert set(output.data) == {"text/plain", "text/html", DATA_TYPE}
-    assert output.data["text/plain"].startswith(ONE_HOLDS + "\n  ✗")
-    assert "divided by d_k" in output.data["text/plain"].splitlines()[-2]
+    assert output.data["text/plain"].startswith(ONE_HOLDS + "\n→ ")
+    assert "divided by d_k" in output.data["text/plain"].splitlines()[1]
     assert output.data[DATA_TYPE]["diagnosis"] == "divided_by_d_k"
     expected = ("CheckFailed", ONE_HOLDS)
     assert (error(outputs).ename, error(outputs).evalue) == expected
@@ -138,7 +138,50 @@ def test_passed_check_shows_ticks_and_returns_none(notebook):
     assert [output.output_type for output in outputs] == ["display_data"]
     lines = plain(outputs).splitlines()
     assert lines[0] == ALL_HOLD
-    assert all(line.startswith("  ✓ ") for line in lines[1:])
+    assert all(line.startswith("  ✓ ") for line in lines[1:-1])
+
+
+def test_passed_check_says_what_the_claims_are_worth(notebook):
+    points = sum(case.points for case in load("scaled_scores").cases if case.visible)
+    assert f"worth {points:g} of " in plain(notebook["right checked"])
+
+
+def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
+    page = ElementTree.fromstring(reports()["wrong"].html())
+    failed = [each for each in page.iter("li") if each.find("./div") is not None]
+    folded = [each for each in page.iter("li") if each.find("./details") is not None]
+    verdicts = reports()["wrong"].result.cases
+    assert len(failed) == 1
+    assert len(folded) == sum(each.status != "ok" for each in verdicts) - 1
+    assert "q = [" in "".join(failed[0].itertext())  # numbers that can be retyped
+
+
+SLIP = "def scaled_scores(q, k):\n    return q @ k.swapaxes(-1, -2) / ("
+OLDER = "stopped with an error, so this is about the version before it"
+
+
+def test_answer_whose_newest_cell_stopped_is_named_as_older():
+    (*_, checked) = executed(HEAD, RIGHT, SLIP, "check(scaled_scores)")
+    assert plain(checked).splitlines()[1].startswith("→ The newest cell with `scaled_s")
+    assert OLDER in plain(checked)
+
+
+def test_answer_that_ran_again_is_not_named_as_older():
+    (*_, checked) = executed(HEAD, RIGHT, SLIP, RIGHT, "check(scaled_scores)")
+    assert OLDER not in plain(checked)
+
+
+@pytest.mark.parametrize(("text", "warns"), [(RIGHT, False), (RIGHT + "  # new", True)])
+def test_answer_edited_and_saved_since_it_ran_is_named_as_older(tmp_path, text, warns):
+    path = tmp_path / "lesson.ipynb"
+    save = (
+        "import os, nbformat\n"
+        "from nbformat.v4 import new_code_cell, new_notebook\n"
+        f"os.environ['JPY_SESSION_NAME'] = {str(path)!r}\n"
+        f"nbformat.write(new_notebook(cells=[new_code_cell({text!r})]), {str(path)!r})"
+    )
+    (*_, checked) = executed(HEAD, RIGHT, save, "check(scaled_scores)")
+    assert ("has not run yet" in plain(checked)) == warns
 
 
 def test_check_of_a_stub_explains_what_to_do(notebook):
@@ -190,7 +233,7 @@ def test_name_in_the_brackets_decides_the_exercise(notebook):
 def test_wrong_earlier_answer_costs_nothing_and_is_named(notebook):
     outputs = notebook["attention checked"]
     assert [output.output_type for output in outputs] == ["display_data"]
-    assert plain(outputs).splitlines()[-1] == (
+    assert plain(outputs).splitlines()[1] == (
         "→ Your `attention` is right: it was checked with the course's `softmax`. "
         "Your own `softmax` is what failed: go back to it."
     )
@@ -276,7 +319,7 @@ def test_validate_shows_the_report_in_the_traceback():
     traceback = "\n".join(error(cells[-1]).traceback)
     assert traceback.split() == plain(cells[-1]).split()
     assert max(map(len, traceback.splitlines())) <= 88  # the dialog does not wrap
-    assert traceback.startswith(ONE_HOLDS + "\n  ✗")
+    assert traceback.startswith(ONE_HOLDS + "\n→ ")
     assert error(cells[-1]).evalue == ONE_HOLDS
 
 
@@ -539,7 +582,7 @@ def reports():
 @pytest.mark.parametrize("name", reports())
 def test_html_is_well_formed_without_markup_of_the_learner(name):
     page = ElementTree.fromstring(reports()[name].html())
-    allowed = {"div", "strong", "p", "ul", "li", "span", "code"}
+    allowed = {"div", "strong", "p", "ul", "li", "span", "code", "details", "summary"}
     assert {element.tag for element in page.iter()} <= allowed
     attributes = {key for element in page.iter() for key in element.attrib}
     assert attributes <= {"style", "role", "aria-label"}
@@ -616,6 +659,7 @@ def test_report_data():
             verdict.case: verdict.status for verdict in reports()["wrong"].result.cases
         },
         "diagnosis": "no_scale",
+        "evidence": None,
         "blamed": [],
     }
 

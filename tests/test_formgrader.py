@@ -200,7 +200,7 @@ def test_open_submission_shows_the_answer_and_its_verdicts(journey):
         "✗ A batch of sequences is scored sequence by sequence" in journey["verdicts"]
     )
     assert "✓ The queries and keys stay as they are" in journey["verdicts"]
-    assert "Your numbers are the dot products themselves" in journey["verdicts"]
+    assert "Your dot products are not divided" in journey["verdicts"]
 
 
 @pytest.mark.parametrize("sign", ["ran", "dialogs", "foreign", "active"])

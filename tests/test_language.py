@@ -109,7 +109,7 @@ RULES = (
          unless={
              r"(learning|dropout|error|sampling|compression) rates?": "in full",
             r"warm-?up rates?": "the exercise",
-             r"^--rate$": "an option of the command line"}),
+             r"--rate\b": "an option of the command line"}),
     Rule(r"\bthinks\b|^think$|\bthen think\b|\bthink (each )?for itself",
          "feed-forward network, feed_forward", BOTH,
          bad="thinks", good="It is tempting to think so."),

@@ -69,6 +69,7 @@ class VerdictSentences(NamedTuple):
     """What is said about an answer, as ``messages.report.region`` takes it."""
 
     headline: str
+    diagnosis: list[str]
     opening: list[str]
     claims: list[Claim]
     closing: list[str]
@@ -79,14 +80,22 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
     """Return an exercise's verdicts as sentences, their invisible characters out."""
     first, *lines = visible(exercise.report).split("\n")
     reasons = _reasons(exercise, lines)
+    first_claim = next(
+        (n for n, line in enumerate(lines) if line.startswith((HOLDS, FAILS))), 0
+    )
+    diagnosis = _standing_out(lines[:first_claim])
+    closing = _standing_out(lines[first_claim:])
+    if exercise.diagnosis and not diagnosis:  # it stood below the claims at first
+        diagnosis, closing = closing, []
     return VerdictSentences(
         first or f"{exercise.exercise} could not be graded",
+        diagnosis,
         _opening(lines),
         [
             Claim(case.status == "ok", _claim(case), why)
             for case, why in zip(exercise.cases, reasons, strict=False)
         ],
-        [line.removeprefix(CLOSING) for line in lines if line.startswith(CLOSING)],
+        closing,
         [_flag(flag) for flag in exercise.flags],
     )
 
@@ -97,6 +106,10 @@ def verdicts_html(exercise: ExerciseResult) -> str:
     # MathJax takes what is between two of these for a formula, and a formula may hold a
     # link; in elements of their own they mark nothing. Our tags have neither.
     return page.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")
+
+
+def _standing_out(lines: Sequence[str]) -> list[str]:
+    return [line.removeprefix(CLOSING) for line in lines if line.startswith(CLOSING)]
 
 
 def _opening(lines: Sequence[str]) -> list[str]:

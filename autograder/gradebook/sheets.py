@@ -408,7 +408,7 @@ def _misconceptions(results: Iterable[SubmissionResult]) -> dict[str, str]:
     """Return the misconceptions of each student, in the order of the exercises."""
     return {
         result.student: safe_text(
-            ", ".join(each.diagnosis for each in result.exercises if each.diagnosis)
+            ", ".join(name for each in result.exercises for name in each.misconceptions)
         )
         for result in results
     }

@@ -287,6 +287,7 @@ def _exercises(
         is_unwritten = judged is not None and judged.is_unwritten
         answer = judged if not is_unwritten else None
         code = answers.get(name, "") if answer else ""
+        verdicts = verdicts_of(answer) if answer else None
         yield ExerciseFeedback(
             name,
             grade.points,
@@ -296,8 +297,8 @@ def _exercises(
             visible(grade.comment),
             grade.needs_manual_grade,
             is_unwritten,
-            verdicts_of(answer) if answer else None,
-            bool(answer and (answer.diagnosis or answer.blamed)),
+            verdicts,
+            bool(verdicts and verdicts.diagnosis),
             code_lines(code, docstrings.get(name, "")),
         )
 

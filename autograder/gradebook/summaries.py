@@ -320,7 +320,7 @@ def _diagnosis(exercise: ExerciseFeedback) -> str:
     if exercise.is_full:
         return exercise.summary if exercise.diagnosed else ""
     if exercise.diagnosed and exercise.verdicts:
-        return exercise.verdicts.closing[0]
+        return exercise.verdicts.diagnosis[0]
     return exercise.summary
 
 

@@ -8,7 +8,11 @@ import shutil
 from autograder.checking.registry import exercises_of
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.course import Course
-from autograder.demo.sample_class import right_answer, wrong_answer
+from autograder.demo.sample_class import (
+    right_answer,
+    written_misconceptions,
+    wrong_answer,
+)
 from autograder.gradebook.autograded import METADATA_KEY
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.folders import autograded_path
@@ -150,7 +154,7 @@ def _drawn(draw, student, lesson, ability):
     for position, exercise in enumerate(exercises_of(lesson)):
         wrong, about = "", {}
         if draw.random() > ability - 0.04 * position:
-            bank = [each.name for each in exercise.misconceptions]
+            bank = [each.name for each in written_misconceptions(exercise)]
             rank = min(int(draw.expovariate(0.5)), len(bank) - 1)
             wrong = bank[rank] if draw.random() < 0.7 else "missing"
         elif draw.random() < 0.01:

@@ -28,7 +28,7 @@ from tests.submissions import COURSE, LESSON
 
 EXERCISES = load_release(COURSE, LESSON).exercises
 FULL = {"auto": 3.0}
-QUESTION = "Your numbers are the dot products themselves. What is missing?"
+QUESTION = "Your dot products are not divided. What is missing?"
 DUE = {"amara": datetime(2026, 3, 1, 12)}
 AMARA = {
     "first_name": "Amara",
