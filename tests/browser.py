@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +26,8 @@ CHROMIUM_OPTIONS = [
     "--disable-component-update",
     "--no-first-run",
 ]
+
+PATIENCE = 60_000  # milliseconds: the machine may have other work
 
 ATTACK = '"><img src=http://example.invalid/x onerror="document.title=1"><script>'
 TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter(each =>
@@ -111,10 +113,19 @@ def page_of(address: str) -> Iterator:
     with one_browser():
         browser = _browsers[-1].browser()
         page = browser.new_page(viewport={"width": 1100, "height": 1300})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(PATIENCE)
         page.goto(address)
         yield page
         page.context.close()
+
+
+def becomes_true(page: Any, claim: Callable[[], bool]) -> None:
+    """Wait until a claim holds, of a file for example, while the page goes on."""
+    for _ in range(PATIENCE // 100):
+        if claim():
+            return
+        page.wait_for_timeout(100)
+    assert claim()
 
 
 @contextlib.contextmanager
@@ -143,8 +154,9 @@ class _Browser:
 
     def browser(self) -> Any:
         if self._browser is None:
-            from playwright.sync_api import sync_playwright
+            from playwright.sync_api import expect, sync_playwright
 
+            expect.set_options(timeout=PATIENCE)
             chromium = self._stack.enter_context(sync_playwright()).chromium
             self._browser = chromium.launch(
                 executable_path=find_browser(), args=CHROMIUM_OPTIONS

@@ -9,7 +9,13 @@ from axe_playwright_python.sync_playwright import Axe
 
 from autograder.course import Course
 from autograder.system import find_browser
-from tests.browser import SCREENSHOTS, course_copy, lab_server, page_of
+from tests.browser import (
+    SCREENSHOTS,
+    becomes_true,
+    course_copy,
+    lab_server,
+    page_of,
+)
 from tests.test_browser import RIGHT, cell_with, run, type_into
 
 LESSON = "01_dot_product_attention"
@@ -80,7 +86,7 @@ def stops(tmp_path_factory):
         preview(page)
         stops["tabs after home"] = tabs(page)
         page.keyboard.press("Control+s")
-        page.wait_for_timeout(3000)  # the open tabs are saved with a delay
+        becomes_true(page, lambda: any(NOTEBOOK in tab for tab in saved_tabs(folder)))
     stops["saved tabs"] = saved_tabs(folder)
     themes = folder / ".jupyter/lab/user-settings/@jupyterlab/apputils-extension"
     themes.mkdir(parents=True)
