@@ -12,8 +12,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import Course
-from autograder.notebooks.cells import SourceCell
+from autograder.notebooks.cells import SourceCell, SourceError
 from autograder.notebooks.citations import with_links
+from autograder.notebooks.predictions import mark, read_prediction, without_answers
 from autograder.notebooks.source import HEADING, LessonSource, solution
 from autograder.releases import METADATA_KEY, release_name
 
@@ -33,7 +34,19 @@ PICTURE_TAG = "nbval-ignore-output"
 def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids = _Ids()
-    cells = [_cell(cell, ids) for cell in source.cells]
+    lines: dict[str, int] = {}
+    cells = []
+    for each in source.cells:
+        try:
+            cells.append(_cell(each, ids))
+        except ValueError as error:
+            raise SourceError(source.path, each.line, str(error)) from None
+        lines[cells[-1].id] = each.line
+    try:
+        cells = list(without_answers(cells))
+    except ValueError as error:
+        name, _, what = str(error).partition(": ")
+        raise SourceError(source.path, lines[name], what) from None
     if cells[0].cell_type == "markdown":
         cells[0].source += f"\n\n{_links(source)}"
     name = release_name(points_of(source))
@@ -95,8 +108,11 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     name = ids.next(cell)
     metadata: dict = {"tags": cell.tags} if cell.tags else {}
     if cell.kind == "prose":
-        text = with_links(_with_heading(cell))
-        return new_markdown_cell(text, id=name, metadata=metadata)
+        text, right = read_prediction(with_links(_with_heading(cell)))
+        prose = new_markdown_cell(text, id=name, metadata=metadata)
+        if right is not None:
+            mark(prose, right)
+        return prose
     text = cell.text
     if cell.kind == "exercise" and cell.exercise:
         metadata["nbgrader"] = _nbgrader(cell.exercise.name, solution=True)

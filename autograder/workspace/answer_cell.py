@@ -1,8 +1,8 @@
-"""An answer's cell: the stub and the earlier answers that its metadata keeps.
+"""What a cell's metadata keeps for the learner: stub, earlier answers, a prediction.
 
-Both stand under ``ANSWER_KEY``: the lesson's stub, and the answers that were put aside,
-each with its time. JupyterLab can do the same to an open notebook, and what one puts
-aside the other brings back.
+All of it stands under ``ANSWER_KEY``: the lesson's stub, and the answers that were put
+aside, each with its time; of a prediction, the option that was chosen. JupyterLab can
+do the same to an open notebook, and what one puts aside the other brings back.
 """
 
 from collections.abc import Mapping
@@ -46,6 +46,14 @@ def keep_earlier(cell: NotebookNode, answers: list[dict[str, str]]) -> None:
     cell.metadata.pop(ANSWER_KEY, None)
     if ours:
         cell.metadata[ANSWER_KEY] = ours
+
+
+def keep_choice(cell: NotebookNode, mine: Mapping[str, Any]) -> None:
+    """Put the learner's choice into a prediction of the same text, if there is one."""
+    lesson, own = (of_answer(each).get("prediction") for each in (cell, mine))
+    if isinstance(lesson, Mapping) and isinstance(own, Mapping):
+        if isinstance(choice := own.get("choice"), int):
+            cell.metadata[ANSWER_KEY]["prediction"] = {**lesson, "choice": choice}
 
 
 def begin_anew(cell: NotebookNode, stub: str) -> bool:

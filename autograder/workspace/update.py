@@ -17,7 +17,12 @@ from nbformat.v4.nbbase import random_cell_id
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.releases import ANSWER_KEY
-from autograder.workspace.answer_cell import earlier_answers, keep_earlier, of_answer
+from autograder.workspace.answer_cell import (
+    earlier_answers,
+    keep_choice,
+    keep_earlier,
+    of_answer,
+)
 from autograder.workspace.copies import Copy, write_new
 
 
@@ -99,6 +104,8 @@ def _carry(
     """Put the learner's text into a cell of the frame where it is theirs to write."""
     if _nbgrader(cell).get("solution"):
         keep_earlier(cell, earlier_answers(mine))
+    if _text(mine) == _text(cell):
+        keep_choice(cell, mine)
     changed = before is None or _text(mine) != _text(before)
     if not changed or _text(mine) == _text(cell):
         return

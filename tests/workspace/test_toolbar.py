@@ -1,4 +1,4 @@
-"""The buttons in the toolbar of a lesson, in a real JupyterLab."""
+"""What the course adds to JupyterLab: buttons in a lesson's toolbar, predictions."""
 
 import contextlib
 import hashlib
@@ -64,6 +64,32 @@ def lesson(stubs=True):
         if stubs and cell.metadata.get("nbgrader", {}).get("solution"):
             cell.metadata["attention"] = {"stub": cell.source}
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
+
+
+QUESTION = "**Predict:** is *one* plus one more than one?"
+OPTIONS = ["It is *two*.", "It is one.", "$1 + 1 = 3$, of course."]
+
+
+def lesson_with_predictions():
+    """Return a lesson with two predictions, the second without an explanation."""
+    notebook = lesson()
+    text = "\n".join([QUESTION, "", *(f"- {each}" for each in OPTIONS)])
+    cells = [
+        nbformat.v4.new_markdown_cell(text),
+        nbformat.v4.new_code_cell("print(1 + 1)"),
+        nbformat.v4.new_code_cell("assert 1 + 1 == 2"),
+        nbformat.v4.new_markdown_cell("It is two, **as ever**."),
+        nbformat.v4.new_markdown_cell(text.replace("is *one*", "again: is one")),
+        nbformat.v4.new_code_cell("print(2)"),
+        nbformat.v4.new_markdown_cell("## A heading"),
+    ]
+    for at in (0, 4):
+        cells[at].metadata["attention"] = {"prediction": {"right": 0}}
+    notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
+    return notebook
+
+
+PREDICTION, EXPLANATION, SECOND = 2, 5, 6  # cells in `lesson_with_predictions`
 
 
 def answer_in(path, at=SOFTMAX):
@@ -156,6 +182,20 @@ def in_view(page, locator):
 def right_edges(locator):
     boxes = [each.bounding_box() for each in locator.all()]
     return [box["x"] + box["width"] for box in boxes]
+
+
+def run(page, at):
+    """Run a code cell, and wait for its number."""
+    cell(page, at).locator(".jp-InputPrompt").click()
+    page.keyboard.press("Control+Enter")
+    expect(cell(page, at).locator(".jp-InputPrompt")).to_have_text(
+        re.compile(r"\[\d+\]:")
+    )
+
+
+def save(page):
+    page.keyboard.press("Control+s")
+    page.locator(".jp-mod-dirty").first.wait_for(state="detached")
 
 
 def accept(page):
@@ -473,3 +513,91 @@ def assert_accessible(page, selector):
     results = Axe().run(page, context={"include": [[selector]]})
     assert results.response["violations"] == []
     assert results.response["passes"] != []
+
+
+class TestPredictions:
+    pytestmark = browser
+
+    def test_explanation_waits_for_choice_and_run(self, server, request):
+        notebook = lesson_with_predictions()
+        with opened(server, request.node.name, notebook) as (page, path):
+            options = cell(page, PREDICTION).get_by_role("radio")
+            expect(options).to_have_count(3)
+            explanation = cell(page, EXPLANATION)
+            words = explanation.locator("strong")
+            expect(explanation.get_by_text("Predict above")).to_be_visible()
+            expect(words).to_be_hidden()
+            run(page, PREDICTION + 1)
+            run(page, PREDICTION + 2)
+            expect(words).to_be_hidden()  # not yet predicted
+            options.nth(1).check()
+            expect(words).to_be_visible()
+            expect(explanation).to_contain_text(
+                "You predicted: It is one. It is: It is two."
+            )
+            expect(cell(page, PREDICTION)).to_contain_text("your prediction")
+            expect(cell(page, PREDICTION).locator("li").first).to_contain_text(
+                "so it is"
+            )
+            options.first.check()
+            expect(explanation).to_contain_text("You predicted it: It is two.")
+            save(page)
+        kept = answer_in(path, PREDICTION)
+        assert kept.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
+        assert kept.source == notebook.cells[PREDICTION].source
+        with opened(server, request.node.name, nbformat.read(path, 4)) as (page, _):
+            expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
+
+    def test_choice_alone_does_not_tell_the_answer(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, PREDICTION).get_by_role("radio").nth(2).check()
+            expect(cell(page, PREDICTION)).not_to_contain_text("so it is")
+            words = cell(page, EXPLANATION).locator("strong")
+            expect(words).to_be_hidden()
+            cell(page, EXPLANATION).get_by_role("button").click()
+            expect(words).to_be_visible()
+            expect(cell(page, EXPLANATION)).not_to_contain_text("You predicted")
+
+    def test_prediction_by_keyboard_alone(self, server, request):
+        notebook = lesson_with_predictions()
+        with opened(server, request.node.name, notebook) as (page, _):
+            cells = page.locator(".jp-Notebook .jp-Cell")
+            expect(cells).to_have_count(len(notebook.cells))
+            options = cell(page, PREDICTION).get_by_role("radio")
+            options.first.focus()
+            page.keyboard.press("Space")
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("ArrowDown")
+            expect(options.nth(2)).to_be_checked()
+            for key in "ddx":
+                page.keyboard.press(key)
+            page.wait_for_timeout(300)  # "dd" would delete a cell
+            expect(cells).to_have_count(len(notebook.cells))
+
+    def test_heading_below_a_prediction_is_not_covered(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            expect(cell(page, SECOND).get_by_role("radio")).to_have_count(3)
+            expect(page.get_by_role("heading", name="A heading")).to_be_visible()
+            run(page, SECOND + 1)
+            cell(page, SECOND).get_by_role("radio").first.check()
+            expect(cell(page, SECOND)).to_contain_text("so it is")
+
+    def test_predictions_are_accessible(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            options = cell(page, PREDICTION).get_by_role("radio")
+            expect(options).to_have_count(3)
+            group = cell(page, PREDICTION).get_by_role("radiogroup")
+            expect(group).to_have_accessible_name(
+                "Predict: is one plus one more than one?"
+            )
+            assert_accessible(page, ".attention-choices")
+            assert_accessible(page, ".attention-cover")
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=SCREENSHOTS / "predictions.png")
+            run(page, PREDICTION + 1)
+            run(page, PREDICTION + 2)
+            options.nth(1).check()
+            expect(cell(page, EXPLANATION)).to_contain_text("You predicted")
+            assert_accessible(page, ".attention-choices")
+            page.screenshot(path=SCREENSHOTS / "predictions-out.png")

@@ -1,6 +1,9 @@
-// The plugin: five commands, and a button for each in the toolbar of a lesson's notebook.
+// The plugin: five commands, a button for each in the toolbar of a lesson's notebook, and
+// the lesson's predictions.
 
 import * as actions from "./actions.js";
+import { CHOICES_STYLE } from "./choices.js";
+import { PREDICTIONS_STYLE, watch } from "./predictions.js";
 
 // Each path is drawn for 16 × 16; jp-icon3 gives it the theme's colour.
 const BUTTONS = [
@@ -98,7 +101,7 @@ function sentence(error) {
 
 function activate(lab, tracker, palette, tell) {
   const { commands } = lab.app;
-  document.head.appendChild(document.createElement("style")).textContent = STYLE;
+  document.head.appendChild(document.createElement("style")).textContent = STYLE + CHOICES_STYLE + PREDICTIONS_STYLE;
   const status = document.createElement("div");
   status.className = "attention-course-status";
   status.setAttribute("role", "status");
@@ -143,6 +146,7 @@ function activate(lab, tracker, palette, tell) {
       .then(() => {
         if (panel.isDisposed || !actions.exerciseOf(panel)) return;
         addButtons(lab, panel);
+        watch(panel, actions.cellsOf, tell);
         panel.content.activeCellChanged.connect(changed);
         changed();
       })

@@ -1,0 +1,84 @@
+// A prediction's list of options as a choice. Nothing in this module knows JupyterLab or
+// the book: both use it, and keep the choice each in its own way.
+
+export const CHOICES_STYLE = `
+ul.attention-choices { list-style: none; margin: 0.5em 0; padding: 0; }
+.attention-choices li { margin: 0; padding: 0; }
+.attention-choices label { display: inline-flex; gap: 0.6em; align-items: baseline; max-width: 100%;
+  padding: 0.25em 0.6em; border-radius: 4px; cursor: pointer; }
+.attention-choices label:hover { background: rgba(128, 128, 128, 0.15); }
+.attention-choices label:focus-within { outline: 2px solid currentColor; outline-offset: -1px; }
+.attention-choices input { appearance: auto; flex: none; width: auto; height: auto; margin: 0;
+  accent-color: currentColor; }
+.attention-choices .note { font-weight: 600; }
+.attention-outcome { border-left: 4px solid currentColor; padding-left: 0.8em; }
+.attention-cover { flex: 1 1 auto; padding: 0.6em 0.8em; border: 1px dashed currentColor; border-radius: 4px; }
+.attention-cover p { margin: 0 0 0.5em; }
+.attention-cover button { font: inherit; color: inherit; background: transparent; padding: 0.2em 0.8em;
+  border: 1px solid currentColor; border-radius: 4px; cursor: pointer; }
+@media print { .attention-cover { display: none; } }
+`;
+
+let groups = 0;
+
+/**
+ * Make a list of options a group of radio buttons; `choose` is called with an index.
+ *
+ * A list that is one already stays as it is.
+ */
+export function offer(list, question, choose) {
+  if (list.classList.contains("attention-choices")) return;
+  const name = `attention-choices-${(groups += 1)}`;
+  list.classList.add("attention-choices");
+  list.setAttribute("role", "radiogroup");
+  list.setAttribute("aria-label", question);
+  [...list.children].forEach((item, index) => {
+    item.setAttribute("role", "presentation");
+    const [label, input, words, note] = ["label", "input", "span", "span"].map((tag) =>
+      document.createElement(tag)
+    );
+    Object.assign(input, { type: "radio", name });
+    input.addEventListener("change", () => choose(index));
+    note.className = "note";
+    words.append(...item.childNodes);
+    label.append(input, words, note);
+    item.append(label);
+  });
+  // The arrows choose; they are no command of the notebook's.
+  list.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab") event.stopPropagation();
+  });
+}
+
+/** Show which option was chosen and, once it is out, which one is right. */
+export function update(list, { right, choice }, isOut) {
+  [...list.children].forEach((item, index) => {
+    const [input, note] = [item.querySelector("input"), item.querySelector(".note")];
+    if (!input) return;
+    if (input.checked !== (index === choice)) input.checked = index === choice;
+    const parts = [index === choice && "your prediction", isOut && index === right && "✓ so it is"];
+    const text = isOut ? parts.filter(Boolean).join(", ") : "";
+    if (note.textContent !== text) note.textContent = text;
+  });
+}
+
+/** Return the sentence that sets a prediction beside what came out. */
+export function outcome(list, { right, choice }) {
+  const words = [...list.children].map((item) =>
+    item.querySelector("label > span").textContent.trim().replace(/\.$/, "")
+  );
+  return choice === right
+    ? `You predicted it: ${words[right]}.`
+    : `You predicted: ${words[choice]}. It is: ${words[right]}.`;
+}
+
+/** Return what stands in the place of an explanation until a choice was made. */
+export function cover(text, open) {
+  const [box, words, button] = ["div", "p", "button"].map((tag) => document.createElement(tag));
+  box.className = "attention-cover";
+  words.textContent = text;
+  Object.assign(button, { type: "button", textContent: "Show it anyway" });
+  button.addEventListener("click", open);
+  box.append(words, button);
+  return box;
+}
