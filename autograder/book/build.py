@@ -44,7 +44,8 @@ MISSING = (
 )
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
-ASSETS = ("book.css", "book.js", "favicon.svg")
+ASSETS = ("book.css", "book.js", "predictions.js", "favicon.svg")
+CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
 SETTINGS: dict[str, Any] = {
     "project": "The Attention Course",
@@ -62,7 +63,7 @@ SETTINGS: dict[str, Any] = {
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
     "html_css_files": ["book.css"],
-    "html_js_files": ["book.js"],
+    "html_js_files": ["book.js", "choices.js", "predictions.js"],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
         "**": ["book-home.html", "search-button-field.html", "sbt-sidebar-nav.html"]
@@ -243,6 +244,9 @@ def _copy_assets(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ASSETS:
         shutil.copyfile(HERE / name, folder / name)
+    # A page from the file system may load no module: as an ordinary script it may.
+    choices = CHOICES.read_text(encoding="utf-8").replace("export ", "")
+    write_atomically(folder / CHOICES.name, choices)
 
 
 def _copy_mathjax(folder: Path) -> None:

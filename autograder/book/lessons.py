@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from autograder.checking.exercise import Exercise
+from autograder.notebooks.predictions import prediction_of
 from autograder.notebooks.source import BEGIN, END
 
 HOME_LINE = re.compile(r"^\[[^\]]*\]\([^)]*home\.md\).*\n*", re.MULTILINE)
@@ -96,6 +97,8 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
         if cell.cell_type == "markdown":
             text = prose(HOME_LINE.sub("", cell.source), lessons)
             text = HEADING.sub(_heading, text)
+            if prediction := prediction_of(cell):
+                text = _prediction(text, cell.id, prediction["right"])
             if text.strip():
                 page.cells.append(new_markdown_cell(text, id=cell.id))
         elif _is_solution(cell):
@@ -207,6 +210,13 @@ def _heading(match: re.Match[str]) -> str:
     own_page = f"[on a page of its own](../exercises/{name}.md)"
     below = " · ".join([facts, own_page] if facts else [own_page])
     return f"### Exercise: {name}\n\n{below}"
+
+
+def _prediction(text: str, name: str, right: int) -> str:
+    """Mark the list of options that ends a text, for the page's script."""
+    above, _, options = text.rpartition("\n\n")
+    mark = f'<div class="prediction" data-name="{name}" data-right="{right}">'
+    return f"{above}\n\n{mark}\n\n{options}\n\n</div>"
 
 
 def _is_solution(cell: NotebookNode) -> bool:

@@ -533,14 +533,14 @@ class TestPredictions:
             options.nth(1).check()
             expect(words).to_be_visible()
             expect(explanation).to_contain_text(
-                "You predicted: It is one. It is: It is two."
+                "You predicted “It is one”. What came out: “It is two”."
             )
             expect(cell(page, PREDICTION)).to_contain_text("your prediction")
             expect(cell(page, PREDICTION).locator("li").first).to_contain_text(
-                "so it is"
+                "this came out"
             )
             options.first.check()
-            expect(explanation).to_contain_text("You predicted it: It is two.")
+            expect(explanation).to_contain_text("As you predicted: “It is two”.")
             save(page)
         kept = answer_in(path, PREDICTION)
         assert kept.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
@@ -552,7 +552,7 @@ class TestPredictions:
     def test_choice_alone_does_not_tell_the_answer(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
             cell(page, PREDICTION).get_by_role("radio").nth(2).check()
-            expect(cell(page, PREDICTION)).not_to_contain_text("so it is")
+            expect(cell(page, PREDICTION)).not_to_contain_text("this came out")
             words = cell(page, EXPLANATION).locator("strong")
             expect(words).to_be_hidden()
             cell(page, EXPLANATION).get_by_role("button").click()
@@ -581,7 +581,7 @@ class TestPredictions:
             expect(page.get_by_role("heading", name="A heading")).to_be_visible()
             run(page, SECOND + 1)
             cell(page, SECOND).get_by_role("radio").first.check()
-            expect(cell(page, SECOND)).to_contain_text("so it is")
+            expect(cell(page, SECOND)).to_contain_text("this came out")
 
     def test_predictions_are_accessible(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):

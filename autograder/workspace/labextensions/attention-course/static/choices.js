@@ -56,7 +56,7 @@ export function update(list, { right, choice }, isOut) {
     const [input, note] = [item.querySelector("input"), item.querySelector(".note")];
     if (!input) return;
     if (input.checked !== (index === choice)) input.checked = index === choice;
-    const parts = [index === choice && "your prediction", isOut && index === right && "✓ so it is"];
+    const parts = [index === choice && "your prediction", isOut && index === right && "✓ this came out"];
     const text = isOut ? parts.filter(Boolean).join(", ") : "";
     if (note.textContent !== text) note.textContent = text;
   });
@@ -68,8 +68,8 @@ export function outcome(list, { right, choice }) {
     item.querySelector("label > span").textContent.trim().replace(/\.$/, "")
   );
   return choice === right
-    ? `You predicted it: ${words[right]}.`
-    : `You predicted: ${words[choice]}. It is: ${words[right]}.`;
+    ? `As you predicted: “${words[right]}”.`
+    : `You predicted “${words[choice]}”. What came out: “${words[right]}”.`;
 }
 
 /** Return what stands in the place of an explanation until a choice was made. */
