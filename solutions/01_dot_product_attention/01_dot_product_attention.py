@@ -34,8 +34,8 @@ from course_lib.lessons.scale import scale_effect
 # another word, and the last word decided which.
 #
 # At the end of this lesson your own code looks up both answers. The vectors that it
-# compares, above all the query of *it*, are made **by hand**. In lesson 02 they start as
-# random numbers and are learned.
+# compares, above all the query of *it*, are made **by hand**. In lesson 02, parameters that
+# start as random numbers learn to make them.
 
 # %% [markdown]
 # Below is the Transformer. By the end of lesson 08 you will have written all of it; this
