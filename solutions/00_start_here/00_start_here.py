@@ -10,8 +10,8 @@
 # - turn scores into shares by hand, keep an axis while you sum over it, and let NumPy
 #   combine every row with every row.
 #
-# **About 40 minutes.** You need Python, and matrix products as a first course teaches
-# them. Nothing about attention.
+# **About 30 minutes.** You need Python, and matrix products as a first course teaches
+# them. You need to know nothing about attention.
 
 # %%
 import math
@@ -25,21 +25,25 @@ from course_lib.lessons.environment import check_environment
 # %% [markdown]
 # ## How the course works
 #
-# A lesson is one notebook. You read a little, predict, run a cell with **Shift + Enter**,
-# see what happens, and now and then write a function yourself. Below each of your functions
-# is a check. It says more than *wrong*: where it recognises the misconception behind your
-# answer, it names it and asks a question that leads you on.
+# A lesson is one notebook. You read a little, run a cell with **Shift + Enter**, and now
+# and then write a function yourself. Below each function is a check. It says more than
+# *wrong*: where it recognises the misconception behind your answer, it names it and asks a
+# question that leads you on.
+#
+# Before many cells you are asked to predict what they print. A click keeps your choice,
+# and what follows is covered until then.
 #
 # Nothing that you type can break the course. This notebook is your own copy, and a newer
-# version of the lesson keeps your answers. After you edit a cell, run it again: a check
-# sees the last version that ran. If something looks odd, use the menu **Kernel → Restart
-# Kernel and Run up to Selected Cell**.
+# version of the lesson keeps your answers.
 
 # %% [markdown]
+# After you edit a cell, run it again: a check sees the last version that ran. If something
+# looks odd, use the menu **Kernel → Restart Kernel and Run up to Selected Cell**.
+#
 # The heading of an exercise says how many minutes it takes, how hard it is (● to ●●●) and
 # how many points it is worth in a class. A line that begins with `assert` stops its cell if
-# what it says is false: the lesson's own claims check themselves. *Home*, linked at the top,
-# shows which exercises you have solved and where to go on.
+# what it says is false: this is how a lesson checks its own claims. *Home*, linked at the
+# top, shows which exercises you have solved and where to go on.
 #
 # First: is everything installed?
 
@@ -52,24 +56,27 @@ check_environment()
 # %% [markdown]
 # ## Shares from scores, by hand
 #
-# Three words apply for the job of explaining what *it* means in a sentence. Each has a
-# **score**: *animal* 2, *street* 1, *because* −1. We want **shares**: positive numbers
-# that add up to 1, larger where the score is larger.
+# Three words compete to explain what *it* means in a sentence. Each has a **score**:
+# *animal* 2, *street* 1, *because* −1. We want **shares**: positive numbers that add up
+# to 1, larger where the score is larger. A natural first idea is to divide each score by
+# the sum of the scores.
 #
-# Dividing each score by the sum of the scores is tempting. **Predict** the three numbers,
-# then run the cell.
+# **Predict:** which numbers do you get if you divide 2, 1 and −1 by their sum?
+#
+# - [ ] 0.67, 0.33 and 0
+# - [ ] 0.5, 0.25 and 0.25
+# - [x] 1, 0.5 and −0.5
 
 # %%
 scores = [2.0, 1.0, -1.0]
-tempting = [score / sum(scores) for score in scores]
-print(tempting)
+print([score / sum(scores) for score in scores])
 
 # %% [markdown]
-# *because* gets a share of minus one half, and *animal* gets all of it. A negative share
-# makes no sense, and with the scores 2, 1, −3 the sum would be 0: no answer at all.
+# *because* gets a share of minus one half, and *animal* gets everything. A negative share
+# makes no sense, and with the scores 2, 1 and −3 the sum would be 0: no answer at all.
 #
-# So first make every score positive, in a way that keeps their order. The exponential
-# function does both: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
+# So first make every score positive in a way that keeps their order. The exponential
+# function does that: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
 # *Then* divide by the sum, which is 10.48.
 
 # %%
@@ -80,8 +87,8 @@ print(shares.round(3), "sum:", round(shares.sum(), 3))
 # %% [markdown]
 # This recipe is called **softmax**: $\;p_i = e^{s_i} / \sum_j e^{s_j}$.
 #
-# Notice that the shares are positive, keep the order of the scores and add up to 1.
-# Softmax comes back in every lesson.
+# Notice that the shares are positive, keep the order of the scores and add up to 1. You
+# will meet softmax in every lesson.
 
 # %% [markdown]
 # ### Exercise: softmax_by_hand
@@ -110,15 +117,14 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# A check shows what your function must do. If your course is graded, a few more inputs of
-# the same kind are tried then; nothing is asked that the contract does not say. Points are
-# for computing: what zeros or an example learned by heart would pass as well counts as soon
-# as your function is right for newly drawn inputs too.
+# A check shows what your function must do. If your course is graded, grading tries a few
+# more inputs of the same kind, and asks for nothing that the contract does not say. Points
+# reward computing. Some cases would also be passed by a function that returns zeros or one
+# memorised example; they count once your function is right for newly drawn inputs too.
 #
-# Whatever you answered: get it wrong on purpose now. Leave out the exponential, run your
-# cell and the check again, and read the message. It shows what your function was fed, what
-# it returned and what was expected; the arrow at the end names the misconception. Then
-# repair it.
+# Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
+# and read the message. It shows what your function was given, what it returned and what was
+# expected; the arrow at the end names the misconception. Then repair it.
 
 # %% [markdown]
 # ## Shapes
@@ -132,31 +138,43 @@ sentences = np.arange(40.0).reshape(2, 5, 4)
 print(sentences.shape, "→", sentences[0, 2], "is word 2 of sentence 0")
 
 # %% [markdown]
-# Summing over the last axis gives one number per word. **Predict** the two shapes that
-# the next cell prints. By which of them can `(2, 5, 4)` be divided, row by row?
+# Sum over the last axis, `axis=-1`, and you get one number per word.
+#
+# **Predict:** an array has the shape (2, 5, 4). What is the shape of its sum over axis −1?
+#
+# - [ ] (5, 4)
+# - [x] (2, 5)
+# - [ ] (2, 4)
+# - [ ] (2, 5, 4)
 
 # %%
 print(sentences.sum(axis=-1).shape)
 print(sentences.sum(axis=-1, keepdims=True).shape)
 
 # %% [markdown]
-# With `keepdims=True` the summed axis stays, with length 1, and NumPy stretches it along
-# the row. This is called **broadcasting**: axes are compared from the right; they fit if
-# they are equal or if one of them is 1, and a missing axis in front counts as 1.
+# With `keepdims=True` the summed axis stays, with length 1. By that sum the rows can be
+# divided, because NumPy stretches an axis of length 1. This is called **broadcasting**:
+# axes are compared from the right; two axes fit if they are equal or if one of them is 1,
+# and a missing axis in front counts as 1.
 #
-# Without it, `(2, 5, 4) / (2, 5)` is an error, and that is the lucky case. **Predict**
-# what happens to a square table.
+# Without `keepdims`, `(2, 5, 4) / (2, 5)` is an error. Now take a square table.
+#
+# **Predict:** what is a table of shape (2, 2) divided by its row sums, of shape (2,)?
+#
+# - [x] A table whose rows do not sum to 1
+# - [ ] A table whose rows sum to 1
+# - [ ] An error
 
 # %%
 square = np.array([[1.0, 3.0], [2.0, 6.0]])
-wrong = square / square.sum(axis=-1)
-print(wrong, "row sums:", wrong.sum(axis=-1))
+divided = square / square.sum(axis=-1)
+print(divided, "row sums:", divided.sum(axis=-1))
 
 # %% [markdown]
-# No error, and wrong: the rows sum to 0.625 and 1.25. The row sums, 4 and 8, were laid
-# along the *columns*, because broadcasting starts from the right.
+# No error, and yet wrong: the rows sum to 0.625 and 1.25. Broadcasting starts from the
+# right, so the first *column* was divided by 4 and the second by 8.
 #
-# That is why this course checks with sizes that are all different.
+# That is why the checks of this course use sizes that are all different.
 
 # %% [markdown]
 # ### Exercise: normalise_rows
@@ -183,28 +201,36 @@ check(normalise_rows)
 # %% [markdown]
 # ## Every row with every row
 #
-# Attention compares each word of one sentence with each word of another. With 3 entries in
-# `a` and 2 in `b`, that is a table of 3 × 2 pairs. Broadcasting makes the table without a
-# loop: give `a` an axis of length 1 where `b` has its entries, and the other way round.
-# `np.newaxis` adds such an axis.
+# Attention compares each word of one sentence with each word of another. Here `a` has 3
+# entries and `b` has 2, so there are 3 × 2 pairs. Broadcasting makes the table of pairs
+# without a loop: give `a` an axis of length 1 where `b` has its entries, and the other way
+# round. `np.newaxis` adds such an axis.
 
 # %%
 a = np.array([1.0, 2.0, 3.0])  # (3,)
 b = np.array([10.0, 20.0])  # (2,)
 table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
+names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]
 
 # %% [markdown]
-# Row i, column j holds $a_i b_j$. As a picture, which is how all lessons draw a table of
-# pairs: rows down, columns across.
+# Row i, column j holds $a_i b_j$. This is how all lessons draw a table of pairs: rows down,
+# columns across.
 
 # %%
 alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
-figures.signed_heatmap(table, ["a 0", "a 1", "a 2"], ["b 0", "b 1"], alt=alt)
+figures.signed_heatmap(table, *names, alt=alt)
 
 # %% [markdown]
-# In an index, three dots stand for "all axes in front". With them a new axis ends up
-# where you want it, however many axes come before it. **Predict** the two shapes.
+# In an index, three dots stand for "all axes that are not named". With them a new axis can
+# be added near the end, however many axes come before it.
+#
+# **Predict:** `x` has the shape (2, 5, 4). What is the shape of `x[..., np.newaxis, :]`?
+#
+# - [ ] (2, 5, 4, 1)
+# - [ ] (2, 1, 5, 4)
+# - [x] (2, 5, 1, 4)
+# - [ ] (1, 2, 5, 4)
 
 # %%
 print(sentences[..., np.newaxis].shape)
@@ -259,18 +285,19 @@ check(pairwise_sums)
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
 # | `may_attend` | a mask of truth values: `True` means "may attend" |
 #
-# Three habits: tokens are **rows**; axes in front of them (sentences, heads) stay
-# as they are; *weights* always means attention weights, and what is learned is called
-# *parameters*.
+# Three habits: tokens are **rows**. Axes in front of them (sentences, heads) stay as they
+# are. *Weights* always means attention weights; what is learned is called *parameters*.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Softmax turns any scores into positive shares that add up to 1.
 # - `keepdims=True` keeps the summed axis with length 1; broadcasting stretches it.
-# - Tokens are rows, always; the last two axes are what a lesson talks about.
+# - Tokens are rows; the last two axes are the ones that a lesson talks about.
 #
-# **What you can read now:** the chapter "Broadcasting" of NumPy's user guide.
+# **What you can read now:** the chapter
+# [Broadcasting](https://numpy.org/doc/stable/user/basics.broadcasting.html) of NumPy's user
+# guide.
 #
-# **An open question:** softmax of the scores 1000, 999 and 998 has a good answer. Why does
-# the recipe of this lesson not find it? Lesson 01 begins there.
+# **An open question:** what are the shares of the scores 1000, 999 and 998, and what does
+# the recipe of this lesson make of them? Lesson 01 comes back to it.

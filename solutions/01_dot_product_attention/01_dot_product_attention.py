@@ -10,7 +10,7 @@
 # - show with a number why scores are divided by the square root of d_k;
 # - name three ways of scoring a query against a key.
 #
-# **About 150 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
+# **About 120 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
 # for one section, partial derivatives.
 
 # %%
@@ -31,14 +31,16 @@ from course_lib.lessons.scale import scale_effect
 # *The animal didn't cross the street because it was too **wide**.*
 #
 # Now *it* is the street. You knew at once, so something in you looked back from *it* to
-# another word, and the last word decided which. At the end of this lesson four lines of
-# your own code do the same, and the last picture shows it.
+# another word, and the last word decided which.
+#
+# At the end of this lesson your own code looks up both answers. The vectors that it
+# compares, above all the query of *it*, are made **by hand**. In lesson 02, parameters that
+# start as random numbers learn to make them.
 
 # %% [markdown]
-# Where it leads: below is the Transformer, all of which you will have written by the end of
-# lesson 08. Its three boxes called *attention* are what this lesson is about. **Point at a
-# box**, or go from one to the next with the arrow keys: it says what it does. The words need
-# not mean anything yet.
+# Below is the Transformer. By the end of lesson 08 you will have written all of it; this
+# lesson is about its three boxes called *attention*. **Point at a box**, or move between
+# them with the arrow keys, and it says what it does. You need not know the words yet.
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are softmax and the three attentions."
@@ -55,8 +57,8 @@ legs = {"cat": 4.0, "bird": 2.0, "car": 0.0}
 print(legs["cat"], legs.get("kitten"))
 
 # %% [markdown]
-# There is no kitten in the table, so the dictionary has no answer. You would have said: a
-# kitten is nearly a cat, so about 4.
+# There is no kitten in the table, so the dictionary has no answer. But a kitten is nearly a
+# cat, so you might say 4.
 #
 # Give every word two numbers: how **alive** it is and how well it **flies**. Now *nearly*
 # has a meaning.
@@ -65,10 +67,10 @@ print(legs["cat"], legs.get("kitten"))
 k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
 v = np.array([[4.0], [2.0], [0.0]])  # values: how many legs
 q = np.array([[3.2, 0.1]])  # query: kitten
+arrows = {"cat": k[0], "bird": k[1], "car": k[2], "kitten": q[0]}
 
 # %%
 alt = "The arrow of kitten lies close to cat, far from bird, and car is a short arrow."
-arrows = {"cat": k[0], "bird": k[1], "car": k[2], "kitten": q[0]}
 figures.arrows_in_the_plane(arrows, xlabel="alive", ylabel="flies", alt=alt)
 
 # %% [markdown]
@@ -79,22 +81,30 @@ figures.arrows_in_the_plane(arrows, xlabel="alive", ylabel="flies", alt=alt)
 # - a **value** is what the entry hands out.
 #
 # To match a query with a key, multiply number by number and add up: the **dot product**.
-# **Predict:** which key gets the largest one? Which the smallest?
+#
+# **Predict:** which key has the smallest dot product with the kitten's query?
+#
+# - [ ] cat
+# - [ ] bird
+# - [x] car
 
 # %%
 scores = q @ k.T  # (1, 3): one row per query, one column per key
 print(scores)
 
 # %% [markdown]
-# Notice that *cat* is ahead, but *bird* is not far behind, although its arrow points
-# elsewhere: the bird's arrow is **long**.
+# *cat* is ahead, but *bird* is not far behind, although its arrow points elsewhere: the
+# bird's arrow is **long**. The car's arrow points almost the kitten's way, but it is short.
 #
-# > **Popular error: "the dot product is a similarity between −1 and 1".** That is the
-# > cosine. The dot product is the cosine times both lengths, so a long key gets a large
-# > score from every query that points roughly its way.
+# Divide the dot product by both lengths, and what remains is the **cosine** of the angle
+# between the two arrows. Now make the bird's key 1.5 times as long.
 #
-# An experiment: make the bird's key 1.5 times as long and ask again who resembles the
-# kitten most.
+# **Predict:** who has the largest dot product with the kitten, and who the largest cosine?
+#
+# - [ ] The cat has both.
+# - [x] The bird has the dot product, the cat the cosine.
+# - [ ] The cat has the dot product, the bird the cosine.
+# - [ ] The bird has both.
 
 # %%
 longer = k * np.array([[1.0], [1.5], [1.0]])
@@ -107,16 +117,25 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow tells them apart. Attention uses the dot product all the same: a learned key may
-# *say* by its length that it matters.
+# arrow sets it apart. Attention uses the dot product all the same: a learned key can show
+# by its length that it matters.
+#
+# > **Popular error: "the dot product lies between −1 and 1".** It is tempting to think so,
+# > since it is often called a similarity. But that is the cosine. The dot product is the
+# > cosine times both lengths.
 
 # %% [markdown]
 # ## From scores to weights
 #
-# Scores become shares with the softmax of lesson 00; the shares are called **weights**.
-# There, a question was left open: what are the shares of the scores 1000, 999 and 998?
-# Only the differences matter, so they must be those of 2, 1 and 0. **Predict** what the
-# recipe gives.
+# Softmax, from lesson 00, turns scores into shares; these shares are called **weights**.
+# That lesson ended with the scores 1000, 999 and 998. Only the differences matter, so
+# their shares must be those of 2, 1 and 0: about 0.665, 0.245 and 0.090.
+#
+# **Predict:** what does the recipe of lesson 00 print for 1000, 999 and 998?
+#
+# - [ ] 0.665, 0.245 and 0.090
+# - [x] nan, nan and nan
+# - [ ] 1, 0 and 0
 
 # %%
 with np.errstate(over="ignore", invalid="ignore"):
@@ -126,8 +145,8 @@ with np.errstate(over="ignore", invalid="ignore"):
 # %% [markdown]
 # $e^{1000}$ is too large for a float, so it becomes `inf`, and `inf / inf` is not a number.
 #
-# The way out: subtracting the same number from all scores changes no share, because
-# $e^{s-c} = e^{s} / e^{c}$ and the factor cancels. Subtract the **largest** score, and no
+# There is a way out. If you subtract the same number from all scores, no share changes:
+# $e^{s-c} = e^{s} / e^{c}$, and the factor cancels. Subtract the **largest** score, and no
 # power is larger than 1.
 
 # %% [markdown]
@@ -144,8 +163,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 # <details><summary>Hint 2</summary>
 #
 # `np.max` and `np.sum` both take `axis` and `keepdims`. Leave x itself as it is: make a
-# new array. Whole numbers may be small ones: in uint8, 1 − 2 is 255. `1.0 * x` makes
-# floats of them.
+# new array. Beware of small integer types: in uint8, 1 − 2 is 255. `1.0 * x` makes floats.
 #
 # </details>
 
@@ -156,8 +174,15 @@ from course_lib.attention import softmax  # exercise
 check(softmax)
 
 # %% [markdown]
-# Back to the kitten. **Predict** roughly how many legs the weighted mean of the values
-# gives: the weights of cat, bird and car, times 4, 2 and 0.
+# Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62 and the values
+# 4, 2 and 0.
+#
+# **Predict:** how many legs is the mean of the values, weighted by the softmax?
+#
+# - [ ] 2.0, the plain mean of all three
+# - [ ] 3.1, well between cat and bird
+# - [x] 3.6, nearer to the cat
+# - [ ] 4.0, what the cat has
 
 # %%
 weights = softmax(scores)
@@ -165,29 +190,35 @@ print("weights:", [f"{weight:.4f}" for weight in weights[0]])
 print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
-# About three and a half legs. Not an answer that a biologist would give, and a better one
-# than `None`. Notice two things that a dictionary cannot do: every entry contributes a
-# little, even the car, and the answer changes *smoothly* when the query does. Smooth means
-# that it has a derivative, and what has a derivative can be trained: follow it downhill.
+# About three and a half legs: no biologist would say so, but it is better than `None`.
+# Notice two things that a dictionary cannot do. Every entry contributes a little, even the
+# car. And the answer changes *smoothly* with the query: it has a derivative, and what has a
+# derivative can be trained.
 #
-# > **Popular error: "attention is a weighted sum of the embeddings"** (of the vectors that
-# > describe the words). It is a weighted sum of the **values**. Here a value is one number
-# > and a key two: they need not even have the same size.
+# *Dive into Deep Learning* calls such a weighted mean
+# [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
+# It is a mean of **values**. You may read "of the embeddings", the vectors of the words;
+# but here such a vector has two numbers, and a value is one.
 
 # %% [markdown]
 # ## From one sentence to another
 #
-# The simplest form of attention learns nothing: two sentences, one vector per word, and
-# each word of `x` **attends to** all words of `y`. It is a query that meets their keys and
-# takes a weighted mean of their values. The vectors of `y` are keys and values at once:
+# The simplest form of attention learns nothing. There are two sentences, with one vector
+# per word, and each word of `x` **attends to** all words of `y`: it is a query that meets
+# their keys and takes a weighted mean of their values. The vectors of `y` are keys and
+# values at once:
 #
 # $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
 # \qquad \text{output} = \text{weights}\; y.$$
 #
-# Row i of the result is word i of `x`, retold with words of `y`.
+# Row i of the result is word i of `x`, retold in words of `y`.
+
+# %% [markdown]
+# You may meet this form: $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself.
+# But there is one weight per word of `y`, so it fails unless the lengths are equal.
 #
 # One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
-# last two axes, sentence by sentence. `y.T`, however, turns *all* axes around:
+# last two axes, sentence by sentence. `y.T`, however, reverses *all* axes:
 
 # %%
 batch = np.zeros((2, 7, 4))
@@ -221,42 +252,42 @@ from course_lib.attention import similarity_attention  # exercise
 check(similarity_attention)
 
 # %% [markdown]
-# Try it on two sentences of three words, with vectors chosen by hand. The French
-# sentence has another order of words.
+# Try it on *the red car* and *la voiture rouge*, with vectors chosen by hand.
 
 # %%
-english = np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])  # the red car
-french = np.array(
-    [[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]]
-)  # la voiture rouge
+names = ["the", "red", "car"], ["la", "voiture", "rouge"]
+english = np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])
+french = np.array([[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]])
 alignment = softmax(english @ french.T)
 print(similarity_attention(english, french).round(2))
 
 # %%
 alt = "the attends to la, red to rouge, car to voiture: the lines cross."
-names = ["the", "red", "car"], ["la", "voiture", "rouge"]
 figures.attention_lines(alignment, *names, alt=alt)
 
 # %% [markdown]
-# Notice that *red* and *car* cross over: attention does not care where a word is.
+# Notice that the lines of *red* and *car* cross: each word attends to its translation at
+# another position.
 #
 # What if two words belong together without being alike? *it* and *animal* share no
 # meaning, and no dot product of their meanings will join them. That is why queries and
 # keys become vectors of their own, made by learned parameters in lesson 02.
-#
-# > **Popular error: "self-attention means learnable parameters".** *Self* means that a
-# > sequence attends to itself. Whether anything is learned is another question; the
-# > attention above learns nothing.
 
 # %% [markdown]
 # ## How large may a score be?
 #
-# Two random keys of 4 numbers have a dot product of perhaps 2; two of 512 numbers, of
-# perhaps 20. If all numbers are independent, with mean 0 and variance 1, the dot product
-# of two vectors of d_k numbers has **variance d_k**: each of the d_k products adds 1.
+# Two random vectors of 4 numbers typically have a dot product of size 2; two of 512
+# numbers, of size 20 or so. If all numbers are independent, with mean 0 and variance 1,
+# the dot product has **variance d_k**: each of the d_k products adds 1.
 #
-# Large scores make softmax decide hard: one weight near 1, the others near 0. What is bad
-# about that? To see it, ask how the weights move when the scores move.
+# Does it matter how large scores are? Take three scores and raise one of them by 0.1. Then
+# do the same after multiplying all three by 16.
+#
+# **Predict:** how far do the weights move when the scores are 16 times as large?
+#
+# - [x] Hardly at all
+# - [ ] About as far as before
+# - [ ] About 16 times as far
 
 # %%
 for size in (1.0, 4.0, 16.0):
@@ -266,9 +297,11 @@ for size in (1.0, 4.0, 16.0):
     print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
 # %% [markdown]
-# The same push of 0.1 on one score moves a weight by 0.02, then by 0.01, then by almost
-# nothing. All these derivatives together form the **Jacobian**: entry
-# `[i, j]` says how weight i moves when score j moves. With weights $p$,
+# Large scores leave one weight near 1 and the others near 0, and a small push hardly moves
+# them.
+#
+# The table of all these derivatives is the **Jacobian**: entry `[i, j]` says how weight i
+# moves when score j moves. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$
@@ -301,13 +334,18 @@ from course_lib.attention import softmax_jacobian  # exercise
 check(softmax_jacobian)
 
 # %% [markdown]
-# Now the experiment. Draw random queries and keys with d_k numbers, compute their scores,
-# once raw and once divided by $\sqrt{d_k}$, and measure three things: the variance of the
-# scores, the largest weight, and the size of the Jacobian (its Frobenius norm, the root of
-# the sum of all squared entries). The last two are medians over 2,000 queries with 10 keys
-# each: what a typical query sees.
+# Now the experiment (`course_lib/lessons/scale.py`). It draws random queries and keys and
+# computes their scores, once raw and once divided by $\sqrt{d_k}$. It measures the variance
+# of the scores, the largest weight, and the size of the Jacobian: its Frobenius norm, the
+# root of the sum of all squared entries. The last two are medians over 2,000 queries with
+# 10 keys each, so they describe a typical query.
 #
-# **Predict:** do gradients through the unscaled softmax *grow* or *shrink* with d_k?
+# **Predict:** how does the size of the raw Jacobian change from d_k = 1 to d_k = 512?
+#
+# - [ ] It grows more than 100-fold.
+# - [ ] It stays within a factor of 2.
+# - [ ] It shrinks about 10-fold.
+# - [x] It shrinks more than 1000-fold.
 
 # %%
 sizes = [1, 4, 16, 64, 256, 512]
@@ -318,38 +356,40 @@ for name, effects in {"raw": raw, "scaled": scaled}.items():
     for e in effects:
         numbers = f"{e.variance:6.1f} {e.largest_weight:7.4f} {e.jacobian_norm:8.4f}"
         print(f"{e.d_k:5} {numbers}")
-
-# %% [markdown]
-# Raw, the variance follows d_k, the largest weight goes towards 1, and the Jacobian, after
-# a small rise up to d_k = 4, falls from 0.32 to 0.0002: more than a thousandfold. Divided
-# by $\sqrt{d_k}$, the variance stays 1, the Jacobian hardly moves, and the largest weight
-# stays below 0.3, at every size.
-#
-# (The *mean* Jacobian falls less, about fivefold: now and then two keys are nearly equally
-# good, and then the softmax still hesitates. A typical query does not.)
-
-# %%
 assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
 assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
+assert raw[0].jacobian_norm > 1000 * raw[-1].jacobian_norm
 assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
 assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
+
+# %% [markdown]
+# Raw, the variance follows d_k and the largest weight goes towards 1. The Jacobian rises a
+# little up to d_k = 4, then falls from 0.36 to 0.0002. Divided by $\sqrt{d_k}$, the
+# variance stays near 1, the Jacobian hardly changes, and the largest weight stays below
+# 0.3.
+#
+# (The *mean* Jacobian falls only about fivefold: now and then two keys are nearly equally
+# good, and then even the raw softmax is undecided.)
+
+# %%
 norms = {
     "raw": [effect.jacobian_norm for effect in raw],
     "divided by √d_k": [effect.jacobian_norm for effect in scaled],
 }
+axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
 
 # %%
 alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it stays."
-axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
 figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
-# The same for one query that you can hold in your hand: 64 random numbers, and six keys
-# like it. **Predict:** which share gets the best key, raw and divided by $\sqrt{64}$?
+# Here is the same for a single query of 64 random numbers and six keys like it: raw, and
+# divided by $\sqrt{64}$.
 
 # %%
 rng_64 = np.random.default_rng(5)
 q_64, k_64 = rng_64.normal(size=64), rng_64.normal(size=(6, 64))
+six_keys = [f"key {j}" for j in range(6)]
 for divisor in (1, 8):
     share_of_best = softmax(k_64 @ q_64 / divisor).max()
     print(f"divided by {divisor}: the best key gets {share_of_best:.3f}")
@@ -360,17 +400,16 @@ for divisor in (1, 8):
 
 # %%
 alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
-six_keys = [f"key {j}" for j in range(6)]
 figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
 
 # %% [markdown]
-# > **Popular error: "the scaling avoids exploding gradients".** They do not explode without
-# > it: they **vanish**, as the numbers above show. *Attention Is All You Need* (Vaswani et
-# > al. 2017), "the paper" from here on, says the same: the softmax is pushed
+# > **Popular error: "the scaling avoids exploding gradients".** It is tempting to expect
+# > large gradients from large scores, but they **vanish**. *Attention Is All You Need*
+# > (Vaswani et al. 2017), "the paper" from here on, says so too: the softmax is pushed
 # > "into regions where it has extremely small gradients" (section 3.2.1).
 #
-# > **Popular error: softmax(QKᵀ)V.** Many write-ups leave the root out. With d_k = 64 raw,
-# > 95 % of a typical query's weight sits on one of ten keys before anything was learned.
+# You may meet this form: softmax(QKᵀ)V, without the root. With d_k = 64, one of ten keys
+# then gets 95 % of a typical query's weight before anything has been learned.
 #
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$:
 # dividing by it brings the *typical size* of a score back to 1.
@@ -403,7 +442,7 @@ check(scaled_scores)
 # %% [markdown]
 # ## Attention
 #
-# All parts are there. Equation 1 of *Attention Is All You Need*:
+# Now you have all the parts of equation 1 of *Attention Is All You Need*:
 #
 # $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -437,32 +476,42 @@ from course_lib.attention import attention  # exercise
 check(attention)
 
 # %% [markdown]
-# **Predict:** if you shuffle the keys and values together, what happens to the output? And
-# if you shuffle the queries?
+# **Predict:** what happens to the output if keys and values are shuffled together?
+#
+# - [ ] Its numbers change.
+# - [x] It stays the same.
+# - [ ] Its rows are shuffled in the same way.
 
 # %%
 rng = np.random.default_rng(0)
 queries, keys, values = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
 output = attention(queries, keys, values)[0]
-table = [2, 0, 1, 6, 3, 5, 4]  # another order of the seven keys and values
-shuffled = attention(queries, keys[table], values[table])[0]
-print("keys and values shuffled: output is the same:", np.allclose(shuffled, output))
-turned = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
-print("queries shuffled: output is the same:", np.allclose(turned, output))
-print("queries shuffled: rows as well:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
+order = [2, 0, 1, 6, 3, 5, 4]
+shuffled = attention(queries, keys[order], values[order])[0]
+print("largest difference:", round(np.abs(shuffled - output).max(), 12))
+assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# A table has no order: for a lookup it does not matter in which row something is.
-# And each query is answered by itself: other queries change nothing. Lesson 05 is
-# about bringing order back.
+# For a lookup it does not matter in which row of the table something is. Now shuffle the
+# queries:
+
+# %%
+turned = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
+print("the same output:", np.allclose(turned, output))
+print("the same rows, shuffled:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
+
+# %% [markdown]
+# Each query is answered on its own, and the answer moves with it. So nothing here depends
+# on order; lesson 05 brings it back.
 
 # %% [markdown]
 # ## The six steps, one query at a time
 #
-# Tutorials often explain attention as six steps for a single word: **1** make query, key
-# and value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$; **4**
-# softmax; **5** multiply each value by its weight; **6** add these up. Step 1 is given
-# here.
+# [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/) and
+# other tutorials explain attention as six steps for a single word: **1** make query, key
+# and value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$, 8 in
+# the paper; **4** softmax; **5** multiply each value by its weight (0.001 all but removes
+# it); **6** add these up. Step 1 is done for you here.
 
 # %% [markdown]
 # ### Exercise: attention_step_by_step
@@ -490,22 +539,27 @@ from course_lib.attention import attention_step_by_step  # exercise
 check(attention_step_by_step)
 
 # %% [markdown]
-# Go through the steps for one query, four keys, and four values of three numbers: **press
-# "next"**, and point at a number to see what it was made of. The numbers are those that
-# your function returned.
+# Run the steps for one query, four keys, and four values of three numbers.
 
 # %%
 steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
+print("weights:", steps["weights"].round(2), "output:", steps["output"].round(2))
+
+# %% [markdown]
+# **Press "next"** to go through them, and point at a number to see what it was made of. The
+# numbers are those that your function returned.
+
+# %%
 alt = "Four scores, halved, made weights that sum to 1, times four values: the output."
 figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
 
 # %% [markdown]
-# Notice that the keys are gone after step 2: from then on a key counts by one number, its
-# score. And no value is read before step 5.
+# Notice that after step 2 only one number per key remains, its score. And no value is read
+# before step 5.
 
 # %% [markdown]
-# Is that the same as the matrix form? Walk through all queries one by one, and compare the
-# numbers and the time.
+# Is that the same as the matrix form? Take all queries one by one, and compare the numbers
+# and the time.
 
 # %%
 import timeit
@@ -525,15 +579,15 @@ print("matrix form at least 3 times as fast:", bool(slow > 3 * fast))
 assert gap < 1e-14, "one of your two functions changes its arguments, or is not right"
 
 # %% [markdown]
-# The same numbers, to the last digits of a float. If your `attention` multiplies whole
-# matrices, it needs a fraction of the time: nothing but the order of the work has
-# changed. On a GPU the difference is far larger, and it is the reason why the formula is
-# written with capital letters.
+# The numbers are the same, almost to the last digit of a float. If your `attention`
+# multiplies whole matrices, it needs a fraction of the time. On a GPU the difference is
+# larger still. That is why the formula is written with capital letters.
 
 # %% [markdown]
 # ## Other ways to score
 #
-# A score can have parameters of its own. Two famous ones came before the Transformer, here
+# The paper calls whatever scores a query against a key a *compatibility function*. It can
+# have parameters of its own. Two famous ones are older than the Transformer; here they are
 # next to the plain dot product:
 #
 # | name | score of query i and key j | from |
@@ -541,12 +595,14 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 # | dot | $q_i \cdot k_j$ | Luong et al. 2015 |
 # | general, or bilinear | $q_i\, W\, k_j$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
+#
+# Softmax and the weighted mean of the values stay as they are.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores
 #
-# The matrix `w` says how much each number of a query asks for each number of a key. So a
-# query and a key may have different sizes.
+# Entry `[a, b]` of the matrix `w` says how much number a of a query asks for number b of a
+# key. So a query and a key may have different sizes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -568,9 +624,9 @@ check(bilinear_scores)
 
 # %% [markdown]
 # With this score, *it* and *animal* can match: `w` may connect "is a pronoun" with "is a
-# living thing". Two matrices $W_q$ and $W_k$ do that too, since
-# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$; how much they can express depends on
-# their inner size. That is the Transformer's choice.
+# living thing". Two matrices $W_q$ and $W_k$ can do that too, since
+# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. The Transformer uses two; how much
+# they can express depends on their inner size.
 
 # %% [markdown]
 # ### Exercise: additive_scores
@@ -581,8 +637,8 @@ check(bilinear_scores)
 #
 # <details><summary>Hint 1</summary>
 #
-# You have solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with
-# axes in front.
+# You solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with axes
+# in front.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -599,8 +655,14 @@ from course_lib.attention import additive_scores  # exercise
 check(additive_scores)
 
 # %% [markdown]
-# Why did the dot product win? Count the numbers that must be held while n queries meet m
-# keys: the additive score needs the hidden layer of *every pair*.
+# Why did the dot product win? Let 512 queries meet 512 keys. A dot product is one number
+# per pair; an additive score passes through a hidden layer, here of 64 numbers.
+#
+# **Predict:** how many times as many numbers do the additive scores hold in memory?
+#
+# - [ ] 2 times
+# - [x] 64 times
+# - [ ] 512 times
 
 # %%
 n, m, d_hidden = 512, 512, 64
@@ -608,9 +670,10 @@ print("dot product:", n * m, "numbers; additive:", n * m * d_hidden)
 print("ratio:", n * m * d_hidden // (n * m))
 
 # %% [markdown]
-# 64 times as many, and no single matrix product to compute them with. The paper reports
-# that both work about equally well for small d_k, that the dot product *without* scaling
-# loses for large d_k, and that it is much faster; hence scaled dot products.
+# Every pair has its own hidden layer, and no single matrix product computes them all. The
+# paper (section 3.2.1) reports that both scores do about equally well for small d_k, that
+# *unscaled* dot products do worse for large d_k, and that they are much faster. So it
+# scales them.
 
 # %% [markdown]
 # ## The same in PyTorch
@@ -640,10 +703,12 @@ print(yours.round(3))
 # %% [markdown]
 # ## What is *it*?
 #
-# The question from the start. Each word has a key of four numbers: is it a thing, alive, a
-# location, a description? The query of *it* asks for a thing, and the last word adds what
-# kind: *tired* needs something alive, *wide* a location. These vectors were **chosen by
-# hand**; lesson 02 shows how they are learned.
+# Back to the question from the start. Each word has a key of four numbers: is it a thing,
+# alive, a location, a description? The query of *it* asks for a thing, and the last word
+# decides of what kind: *tired* needs something alive, *wide* a location.
+#
+# All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
+# last word into the query of *it* ourselves. Your code does the lookup.
 
 # %%
 for word in ("animal", "street", "tired"):
@@ -653,7 +718,7 @@ print("query of it (tired)", pronoun.query_of_it("tired")[0])
 print("query of it (wide) ", pronoun.query_of_it("wide")[0])
 
 # %% [markdown]
-# Four lines with your `attention` find the answer:
+# Your `attention` finds the answers:
 
 # %%
 rows = []
@@ -662,15 +727,17 @@ for last_word in ("tired", "wide"):
     of_it = attention(pronoun.query_of_it(last_word), word_keys, word_keys)[1]
     rows.append(of_it[0])
     print(last_word, "→", words[of_it.argmax()])
+labels = ["it (… too tired)", "it (… too wide)"], [*words[:-1], "tired / wide"]
+assert [words[row.argmax()] for row in rows] == ["animal", "street"]
 
 # %%
 alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
-labels = ["it (… too tired)", "it (… too wide)"], [*words[:-1], "tired / wide"]
 figures.attention_lines(np.array(rows), *labels, alt=alt)
 
 # %% [markdown]
-# **Point at one of the two.** The same lookup, two queries, two answers: *it* attends to
-# *animal* when it is tired and to *street* when it is wide.
+# **Point at one of the two.** The lookup is the same, the queries differ: *it* attends to
+# *animal* when it is tired and to *street* when it is wide. In lesson 02 the queries are
+# learned, and the answers stay the same.
 
 # %% [markdown]
 # ## In three lines
@@ -678,10 +745,11 @@ figures.attention_lines(np.array(rows), *labels, alt=alt)
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
 # - Scores are dot products divided by $\sqrt{d_k}$, or else gradients vanish.
-# - Row i is query i, each row of weights sums to 1, and the order of the table is
-#   forgotten.
+# - Row i is query i, each row of weights sums to 1, and the order of keys and values does
+#   not matter.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
 # (2015), section 3.1; Luong et al. (2015), section 3.1.
 #
-# **An open question:** who makes the queries, keys and values? Lesson 02.
+# **An open question:** if nobody makes queries, keys and values by hand, where do they come
+# from? Lesson 02.
