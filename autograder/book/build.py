@@ -36,6 +36,7 @@ from autograder.course import Course, CourseError, write_atomically
 from autograder.notebooks.build import as_text
 from autograder.notebooks.citations import papers_in
 from autograder.notebooks.execute import COLOUR
+from autograder.workspace.lab import EXTENSIONS
 
 HERE = Path(__file__).parent
 MISSING = (

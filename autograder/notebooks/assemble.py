@@ -12,11 +12,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import Course
-from autograder.notebooks.cells import SourceCell, SourceError
+from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
-from autograder.notebooks.predictions import mark, read_prediction, without_answers
 from autograder.notebooks.source import HEADING, LessonSource, solution
-from autograder.releases import METADATA_KEY, release_name
+from autograder.releases import ANSWER_KEY, METADATA_KEY, release_name
 
 METADATA = {
     "kernelspec": {
@@ -34,19 +33,7 @@ PICTURE_TAG = "nbval-ignore-output"
 def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids = _Ids()
-    lines: dict[str, int] = {}
-    cells = []
-    for each in source.cells:
-        try:
-            cells.append(_cell(each, ids))
-        except ValueError as error:
-            raise SourceError(source.path, each.line, str(error)) from None
-        lines[cells[-1].id] = each.line
-    try:
-        cells = list(without_answers(cells))
-    except ValueError as error:
-        name, _, what = str(error).partition(": ")
-        raise SourceError(source.path, lines[name], what) from None
+    cells = [_cell(cell, ids) for cell in source.cells]
     if cells[0].cell_type == "markdown":
         cells[0].source += f"\n\n{_links(source)}"
     name = release_name(points_of(source))
@@ -89,9 +76,16 @@ class _Ids:
 
     def __init__(self) -> None:
         self.section = "start"
+        self.latest = ""
         self.counts: Counter[str] = Counter()  # of titles, which may be repeated
 
     def next(self, cell: SourceCell) -> str:
+        if cell.kind == "claims":
+            return f"{self.latest}-claims"
+        self.latest = self._next(cell)
+        return self.latest
+
+    def _next(self, cell: SourceCell) -> str:
         if cell.kind == "exercise" and cell.exercise:
             return cell.exercise.name
         if cell.kind == "check" and cell.exercise:
@@ -108,11 +102,10 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     name = ids.next(cell)
     metadata: dict = {"tags": cell.tags} if cell.tags else {}
     if cell.kind == "prose":
-        text, right = read_prediction(with_links(_with_heading(cell)))
-        prose = new_markdown_cell(text, id=name, metadata=metadata)
-        if right is not None:
-            mark(prose, right)
-        return prose
+        if cell.right is not None:
+            metadata[ANSWER_KEY] = {"prediction": {"right": cell.right}}
+        text = with_links(_with_heading(cell))
+        return new_markdown_cell(text, id=name, metadata=metadata)
     text = cell.text
     if cell.kind == "exercise" and cell.exercise:
         metadata["nbgrader"] = _nbgrader(cell.exercise.name, solution=True)
@@ -122,6 +115,9 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
         metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
     elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
+    if cell.collapsed:  # in JupyterLab, and in the book
+        metadata["jupyter"] = {"source_hidden": True}
+        metadata["tags"] = [*metadata.get("tags", []), "hide-input"]
     return new_code_cell(text, id=name, metadata=metadata)
 
 

@@ -36,17 +36,21 @@ class SourceError(CourseError):
 class SourceCell:
     """One cell of a lesson.
 
-    kind : "prose", "code", "exercise" or "check"
+    kind : "prose", "code", "exercise", "check" or "claims": assertions of their own
     text : its source
     line : where it starts in the file, counted from 1
     exercise : for an exercise, its check and its heading: which exercise
+    right : for a prediction, which of its options is right, counted from 0
+    collapsed : whether a reader sees the source on a click only
     """
 
-    kind: Literal["prose", "code", "exercise", "check"]
+    kind: Literal["prose", "code", "exercise", "check", "claims"]
     text: str
     line: int
     tags: list[str] = field(default_factory=list)
     exercise: Exercise | None = None
+    right: int | None = None
+    collapsed: bool = False
 
 
 def read_cells(path: Path) -> list[SourceCell]:

@@ -16,18 +16,42 @@ own, and the source of drawings, whose alternative text says what they show.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
+from autograder.notebooks.cells import SourceCell, SourceError
 from autograder.releases import ANSWER_KEY
 
-QUESTION = re.compile(r"^\*\*Predict\b", re.MULTILINE)
-OPTION = re.compile(r"^- \[([ x])\] (.+)$")
-OPTIONS = (2, 5)  # at least, at most
-CLAIMS = "-claims"  # ends the id of a cell of assertions
-COLLAPSED = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
+QUESTION = re.compile(r"\*\*Predict\b")
+OPTION = re.compile(r"- \[([ x])\] (.+)")
+FEWEST, MOST = 2, 5  # options
+ALTERNATIVE_TEXT = re.compile(r"\balt ?= ?[f\"'(]")
+
+
+def with_predictions(path: Path, cells: Iterable[SourceCell]) -> list[SourceCell]:
+    """Return a lesson's cells with its predictions read and their answers collapsed.
+
+    Raises ``SourceError`` for a list of options that is no prediction, and for an
+    assertion in a run that stands above other code.
+    """
+    read: list[SourceCell] = []
+    is_run = False
+    for cell in cells:
+        if cell.kind == "prose":
+            try:
+                text, right = read_prediction(cell.text)
+            except ValueError as error:
+                raise SourceError(path, cell.line, str(error)) from None
+            is_run = right is not None
+            read.append(replace(cell, text=text, right=right))
+        elif cell.kind == "code" and is_run:
+            read += _run(path, cell)
+        else:
+            read.append(cell)
+    return read
 
 
 def read_prediction(text: str) -> tuple[str, int | None]:
@@ -42,18 +66,19 @@ def read_prediction(text: str) -> tuple[str, int | None]:
     ('**Predict:** which?\n\n- One.\n- Two.', 1)
     """
     rows = text.split("\n")
-    matches = map(OPTION.match, rows)
-    options = {row: match for row, match in enumerate(matches) if match}
+    options = {
+        row: match for row, match in enumerate(map(OPTION.fullmatch, rows)) if match
+    }
     if not options:
         return text, None
     first, last = min(options), max(options)
-    above = "\n".join(rows[:first]).rstrip("\n").split("\n\n")[-1]
-    if not QUESTION.match(above):
+    question = "\n".join(rows[:first]).rstrip("\n").split("\n\n")[-1]
+    if not QUESTION.match(question):
         raise ValueError("above options stands the question, which begins '**Predict'")
     if len(options) != last + 1 - first or any(rows[last + 1 :]):
         raise ValueError("a prediction's options end its cell, a line for each")
-    if not OPTIONS[0] <= len(options) <= OPTIONS[1]:
-        raise ValueError(f"a prediction has {OPTIONS[0]} to {OPTIONS[1]} options")
+    if not FEWEST <= len(options) <= MOST:
+        raise ValueError(f"a prediction has {FEWEST} to {MOST} options")
     right = [row - first for row, match in options.items() if match[1] == "x"]
     if len(right) != 1:
         raise ValueError(f"one option of a prediction is right, [x], not {len(right)}")
@@ -61,48 +86,19 @@ def read_prediction(text: str) -> tuple[str, int | None]:
     return "\n".join([*rows[:first], *plain]), right[0]
 
 
-def mark(cell: NotebookNode, right: int) -> None:
-    """Say in a cell's metadata which option of its prediction is right, from 0 on."""
-    cell.metadata[ANSWER_KEY] = {"prediction": {"right": right}}
-
-
-def prediction_of(cell: NotebookNode) -> dict:
-    """Return a prediction's ``right``, and the learner's ``choice`` if one was made.
-
-    It is empty if the cell is no prediction.
-    """
-    ours = cell.metadata.get(ANSWER_KEY)
-    prediction = ours.get("prediction") if isinstance(ours, dict) else None
-    return prediction if isinstance(prediction, dict) else {}
-
-
-def without_answers(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
-    """Yield a lesson's cells with what tells a prediction's answer collapsed.
-
-    That concerns the code cells between a prediction and the next prose.
-
-    Raises ``ValueError``, which begins with the cell's id, if an assertion stands
-    above other code there: it would be read before the run.
-    """
-    is_after = False
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            is_after = bool(prediction_of(cell))
-        if cell.cell_type != "code" or not is_after or "nbgrader" in cell.metadata:
-            yield cell
-            continue
-        code, claims = split_claims(cell.source)
-        if "assert " in code and _asserts(code):
-            raise ValueError(
-                f"{cell.id}: after a prediction, assertions end their cell"
-            )
-        if not code:
-            yield _collapsed(cell)
-            continue
-        cell.source = code
-        yield _collapsed(cell) if _tells(code) else cell
-        if claims:
-            yield _collapsed(new_code_cell(claims, id=cell.id + CLAIMS))
+def _run(path: Path, cell: SourceCell) -> list[SourceCell]:
+    """Return a run's cell, and its assertions as a collapsed one of their own."""
+    code, claims = split_claims(cell.text)
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Assert):
+            what = "below a prediction, assertions stand at the end of their cell"
+            raise SourceError(path, cell.line + node.lineno, what)
+    line = cell.line + cell.text.count("\n") - claims.count("\n")
+    kept = replace(cell, text=code, collapsed=bool(ALTERNATIVE_TEXT.search(code)))
+    own = SourceCell("claims", claims, line, tags=list(cell.tags), collapsed=True)
+    if not code:
+        return [replace(cell, collapsed=True)]
+    return [kept, own] if claims else [kept]
 
 
 def split_claims(source: str) -> tuple[str, str]:
@@ -119,20 +115,14 @@ def split_claims(source: str) -> tuple[str, str]:
         return source, ""
     rows = source.split("\n")
     end = statements[count - 1].end_lineno if count else 0
-    assert end is not None  # a parsed statement has its lines
     return "\n".join(rows[:end]), "\n".join(rows[end:]).strip("\n")
 
 
-def _asserts(code: str) -> bool:
-    return any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(code)))
+def prediction_of(cell: NotebookNode) -> dict:
+    """Return a prediction's ``right``, and the learner's ``choice`` if one was made.
 
-
-def _tells(code: str) -> bool:
-    """Return whether a cell has a picture's alternative text."""
-    return bool(re.search(r"\balt ?= ?[f\"'(]", code))
-
-
-def _collapsed(cell: NotebookNode) -> NotebookNode:
-    tags = [*cell.metadata.get("tags", []), *COLLAPSED["tags"]]
-    cell.metadata |= COLLAPSED | {"tags": list(dict.fromkeys(tags))}
-    return cell
+    It is empty if the cell is no prediction.
+    """
+    ours = cell.metadata.get(ANSWER_KEY)
+    prediction = ours.get("prediction") if isinstance(ours, dict) else None
+    return prediction if isinstance(prediction, dict) else {}

@@ -29,6 +29,7 @@ from autograder.notebooks.cells import (
     SourceError,
     read_cells,
 )
+from autograder.notebooks.predictions import with_predictions
 
 REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
@@ -261,7 +262,8 @@ class LessonSource:
         """Read the source; raises ``SourceError`` on anything unclear in it."""
         self.path = path
         self.lesson = path.stem
-        self.cells = [self._with_meaning(cell) for cell in read_cells(path)]
+        cells = [self._with_meaning(cell) for cell in read_cells(path)]
+        self.cells = with_predictions(path, cells)
         self.set_up = self._set_up_names()
         check_order(path, self.cells, self.set_up)
         for cell in self.cells:
