@@ -13,6 +13,7 @@ from tests.site.book import LESSON, WORDS, make_site
 pytestmark = pytest.mark.browser
 WIDTHS = {"phone": 360, "desk": 1280}
 EXERCISE = "exercises/softmax.html"
+START = "00_start_here/00_start_here.html"
 SEARCH = "search.html?q=softmax"
 PAGES = ["index.html", "exercises/index.html", LESSON, EXERCISE, SEARCH]
 # Axe would read the style sheets again, which a page from a file may not.
@@ -119,6 +120,36 @@ def test_solution_opens_on_a_click_only(browser, site, name):
         assert not solution.locator("pre").is_visible()
         solution.locator("summary").click()
         assert solution.locator("pre").is_visible()
+
+
+def test_prediction_covers_the_answer_until_a_choice(browser, site):
+    with opened(browser, site, START) as page:
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        covers = page.locator(".attention-cover")
+        count = covers.count()
+        came_out = page.locator(".cell_output").filter(has_text="[1.0, 0.5, -0.5]")
+        options = page.get_by_role("radiogroup").first.get_by_role("radio")
+        assert covers.first.is_visible() and came_out.is_hidden()
+        violations = (
+            Axe().run(page, context=".bd-article", options=AXE).violations_count
+        )
+        assert violations == 0
+        page.emulate_media(media="print")
+        assert covers.first.is_hidden() and came_out.is_visible()
+        page.emulate_media(media="screen")
+        options.first.focus()
+        page.keyboard.press("Space")
+        assert came_out.is_visible() and covers.count() == count - 1
+        text = "You predicted “0.67, 0.33 and 0”. What came out: “1, 0.5 and −0.5”."
+        page.get_by_text(text).wait_for()
+        page.reload()
+        assert options.first.is_checked() and came_out.is_visible()
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        page.get_by_role("button", name="Show it anyway").first.click()
+        assert came_out.is_visible()
+        assert page.get_by_text("You predicted").count() == 0
 
 
 def test_theme_button_makes_the_page_dark_and_back(browser, site):
