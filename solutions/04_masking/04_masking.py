@@ -31,7 +31,7 @@ from course_lib.lessons import decoder_variants
 # (`course_lib/experiments/leak_canary.py`) reads the throws and says how likely each face
 # is to come next. After less than a minute of training it was tested on new throws. Here is
 # the probability that it gave to the throw that really came: a geometric mean over all
-# throws, median of three trainings kept with the course.
+# throws, and the median of three trainings kept with the course.
 
 # %%
 runs = record.read("leak_canary")
@@ -178,8 +178,8 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# A recurrent network has to read one token after the other, so a Transformer trains faster.
-# You may meet this form: its training step is
+# The n tasks share one pass, while a recurrent network has to read one token after the other.
+# This is a large part of why Transformers train fast. You may meet this form: its training step is
 # [O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html). That is true of
 # the steps that must wait for each other: their number does not grow with n. The *work*
 # grows with n²: all scores are computed, blocked ones included.
@@ -193,14 +193,14 @@ for n in (10, 100, 1000):
 # ## Sentences of different lengths
 #
 # A batch is one array, so its sentences must be equally long: the short ones are
-# **padded**. Zeros change nothing, one might think, and need no mask.
+# **padded**. One might think that zeros change nothing and need no mask.
 #
 # **Predict:** the one-word sentence *yes* is padded with three rows of zeros. How much of
 # the weight of *yes* goes to these?
 #
 # - [ ] None
 # - [x] About 29 %
-# - [ ] 75 %
+# - [ ] About 75 %
 
 # %%
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
@@ -676,10 +676,9 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 # %% [markdown]
 # ## A detector for leaks
 #
-# Even with the right mask, a model can leak somewhere else. So test what the
-# model *does*, not its masks. **Change the future. If the past of the result changes,
-# something leaks.** This needs no training, and the model may be anything that turns n rows into n
-# rows.
+# Even with the right mask, a model can leak somewhere else. So test what the model *does*,
+# not its masks. **Change the future. If the past of the result changes, something leaks.**
+# This needs no training, and the model may be anything that turns n rows into n rows.
 
 # %% [markdown]
 # ### Exercise: leak
@@ -722,8 +721,8 @@ print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 # A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
 # parameters: attention, then a normalisation, which subtracts a mean and divides by a
 # standard deviation. A and B normalise each token's own numbers, C each column over all
-# tokens. All three claim to be causal. First the classical inspection: is any
-# weight above the diagonal?
+# tokens. All three claim to be causal. First the classical inspection: are there weights
+# above the diagonal?
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
@@ -770,7 +769,7 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 
 # %% [markdown]
 # > **Popular error: "the mask is right, so the model is causal".** It is tempting to stop at
-# > the weights. C has not one weight other than 0 above the diagonal, and it leaks.
+# > the weights. All of C's weights above the diagonal are 0, and yet it leaks.
 #
 # Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and one
 # `t` proves nothing yet, so try several.
