@@ -78,6 +78,7 @@ words = ["the", "cat", "sat", "on", "it"]
 x = np.random.default_rng(0).normal(size=(5, 4))  # a vector for each word
 scores = attention.scaled_scores(x, x)  # (5, 5)
 print(attention.softmax(scores).round(2)[0])
+assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 
 # %% [markdown]
 # *the* gives 28 % of its weight to *cat* before any training, and training will make use of
@@ -136,7 +137,7 @@ from course_lib.masks import causal_mask  # exercise
 check(causal_mask)
 
 # %% [markdown]
-# Here is the whole mask as a picture. Blocked cells are hatched.
+# The whole mask as a picture. Blocked cells are hatched.
 
 # %%
 alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
@@ -206,7 +207,9 @@ for n in (10, 100, 1000):
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
 padded = np.concatenate([yes, np.zeros((3, 4))])
 print("alone: ", attention.softmax(attention.scaled_scores(yes, yes))[0])
-print("padded:", attention.softmax(attention.scaled_scores(yes, padded))[0].round(2))
+shares = attention.softmax(attention.scaled_scores(yes, padded))[0]
+print("padded:", shares.round(2))
+assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
 # A key of zeros has the score 0, and $e^0 = 1$ is not nothing: 29 % of the weight goes to
@@ -282,8 +285,8 @@ check(padding_mask)
 # The third has no causal mask: the whole source is there while the model writes. The second
 # has two masks.
 #
-# **Predict:** of five positions, the first three are tokens. How many of the 25 cells stay
-# allowed under both masks?
+# **Predict:** of five positions, the first three are tokens. How many of the 25 cells do both
+# masks allow?
 #
 # - [ ] 9
 # - [x] 12
@@ -298,6 +301,7 @@ with np.errstate(invalid="ignore"):
     product = np.where(causal, 0.0, -np.inf) * np.where(padding, 0.0, -np.inf)
 print("product of masks of 0 and −∞:", np.isnan(product).sum(), "times NaN,", end=" ")
 print((product == np.inf).sum(), "times +∞")
+assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 
 # %% [markdown]
 # A key must be allowed by **both** masks. With "or", 18 cells get through, some of the
@@ -358,7 +362,7 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 #
 # **Way 1:** multiply the scores by the mask.
 #
-# **Predict:** what weight does the blocked key get in this way?
+# **Predict:** what weight does the blocked key get by way 1?
 #
 # - [x] More than 80 %
 # - [ ] About 30 %
@@ -369,6 +373,7 @@ row = np.array([[-2.0, -3.0, 4.0]])
 allowed = np.array([[True, True, False]])
 print("right: ", attention.softmax(row[:, :2])[0].round(2), "and 0")
 print("way 1: ", attention.softmax(row * allowed)[0].round(2))
+assert attention.softmax(row * allowed)[0, 2] > 0.8
 
 # %% [markdown]
 # The blocked score becomes 0, and a score of 0 does not mean "no interest". Here it is the
@@ -507,7 +512,8 @@ assert masked_softmax(all_low, allowed)[0, 2] == 0
 # PyTorch has attention as a function, `scaled_dot_product_attention`, and as a module,
 # `nn.MultiheadAttention`. Both take a boolean mask.
 #
-# **Predict:** both get your causal mask as it is. To what does the first token attend?
+# **Predict:** function and module both get your causal mask as it is. To what does the first
+# token attend?
 #
 # - [ ] In both, to itself only
 # - [ ] Function: to all others. Module: to itself
@@ -528,6 +534,7 @@ print(
 module_weights = module(batch, batch, batch, attn_mask=may)[1][0].detach().numpy()
 print("module: first token attends to:", module_weights[0] > 0)
 print("module: last token's weights:", module_weights[4])
+assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
 # > **Popular error: "True means masked".** It is tempting to learn one rule for all of
@@ -598,7 +605,8 @@ assert max(gaps) < 1e-12
 # What do they make of a row with nothing to attend to? The module has an option,
 # `need_weights`: whether to return the weights as well.
 #
-# **Predict:** does the module's output for such a row depend on this option?
+# **Predict:** for a row with nothing to attend to, does the module's output depend on
+# `need_weights`?
 #
 # - [x] Yes: NaN with weights, zeros without
 # - [ ] No: NaN either way
@@ -619,7 +627,7 @@ for asked in (True, False):
 #
 # Here is a tempting repair: accept NaN, and replace it by 0 afterwards.
 #
-# **Predict:** after this repair, which gradients do two blocked scores get?
+# **Predict:** if NaN is replaced by 0, which gradients do two blocked scores get?
 #
 # - [ ] 0 and 0
 # - [ ] 0.5 and 0.5
@@ -650,7 +658,7 @@ assert open_scores.grad.isnan().all() and (mended_scores.grad == 0).all()
 # One more trap: the option `is_causal=True` saves making the mask.
 #
 # **Predict:** a single new query meets five kept keys, with the values 0, 1, 2, 3 and 4.
-# What does it get with this option?
+# What does it get with `is_causal=True`?
 #
 # - [x] 0, the value of the oldest key
 # - [ ] About 2, from all five keys
@@ -734,7 +742,7 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
 # B is convicted: its mask is off by one, so every token sees its successor, the very token
 # that it must predict. A and C have clean masks.
 #
-# **Predict:** which of these two lets the future through all the same?
+# **Predict:** which of A and C lets the future through all the same?
 #
 # - [ ] Neither
 # - [ ] Only A
@@ -788,7 +796,7 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 #
 # - [ ] The one with the shift
 # - [x] The one without the shift
-# - [ ] Neither: both are about equal
+# - [ ] Neither: they are equal
 
 # %%
 trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
@@ -863,6 +871,7 @@ tried = {
 for name, canary in tried.items():
     print(f"{name:11} loss {canary.loss:.1f}")
 positions = [str(i) for i in range(16)]
+assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
 # Without a mask, and also with a mask that is wrong in one cell of every row but the last,

@@ -51,6 +51,7 @@ def attend(x, may_attend=None):
 
 
 print("same output for bit:", np.allclose(attend(dog_bit)[2], attend(man_bit)[2]))
+assert np.allclose(attend(dog_bit)[2], attend(man_bit)[2])
 
 # %% [markdown]
 # Only rounding differs. *bit* knows which words there are, but not where they stand, so no
@@ -72,7 +73,7 @@ figures.lesson_map("05", alt=alt)
 # positions alike. Measure it for attention as it is, and for attention with the causal mask
 # of lesson 04.
 #
-# **Predict:** in which case is the gap zero, except for rounding?
+# **Predict:** in which case is attention's gap zero, except for rounding?
 #
 # - [ ] In both
 # - [x] Only without the mask
@@ -125,7 +126,7 @@ assert np.allclose(1 / share - 1, np.arange(5))
 # [Kazemnejad](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/):
 #
 # 1. **unique**: two positions never get the same vector;
-# 2. **a step is a step**: moving on by one position means the same everywhere, and in
+# 2. **a step is a step**: moving on by one position means the same everywhere, in
 #    sentences of any length;
 # 3. **bounded**: a late position does not drown out its word;
 # 4. **computed**: nothing is random, and no position is missing because it was rare.
@@ -221,18 +222,19 @@ from course_lib.positions import sinusoidal_encoding  # exercise
 check(sinusoidal_encoding)
 
 # %% [markdown]
-# Here is the encoding of 64 positions with 64 numbers each, as colours. The left half holds
-# the fast hands, the right half the slow ones.
+# Here is the encoding of 64 positions with 64 numbers each, as colours. The fast hands are on
+# the left, the slow ones on the right.
 #
-# **Predict:** how much does the right half change from the first row to the last?
+# **Predict:** how much do the 16 columns on the right change from row to row?
 #
 # - [x] Hardly at all
-# - [ ] As much as the left half
-# - [ ] More than the left half
+# - [ ] As much as those on the left
+# - [ ] More than those on the left
 
 # %%
 table = sinusoidal_encoding(64, 64)
 print("shape of the encoding:", table.shape)
+assert np.ptp(table[:, 48:], axis=0).max() < 0.1 < 1.9 < np.ptp(table[:, 0])
 
 # %%
 alt = "On the left columns change with every position; on the right they hardly do."
@@ -246,7 +248,7 @@ figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 # Now the first and the third wish as numbers, for 512 positions: the distance between the two
 # nearest vectors, and the lengths of all.
 #
-# **Predict:** how does a vector's length depend on its position?
+# **Predict:** how does an encoding's length depend on its position?
 #
 # - [ ] It grows
 # - [x] Not at all
@@ -384,13 +386,13 @@ from course_lib.positions import shift_matrix  # exercise
 check(shift_matrix)
 
 # %% [markdown]
-# Now for three properties, on a thousand positions.
+# Three properties, on a thousand positions.
 #
 # **Predict:** which shift is the product $M_7\,M_{-2}$?
 #
-# - [ ] By −14
-# - [ ] By 9
-# - [x] By 5
+# - [ ] By −14 positions
+# - [ ] By 9 positions
+# - [x] By 5 positions
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
@@ -460,9 +462,9 @@ figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
 #
 # **Predict:** with 64 columns, up to which distance does it fall at every step?
 #
-# - [x] 5
-# - [ ] 20
-# - [ ] 63, the largest one here
+# - [x] Up to 5
+# - [ ] Up to 20
+# - [ ] Up to 63, the largest
 
 # %%
 monotone = {}
@@ -495,7 +497,7 @@ figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 # equations for the 512 unknowns of each column: enough, one would expect, to find the rotation.
 # On these positions the fit is exact.
 #
-# **Predict:** how far off is it on the positions 512 to 1,023?
+# **Predict:** how far off is the fitted matrix on the positions 512 to 1,023?
 #
 # - [ ] It is exact there, too
 # - [ ] By about 1 % of a vector's length
@@ -557,7 +559,7 @@ from course_lib.positions import add_positions  # exercise
 check(add_positions)
 
 # %% [markdown]
-# Now measure the gap once more, and read the two sentences again.
+# Now the gap once more, and the two sentences:
 
 # %%
 encoding = sinusoidal_encoding(5, 32)
@@ -592,7 +594,7 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 #
 # Without order one can still guess the digit that occurs most often in the sequence.
 #
-# **Predict:** how often is that right, with 10 digits in 16 positions?
+# **Predict:** how often is this guess right, with 10 digits in 16 positions?
 #
 # - [ ] About 10 %
 # - [x] About 24 %
@@ -634,7 +636,7 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 # Now the same test for the wrong formulas from above, and for a table of random numbers, kept
 # with the course: trainings three times as long, with three seeds each.
 #
-# **Predict:** which of these tables fail?
+# **Predict:** which of these encodings fail to reverse sequences?
 #
 # - [ ] All of them
 # - [ ] The two with few frequencies
@@ -677,7 +679,7 @@ assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 # *rotary* (next section: it turns queries and keys, so that scores know only differences of
 # positions).
 #
-# **Predict:** which of them are right at the positions 100 to 115?
+# **Predict:** which encodings are right at the positions 100 to 115?
 #
 # - [ ] All three
 # - [ ] Sinusoidal and rotary
@@ -731,7 +733,7 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# Most models of today do this (Su et al. 2021): leave the tokens alone, and turn each *query*
+# Most models today do this (Su et al. 2021): leave the tokens alone, and turn each *query*
 # and each *key* by the angles of its position. Two neighbouring columns $(a,\, b)$ are a hand;
 # it turns by $t\,\omega_i$ from wherever it points:
 #
@@ -857,7 +859,7 @@ assert short[256] == short[257]
 # %% [markdown]
 # ## Who bit?
 #
-# Back to the question from the start. Give each word 36 numbers: the first 32 are for its
+# Back to the first question. Give each word 36 numbers: the first 32 are for its
 # position, the last four say which word it is. One head has its parameters **chosen by hand**:
 # the query is the position, moved one back by your `shift_matrix`; the key is the position; the
 # value is the word.
