@@ -158,7 +158,6 @@ NOT_IMPERATIVE = (
 INTRODUCTIONS = {
     "01_dot_product_attention": ("looked back from *it*", "before 'attends' is known"),
     "03_multi_head_attention": ("Each look is called a **head**", "defines the head"),
-    "04_masking": ("How do we forbid looking?", "the lesson's question"),
 }
 
 

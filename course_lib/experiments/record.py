@@ -45,6 +45,18 @@ class Record:
         """Return the median over the runs of a number."""
         return float(median(self.values(name)))
 
+    def made_with(self) -> str:
+        """Return the environment as one line, for a lesson to print.
+
+        >>> versions = {"python": "3.11.7", "numpy": "2.4.6", "torch": "2.13.0+cpu"}
+        >>> machine = {"system": "Linux x86_64", "processors": "2"}
+        >>> Record("recall", "", versions | machine, 1.5, []).made_with()
+        'python 3.11.7, numpy 2.4.6, torch 2.13.0+cpu, Linux x86_64, 2 processors'
+        """
+        versions = dict(self.environment)
+        machine = f"{versions.pop('system')}, {versions.pop('processors')} processors"
+        return ", ".join([*map(" ".join, versions.items()), machine])
+
     def as_json(self) -> str:
         """Return the text of the record's file: a line for each run."""
         *head, (_, runs) = asdict(self).items()

@@ -1,17 +1,17 @@
 # %% [markdown]
 # # Masking
 #
-# **How do we forbid looking?**
+# **How do we forbid attending?**
 #
 # After this lesson you can
 #
-# - make the masks that a Transformer needs, and put several together;
-# - turn scores into weights that are 0 wherever a query may not attend, whatever the
-#   scores;
+# - make the masks that a Transformer needs, and combine several of them;
+# - turn scores into weights that are 0 wherever a query may not attend, however large
+#   the scores are;
 # - hand a mask to PyTorch in each of its conventions, without mixing them up;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 150 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
+# **About 115 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
 # (self-attention).
 
 # %%
@@ -27,11 +27,11 @@ from course_lib.lessons import decoder_variants
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Throw a fair die with ten faces, again and again. A small model reads the throws and says
-# how likely each face is to come next. It was trained for under a minute. Here is how
-# much probability it gave to the throw that really came, on throws never seen before (a
-# geometric mean over all throws; the median of three trainings, made beforehand and kept
-# with the course).
+# Throw a fair die with ten faces, again and again. A small model
+# (`course_lib/experiments/leak_canary.py`) reads the throws and says how likely each face
+# is to come next. After less than a minute of training it was tested on new throws. Here is
+# the probability that it gave to the throw that really came: a geometric mean over all
+# throws, and the median of three trainings kept with the course.
 
 # %%
 runs = record.read("leak_canary")
@@ -40,22 +40,22 @@ print("what this model gave: ", np.exp(-runs.median("none")).round(2))
 assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
 # %% [markdown]
-# Nobody can predict a fair die. So the model has **seen** the throws that it predicts. How?
-# And why not all of them: what holds it below 1.00? The last two pictures of this lesson
-# answer these two questions.
+# Nobody can predict a fair die, so the model must have **seen** the throws that it
+# predicts. How? And what keeps it from reaching 1.00? The last two pictures of this lesson
+# answer both questions.
 #
-# Forbidding what must not be seen is what makes one of the three attentions *causal*:
+# A mask can prevent this. It makes one of the Transformer's three attentions *causal*:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
 figures.lesson_map("04", alt=alt)
 
 # %% [markdown]
-# ## Why the answer lies open
+# ## Every position is a task
 #
-# A model that writes gets one token after another: when it writes the third, the fourth
-# does not exist. In training, the whole sentence is known, and is fed in at once. Each
-# position is then a task of its own:
+# A model that writes produces one token after another: while it writes the third, the
+# fourth does not exist. In training, the whole sentence is known and is fed in at once, so
+# each position becomes a task of its own:
 #
 # | position | has read | must predict |
 # |---|---|---|
@@ -64,45 +64,57 @@ figures.lesson_map("04", alt=alt)
 # | 2 | the cat sat | on |
 # | 3 | the cat sat on | it |
 #
-# **Predict:** in self-attention (here the scores of the words' vectors with each other,
-# with no projections), how much does the token at position 0 attend to the very token that
-# it must predict: not at all, a little, or much?
+# Now let the words attend to each other, with random vectors and no projections.
+#
+# **Predict:** how much of its attention does the token at position 0, *the*, give to
+# *cat*, which it must predict?
+#
+# - [ ] None
+# - [ ] About 3 %
+# - [x] About 28 %
 
 # %%
 words = ["the", "cat", "sat", "on", "it"]
 x = np.random.default_rng(0).normal(size=(5, 4))  # a vector for each word
 scores = attention.scaled_scores(x, x)  # (5, 5)
 print(attention.softmax(scores).round(2)[0])
+assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 
 # %% [markdown]
-# *the* gives 28 % of its weight to *cat*, before anything was trained; training will make
-# the most of it. In a translator, an **encoder** reads the source sentence and a
-# **decoder** writes the translation: in training it is fed the whole right translation, and
-# the same happens there.
+# *the* gives 28 % of its weight to *cat* before any training, and training will make use of
+# that. The same happens in a translator: an **encoder** reads the source sentence, a
+# **decoder** writes the translation, and in training the decoder is fed the whole correct
+# translation.
 #
 # Three words for this lesson:
 #
 # - **`may_attend`** is a table of booleans, one row per query, one column per key:
 #   True = may attend;
 # - a **causal mask** lets a token attend to itself and to what comes before it;
-# - a **padding mask** lets no token attend to the **padding** that makes rows equally long.
+# - a **padding mask** lets no token attend to the **padding**, which makes rows equally
+#   long.
 #
-# **Predict:** the causal mask of the first three words has nine cells. How many are True?
+# **Predict:** the causal mask of three words has nine cells. How many are True?
+#
+# - [ ] 3
+# - [x] 6
+# - [ ] 8
 
 # %%
 for i in range(3):
     print(words[i], "may attend to", words[: i + 1])
 
 # %% [markdown]
-# Six. A token may attend to **itself**. That is no cheating: its own word is input, and the
-# target is the next one. Without it, the first token could attend to nothing at all.
+# Six, since a token may attend to **itself**. That is not cheating: its own word is input,
+# and the target is the next one. If it could not, the first token would have nothing to
+# attend to.
 
 # %% [markdown]
 # ### Exercise: causal_mask
 #
-# Query i is at position i + offset, key j at position j. A model that writes token by token
-# needs an offset: the new queries are few, and the keys of all earlier tokens have been
-# kept.
+# Query i is at position i + offset, key j at position j. The offset serves a model that
+# writes token by token: its new queries are few, and the keys of all earlier tokens have
+# been kept.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -112,8 +124,9 @@ for i in range(3):
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# "Every row with every row" of lesson 00: a column of the queries' positions against a row
-# of the keys' positions, made with `np.arange`. How many keys are there if m is None?
+# Lesson 00 compared every row with every row. Do the same here: a column of the queries'
+# positions against a row of the keys' positions, both made with `np.arange`. How many keys
+# are there if m is None?
 #
 # </details>
 
@@ -124,15 +137,15 @@ from course_lib.masks import causal_mask  # exercise
 check(causal_mask)
 
 # %% [markdown]
-# The whole mask as a picture: hatched is blocked.
+# The whole mask as a picture. Blocked cells are hatched.
 
 # %%
 alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
 figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
-# Now as in writing: five words are there, their keys are kept, and two new words come. The
-# table has two rows and seven columns.
+# Now a model is writing: it has kept the keys of five words, and two new words arrive. The
+# mask has two rows and seven columns. `np.tril` is NumPy's ready-made triangle.
 
 # %%
 both_new = causal_mask(2, offset=5)
@@ -142,17 +155,18 @@ print("np.tril allows in each row:", cornered.sum(axis=-1))
 assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %% [markdown]
-# > **Popular error: "the causal mask is `tril`".** Only for as many queries as keys, and
-# > no offset. With kept keys, a triangle in the upper left corner lets the two *newest*
-# > tokens see the one or two *oldest*: 1 and 2 keys in place of 6 and 7. `k=offset` moves
-# > the triangle to where it belongs.
+# > **Popular error: "the causal mask is `tril`".** It is tempting, and it works for as many
+# > queries as keys without an offset. With kept keys, the triangle is in the upper left
+# > corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead of 6 and
+# > 7. `k=offset` moves it to where it belongs.
 
 # %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
-# With a causal mask, row i of one pass over the sentence must be what a pass over the first
-# i + 1 words alone gives. Then n tasks are trained in one go, and writing later meets
-# nothing new. Blocked scores become $-\infty$, since $e^{-\infty} = 0$; more on that below.
+# With a causal mask, row i of one pass over the sentence should equal the result of a pass
+# over its first i + 1 words alone. If so, n tasks are trained at once, and the model meets
+# nothing new when it writes. (Blocked scores become $-\infty$, since $e^{-\infty} = 0$.
+# There is more on that below.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -165,10 +179,11 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# > **Popular error: "a training step takes O(1)"**, the same time however long the
-# > sentence. The number of steps that must wait for each other does not grow with n; in a
-# > recurrent network, which reads one token after the other, it does. The *work* grows with
-# > n²: all scores are computed, blocked ones included.
+# The n tasks share one pass, while a recurrent network has to read one token after the other.
+# This is a large part of why Transformers train fast. You may meet this form: its training step is
+# [O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html). That is true of
+# the steps that must wait for each other: their number does not grow with n. The *work*
+# grows with n²: all scores are computed, blocked ones included.
 
 # %%
 for n in (10, 100, 1000):
@@ -178,26 +193,41 @@ for n in (10, 100, 1000):
 # %% [markdown]
 # ## Sentences of different lengths
 #
-# A batch is one array, so its sentences must be equally long: the short ones are **padded**.
-# A tempting thought: pad with zeros, zeros change nothing. **Predict** the weights of the
-# one-word sentence *yes* with three rows of zeros behind it.
+# A batch is one array, so its sentences must be equally long: the short ones are
+# **padded**. One might think that zeros change nothing and need no mask.
+#
+# **Predict:** the one-word sentence *yes* is padded with three rows of zeros. How much of
+# the weight of *yes* goes to these?
+#
+# - [ ] None
+# - [x] About 29 %
+# - [ ] About 75 %
 
 # %%
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
 padded = np.concatenate([yes, np.zeros((3, 4))])
 print("alone: ", attention.softmax(attention.scaled_scores(yes, yes))[0])
-print("padded:", attention.softmax(attention.scaled_scores(yes, padded))[0].round(2))
+shares = attention.softmax(attention.scaled_scores(yes, padded))[0]
+print("padded:", shares.round(2))
+assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
-# > **Popular error: "padding with zeros needs no mask".** A key of zeros has the score 0,
-# > and $e^0 = 1$ is not nothing: 29 % of the weight of *yes* goes to the padding, and how
-# > much it is depends on the longest sentence that happens to be in the batch.
-#
-# So the padding is blocked, for every query of its sentence. Watch the shapes. Here are two
+# A key of zeros has the score 0, and $e^0 = 1$ is not nothing: 29 % of the weight goes to
+# the padding. How much it is depends on the longest sentence that happens to be in the
+# batch.
+
+# %% [markdown]
+# So the padding is blocked, for every query of its sentence. Mind the shapes. Here are two
 # pairs of sentences, where one sentence attends to another: two queries and three keys in
-# each, and of the second pair's keys only one is a token. (A toy, so that all fits on a
-# line.) **Predict** which of the four queries are treated wrongly by a mask of shape
-# (pairs, keys).
+# each. Of the second pair's keys only the first is a token. The mask has the shape
+# (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
+#
+# **Predict:** for how many of the four queries is the stretched mask wrong?
+#
+# - [ ] None
+# - [ ] One
+# - [x] Two
+# - [ ] All four
 
 # %%
 two_axes = np.array([[True, True, True], [True, False, False]])  # (pairs, keys)
@@ -206,10 +236,10 @@ print("first pair: ", used[0].tolist())
 print("second pair:", used[1].tolist())
 
 # %% [markdown]
-# Two of four: the second query of the first pair lost two good keys, and the first query of
-# the second pair attends to padding. No error was raised, because there are as many pairs as
-# queries, and NumPy matched axes from the right. An axis of length 1 for the queries keeps
-# things in place.
+# Two of four. The second query of the first pair has lost two good keys, and the first query
+# of the second pair attends to padding. No error was raised, because there are as many pairs
+# as queries, and NumPy matches axes from the right. An axis of length 1 for the queries
+# keeps each row with its own pair.
 
 # %% [markdown]
 # ### Exercise: padding_mask
@@ -219,15 +249,14 @@ print("second pair:", used[1].tolist())
 #
 # <details><summary>Hint 1</summary>
 #
-# Key j of a sentence is a token if j is smaller than what? Try it first for one sentence
-# and its single length.
+# Key j of a sentence is a token if j is smaller than what? Try one sentence with its single
+# length first.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # The lengths need two more axes at their end: one for the queries, one for the keys.
-# `np.asarray(lengths)` makes an array of a list, and `[..., np.newaxis]` adds an
-# axis.
+# `np.asarray(lengths)` makes an array of a list, and `[..., np.newaxis]` adds an axis.
 #
 # </details>
 
@@ -238,14 +267,14 @@ from course_lib.masks import padding_mask  # exercise
 check(padding_mask)
 
 # %% [markdown]
-# The mask blocks *keys*. What about the padding as queries? It may go on attending: nothing
+# The mask blocks *keys*. What about padding as a query? It may go on attending: nothing
 # attends to it, and its losses are left out of the mean. Blocking its rows would only make
-# rows with nothing to attend to, and these are trouble, as you will see.
+# rows with nothing to attend to, and you will see what trouble those cause.
 
 # %% [markdown]
 # ## Several masks at once
 #
-# A Transformer uses attention in three ways, and each has its mask:
+# A Transformer uses attention in three ways, each with its own mask:
 #
 # | who attends to what | mask |
 # |---|---|
@@ -253,9 +282,16 @@ check(padding_mask)
 # | decoder to its own sentence | causal **and** padding of the target |
 # | decoder to the encoder's sentence | padding of the source |
 #
-# The third has no causal mask: the source is all there, also while the model writes. The
-# second has two. **Predict:** five positions, of which three are tokens; how many of the 25
-# cells stay allowed?
+# The third has no causal mask: the whole source is there while the model writes. The second
+# has two masks.
+#
+# **Predict:** of five positions, the first three are tokens. How many of the 25 cells do both
+# masks allow?
+#
+# - [ ] 9
+# - [x] 12
+# - [ ] 15
+# - [ ] 18
 
 # %%
 causal, padding = causal_mask(5), padding_mask([3], 5)[0]  # (5, 5), (1, 5)
@@ -265,17 +301,21 @@ with np.errstate(invalid="ignore"):
     product = np.where(causal, 0.0, -np.inf) * np.where(padding, 0.0, -np.inf)
 print("product of masks of 0 and −∞:", np.isnan(product).sum(), "times NaN,", end=" ")
 print((product == np.inf).sum(), "times +∞")
+assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 
 # %% [markdown]
-# > **Popular error: combining with "or".** It lets 18 cells through where 12 are right, the
-# > future among them. And masks made of 0 and $-\infty$, which are *added* to scores, are
-# > combined by adding. Multiplied, they give NaN where one of them blocks, since
-# > $0 \cdot (-\infty)$ is no number, and $+\infty$ where both do.
+# A key must be allowed by **both** masks. With "or", 18 cells get through, some of the
+# future among them.
+#
+# Masks made of 0 and $-\infty$ are *added* to scores, and they are also combined by adding.
+# Multiplied, they give NaN where one of them blocks, since $0 \cdot (-\infty)$ is not a
+# number, and $+\infty$ where both do.
 
 # %% [markdown]
 # ### Exercise: combine_masks
 #
-# Any number of masks, each with axes of length 1 wherever it is the same for all.
+# Combine any number of masks. Each may have axes of length 1 wherever it is the same for
+# all.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -296,44 +336,50 @@ from course_lib.masks import combine_masks  # exercise
 check(combine_masks)
 
 # %% [markdown]
-# Three words, padded to five positions. (What the rows called *pad* hold does not matter;
-# here they still hold the vectors of *on* and *it*.)
+# Here are three words, padded to five positions. What the rows called *pad* hold does not
+# matter: in this case, the vectors of *on* and *it*.
 
 # %%
 both = combine_masks(causal, padding)
 tokens = ["the", "cat", "sat", "pad", "pad"]
+three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
 print("allowed in each row:", both.sum(axis=-1))
 
 # %%
 alt = "Both masks together allow the first three columns of the triangle."
-three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
 figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 
 # %% [markdown]
-# A mask is the same for all heads, and in a batch with heads the scores are
-# `(batch, n_heads, n, m)`. So it gets one more axis, `may_attend[..., np.newaxis, :, :]`,
-# as in the reference of lesson 03.
+# A mask is the same for all heads. In a batch with heads the scores are
+# `(batch, n_heads, n, m)`, so the mask gets one more axis,
+# `may_attend[..., np.newaxis, :, :]`, as in the reference of lesson 03.
 
 # %% [markdown]
 # ## From a mask to weights: three tempting ways
 #
-# One query, three keys, the last one blocked. What should come out is the softmax over the
-# first two, and 0.
+# Take one query and three keys, of which the last is blocked. The scores are −2, −3 and 4.
+# The right weights are the softmax of the first two scores, and 0 for the third key.
 #
-# **Way 1:** multiply the scores by the mask. **Predict** the weight of the blocked key.
+# **Way 1:** multiply the scores by the mask.
+#
+# **Predict:** what weight does the blocked key get by way 1?
+#
+# - [x] More than 80 %
+# - [ ] About 30 %
+# - [ ] Exactly 0
 
 # %%
 row = np.array([[-2.0, -3.0, 4.0]])
 allowed = np.array([[True, True, False]])
 print("right: ", attention.softmax(row[:, :2])[0].round(2), "and 0")
 print("way 1: ", attention.softmax(row * allowed)[0].round(2))
+assert attention.softmax(row * allowed)[0, 2] > 0.8
 
 # %% [markdown]
-# > **Popular error: multiplying the scores by the mask.** The blocked score becomes 0, and
-# > a score of 0 is no lack of interest: here it is the *largest* of the three and gets 84 %
-# > of the weight.
+# The blocked score becomes 0, and a score of 0 does not mean "no interest". Here it is the
+# *largest* of the three and gets 84 % of the weight.
 #
-# **Way 2:** softmax as always, then multiply the *weights* by the mask.
+# **Way 2:** take the softmax of all three scores, then multiply the *weights* by the mask.
 
 # %%
 weights = attention.softmax(row) * allowed
@@ -344,14 +390,14 @@ with np.errstate(invalid="ignore"):
     print("next to a score of 1000:", (far / far.sum())[0])
 
 # %% [markdown]
-# > **Popular error: masking after the softmax.** The row no longer sums to 1: of this
-# > query's output, 0.3 % is left. Dividing by the sum repairs that on paper. In floats it
-# > does not: a large blocked score takes everything, and what is left is 0 / 0.
+# The row no longer sums to 1: only 0.3 % of this query's output is left. Dividing by the sum
+# repairs that on paper. In floats it may fail, because a large blocked score takes
+# everything, and what is left is 0 / 0.
 #
-# **Way 3:** give the blocked scores a value so low that nothing is left of them. How low is
-# low enough? The first code of BERT, a well-known model of 2018 that reads sentences, adds
-# −10,000; −1e9 is common as well. Try −10,000 on a blocked score of 0, next to scores that
-# are low themselves:
+# **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is low
+# enough? The first code of BERT, a well-known model of 2018 that reads sentences, adds
+# −10,000; −1e9 is common as well. Here is −10,000 on a blocked score of 0, next to scores
+# that are low themselves:
 
 # %%
 for good in (-2.0, -9_999.0, -12_000.0):
@@ -361,11 +407,12 @@ for good in (-2.0, -9_999.0, -12_000.0):
 print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
-# > **Popular error: "−1e9 is as good as −∞".** A finite number blocks as long as all other
-# > scores stay far above it. When they do not, it leaks, and nothing is reported.
-# > float16 ends at 65,504 (bfloat16 does not): there, −1e9 does not even exist. And the
-# > next section shows a row in which −1e9 blocks nothing at all.
-#
+# > **Popular error: "−1e9 is as good as −∞".** It is tempting, since it nearly always works.
+# > But a finite number blocks only as long as all other scores stay far above it. When they
+# > do not, it leaks without a warning. In float16, which ends at 65,504, −1e9 does not even
+# > exist. And the next section shows a row in which −1e9 blocks nothing at all.
+
+# %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
 #
 # $$\text{weights} = \text{softmax}\left(\frac{q k^\top}{\sqrt{d_k}} + M\right), \qquad
@@ -377,8 +424,8 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # %% [markdown]
 # ## A row with nothing to attend to
 #
-# An empty sentence makes one; so do a causal mask and a padding mask together when the
-# padding is in *front* of the tokens. Four ways to block three scores of 1, 2 and 3,
+# An empty sentence makes such a row. So do a causal mask and a padding mask together, if the
+# padding comes *before* the tokens. Here are four ways to block three scores of 1, 2 and 3,
 # all of them:
 
 # %%
@@ -396,41 +443,41 @@ assert np.spacing(np.float32(1e9)) == 64
 # %% [markdown]
 # Four ways, three answers, and none is right:
 #
-# - $-\infty$: not a number, by the formula 0 / 0;
-# - replaced by −1e9: uniform over keys that are all forbidden;
-# - added −1e9 in float64: **the weights without any mask**, since only differences count.
-#   In float32, numbers near 1e9 are 64 apart, so that the differences are rounded away:
-#   uniform again.
+# - $-\infty$ gives NaN, "not a number": the formula asks for 0 / 0.
+# - Replacing by −1e9 gives equal weights to keys that are all forbidden.
+# - Adding −1e9 in float64 gives **the weights without any mask**, since only differences
+#   between scores count. In float32, numbers near 1e9 are 64 apart, so the differences are
+#   rounded away, and the weights are equal again.
 #
-# NaN is at least loud. But it spreads: even a weight of exactly 0 does not hold it back.
+# At least NaN gets noticed. But it spreads: even a weight of exactly 0 does not hold it
+# back.
 
 # %%
 print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 
 # %% [markdown]
-# The course's choice, and that of one of PyTorch's functions: a query that may attend to
-# nothing gets nothing. (The output will be added to the token itself, in lesson 08: a row
-# of zeros leaves it as it is.)
+# The course does what one of PyTorch's functions does: a query that may attend to nothing
+# gets nothing. (Lesson 08 adds the output to the token itself, and a row of zeros leaves the
+# token as it is.)
 
 # %% [markdown]
 # ### Exercise: masked_softmax
 #
-# Weights that are 0 wherever a query may not attend, for scores of any size, and rows of
-# zeros where it may attend to nothing. Try to do without NaN on the way; no check asks for
-# it, but training will.
+# Return weights that are 0 wherever a query may not attend, however large the scores are,
+# and rows of zeros where it may attend to nothing. Try to do without NaN on the way: no
+# check asks for that, but training will.
 #
 # <details><summary>Hint 1</summary>
 #
-# Start from your softmax of lesson 01, with $-\infty$ in the blocked cells. The largest
-# score is subtracted: the largest of which scores? What is it in a row that is all
-# blocked, and what happens to $-\infty - (-\infty)$?
+# Start from your softmax of lesson 01, with $-\infty$ in the blocked cells. It subtracts the
+# largest score: the largest of which scores? What is it in a row that is all blocked, and
+# what happens to $-\infty - (-\infty)$?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.where(condition, this, that)` can mend two things: the largest score of a blocked
-# row, and its total, before you divide by it. The powers of such a row are all
-# 0.
+# `np.where(condition, this, that)` can mend two things: the largest score of a blocked row,
+# and its total, before you divide by it. The powers of such a row are all 0.
 #
 # </details>
 
@@ -441,7 +488,7 @@ from course_lib.masks import masked_softmax  # exercise
 check(masked_softmax)
 
 # %% [markdown]
-# The three words with both masks, as weights:
+# Here are the three words with both masks, as weights:
 
 # %%
 alt = "Each row's weights lie on allowed words and sum to 1; the padding gets none."
@@ -449,7 +496,7 @@ figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=a
 
 # %% [markdown]
 # Notice the first row: *the* may attend only to itself, so its weight is 1, whatever its
-# score. And the three ways from above, now against yours:
+# score. Now the three ways from above, with your function:
 
 # %%
 print("ways 1 and 2, last key blocked:", masked_softmax(row, allowed)[0].round(2))
@@ -460,10 +507,17 @@ assert (masked_softmax(three, nothing) == 0).all()
 assert masked_softmax(all_low, allowed)[0, 2] == 0
 
 # %% [markdown]
-# ## The same in PyTorch, twice, with opposite signs
+# ## The same in PyTorch, twice
 #
-# PyTorch has attention as a function and as a module, and both take a boolean mask.
-# **Predict** what the first token attends to if both get the causal mask as it is.
+# PyTorch has attention as a function, `scaled_dot_product_attention`, and as a module,
+# `nn.MultiheadAttention`. Both take a boolean mask.
+#
+# **Predict:** function and module both get your causal mask as it is. To what does the first
+# token attend?
+#
+# - [ ] In both, to itself only
+# - [ ] Function: to all others. Module: to itself
+# - [x] Function: to itself. Module: to all others
 
 # %%
 import torch
@@ -474,38 +528,44 @@ module = torch.nn.MultiheadAttention(4, 1, batch_first=True, dtype=torch.float64
 may = torch.tensor(causal)
 theirs = scaled_dot_product_attention(batch, batch, batch, attn_mask=may)[0]
 print(
-    "function: same as yours:", np.allclose(theirs, masked_softmax(scores, causal) @ x)
+    "function gives your output:",
+    np.allclose(theirs, masked_softmax(scores, causal) @ x),
 )
 module_weights = module(batch, batch, batch, attn_mask=may)[1][0].detach().numpy()
 print("module: first token attends to:", module_weights[0] > 0)
 print("module: last token's weights:", module_weights[4])
+assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
-# > **Popular error: "True means masked"** (or: "True means may attend"). In PyTorch both are
-# > right. In `scaled_dot_product_attention` True = may attend, as in this course. In
-# > `nn.MultiheadAttention` and the Transformer layers built on it True = **blocked**, in
-# > `attn_mask` and in `key_padding_mask`. With the wrong one, the first token saw
-# > everything but itself, and the last one had nothing: NaN.
+# > **Popular error: "True means masked".** It is tempting to learn one rule for all of
+# > PyTorch, and there are two. In
+# > [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
+# > True = may attend, as in this course. In
+# > [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
+# > and the Transformer layers built on it True = **blocked**, in `attn_mask` and in
+# > `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
+# > the last one had nothing: NaN.
 #
-# A causal mask the wrong way round is loud, because of that last row. And the padding mask
-# of a sentence that has padding? Here are the three words and two pads again:
+# A causal mask the wrong way round gets noticed, because of that last row. What about the
+# padding mask of a sentence with padding? Here are the three words and two pads again:
 
 # %%
 inverted = masked_softmax(scores, ~padding)
 print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).round(2))
 
 # %% [markdown]
-# Not one NaN: every query attends to the padding and to nothing else, and nothing says so.
+# There is no NaN, and no other warning: every query attends to the padding and to nothing
+# else.
 
 # %% [markdown]
 # ### Exercise: convert_mask
 #
-# From our convention to PyTorch's two, and to the numbers that are added to scores.
+# Convert a mask from our convention to PyTorch's two, and to the numbers that are added to
+# scores.
 #
 # <details><summary>Hint 1</summary>
 #
-# One of the three is ours already. For another, exchange True and False. Which is
-# which?
+# One of the three is already ours. For another, exchange True and False. Which is which?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -522,8 +582,8 @@ from course_lib.masks import convert_mask  # exercise
 check(convert_mask)
 
 # %% [markdown]
-# Now all three should give the same output. The module needs parameters that do nothing, so
-# that it can be compared: identity matrices.
+# Now all three should give the same output. To make the module comparable, its parameters
+# are set to identity matrices, which change nothing.
 
 # %%
 with torch.no_grad():
@@ -542,8 +602,15 @@ print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# What do they make of a row with nothing to attend to? **Predict:** does it matter to the
-# output whether one asks the module for its weights?
+# What do they make of a row with nothing to attend to? The module has an option,
+# `need_weights`: whether to return the weights as well.
+#
+# **Predict:** for a row with nothing to attend to, does the module's output depend on
+# `need_weights`?
+#
+# - [x] Yes: NaN with weights, zeros without
+# - [ ] No: NaN either way
+# - [ ] No: zeros either way
 
 # %%
 none_at_all = torch.zeros(5, 5, dtype=torch.bool)
@@ -554,12 +621,17 @@ for asked in (True, False):
     print(f"module, weights {asked!s:5}:", made[0][0, 0].detach().numpy())
 
 # %% [markdown]
-# Zeros from the function, and from the module NaN or zeros, depending on a switch that
-# should not matter: asked for weights, it takes another path inside. (That is torch 2.13
-# on a CPU; try it in yours.)
+# The function gives zeros. The module gives NaN or zeros, depending on an option that should
+# not matter: if it is asked for weights, it takes another path inside. (This is torch 2.13
+# on a CPU. Try it in yours.)
 #
-# A tempting repair: let NaN come, and replace it by 0 afterwards. **Predict** what happens
-# on the way back, when the scores get their gradients:
+# Here is a tempting repair: accept NaN, and replace it by 0 afterwards.
+#
+# **Predict:** if NaN is replaced by 0, which gradients do two blocked scores get?
+#
+# - [ ] 0 and 0
+# - [ ] 0.5 and 0.5
+# - [x] NaN and NaN
 
 # %%
 open_scores = torch.zeros(1, 2, requires_grad=True)
@@ -569,10 +641,10 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# The output is mended, the gradient is not; one step of training later all parameters that
-# it reaches are NaN. The zeros must be made *before* anything becomes NaN, as the version
-# of the hints does: the powers are 0, and so is their total, which is mended before
-# dividing.
+# The output is repaired, the gradient is not. After one step of training, all parameters
+# that it reaches are NaN. The zeros must be made *before* anything becomes NaN, as in the
+# hints of `masked_softmax`: the powers are 0, and so is their total, which is mended before
+# the division.
 
 # %%
 mended_scores = torch.zeros(1, 2, requires_grad=True)
@@ -583,41 +655,45 @@ print("weights:", (powers / total).tolist(), " gradient:", mended_scores.grad.to
 assert open_scores.grad.isnan().all() and (mended_scores.grad == 0).all()
 
 # %% [markdown]
-# One more trap. `is_causal=True` saves making the mask. **Predict** what a single new query
-# gets with five kept keys, whose values are 0, 1, 2, 3 and 4:
+# One more trap: the option `is_causal=True` saves making the mask.
+#
+# **Predict:** a single new query meets five kept keys, with the values 0, 1, 2, 3 and 4.
+# What does it get with `is_causal=True`?
+#
+# - [x] 0, the value of the oldest key
+# - [ ] About 2, from all five keys
+# - [ ] 4, the value of its own key
 
 # %%
 values = torch.arange(5.0, dtype=torch.float64)[:, None]  # (5, 1)
 new, keys = batch[0, 4:], batch[0]
-lazy = scaled_dot_product_attention(new, keys, values, is_causal=True)
-right = torch.tensor(causal_mask(1, offset=4))
-careful = scaled_dot_product_attention(new, keys, values, attn_mask=right)
-print("is_causal=True:          ", lazy.item())
-print("causal_mask(1, offset=4):", round(careful.item(), 2))
+by_option = scaled_dot_product_attention(new, keys, values, is_causal=True)
+last_row = torch.tensor(causal_mask(1, offset=4))
+by_mask = scaled_dot_product_attention(new, keys, values, attn_mask=last_row)
+print("is_causal=True:          ", by_option.item())
+print("causal_mask(1, offset=4):", round(by_mask.item(), 2))
 
 # %% [markdown]
-# It is the triangle in the upper left corner again: the newest token sees the oldest key
-# only.
+# This is the triangle in the upper left corner again: the newest token sees only the oldest
+# key.
 
 # %%
 print("np.tril:", np.tril(np.ones((1, 5), dtype=bool))[0])
-assert lazy == values[0] and abs(careful - lazy) > 1
+assert by_option == values[0] and abs(by_mask - by_option) > 1
 
 # %% [markdown]
 # ## A detector for leaks
 #
-# Masks can be right and the model can leak all the same, somewhere else. So do not inspect
-# the masks: test what the model *does*. **Change the future; if the past of the result
-# changes, something leaks.** No training is needed, and the model may be anything that
-# turns n rows into n rows.
+# Even with the right mask, a model can leak somewhere else. So test what the model *does*,
+# not its masks. **Change the future. If the past of the result changes, something leaks.**
+# This needs no training, and the model may be anything that turns n rows into n rows.
 
 # %% [markdown]
 # ### Exercise: leak
 #
-# Rows 0 … t are the past and the present, the rows behind them the future. Change every
-# number z of the future to 1 − 2z, and measure how much the past of the result moves. (Why
-# this change? A fixed rule can be repeated, which drawn numbers cannot, and this one leaves
-# no number but ⅓ as it was.)
+# Rows 0 … t are the past and the present, the rows after them the future. Change every
+# number z of the future to 1 − 2z, and measure how far the past of the result moves. (A fixed
+# rule can be repeated, unlike random numbers, and this one changes every number except ⅓.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -628,7 +704,7 @@ assert lazy == values[0] and abs(careful - lazy) > 1
 # <details><summary>Hint 2</summary>
 #
 # `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows
-# 0 … t, not in row t alone, and upwards or downwards.
+# 0 … t, not only in row t, and it may go up or down.
 #
 # </details>
 
@@ -639,20 +715,22 @@ from course_lib.masks import leak  # exercise
 check(leak)
 
 # %% [markdown]
-# Try it on a sum of everything so far, which is causal, and on the mean of everything,
-# which is not:
+# Try it on a running sum, which is causal, and on subtracting the mean of everything, which
+# is not:
 
 # %%
 line = np.array([[1.0], [2.0], [4.0]])
-print("sum so far:", leak(lambda x: x.cumsum(axis=0), line, 1))
-print("minus mean:", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
+print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
+print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 
 # %% [markdown]
 # ## Three models under suspicion
 #
-# A, B and C are decoder blocks with random parameters: attention, then a normalisation
-# (subtract a mean, divide by a standard deviation). All three claim to be causal. First
-# the classical inspection: is any attention weight above the diagonal?
+# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
+# parameters: attention, then a normalisation, which subtracts a mean and divides by a
+# standard deviation. A and B normalise each token's own numbers, C each column over all
+# tokens. All three claim to be causal. First the classical inspection: are there weights
+# above the diagonal?
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
@@ -661,8 +739,15 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
     print(name, "largest weight above the diagonal:", above.round(2))
 
 # %% [markdown]
-# B is convicted: its mask is off by one, and every token sees its successor, the very token
-# that it must predict. A and C have clean masks. **Predict:** are both innocent?
+# B is convicted: its mask is off by one, so every token sees its successor, the very token
+# that it must predict. A and C have clean masks.
+#
+# **Predict:** which of A and C lets the future through all the same?
+#
+# - [ ] Neither
+# - [ ] Only A
+# - [x] Only C
+# - [ ] Both
 
 # %%
 leaks = {
@@ -672,17 +757,17 @@ leaks = {
 for name, measured in leaks.items():
     leaky = [t for t in range(8) if measured[t] > 1e-9]
     print(name, "leaks at t =", leaky or "no position")
+axes = {"xlabel": "t, the present", "ylabel": "leak"}
 
 # %%
 alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
-axes = {"xlabel": "t, the present", "ylabel": "leak"}
 figures.curves(range(8), leaks, **axes, alt=alt)
 
 # %% [markdown]
-# C leaks through its **normalisation**: mean and standard deviation are taken over the
-# tokens, the future ones included, instead of over each token's own numbers. *Batch
-# normalisation* (means over all rows of a batch) does so in training if tokens share its
-# means; *layer normalisation* (each token by itself) does not (lesson 08).
+# C leaks through its **normalisation**: its mean and standard deviation include the tokens of
+# the future. *Batch normalisation*, which takes means over all rows of a batch, leaks like
+# this in training if tokens share its means. *Layer normalisation*, each token by itself,
+# does not (lesson 08).
 
 # %%
 of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
@@ -691,43 +776,50 @@ assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
 assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 
 # %% [markdown]
-# > **Popular error: "the mask is right, so the model is causal".** C has not one weight
-# > other than 0 above the diagonal, and leaks.
+# > **Popular error: "the mask is right, so the model is causal".** It is tempting to stop at
+# > the weights. All of C's weights above the diagonal are 0, and yet it leaks.
 #
-# Notice t = 7: with no future left, everybody is innocent. And a leak of 0 for one `x` and
-# one `t` is no proof; try several.
+# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and one
+# `t` proves nothing yet, so try several.
 
 # %% [markdown]
 # ## What the detector cannot see
 #
-# A model learns to count days: *Mo We Fr Su Tu …*. Two days say how it goes on. Any first
-# day and any step from 0 to 6 make 49 sentences.
+# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps:
+# *Mo We Fr Su Tu …*. Two days say how it goes on. Any first day with any step from 0 to 6
+# makes 49 sentences.
 #
-# The target of each position is the **next** day: the sentence, shifted by one. One of these
-# two models was trained with that shift; for the other one it was forgotten. **Predict:**
-# which has the lower loss?
+# The target of each position is the **next** day: the sentence, shifted by one. One of two
+# models was trained with that shift; for the other one it was forgotten.
+#
+# **Predict:** which model has the lower loss?
+#
+# - [ ] The one with the shift
+# - [x] The one without the shift
+# - [ ] Neither: they are equal
 
 # %%
 trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
 print(f"shifted:   loss {trained[True].loss:.1f}")
-print(f"forgotten: loss {trained[False].loss:.1f}")
+print(f"unshifted: loss {trained[False].loss:.1f}")
 
 # %% [markdown]
-# The second looks perfect. Let both write: they get two days and go on by themselves.
+# The second model seems perfect. Let both write: they get two days and continue.
 
 # %% tags=["nbval-ignore-output"]
 examples = no_shift.sentences()[[2, 10, 45]]
 for shift, model in trained.items():
-    print("trained with shift" if shift else "shift forgotten")
+    print("shifted" if shift else "unshifted")
     for days in model.generate(examples[:, :2]):
         print("   ", " ".join(no_shift.DAYS[day] for day in days))
 
 # %% [markdown]
-# The model without the shift learned to repeat what it reads: its target *was* its input. A
-# low loss said nothing. (The honest loss cannot go below ln 7 / 7 = 0.28: at position 0, one
-# of seven, nothing says what comes. Its target is the second day.)
+# Without the shift, the model has learned to repeat what it reads, because its target *was*
+# its input. The low loss said nothing. (An honest loss cannot go below ln 7 / 7 = 0.28: at
+# position 0, one of seven, the target is the second day, and nothing tells which day that
+# is.)
 #
-# Does the detector for leaks help? And how good is chance?
+# Does the detector for leaks notice? And how accurate would guessing be?
 
 # %%
 for shift, model in trained.items():
@@ -742,9 +834,9 @@ assert trained[False].loss < 0.01 and trained[True].loss > 0.27
 assert round(no_shift.ENTROPY, 2) == 0.28
 
 # %% [markdown]
-# Nothing leaks: attending to one's own word is allowed. Always repeating is right for step 0
-# only, one sentence in seven, so **exactly at chance**. The full version, kept from three
-# seeds:
+# Nothing leaks, since a token may attend to itself. Repeating the last day is right only if
+# the step is 0, in one sentence of seven: **exactly at chance**. The full version, kept from
+# three seeds:
 
 # %%
 shift_runs = record.read("no_shift")
@@ -752,17 +844,23 @@ for name in ("shifted", "unshifted"):
     losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
     print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
 print("seeds", shift_runs.values("seed"), "by", shift_runs.command)
-print(shift_runs.environment)
+print(shift_runs.made_with())
 
 # %% [markdown]
 # ## The die again
 #
-# Now the answer to the first question. The tiny decoder reads 16 throws, and at each position
-# must predict the next one; all throws are drawn anew at each step, so that nothing can be
-# learned by heart. An honest model cannot get below ln 10 = 2.303.
+# Back to the first question. The small decoder reads 16 throws, and at each position it must
+# predict the next one. All throws are drawn anew at each step, so nothing can be memorised.
+# An honest model cannot get below ln 10 = 2.303.
 #
-# Train it three times: with **your** causal mask, with the same off by one, and without
-# any. **Predict** the three losses: 2.3, or lower?
+# It is trained three times: with **your** causal mask, with the same mask off by one, so
+# that each query sees one key too many, and without any mask.
+#
+# **Predict:** what loss does the mask that is off by one lead to?
+#
+# - [x] About 0.1, as without a mask
+# - [ ] About 1.2, halfway
+# - [ ] About 2.3, as with the causal mask
 
 # %%
 tried = {
@@ -772,24 +870,25 @@ tried = {
 }
 for name, canary in tried.items():
     print(f"{name:11} loss {canary.loss:.1f}")
+positions = [str(i) for i in range(16)]
+assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
-# Without a mask, and with a mask that is wrong in one cell of every row but the last, the
-# loss falls to almost nothing. What did the model without a mask learn to attend to?
+# Without a mask, and also with a mask that is wrong in one cell of every row but the last,
+# the loss falls to almost nothing. What did the model without a mask learn to attend to?
 
 # %%
-positions = [str(i) for i in range(16)]
 alt = "Nearly all weight lies one cell to the right of the diagonal: the next throw."
 figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
 
 # %% [markdown]
-# Each position attends to the next one: to the throw that it must predict. Only the last
-# position has no next one; its target is not in the input. It has to guess like anyone, and
-# costs ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
-# $e^{-0.144} = 0.87$: that is what held the model below 1.00.
+# Each position attends to the next one, to the throw that it must predict. Only the last
+# position has no next one: its target is not in the input. It has to guess like anyone else,
+# at a cost of ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
+# $e^{-0.144} = 0.87$: this is what kept the model from 1.00.
 #
-# The mask that is off by one does no better and no worse: in every row it opens the one key
-# that is worth seeing, but in the last row there is no further key to open.
+# The mask that is off by one does as well. In every row it opens the one key that is worth
+# seeing, except in the last, where there is no further key to open.
 
 # %%
 print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
@@ -807,10 +906,10 @@ assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
-# Data on which nothing can be learned make a good alarm; such a test is called a
-# *canary*, after the birds that warned miners. It needs a training, and finds only what
-# the training finds; but that may be any way from the target to the prediction, also the
-# one that `leak` could not see:
+# Data in which there is nothing to learn make a good alarm. Such a test is called a
+# *canary*, after the birds that warned miners. It takes a training run and finds only what
+# training finds. But that may be any path from the target to the prediction, even the one
+# that `leak` could not see:
 
 # %%
 forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
@@ -818,9 +917,9 @@ print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
 assert forgot.loss < 0.1
 
 # %% [markdown]
-# All three trainings in one picture. The dashed line, ln 10, is the best that honesty
-# allows; the dotted one, ln 10 / 16, is what a perfect cheat still pays, for the last
-# position:
+# All three trainings in one picture. The dashed line, ln 10, is the best that an honest model
+# can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays for the last
+# position.
 
 # %%
 curves = {name: canary.losses for name, canary in tried.items()}
@@ -832,17 +931,17 @@ alt = "With the causal mask the loss stays at ln 10; with the two others it fall
 figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
-# The same model, the same throws: only the mask differs. Whoever predicts a fair die has
-# seen it, and nobody gets below the dotted line, since the last throw is nowhere to be
-# seen.
+# It is the same model with the same throws; only the mask differs. A model that predicts a
+# fair die has seen it, and none gets below the dotted line, because nothing shows the last
+# throw.
 
 # %% [markdown]
 # ## In three lines
 #
 # - `may_attend` says which query may attend to which key; masks are combined with "and", and
 #   blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros; conventions differ, so convert at the border
-#   and never guess.
+# - A row with nothing to attend to gives zeros; conventions differ, so convert a mask where
+#   it leaves your code, and never guess.
 # - A low loss can be a leak: change the future and measure the past, or train on a die.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's

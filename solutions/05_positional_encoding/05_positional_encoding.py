@@ -11,9 +11,9 @@
 #   its columns does;
 # - move an encoding by k positions with one matrix, and turn queries and keys instead
 #   of adding anything to them;
-# - say why a trained score cannot tell a right encoding from a wrong one.
+# - judge an encoding by its own properties.
 #
-# **About 130 minutes.** You need lessons 01 to 04 and sine and cosine as coordinates on
+# **About 110 minutes.** You need lessons 01 to 04 and sine and cosine as coordinates on
 # a circle.
 
 # %%
@@ -29,9 +29,14 @@ from course_lib.self_attention import equivariance_gap, self_attention
 #
 # *The dog bit the man.* *The man bit the dog.*
 #
-# The same five words, and two different stories. Let attention read both: every word
-# gets a vector, the same one wherever it stands, and two heads with random parameters
-# attend. **Predict:** does *bit* get the same output in both?
+# The same words, and two different stories. Let attention read both: every word gets a
+# vector, the same one wherever it stands, and two heads with random parameters attend.
+#
+# **Predict:** how do the two outputs for *bit* compare?
+#
+# - [x] They are the same
+# - [ ] They differ a little
+# - [ ] They differ completely
 
 # %%
 rng = np.random.default_rng(0)
@@ -46,11 +51,13 @@ def attend(x, may_attend=None):
 
 
 print("same output for bit:", np.allclose(attend(dog_bit)[2], attend(man_bit)[2]))
+assert np.allclose(attend(dog_bit)[2], attend(man_bit)[2])
 
 # %% [markdown]
-# Nothing differs, but for rounding. *bit* sees which words there are and not where they
-# are, so no parameters, however well trained, could let this layer say **who bit**. The
-# last picture of the lesson answers that question, with a single head.
+# Only rounding differs. *bit* knows which words there are, but not where they stand, so no
+# parameters, however well trained, could let this layer say **who bit**. In *Mary saw a dog
+# in the window, she wanted it*, content may tell that *it* is the dog. Whether Mary saw the dog
+# or the dog saw Mary is in the order alone.
 #
 # The Transformer adds what is missing right after the embedding, on both sides:
 
@@ -61,10 +68,17 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
-# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function
-# and after it, and gives the largest difference. Zero means that the function treats
-# all positions alike. Ask it twice: about attention as it is, and about attention with
-# the causal mask of lesson 04. **Predict** both.
+# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function and
+# after it, and returns the largest difference. Zero means that the function treats all
+# positions alike. Measure it for attention as it is, and for attention with the causal mask
+# of lesson 04.
+#
+# **Predict:** in which case is attention's gap zero, except for rounding?
+#
+# - [ ] In both
+# - [x] Only without the mask
+# - [ ] Only with the mask
+# - [ ] In neither
 
 # %%
 order = [1, 2, 0, 4, 3]
@@ -77,12 +91,12 @@ print(f"with a causal mask: {causal_gap:.2f}")
 assert gap < 1e-14 and causal_gap > 0.5
 
 # %% [markdown]
-# > **Popular error: "attention has no sense of order".** Without a mask that is true.
-# > With a causal mask it is false: the first token sees one token, the fifth sees five,
-# > so positions are not alike any more.
+# You may read that attention has no sense of order. Without a mask that is true. With a
+# causal mask it is not: the first token sees one token and the fifth sees five, so positions
+# are no longer alike.
 #
-# Can a position even be *read off* a causal head's output? Let every token attend
-# equally to itself and all earlier ones, and let only the first token have the value 1.
+# Can a position even be *read off* a causal head's output? Let every token attend equally to
+# itself and all earlier ones, and let only the first token have the value 1.
 
 # %%
 tokens = np.array([[1.0], [0.0], [0.0], [0.0], [0.0]])
@@ -93,25 +107,39 @@ print("output:", share.round(2), "position:", (1 / share - 1).round(2))
 assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
-# Row t is $1/(t+1)$: its position, written as a fraction. Decoders, the models that
-# write a text token by token, know where their tokens stand even if they were trained
-# with a causal mask and no encoding (Haviv et al. 2022). An encoder, which reads a
-# whole text at once, has no such mask. It needs to be told.
+# Row t is $1/(t+1)$, which tells its position. Decoders, the models that write token by token,
+# learn where their tokens stand even if they are trained with a causal mask and no encoding
+# (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no such mask. It
+# needs to be told.
+
+# %% [markdown]
+# Older models have order built in. A recurrent network reads one token after the other: it can
+# carry something over any distance, but its steps must wait for each other. A convolution
+# works on small windows of tokens, all at once, but distant tokens meet only after many layers.
+# What a model assumes before it sees data is its *inductive bias*. Attention assumes that order
+# does not matter, and any two tokens meet in one layer. (A later lesson counts the costs.)
 
 # %% [markdown]
 # ## How would you number the positions?
 #
-# Each position needs a vector that is added to the token's. Four wishes:
+# Each position needs a vector that is added to the token's. Four wishes, after
+# [Kazemnejad](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/):
 #
 # 1. **unique**: two positions never get the same vector;
-# 2. **a step is a step**: from one position to the next means the same everywhere, and
-#    in sentences of any length;
-# 3. **bounded**: a late position does not drown the word that stands there;
-# 4. **computed**: nothing is drawn at random, and no position is missing because it was
-#    rare.
+# 2. **a step is a step**: moving on by one position means the same everywhere, in
+#    sentences of any length;
+# 3. **bounded**: a late position does not drown out its word;
+# 4. **computed**: nothing is random, and no position is missing because it was rare.
 #
-# Two tempting answers: the number t itself, or the fraction t/(n − 1). **Predict**
-# which wish each of them breaks.
+# It is tempting to take the number t itself, which breaks the third wish, or the fraction
+# t/(n − 1).
+#
+# **Predict:** which wish does the fraction break?
+#
+# - [ ] Unique
+# - [x] A step is a step
+# - [ ] Bounded
+# - [ ] Computed
 
 # %%
 print("number: position 500, added to a word of size 1:", 500.0)
@@ -119,32 +147,34 @@ for n in (5, 50):
     print(f"fraction: one step in a sentence of {n} words: {1 / (n - 1):.2f}")
 
 # %% [markdown]
-# The number breaks the third wish, the fraction the second: the neighbour on the left
-# is 0.25 away in one sentence and 0.02 in another.
+# The number 500 drowns out a word of size 1. With the fraction, the neighbour on the left is
+# 0.25 away in one sentence and 0.02 in another.
 
 # %% [markdown]
 # ## Clock hands
 #
-# A clock does better. It has 43,200 different seconds, three **hands** none of which
-# ever leaves the face, and every minute turns a hand by the same angle. That is the
-# idea of the encoding. Three words:
+# A clock does better. It tells 43,200 seconds apart with three **hands**. None of them ever
+# leaves the face, and every minute turns a hand by the same angle. That is the idea of the
+# encoding. Three words:
 #
 # - a **position** t counts tokens from 0;
-# - a hand's **frequency** ω says how many radians it turns per position;
-# - its **wavelength** 2π/ω says after how many positions it points the same way again.
+# - a hand's **frequency** ω is how many radians it turns per position;
+# - its **wavelength** 2π/ω is the number of positions after which it points the same way
+#   again.
 #
-# Two hands, with frequencies 1 and 0.1, at the first four positions. A hand is two
-# numbers: how far its tip is to the right, and how far up.
+# Two hands, with frequencies 1 and 0.1, at the first four positions
+# (`course_lib/lessons/wrong_encodings.py`). A hand is two numbers: how far its tip is to the
+# right, and how far up.
 
 # %%
 two_hands = wrong_encodings.encoding_of(np.array([1.0, 0.1]), 8)  # (8, 4)
 print("right, up, right, up\n", two_hands[:4].round(2))
 
 # %% [markdown]
-# Notice that row 0 is 0, 1, 0, 1: both hands start at twelve, so sine is "right" and
-# cosine is "up". The wavelengths are 6.3 and 63 positions. With one hand alone,
-# position 44 would look almost like position 0 (44 is nearly seven times 2π); the slow
-# hand tells them apart, as hours tell two equal minutes apart.
+# Row 0 is 0, 1, 0, 1: both hands start at twelve, so sine is "right" and cosine is "up". The
+# wavelengths are 6.3 and 63 positions. With the fast hand alone, position 44 would be almost
+# the same as position 0, since 44 is nearly seven times 2π. The slow hand tells them apart, as
+# the hour hand does with equal minutes.
 
 # %%
 alt = "From position 0 to 7 the fast hand goes all the way round, the slow one a ninth."
@@ -158,31 +188,30 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t is the encoding of position t; sine and cosine of one hand are neighbours. So
-# there are half as many hands as columns (rounded up: at an odd d_model the last hand
-# has a sine only). The first has frequency 1, and each following one is slower by the
-# same factor.
+# Row t is the encoding of position t; sine and cosine of one hand are neighbours. So there
+# are half as many hands as columns (rounded up: if d_model is odd, the last hand has only a
+# sine). The first hand has frequency 1, and each one after it is slower by the same factor.
 #
-# 10,000 is called the **base**. The two hands above have d_model 4 and base 100: check
-# that $100^{-2/4}$ is 0.1.
+# 10,000 is called the **base**. The two hands above have d_model 4 and base 100: check that
+# $100^{-2/4}$ is 0.1.
 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
 #
-# Write the table of all positions, for any d_model, odd ones included, and any base.
+# Compute the encoding of positions 0 to n − 1, one per row, for any d_model, odd ones
+# included, and any base.
 #
 # <details><summary>Hint 1</summary>
 #
-# First all angles: a column of positions times a row of frequencies, one per hand. What
-# does the exponent hold: i, or the number 2i of the column? Take it twice and the hands
-# are far too slow.
+# First all angles: a column of positions times a row of frequencies, one per hand. What does
+# the exponent hold: i, or the column's index 2i? Double it twice, and the hands are far too
+# slow.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Fill a table of zeros: `[:, 0::2]` are its columns 0, 2, 4, …, `[:, 1::2]` the columns
-# 1, 3, 5, …. If d_model is odd, one of the two has a column less than the
-# other.
+# Start from an array of zeros: `[:, 0::2]` are its columns 0, 2, 4, …, `[:, 1::2]` the
+# columns 1, 3, 5, …. If d_model is odd, one of the two has one column less than the other.
 #
 # </details>
 
@@ -193,48 +222,62 @@ from course_lib.positions import sinusoidal_encoding  # exercise
 check(sinusoidal_encoding)
 
 # %% [markdown]
-# The encoding of 64 positions with 64 numbers each, as colours. **Predict** what the
-# right half looks like: these are the slow hands.
+# Here is the encoding of 64 positions with 64 numbers each, as colours. The fast hands are on
+# the left, the slow ones on the right.
+#
+# **Predict:** how much do the 16 columns on the right change from row to row?
+#
+# - [x] Hardly at all
+# - [ ] As much as those on the left
+# - [ ] More than those on the left
+
+# %%
+table = sinusoidal_encoding(64, 64)
+print("shape of the encoding:", table.shape)
+assert np.ptp(table[:, 48:], axis=0).max() < 0.1 < 1.9 < np.ptp(table[:, 0])
 
 # %%
 alt = "On the left columns change with every position; on the right they hardly do."
-table = sinusoidal_encoding(64, 64)
 figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 
 # %% [markdown]
-# On the left the colours change with every position, on the right sines stay near 0
-# (white) and cosines near 1. Those hands have hardly left twelve o'clock: they are
-# there for sequences of thousands of tokens.
+# On the left the colours change with every position. On the right sines stay near 0 (white)
+# and cosines near 1: these hands have hardly left twelve o'clock. They serve sequences of thousands of
+# tokens.
 #
-# Now the first and the third wish, as numbers, for 512 positions: how far apart the two
-# nearest vectors are (0 would mean that two positions share one), and the lengths of
-# all vectors. The lengths are a small surprise: **predict** them.
+# Now the first and the third wish as numbers, for 512 positions: the distance between the two
+# nearest vectors, and the lengths of all.
+#
+# **Predict:** how does an encoding's length depend on its position?
+#
+# - [ ] It grows
+# - [x] Not at all
+# - [ ] It goes up and down
 
 # %%
 P = sinusoidal_encoding(512, 64)
 lengths = np.linalg.norm(P, axis=-1)
 nearest = wrong_encodings.smallest_distance(P)
 print("nearest two positions:", round(nearest, 2), "apart")
-print("all lengths equal:", np.allclose(lengths, lengths[0]), lengths[0].round(3))
+print("lengths: from", lengths.min().round(3), "to", lengths.max().round(3))
 assert np.allclose(lengths, 32**0.5)
 assert np.isclose(nearest, np.linalg.norm(P[1] - P[0]))
 assert 0.25 < nearest / 32**0.5 < 0.27
 
 # %% [markdown]
-# No two of the 512 positions get the same vector: the nearest ones are neighbours, and
-# even those are 1.47 apart, a quarter of a vector's length.
+# No two of the 512 positions share a vector: the nearest ones are neighbours, and even those
+# are 1.47 apart, a quarter of a vector's length.
 #
-# Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so the length is the root of the
-# number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is drawn, and there
-# is no last position.
+# Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so a vector's length is the root of the
+# number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is random, and there is no
+# last position.
 
 # %% [markdown]
 # ## Wrong formulas
 #
-# The exponent is often typed wrongly. Four mistakes, and what becomes of the 32 hands.
-# In the first, the power is written as exp of a logarithm; somebody typed `/ d // 2`
-# and meant `/ (d // 2)`, but Python's `//` is done when its turn comes, and rounds the
-# whole exponent down.
+# The exponent is often typed wrongly. Here are four ways, and what they do to the 32 hands.
+# In the first, the power is written as exp of a logarithm. Somebody typed `/ d // 2` and meant
+# `/ (d // 2)`, but Python works from left to right, so its `//` rounds the whole exponent down.
 
 # %%
 wrong = wrong_encodings.wrong_frequencies(64)
@@ -249,26 +292,24 @@ assert abs(333 / (2 * np.pi) - 53) < 0.002  # turns of a hand with frequency 1
 assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 
 # %% [markdown]
-# Row by row: the right one has 32 frequencies, and the slowest hand takes 47,000
-# positions for a turn. The first mistake leaves 4 frequencies, the second a single one:
-# all hands turn together, and positions 333 apart (almost exactly 53 turns) are nearly
-# the same. Doubling the exponent gives a slowest hand that needs 350 million positions
-# for a turn. Multiplying instead of dividing gives hands that spin by up to 7,499
-# radians per position: even the nearest positions are further apart than a vector is
-# long.
-
-# %% [markdown]
-# Every one of these tables has the right shape, and sines and cosines in it: further
-# down they all take a test. (The first one's 512 positions do lie apart. What it lost
-# are the slow hands; what these are good for comes soon.)
-
-# %% [markdown]
-# > **Popular error: "all sines first, then all cosines" is what the formula says.** The
-# > paper's formula alternates. Its authors' own program (tensor2tensor) puts the sines
-# > first, and its slowest wavelength differs slightly; many programs follow it.
+# Row by row: the right formula has 32 frequencies, and its slowest hand needs 47,000 positions
+# for one turn.
 #
-# Does it matter? All dot products stay: it is the same table with its columns in
-# another order. But parameters trained with one order are wrong for the other.
+# - The first wrong one has 4 frequencies left.
+# - The second has a single one. All hands turn together, and positions 333 apart (almost
+#   exactly 53 turns) are nearly the same.
+# - The third doubles the exponent, so its slowest hand needs 350 million positions for a turn.
+# - The fourth multiplies instead of dividing. Its hands spin by up to 7,499 radians per
+#   position, and even the nearest positions are further apart than a vector is long.
+
+# %% [markdown]
+# Each of these tables has the right shape and is made of sines and cosines. Further down, all
+# of them take a test. (The first one has lost only the slow hands; their use comes soon.)
+
+# %% [markdown]
+# You may meet this form: all sines first, then all cosines. The paper's formula alternates.
+# Its authors' own program, tensor2tensor, puts the sines first, with a slightly different
+# slowest wavelength, and many programs follow it. Does it matter?
 
 # %%
 sines_first = np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1)
@@ -276,12 +317,15 @@ print("same table:", np.allclose(sines_first, P))
 print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
 
 # %% [markdown]
+# All dot products stay: it is the same table with its columns in another order. But
+# parameters trained with one order are wrong for the other.
+
+# %% [markdown]
 # ## Why 10,000?
 #
-# The paper gives no derivation: wavelengths run "from 2π to 10000 · 2π". An experiment
-# shows what the base is good for. Take the dot product of position 0 with positions 10
-# to 19, 100 to 199, and 1,000 to 1,999, as a share of its largest value, and average
-# each group. Do they tell *near* from *far* from *very far*?
+# The paper gives no derivation, but an experiment shows what the base is good for. Take the dot product of position 0 with
+# positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a share of its largest value, and
+# average each group. Do they tell *near* from *far* from *very far*?
 
 # %%
 far = {}
@@ -292,46 +336,46 @@ for base in (10.0, 10000.0):
 assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[10.0][2])
 
 # %% [markdown]
-# With base 10 all hands are fast, and 100 away looks like 1,000 away. With base 10,000
-# the slow hands are still on their first round and keep the two apart. That is also why
-# models for very long texts raise the base: Llama 3, a language model of 2024, uses
+# With base 10 all hands are fast, and being 100 positions away is like being 1,000 away. With
+# base 10,000 the slow hands are still on their first turn, and keep the two apart. That is also
+# why models for very long texts raise the base: Llama 3, a language model of 2024, uses
 # 500,000, with rotations, which come below.
 
 # %% [markdown]
 # ## One step is one turn
 #
-# Why sine *and* cosine? Because then the second wish comes true exactly. k positions
-# further, every hand has turned by $k\omega_i$, wherever it points. Turning is a
-# matrix, the same for all t:
+# Why sine *and* cosine? Because then the second wish comes true exactly. k positions further
+# on, every hand has turned by $k\omega_i$, wherever it points. Turning is a matrix, the same
+# for all t:
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
-# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$.
-# Which goes where follows from
+# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$. Which
+# goes where follows from
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
 #
-# Rows are positions here, so the matrix is on the right; texts that use columns have
-# its transpose on the left.
+# Rows are positions here, so the matrix is on the right; texts that use columns have its
+# transpose on the left.
 
 # %% [markdown]
 # ### Exercise: shift_matrix
 #
-# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros with one 2 × 2
-# block per hand along its diagonal. k may be negative.
+# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2 block
+# per hand along its diagonal. k may be negative.
 #
 # <details><summary>Hint 1</summary>
 #
 # Work out one hand on paper: the row (sin a, cos a) times your block must give
-# (sin(a + b), cos(a + b)). Which of the four entries bears the minus?
+# (sin(a + b), cos(a + b)). Which of the four entries gets the minus sign?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # A loop over the even columns 0, 2, 4, … is fine. The block of column c is
-# `matrix[c : c + 2, c : c + 2]`, and its frequency is that of the encoding. At an odd
-# d_model NumPy may stop by itself, with a ValueError about shapes: that passes too.
+# `matrix[c : c + 2, c : c + 2]`, and its frequency is that of the encoding. If d_model is odd,
+# NumPy may stop on its own with a ValueError about shapes: that passes too.
 #
 # </details>
 
@@ -342,23 +386,31 @@ from course_lib.positions import shift_matrix  # exercise
 check(shift_matrix)
 
 # %% [markdown]
-# Three properties, on a thousand positions. **Predict** the third: is going seven
-# positions on and two back the same as going five?
+# Three properties, on a thousand positions.
+#
+# **Predict:** which shift is the product $M_7\,M_{-2}$?
+#
+# - [ ] By −14 positions
+# - [ ] By 9 positions
+# - [x] By 5 positions
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
 M_7 = shift_matrix(7, 64)
 error = np.abs(far_table[:-7] @ M_7 - far_table[7:]).max()
 print("largest error below 1e-12:", error < 1e-12)
-print("M_7 changes no length:", np.allclose(M_7 @ M_7.T, np.eye(64)))
-print("7 and −2 is 5:", np.allclose(M_7 @ shift_matrix(-2, 64), shift_matrix(5, 64)))
+print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
+product = M_7 @ shift_matrix(-2, 64)
+shifts = [k for k in range(-20, 21) if np.allclose(product, shift_matrix(k, 64))]
+print("the product is the shift by", *shifts)
+assert shifts == [5]
 assert error < 1e-12  # an angle near 1,000 has 13 digits behind the point
 
 # %% [markdown]
-# So "attend to three positions back" takes only one matrix of parameters: if the query
-# is $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the
-# paper chose sinusoids: it expected that a model could "easily learn to attend by
-# relative positions".
+# Seven positions on and two back are five on. So "attend to three positions back" takes only
+# one matrix of parameters: if the query is $P_t M_{-3}$, the best matching key is $P_{t-3}$,
+# for every t. That is why the paper chose sinusoids: it expected that a model could "easily
+# learn to attend by relative positions".
 
 # %% [markdown]
 # ## Dot products: how near is near?
@@ -368,40 +420,51 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits behind the point
 #
 # $$P_t \cdot P_s = \sum_i \cos\big((t - s)\,\omega_i\big):$$
 #
-# only the **difference** of the positions counts. A table whose entries depend only on
-# the difference of row and column is called a Toeplitz matrix.
+# only the **difference** of the positions counts. A matrix whose entries depend only on the
+# difference of row and column is called a Toeplitz matrix.
+#
+# **Predict:** which has the larger dot product with position 30: position 25 or position 35?
+#
+# - [ ] Position 25
+# - [ ] Position 35
+# - [x] Neither: they are equal
 
 # %%
 dots = table @ table.T
 spread = max(np.ptp(np.diagonal(dots, offset)) for offset in range(64))
 print("each diagonal is constant:", spread < 1e-12)
 print("position 30 with 25 and with 35:", dots[30, 25].round(2), dots[30, 35].round(2))
+assert spread < 1e-12 and np.isclose(dots[30, 25], dots[30, 35])
 
 # %% [markdown]
-# Two positions as clocks: one hand in each is position 30's, the dashed one the other's.
-# **Drag the second position** away from 30, or use the arrow keys. **Predict:** which hands
-# part first, and can you find a distance at which the dot product goes *up* again?
+# The bare dot product cannot tell left from right. That takes a matrix such as $M_{-1}$ in
+# between.
+#
+# Here are two positions as clocks: one hand in each is position 30's, the dashed one the
+# other's. **Drag the second position** away from 30, or use the arrow keys. Which hands part
+# first? Can you find a distance at which the dot product goes *up* again?
 
 # %%
 alt = "From 30 to 35 fast hands have turned, slow ones hardly; the dot product is 23.5."
 figures.two_positions(table, dots, pair=(30, 35), alt=alt)
 
 # %% [markdown]
-# The fast hands part at once and come round again; the slow ones hardly move, and hold the
-# sum up. All pairs of positions at once:
+# The fast hands part at once and come round again. The slow ones hardly move, and they keep
+# the sum up. All pairs of positions at once:
 
 # %%
 alt = "A dark diagonal; the colour fades away from it, while faint stripes get clearer."
 figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
 
 # %% [markdown]
-# Two things to notice. First, five back and five forth give the *same* number: the bare
-# dot product cannot tell left from right. It takes a matrix such as $M_{-1}$ in
-# between.
+# The colour fades away from the diagonal, but not evenly: there are faint stripes, mostly
+# clearer farther out. Many texts say that the dot product falls with the distance.
 #
-# Second, the colour fades away from the diagonal, but not evenly: there are faint
-# stripes, mostly clearer farther out. Many texts say that the dot product falls with
-# the distance. **Predict** from the picture how far that holds.
+# **Predict:** with 64 columns, up to which distance does it fall at every step?
+#
+# - [x] Up to 5
+# - [ ] Up to 20
+# - [ ] Up to 63, the largest
 
 # %%
 monotone = {}
@@ -409,31 +472,36 @@ for d_model in (64, 128, 256, 512):
     falling = sinusoidal_encoding(100, d_model) @ sinusoidal_encoding(1, d_model)[0]
     monotone[d_model] = int(np.argmax(np.diff(falling) >= 0))
 print("falls up to the distance:", monotone)
-assert monotone == {64: 5, 128: 11, 256: 24, 512: 43}
 dips = {6: 5, 18: 16, 32: 29}  # a stripe's distance: that of the dip before it
 rises = [(dots[0, top] - dots[0, dip]) / 32 for top, dip in dips.items()]
 print("64 columns, rises to 6, 18 and 32:", np.round(rises, 3))
+axes = {"xlabel": "distance", "ylabel": "share of the largest"}
+assert monotone == {64: 5, 128: 11, 256: 24, 512: 43}
 assert rises == sorted(rises)
 
 # %%
 alt = "Dot products with position 0 fall to distance 5, then fall with ups and downs."
-axes = {"xlabel": "distance", "ylabel": "share of the largest"}
 figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 
 # %% [markdown]
-# It falls up to distance 5 with 64 columns, 11 with 128, and 43 in the paper's size;
-# beyond that it goes up and down on its way. With 64 columns it rises by 0.002 to the
-# stripe 6 positions away, and by 0.12 to the one 32 positions away. "Nearer means a
-# larger dot product" is a tendency, with exceptions at every size.
+# It falls at every step up to distance 5 with 64 columns, 11 with 128, and 43 in the paper's
+# size. Beyond that it goes up and down on its way. With 64 columns it rises by 0.002 to the
+# stripe 6 positions away, and by 0.12 to the one 32 positions away. "Nearer means a larger dot
+# product" is a tendency, with exceptions at every size.
 
 # %% [markdown]
 # ## Can the turn be learned from examples?
 #
-# The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula,
-# and we *fit* a matrix that carries each of the positions 0 to 511 to the next one.
-# That makes 512 equations for the 512 unknowns of each column: enough, one would
-# expect, to find the rotation. **Predict:** how well does the fit do on those
-# positions, and how well on the positions 512 to 1,023?
+# The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula, and we
+# *fit* a matrix that carries each of the positions 0 to 511 to the next one. That makes 512
+# equations for the 512 unknowns of each column: enough, one would expect, to find the rotation.
+# On these positions the fit is exact.
+#
+# **Predict:** how far off is the fitted matrix on the positions 512 to 1,023?
+#
+# - [ ] It is exact there, too
+# - [ ] By about 1 % of a vector's length
+# - [x] By more than half a vector's length
 
 # %%
 encodings = sinusoidal_encoding(1025, 512)
@@ -451,19 +519,19 @@ assert misses["fitted"][0] < 1e-6 and misses["fitted"][1] > 0.3
 assert max(misses["formula"]) < 1e-12
 
 # %% [markdown]
-# The fitted matrix is perfect where it was fitted, and wrong by more than half of a
-# vector's length elsewhere. The slow hands have hardly moved, so 512 rows say nothing
-# about three quarters of the directions. Many matrices fit them equally well; least
-# squares picks the smallest, and that is not the rotation.
+# The fitted matrix is perfect where it was fitted, and wrong by more than half a vector's
+# length elsewhere. The slow hands have hardly moved, so 512 rows say nothing about three
+# quarters of the directions. Many matrices fit the rows equally well; least squares picks the
+# smallest, and that is not the rotation.
 #
-# Keep this in mind for what follows. That a right answer *exists* for all positions
-# does not mean that training on some positions *finds* it.
+# Keep this in mind: a right answer may *exist* for all positions, and training on some
+# positions may still not *find* it.
 
 # %% [markdown]
 # ## Adding
 #
-# The encoding is added to the tokens' vectors before the first layer, in every sequence
-# of a batch the same.
+# The encoding is added to the tokens' vectors before the first layer, to every sequence of a
+# batch alike.
 
 # %% [markdown]
 # ### Exercise: add_positions
@@ -491,7 +559,7 @@ from course_lib.positions import add_positions  # exercise
 check(add_positions)
 
 # %% [markdown]
-# Now the gap once more, and the two sentences.
+# Now the gap once more, and the two sentences:
 
 # %%
 encoding = sinusoidal_encoding(5, 32)
@@ -501,32 +569,36 @@ print(f"gap: {new_gap:.2f}, same output for bit: {np.allclose(*of_bit)}")
 assert new_gap > 0.1 and not np.allclose(*of_bit)
 
 # %% [markdown]
-# The order is back. Adding looks crude: why not give the position columns of its own?
-# The two are relatives, because a matrix applied to a sum gives a sum:
+# The order is back. Adding may seem crude: why not give the position columns of its own? The
+# two ways are related, because a matrix applied to a sum gives a sum:
 #
 # $$(x + P)\,W = xW + PW, \qquad [x,\, P] \begin{pmatrix} W_1 \\ W_2 \end{pmatrix} =
 # x W_1 + P W_2.$$
 
 # %% [markdown]
-# Side by side, the two parts have matrices of their own, at the price of a wider model.
-# Added, they share one, and words and positions can keep out of each other's way if
-# training gives them different directions: in the last picture they have columns of
-# their own. How strongly the order counts is then a matter of what is learned: next, a
-# task that is nothing *but* order.
+# Side by side, the two parts have matrices of their own, at the price of a wider model. Added,
+# they share one, and words and positions can still stay apart if training gives them different
+# directions. How strongly the order counts is learned: next comes a task that is nothing *but*
+# order.
 #
-# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper
-# multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 08.)
+# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
+# words by $\sqrt{d_\text{model}}$ before it adds: lesson 08.)
 
 # %% [markdown]
 # ## A task that is nothing but order
 #
-# Say a sequence of 16 digits backwards. At position i the answer is the token of
-# position 15 − i, whatever tokens there are. The model is one head between an embedding
-# and a guess. It trains here twice, without an encoding and with the sinusoids, in some
-# ten seconds.
+# Reverse a sequence of 16 digits: at position i the answer is the token at position 15 − i,
+# whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is one head between
+# an embedding and a guess. It trains here twice, without an encoding and with the sinusoids, in
+# some ten seconds.
 #
-# Without order one can still guess: the digit that the sequence holds most often.
-# **Predict** roughly how often that is right, with 10 digits in 16 positions.
+# Without order one can still guess the digit that occurs most often in the sequence.
+#
+# **Predict:** how often is this guess right, with 10 digits in 16 positions?
+#
+# - [ ] About 10 %
+# - [x] About 24 %
+# - [ ] About 50 %
 
 # %%
 from course_lib.experiments import extrapolation, record, reversing
@@ -534,75 +606,85 @@ from course_lib.experiments import extrapolation, record, reversing
 tables = reversing.encodings(seed=0)
 kinds = ("none", "sinusoidal")
 trained = {name: reversing.train_to_reverse(tables[name]) for name in kinds}
+accuracy = {name: model.accuracy(16) for name, model in trained.items()}
 bound = reversing.order_blind_accuracy()
 print(f"best guess without order: {bound:.2f}")
-for name, model in trained.items():
-    score = model.accuracy(16)
-    better = score > bound + 0.03
-    print(f"encoding {name:10}  beats it: {better!s:5}  above 0.95: {score > 0.95}")
-    assert (score > 0.95) == better == (name != "none")
+for name in kinds:
+    print(f"encoding {name:10}  beats it: {accuracy[name] > bound + 0.03}")
 backwards, mirrored = trained["sinusoidal"].weights(16), np.arange(16)[::-1]
+positions = [str(position) for position in range(16)]
+assert accuracy["none"] < bound + 0.03 and accuracy["sinusoidal"] > 0.95
 assert (backwards.argmax(axis=-1) == mirrored).all()
 assert backwards[np.arange(16), mirrored].mean() > 0.5  # of each row, about 0.6
 
 # %% [markdown]
-# The best guess without order is right 24 % of the time, and training without an
-# encoding comes no further. With one it is right nearly always. One can read that an
-# added encoding tells a model the order weakly at best; here it tells enough. The
-# head's weights, as a mean over 1,000 new sequences:
+# The best guess without order is right 24 % of the time, and training without an encoding gets
+# no further. With an encoding the model is right nearly always.
+# [Weng (2018)](https://lilianweng.github.io/posts/2018-06-24-attention/) warns that an added
+# encoding brings in the order only weakly, a problem in reinforcement learning, for instance.
+# Here it is enough. The head's weights, as a mean over 1,000 new sequences:
 
 # %%
 alt = "Each position attends most to the one as far from the other end: a diagonal."
-labels = [str(position) for position in range(16)]
-figures.attention_weights(backwards, labels, labels, alt=alt)
+figures.attention_weights(backwards, positions, positions, alt=alt)
 
 # %% [markdown]
-# The right position gets about 0.6 of a row, on average. Why is that enough to be right
-# nearly always? It is more than all other positions together, so the token there has
-# the largest part in the head's output, and the guess goes by the largest part.
+# The right position gets about 0.6 of a row, on average. Why is that enough to be right nearly
+# always? All other positions together get less, so the token there has the largest part in the
+# head's output, and the guess follows the largest part.
 #
-# Now the test for the wrong formulas from above, and for a table of random numbers.
-# **Predict:** which of them fail?
+# Now the same test for the wrong formulas from above, and for a table of random numbers, kept
+# with the course: trainings three times as long, with three seeds each.
 #
-# Their trainings are three times as long as the one above, with three seeds each. They
-# are made by one command and kept with the course.
+# **Predict:** which of these encodings fail to reverse sequences?
+#
+# - [ ] All of them
+# - [ ] The two with few frequencies
+# - [ ] Only the random numbers
+# - [x] None of them
 
 # %%
 reversal = record.read("reversing")
-print(reversal.command, "with torch", reversal.environment["torch"])
 for name in tables:
     print(f"{name:28}", *(f"{score:.2f}" for score in reversal.values(name)))
+print(reversal.command)
+print(reversal.made_with())
 with_encoding = [name for name in tables if name != "none"]
 assert max(reversal.values("none")) < bound + 0.03
 assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 
 # %% [markdown]
-# None of them fails. 16 positions differ somehow in every one of these tables, and
-# training finds the difference, whatever it is. Even random numbers will do.
+# None of them fails. In every one of these tables the 16 positions differ somehow, and training
+# finds the difference, whatever it is. Even random numbers will do.
 #
-# > **Popular error: "it trains well, so the encoding is right".** A trained score
-# > cannot grade an encoding. What can: the formula's own properties, which you have
-# > measured, at all positions and not only at those of the training data. That is what
-# > the checks above do.
+# > **Popular error: "it trains well, so the encoding is right".** It is tempting, but a trained
+# > score cannot grade an encoding. The formula's own properties can, and at all positions, not
+# > only at those of the training data. The checks above test them.
 
 # %% [markdown]
 # ## Learned positions
 #
-# > **Popular error: "the Transformer's positional encodings are learnt".** The paper's
-# > are computed. It also tried learned ones, with "nearly identical results" (table 3,
-# > row E: 25.7 instead of 25.8 BLEU, the usual score of translations), and kept the
-# > sinusoids because they may work for longer sequences. The language models BERT and
-# > GPT-2 learn theirs: both are in use.
+# > **Popular error: "the Transformer's positional encodings are learnt".** [The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)
+# > can be read that way. The paper's are computed. It also tried learned ones, with "nearly identical results" (table 3,
+# > row E: 25.7 instead of 25.8 BLEU, the usual score of translations), and kept the sinusoids
+# > because they may work for longer sequences. BERT and GPT-2 learn theirs: both are in use.
 #
-# Do they work at positions never trained? Another task: at each position, give the
-# token **three positions before**. Train on 16 tokens at the positions 0 to 15. Then
-# ask for later positions, and for sequences of 64 tokens at the positions 0 to 63.
+# Do they work at positions never trained? Another task
+# (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
+# positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for later positions,
+# and for 64 tokens at the positions 0 to 63.
 
 # %% [markdown]
-# Three kinds of encoding: a *learned* table with 128 rows, the *sinusoidal* one, and
-# *rotary* (next section: it turns queries and keys, so that scores know only
-# differences of positions). **Predict** which of them is right at the positions 100 to
-# 115.
+# Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal* one, and
+# *rotary* (next section: it turns queries and keys, so that scores know only differences of
+# positions).
+#
+# **Predict:** which encodings are right at the positions 100 to 115?
+#
+# - [ ] All three
+# - [ ] Sinusoidal and rotary
+# - [x] Only rotary
+# - [ ] None
 
 # %%
 trials = record.read("extrapolation")
@@ -612,85 +694,83 @@ for test in extrapolation.TEST_SEQUENCES:
     print(f"{test:18}", *("  " + " ".join(f"{s:.2f}" for s in row) for row in by_kind))
 
 # %% [markdown]
-# Where they were trained, all are perfect. Elsewhere the **learned** table guesses:
-# those rows were never used, so they still are what they were at the start. The
-# **sinusoids** have a right matrix for every position, but training on 16 positions
-# does not find it: the fitted matrix from above once more. (They do better at 100–115
-# than at 16–31, which is nearer. We cannot explain that.) **Rotary** is perfect at
-# later positions, since it knows differences only.
+# Where they were trained, all are perfect. Elsewhere the **learned** table guesses: those rows
+# were never used, so they still are what they were at the start. For the **sinusoids**, a right
+# matrix exists for every position, but training on 16 positions does not find it, as with the
+# fitted matrix above. (They do better at 100–115 than at 16–31, which is nearer. We cannot
+# explain that.) **Rotary** is perfect at later positions, since it knows only differences.
 #
-# The last row asks 61 positions, 13 of them trained on. The learned table gets these
-# right, and one in ten of the others by guessing: together 0.29. Rotary meets new
-# differences there, and is not perfect either.
+# The last row asks for 61 positions, 13 of them trained. The learned table gets these right,
+# and one in ten of the others by guessing: together 0.29. Rotary meets new differences there,
+# and it is not perfect either.
 
 # %% [markdown]
-# The next cell asserts what you have read. Then it trains rotary once more, here, for a
-# third of the steps.
+# Rotary is trained once more, here, for a third of the steps:
 
 # %%
-for test in ("positions 16–31", "positions 100–115"):
-    shares = {kind: trials.values(f"{kind}, {test}") for kind in extrapolation.KINDS}
-    assert max(shares["learned"]) < 0.4 and min(shares["rotary"]) > 0.99
-    assert min(shares["sinusoidal"]) < 0.9
-assert max(trials.values("sinusoidal, positions 16–31")) < min(shares["sinusoidal"])
-assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61) < 0.02
-assert min(trials.values("rotary, positions 0–63")) < 0.95
 turning = extrapolation.train_kind("rotary")
-score = turning.accuracy(16, start=100)
-print("rotary, trained here, at the positions 100–115: above 0.95:", score > 0.95)
-assert score > 0.95
+later = [str(position) for position in range(100, 116)]
+reached = turning.accuracy(16, start=100) > 0.95
+print("rotary, trained here, at the positions 100–115: above 0.95:", reached)
+by_test = {
+    test: {kind: trials.values(f"{kind}, {test}") for kind in extrapolation.KINDS}
+    for test in ("positions 16–31", "positions 100–115", "positions 0–63")
+}
+near, far_away, all_64 = by_test.values()
+assert reached and min(near["rotary"] + far_away["rotary"]) > 0.99
+assert max(near["learned"] + far_away["learned"]) < 0.4
+assert max(near["sinusoidal"]) < min(far_away["sinusoidal"]) < 0.9
+assert abs(max(all_64["learned"]) - (13 + 48 / 10) / 61) < 0.02
+assert min(all_64["rotary"]) < 0.95
 
 # %%
 alt = "Each position from 100 to 115 attends to the one three before it: a diagonal."
-later = [str(position) for position in range(100, 116)]
 figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 
 # %% [markdown]
-# The first three rows have nothing three positions before them; nobody asked them.
+# The first three rows have nothing three positions before them, and no task.
 
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# The idea of most models now in use (Su et al. 2021): leave the tokens alone, and turn
-# each *query* and each *key* by the angles of its position. Two neighbouring columns
-# $(a,\, b)$ are a hand; it turns by $t\,\omega_i$ from wherever it points:
+# Most models today do this (Su et al. 2021): leave the tokens alone, and turn each *query*
+# and each *key* by the angles of its position. Two neighbouring columns $(a,\, b)$ are a hand;
+# it turns by $t\,\omega_i$ from wherever it points:
 #
 # $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
 # \qquad \varphi = t\,\omega_i.$$
 #
-# If query and key both turn, the angle *between* them changes by the difference of
-# their turns. So the score depends on the words and on the **difference** of the
-# positions, by construction. Values are not turned: they are what is handed out, not
-# what is compared.
+# If query and key both turn, the angle *between* them changes by the difference of their turns.
+# So the score depends on the words and on the **difference** of the positions, by construction.
+# Values are not turned: they are handed out, not compared.
 
 # %% [markdown]
-# Mind the direction: this formula turns the other way than the encoding's hands do.
-# There position t was $P_0 M_t$; here a row becomes itself times $M_{-t}$. Since only
-# differences count, either direction would do, as long as queries and keys take the
-# same.
+# Mind the direction: this formula turns the other way from the encoding's hands. There position
+# t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. Since only differences count, either
+# direction would do, as long as queries and keys take the same one.
 #
 # The exercise is a stretch. To go on without it, put the line
-# `from course_lib.positions import rotary` into its cell. (NumPy's own ValueError at an
-# odd d_k passes here too.)
+# `from course_lib.positions import rotary` into its cell. (NumPy's own ValueError for an odd
+# d_k passes here too.)
 
 # %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their positions. Any number of
-# axes may stand in front.
+# Turn the rows of x, queries or keys, by the angles of their positions. Any number of axes may
+# stand in front.
 #
 # <details><summary>Hint 1</summary>
 #
-# All angles are a table `(n, d_k / 2)`, as in your encoding, except that the positions
-# are given, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds
-# the first number of every pair: what holds the second?
+# All angles are an array `(n, d_k / 2)`, as in your encoding, except that the positions are
+# passed in, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds the
+# first number of every pair: what holds the second?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Compute both new numbers from the *old* ones, then make them neighbours again: either
-# write them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack
-# them along a new last axis and reshape.
+# Compute both new numbers from the *old* ones, then make them neighbours again. Either write
+# them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack them along a new
+# last axis and reshape.
 #
 # </details>
 
@@ -701,8 +781,8 @@ from course_lib.positions import rotary  # exercise
 check(rotary)
 
 # %% [markdown]
-# The promise, tested: one query, one key four positions apart, moved through the sequence
-# together. **Predict** the three scores.
+# Test the promise: one query and one key, four positions apart, are moved through the sequence
+# together.
 
 # %%
 query, key = rng.normal(size=(2, 1, 32))
@@ -717,8 +797,14 @@ assert np.allclose(turned, key @ shift_matrix(-9, 32))
 assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
 
 # %% [markdown]
-# With the sinusoids added, scores also hold terms such as word times position, which do
-# depend on the positions themselves: compare the same query and key.
+# The score stays. Now add the sinusoids of these positions to the same query and key,
+# instead of turning them.
+#
+# **Predict:** how do the three scores compare now?
+#
+# - [ ] They are equal again
+# - [ ] They differ by less than 1 %
+# - [x] They differ, even in sign
 
 # %%
 at = sinusoidal_encoding(1005, 32)
@@ -727,11 +813,15 @@ print("four apart, added:", np.round(added, 1))
 assert np.ptp(added) > 1
 
 # %% [markdown]
+# These scores also hold terms such as word times position, which depend on the positions
+# themselves.
+
+# %% [markdown]
 # ## The same in PyTorch
 #
-# Learned positions are one `nn.Embedding` with a row per position; the sinusoids are a
-# table that is no parameter. The course's modules do both, and agree with your
-# function.
+# Learned positions are one `nn.Embedding` with a row per position; the sinusoids are a table
+# that is not a parameter. The course's modules (`course_lib/nn/transformer.py`) do both, and
+# agree with your function.
 
 # %%
 import torch
@@ -747,8 +837,14 @@ for module in (layer, LearnedPositions(16, 32, device="cpu")):
     print(type(module).__name__, "learns", sum(p.numel() for p in module.parameters()))
 
 # %% [markdown]
-# One trap waits here. Large models compute in short floats, such as bfloat16, which has
-# about two to three digits. **Predict** what becomes of the positions 256 and 257.
+# One trap waits here. Large models compute in short floats such as bfloat16, which has two to
+# three digits.
+#
+# **Predict:** what becomes of the positions 256 and 257 in bfloat16?
+#
+# - [ ] They stay as they are
+# - [x] They become equal
+# - [ ] They become infinite
 
 # %%
 short = torch.arange(300).to(torch.bfloat16)
@@ -757,17 +853,16 @@ print("different positions among 300:", len(short.unique()))
 assert short[256] == short[257]
 
 # %% [markdown]
-# From 256 on, whole numbers share a float, and the tokens there share a position. So
-# angles are computed in float32 or float64, and only the finished sines and cosines are
-# shortened.
+# From 256 on, whole numbers share a float, so their tokens share a position. That is why angles
+# are computed in float32 or float64, and only the finished sines and cosines are shortened.
 
 # %% [markdown]
 # ## Who bit?
 #
-# The question from the start. Give each word 36 numbers: the first 32 are for its
-# position, the last four say which word it is. One head, its parameters **chosen by
-# hand**: the query is the position, moved one back by your `shift_matrix`; the key is
-# the position; the value is the word.
+# Back to the first question. Give each word 36 numbers: the first 32 are for its
+# position, the last four say which word it is. One head has its parameters **chosen by hand**:
+# the query is the position, moved one back by your `shift_matrix`; the key is the position; the
+# value is the word.
 
 # %%
 words, only_words = ["the", "dog", "bit", "man"], np.eye(36)[32:]
@@ -786,31 +881,51 @@ assert 0.975 < weights[2, 1] < 0.985
 
 # %% [markdown]
 # The weights of *bit* as arcs, and the word that they fetch. The arcs are the same, 0.98 one
-# position back: what differs is the word that stands there.
+# position back; what differs is the word there.
 
 # %%
 alt = "In both sentences bit attends to the word before it: once the dog, once the man."
 figures.attention_arcs(rows, 2, fetched, alt=alt)
 
 # %% [markdown]
-# The same parameters, two sentences, two answers: *bit* attends to the word before it,
-# wherever it stands. The order was lost because attention treats all positions alike:
-# swap dog and man, and *bit* gets the same output. It came back as 32 numbers per
-# position.
+# The same parameters, two sentences, two answers. The order was lost because attention treats
+# all positions alike: swap dog and man, and *bit* gets the same output. It came back as 32
+# numbers per position.
+
+# %% [markdown]
+# ## Backwards, by hand
+#
+# Training has found a head that reverses a sequence. You can write one down, and only its
+# queries are new. Change the sign of all sines, and every hand is mirrored: position t becomes
+# −t. Then your `shift_matrix` moves it on by n − 1, to n − 1 − t. What does the head make of
+# *stressed*?
+
+# %%
+letters = [*"stressed"]
+only_letters = np.eye(58)[[32 + ord(letter) - ord("a") for letter in letters]]
+wide_positions = np.hstack([sinusoidal_encoding(8, 32), np.zeros((8, 26))])
+mirror = np.diag([-1.0, 1.0] * 16)  # sine, cosine, sine, …
+w_q = np.zeros((58, 32))
+w_q[:32] = 40 * mirror @ shift_matrix(8 - 1, 32)
+w_k, w_v = np.eye(58)[:, :32], np.eye(58)[:, 32:]
+output, weights = self_attention(
+    add_positions(only_letters, wide_positions), w_q, w_k, w_v
+)
+print("".join(chr(ord("a") + column) for column in output.argmax(axis=-1)))
+assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 
 # %% [markdown]
 # ## In three lines
 #
-# - Without a mask attention treats all positions alike. A causal mask breaks that; so
-#   does an encoding.
-# - Sinusoids are clock hands: k positions further is one rotation $M_k$, and dot
-#   products of two encodings depend on differences only. Rotary positions turn queries
-#   and keys themselves.
-# - A good score does not prove an encoding right, and what was learned at some
-#   positions need not hold at others.
+# - Attention alone treats all positions alike. A causal mask breaks that; so does an
+#   encoding.
+# - Sinusoids are clock hands: k positions further on is one rotation $M_k$, and dot products of
+#   two encodings depend on differences only. Rotary positions turn queries and keys themselves.
+# - A good score does not prove an encoding right, and what is learned at some positions need
+#   not hold at others.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # *RoFormer*, section 3; Haviv et al. (2022), on decoders without positions.
 #
-# **An open question:** all our tokens were whole words. What is a token, when a word
-# has never been seen before? Lesson 06.
+# **An open question:** all our tokens were whole words. What is a token, when a word has never
+# been seen before? Lesson 06.

@@ -48,6 +48,14 @@ def test_every_experiment_has_a_record_of_three_seeds():
         assert result.environment.keys() == record.environment().keys()
 
 
+def test_environments_are_one_line_that_names_every_version():
+    for name in names():
+        result = record.read(name)
+        line = result.made_with()
+        assert len(line) <= 88 and not set(line) & set("{}'\n")
+        assert all(value in line for value in result.environment.values())
+
+
 def test_committed_records_are_as_the_writer_writes_them():
     for name in names():
         text = record.path(name).read_text(encoding="utf-8")
