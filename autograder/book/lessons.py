@@ -14,12 +14,10 @@ from nbformat.v4 import new_markdown_cell
 from autograder.checking.exercise import Exercise
 from autograder.notebooks.predictions import prediction_of
 from autograder.notebooks.source import BEGIN, END
+from autograder.workspace.outline import TITLE, outline_of
 
 HOME_LINE = re.compile(r"^\[[^\]]*\]\([^)]*home\.md\).*\n*", re.MULTILINE)
 HEADING = re.compile(r"^### Exercise: (\w+)(?: · (.+))?$", re.MULTILINE)
-TITLE = re.compile(r"^# (.+)", re.MULTILINE)
-QUESTION = re.compile(r"^\*\*([^*]+\?)\*\*$", re.MULTILINE)
-MINUTES = re.compile(r"\*\*About (\d+) minutes")
 # In a text, what a mention of a lesson must not stand in: code, formulas, links, tags.
 NOT_PROSE = (
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|\[[^\]]*\]\([^)]*\)|<[^>]*>|^#.*?$"
@@ -70,19 +68,22 @@ def read_lesson(
 
     Raises ``ValueError`` if the first cell has no title.
     """
-    start = notebook.cells[0].source
-    title = TITLE.search(start)
-    if title is None:
+    prose = [
+        (cell.id, cell.source)
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+    ]
+    if not TITLE.search(notebook.cells[0].source):
         raise ValueError(
             f"{name}: the first cell has no title, a line that begins '# '"
         )
-    question, minutes = QUESTION.search(start), MINUTES.search(start)
+    outline = outline_of(name, prose)
     own = [exercises[cell.id] for cell in notebook.cells if _is_solution(cell)]
     return Lesson(
         name=name,
-        title=title[1].strip(),
-        question=question[1].strip() if question else "",
-        minutes=int(minutes[1]) if minutes else None,
+        title=outline.title,
+        question=outline.question,
+        minutes=outline.minutes or None,
         exercises=tuple(own),
     )
 

@@ -92,7 +92,7 @@ def read_outline(course: Course, lesson: str) -> LessonOutline:
     for path in (copy.base, copy.newer):
         cells = _read_prose(path)
         if cells:
-            return _outline(lesson, cells)
+            return outline_of(lesson, cells)
     return LessonOutline(lesson, lesson.partition("_")[2].replace("_", " "))
 
 
@@ -109,7 +109,11 @@ def _read_prose(path: Path) -> list[tuple[str, str]]:
         return []
 
 
-def _outline(lesson: str, cells: list[tuple[str, str]]) -> LessonOutline:
+def outline_of(lesson: str, cells: list[tuple[str, str]]) -> LessonOutline:
+    """Return a lesson as its prose announces it.
+
+    cells : id and text of each Markdown cell, at least one
+    """
     first = cells[0][1]
     exercises = [
         ExerciseOutline(
