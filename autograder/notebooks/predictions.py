@@ -94,11 +94,11 @@ def _run(path: Path, cell: SourceCell) -> list[SourceCell]:
             what = "below a prediction, assertions stand at the end of their cell"
             raise SourceError(path, cell.line + node.lineno, what)
     line = cell.line + cell.text.count("\n") - claims.count("\n")
-    kept = replace(cell, text=code, collapsed=bool(ALTERNATIVE_TEXT.search(code)))
+    visible = replace(cell, text=code, collapsed=bool(ALTERNATIVE_TEXT.search(code)))
     own = SourceCell("claims", claims, line, tags=list(cell.tags), collapsed=True)
     if not code:
         return [replace(cell, collapsed=True)]
-    return [kept, own] if claims else [kept]
+    return [visible, own] if claims else [visible]
 
 
 def split_claims(source: str) -> tuple[str, str]:

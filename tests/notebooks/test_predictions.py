@@ -123,8 +123,8 @@ def test_no_prediction_of_a_lesson_is_told_before_the_run(lesson):
         count = run.index(False) if False in run else len(run)
         assert count, f"line {cell.line}: no run below the prediction"
         for each in below[:count]:
-            told = re.search(r"^\s*assert\b|\balt ?=", each.text, re.MULTILINE)
-            assert each.collapsed or not told, f"line {each.line}: {told}"
+            answer = re.search(r"^\s*assert\b|\balt ?=", each.text, re.MULTILINE)
+            assert each.collapsed or not answer, f"line {each.line}: {answer}"
 
 
 def test_cell_without_options_stays_as_it_is():

@@ -542,9 +542,9 @@ class TestPredictions:
             options.first.check()
             expect(explanation).to_contain_text("As you predicted: “It is two”.")
             save(page)
-        kept = answer_in(path, PREDICTION)
-        assert kept.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
-        assert kept.source == notebook.cells[PREDICTION].source
+        saved = answer_in(path, PREDICTION)
+        assert saved.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
+        assert saved.source == notebook.cells[PREDICTION].source
         with opened(server, request.node.name, nbformat.read(path, 4)) as (page, _):
             expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
             expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
