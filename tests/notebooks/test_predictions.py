@@ -53,7 +53,7 @@ def is_collapsed(cell):
     return hidden
 
 
-def test_options_are_a_plain_list_and_the_right_one_is_in_the_metadata(cells):
+def test_options_are_a_list_with_the_right_one_in_metadata(cells):
     (cell,) = [each for each in cells(PREDICTION).values() if prediction_of(each)]
     assert cell.source == "**Predict:** how many?\n\n- One.\n- Two."
     assert cell.metadata == {"attention": {"prediction": {"right": 1}}}
