@@ -315,6 +315,20 @@ output, two_heads = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
 print("kicked, two heads:", output[1].round(2))
 
 # %% [markdown]
+# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and `w_v`
+# a head owns *columns*, in `w_o` it owns *rows*.
+
+# %%
+parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
+for name, w in {"queries": w_q, "keys": w_k, "values": w_v}.items():
+    parts[name] = tokens @ w
+parts["side by side"] = merge_heads(two_heads @ split_heads(parts["values"], 2))
+
+# %%
+alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numbers."
+figures.products_of_heads(parts, two_heads, words, alt=alt)
+
+# %% [markdown]
 # Below is a wall of heads: one table per head, one row per query. **Press a head** to open
 # it, and point at its rows. The three words that ask for nothing attend to all four words
 # alike, as in lesson 02.
