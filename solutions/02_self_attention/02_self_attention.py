@@ -284,7 +284,7 @@ check(self_attention)
 #
 # - [ ] To nothing.
 # - [x] To all three tokens alike.
-# - [ ] To herself.
+# - [ ] To herself alone.
 
 # %%
 output, weights = self_attention(x, w_q, w_k, w_v)

@@ -323,6 +323,7 @@ parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
 for name, w in {"queries": w_q, "keys": w_k, "values": w_v}.items():
     parts[name] = tokens @ w
 parts["side by side"] = merge_heads(two_heads @ split_heads(parts["values"], 2))
+of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
 
 # %%
 alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numbers."
@@ -335,7 +336,6 @@ figures.products_of_heads(parts, two_heads, words, alt=alt)
 
 # %%
 alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to ball."
-of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
 figures.wall_of_heads(two_heads[np.newaxis], words, words, **of_heads, alt=alt)
 
 # %% [markdown]
@@ -361,7 +361,8 @@ assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look
 # one head attends from *it* mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
-# So heads are an inductive bias (lesson 02): we build in that a token has several questions.
+# So heads are an inductive bias (lesson 02): we assume in advance that a token has several
+# questions to ask.
 #
 # One trap: unless told otherwise, `nn.MultiheadAttention` returns the **mean** of its heads'
 # weights. Here the mean hides what the heads do:
@@ -391,9 +392,8 @@ single = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=1)[0]
 by_self = self_attention(drawn, w_q, w_k, w_v)[0]
 print("equal to self_attention(x, …):", np.allclose(single, by_self))
 print("equal to self_attention(x, …) @ w_o:", np.allclose(single, by_self @ w_o))
-assert (
-    np.abs(single - by_self @ w_o).max() < 1e-12 < 0.1 < np.abs(single - by_self).max()
-)
+assert np.abs(single - by_self @ w_o).max() < 1e-12
+assert np.abs(single - by_self).max() > 0.1
 
 # %% [markdown]
 # Second: do heads have an order? Let head 2 become the first in all four matrices: its
@@ -679,9 +679,9 @@ at_first = runs.values("ensemble_at_first")
 print("of its three members attend to the first day:", at_first)
 print("seeds", runs.values("seed"), "with torch", runs.environment["torch"], "by:")
 print(runs.command)
+different, *alike = runs.values("error_ensemble")
 assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
 assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
-different, *alike = runs.values("error_ensemble")
 assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) > 0.5
 
 # %% [markdown]
