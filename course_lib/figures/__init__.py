@@ -21,6 +21,7 @@ from course_lib.figures.general import (
 from course_lib.figures.heads import (
     attention_of_heads,
     coloured_heads,
+    products_of_heads,
     wall_of_heads,
 )
 from course_lib.figures.lesson_map import lesson_map
@@ -76,6 +77,7 @@ __all__ = [
     "merge_steps",
     "merge_trees",
     "next_token",
+    "products_of_heads",
     "queries_and_keys",
     "scores_by_length",
     "signed_heatmap",

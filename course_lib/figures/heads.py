@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm, to_rgb
 from matplotlib.figure import Figure
@@ -18,12 +19,14 @@ from course_lib.figures.drawing import (
     checked_weights,
     format_number,
     heatmap,
+    text_colour,
     text_width,
     write_text,
 )
 from course_lib.figures.living import MAX_TOKENS, LivingFigure, numbers, packed
 
 CELL, ROW, GAP, BETWEEN = 0.42, 0.3, 0.2, 0.5  # inches
+NARROW, SIGN = 0.36, 0.28  # inches: a cell of a product, and the sign between two
 TITLE = 0.62  # inches above a table: its name, and those of its heads
 MANY = 16  # tokens on a side of a wall; with more, small weights need colours
 MAX_HEADS = 24  # in one layer of a wall
@@ -100,6 +103,118 @@ def attention_of_heads(
     below.spines[:].set_visible(False)
     below.set_xlabel(f"query of all rows: {query}", fontsize=FONT_SIZE)
     return AccessibleFigure(figure, alt)
+
+
+def products_of_heads(
+    tables: Mapping[str, np.ndarray],
+    weights: np.ndarray,
+    words: Sequence[str],
+    *,
+    alt: str,
+) -> AccessibleFigure:
+    """Draw all products of multi-head self-attention, each head in its own colour.
+
+    tables : "x" (n, d_model) and "output" (n, any); "w_q" (d_model, columns), and
+        "queries", "keys", "values" and "side by side" (n, columns), all with the
+        columns of all heads; "w_o" (columns, any), with the rows of all heads
+    weights : (n_heads, n, n), between 0 and 1, each row summing to 1
+    words : n labels of the tokens
+
+    Raises ``ValueError`` for a table that is missing, that does not fit its product or
+    the number of heads, or that is too wide to draw.
+    """
+    weights = np.asarray(weights, float)
+    if weights.ndim != 3:
+        raise ValueError(f"weights of shape {weights.shape} are not (n_heads, n, n)")
+    for head in weights:
+        checked_weights(head, words, words)
+    parts = _checked_products(tables, len(weights), len(words))
+    heads = [f"weights of head {h}" for h in range(len(weights))]
+    rows: list[list[tuple[str, np.ndarray, str]]] = [
+        [("", parts["x"], "x"), ("·", parts["w_q"], "w_q")],
+        [
+            ("", parts["keys"], "x · w_k = keys"),
+            ("", parts["values"], "x · w_v = values"),
+        ],
+        [("", head, name) for head, name in zip(weights, heads, strict=True)],
+        [("", parts["side by side"], "side by side"), ("·", parts["w_o"], "w_o")],
+    ]
+    rows[0].append(("=", parts["queries"], "queries"))
+    rows[2].append(("→", parts["side by side"], "weights · values"))
+    rows[3].append(("=", parts["output"], "output"))
+    left = max(map(text_width, words)) + 0.15
+    width = left + max(
+        sum(
+            SIGN + max(NARROW * part.shape[1], text_width(name))
+            for _, part, name in row
+        )
+        for row in rows
+    )
+    if width > MAX_WIDTH + SIGN:
+        raise ValueError(f"tables of {width:.1f} inches in a row are too wide to draw")
+    heights = [0.55 + ROW * max(len(part) for _, part, _ in row) for row in rows]
+    figure = Figure(figsize=(width, sum(heights)))
+    axes = figure.add_axes((0, 0, 1, 1))
+    top = 0.0
+    for row, height in zip(rows, heights, strict=True):
+        for i, word in enumerate(words):
+            write_text(axes, left - 0.1, top - 0.35 - ROW * (i + 0.5), word, ha="right")
+        x = left
+        for sign, part, name in row:
+            middle = top - 0.35 - ROW * len(words) / 2
+            write_text(axes, x - SIGN / 2, middle, sign, ha="center")
+            write_text(axes, x, top - 0.18, name, ha="left")
+            _draw_product(axes, (x, top - 0.35), part, name, len(weights))
+            x += SIGN + max(NARROW * part.shape[1], text_width(name))
+        top -= height
+    axes.set(xlim=(0, width), ylim=(top, 0))
+    axes.set_axis_off()
+    return AccessibleFigure(figure, alt)
+
+
+def _checked_products(
+    tables: Mapping[str, np.ndarray], n_heads: int, n: int
+) -> dict[str, np.ndarray]:
+    """Return the tables of ``products_of_heads`` as floats, if they fit."""
+    names = "x, w_q, queries, keys, values, side by side, w_o, output".split(", ")
+    if missing := [name for name in names if name not in tables]:
+        raise ValueError(f"tables have no {missing[0]!r}")
+    parts = {name: np.asarray(tables[name], float) for name in names}
+    for name, part in parts.items():
+        axis = 0 if name == "w_o" else 1
+        if part.ndim != 2 or (name not in ("w_q", "w_o") and len(part) != n):
+            raise ValueError(f"{name} of shape {part.shape} is no table of {n} tokens")
+        if name not in ("x", "output") and part.shape[axis] % n_heads:
+            raise ValueError(
+                f"{name} of shape {part.shape} does not fit {n_heads} heads"
+            )
+    products = (("x", "w_q", "queries"), ("side by side", "w_o", "output"))
+    for one, other, result in products:
+        shapes = [parts[name].shape for name in (one, other, result)]
+        if (shapes[0][1], shapes[2]) != (shapes[1][0], (n, shapes[1][1])):
+            raise ValueError(f"{one} · {other} = {result} does not fit: {shapes}")
+    return parts
+
+
+def _draw_product(
+    axes: Axes, corner: tuple[float, float], part: np.ndarray, name: str, n_heads: int
+) -> None:
+    """Draw one table of ``products_of_heads`` below its corner, with its numbers."""
+    plain = name in ("x", "output")
+    for (i, j), number in np.ndenumerate(part):
+        if name.startswith("weights of"):
+            colour = to_rgb(colormaps["cividis"](number))
+        elif plain:
+            colour = (1.0, 1.0, 1.0)
+        else:
+            of = (i, len(part)) if name == "w_o" else (j, part.shape[1])
+            colour = _tint(of[0] * n_heads // of[1])  # type: ignore[assignment]
+        x, y = corner[0] + NARROW * j, corner[1] - ROW * (i + 1)
+        size = NARROW - 0.03, ROW - 0.03
+        axes.add_patch(Rectangle((x, y), *size, fc=colour, ec="0.6", lw=0.6))
+        text = f"{round(float(number), 2) + 0.0:g}".replace("-", "−")
+        middle = x + size[0] / 2, y + size[1] / 2
+        write_text(axes, *middle, text, ha="center", color=text_colour(colour))
 
 
 def wall_of_heads(

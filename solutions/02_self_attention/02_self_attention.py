@@ -8,10 +8,11 @@
 # - let every word of a sentence attend to every other one, with parameters that decide
 #   which word attends to which;
 # - do the same between two sequences of different lengths;
-# - show what self-attention does not see: order;
-# - go backwards through it by hand, and train it with your own derivatives (stretch).
+# - measure how much a function of a sequence depends on the order of its tokens;
+# - go backwards through self-attention by hand, and train it with your own derivatives
+#   (stretch).
 #
-# **About 160 minutes.** You need lesson 01 (`attention`, the √d_k, the Jacobian of softmax)
+# **About 120 minutes.** You need lesson 01 (`attention`, the √d_k, the Jacobian of softmax)
 # and, for the stretch exercise, the chain rule.
 
 # %%
@@ -26,19 +27,19 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# *A red queen, a blue kite, a white king and green twins.* Which colour has **it**?
+# *The animal didn't cross the street because it was too **tired**.* Or: *too **wide**.*
 #
-# Blue. You know that *it* can be a kite and that a queen is *she*, although *it* is not
-# like a kite at all. In lesson 01 we chose the query of *it* by hand. Nobody can do that
-# for all words of a language.
+# In lesson 01 your `attention` knew what *it* means in each sentence, but only because we
+# had chosen the queries and keys by hand. Nobody can do that for all words of a language.
+# **Who makes them?**
 #
-# At the end of this lesson a machine that starts from random numbers finds out by itself,
-# in seconds, whom *she*, *he*, *it* and *they* mean. The last picture shows what each of
-# them attends to.
+# At the end of this lesson a model starts from random numbers, reads other sentences for a
+# second, and then knows what *it* means in these two. Nobody tells it which word to attend
+# to.
 
 # %% [markdown]
-# On the map of the Transformer, **point at the lit boxes**: they differ in where keys and
-# values come from. Both are in this lesson.
+# On the map of the Transformer, **point at the lit boxes**: they differ in where their keys
+# and values come from. You will write both.
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are self-attention, cross-attention."
@@ -50,8 +51,8 @@ figures.lesson_map("02", alt=alt)
 # *We sat on the **bank** of the river. We asked the **bank** for a loan.*
 #
 # A table of word vectors (an **embedding**) has one row for *bank*, so the word gets the
-# same vector in both sentences. Give each word two numbers, how much it has to do with
-# **water** and with **money**; *bank* is halfway.
+# same vector in both sentences. Give each word two numbers: how much it has to do with
+# **water**, and how much with **money**. *bank* is halfway between the two.
 
 # %%
 river, loan, bank = np.array([[3.0, 0.0], [0.0, 3.0], [1.5, 1.5]])
@@ -60,26 +61,30 @@ in_town = np.array([loan, bank])
 
 # %% [markdown]
 # Now let a sentence attend **to itself**: `similarity_attention(x, x)` of lesson 01, with
-# the same sequence on both sides. That is all that *self* means.
+# the same sequence on both sides. That is all that *self* means. Nothing is learned yet.
 #
-# **Predict:** where does *bank* go in each sentence? Hint: its dot product with *river* is
-# 4.5, and so is the one with itself.
+# The dot product of *bank* with *river* is 4.5, and so is its dot product with itself.
+#
+# **Predict:** beside *river*, what does *bank* = (1.5, 1.5) become?
+#
+# - [ ] (1.50, 1.50): it stays as it is.
+# - [ ] (3.00, 0.00): it becomes *river*.
+# - [x] (2.25, 0.75): it moves halfway to *river*.
 
 # %%
 from course_lib.attention import similarity_attention
 
 wet = similarity_attention(by_the_water, by_the_water)[1]  # row 1: bank
 rich = similarity_attention(in_town, in_town)[1]  # row 1: bank
-print("bank beside river:", wet.round(2), " bank beside loan:", rich.round(2))
+print("bank beside river:", wet, " bank beside loan:", rich)
+arrows = {"bank": bank, "bank beside river": wet, "bank beside loan": rich}
 
 # %%
 alt = "Bank lies halfway; beside river it turns towards water, beside loan to money."
-arrows = {"bank": bank, "bank beside river": wet, "bank beside loan": rich}
 figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 
 # %% [markdown]
-# How alike are the two banks? The cosine (lesson 01) is 1 for vectors that point the same
-# way.
+# How alike are the two banks? The cosine (lesson 01) is 1 for equal directions.
 
 
 # %%
@@ -92,23 +97,23 @@ print(f"bank in one sentence and in the other: {before:.2f} before, {after:.2f} 
 assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 
 # %% [markdown]
-# One word, two vectors: each now carries the sentence it is in. Such a vector is called
-# **contextual**. An embedding gives a word a vector once and for all; attention
-# computes one anew for every position in every sentence.
+# One word, two vectors: each now carries something of its sentence. Such a vector is called
+# **contextual**. An embedding gives a word one vector once and for all. Attention computes
+# a new one for every position in every sentence.
 #
-# Both words did this at the same time. A recurrent network, which reads word by word, would
-# have to wait for *river* before it knew which *bank* it had read. Here any two
-# words are one step apart.
-#
-# > **Popular error: "self-attention means learnable parameters"** (lesson 01). Nothing was
-# > learned here. *Self* says that a sequence attends to itself.
+# Both words did this at the same time. A recurrent network reads word by word, and could
+# not know which *bank* it had read before it came to *river*. Here any two words are one
+# step apart.
 
 # %% [markdown]
 # ## When likeness is not enough
 #
-# Back to *it*. Three tokens, five numbers each: is it a **person**, is it a **thing**, does
-# it **ask** for a person, does it ask for a thing; and a **colour**, 1 for red and −1 for
-# blue.
+# *Mary saw a dog in the window, and she wanted it.* You know that *it* is the dog. Yet the
+# word *it* is not like the word *dog* at all, so likeness cannot find the answer.
+#
+# A smaller case: *a red queen and a blue kite: which colour has it?* Each token has five
+# numbers: is it a **person**, is it a **thing**, does it **ask** for a person, does it ask
+# for a thing; and a **colour**, 1 for red and −1 for blue.
 
 # %%
 x = np.array(
@@ -122,12 +127,12 @@ print("dot products of it with queen, kite and it:", x[2] @ x.T)
 assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 
 # %% [markdown]
-# *it* resembles nothing but itself. What it **looks for** (a thing) is not what it **is**
+# *it* resembles nothing but itself. What it **asks for** (a thing) is not what it **is**
 # (a pronoun). So give every token three vectors, one for each role:
 #
-# - its **query** says what it looks for;
+# - its **query** says what it asks for;
 # - its **key** says what it can be found by;
-# - its **value** says what it hands out to tokens that attend to it.
+# - its **value** is what it hands out to the tokens that attend to it.
 #
 # Each is made from the same token by a matrix of **parameters**:
 #
@@ -138,23 +143,31 @@ assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 # %% [markdown]
 # Here are three such matrices, chosen by hand. A query and a key have two numbers, *person*
 # and *thing*; a value has one, the colour.
-#
-# **Predict:** what is the query of *it*? And the query of *queen*?
 
 # %%
 w_q = np.array([[0.0, 0.0], [0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [0.0, 0.0]])
 w_k = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
 w_v = np.array([[0.0], [0.0], [0.0], [0.0], [1.0]])
+
+# %% [markdown]
+# The token of *it* is (0, 0, 0, 1, 0).
+#
+# **Predict:** what is the query of *it*?
+#
+# - [ ] (0, 1)
+# - [x] (0, 6)
+# - [ ] (6, 0)
+
+# %%
 print("query of it:", x[2] @ w_q, " key of kite:", x[1] @ w_k)
 print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 
 # %% [markdown]
-# *it* asks for a thing with strength 6, and the kite can be found as a thing. The queen's
-# query is (0, 0): her token asks for nothing.
+# *it* asks for a thing with strength 6, and the kite can be found as a thing.
 #
 # Queries, keys and values are often **smaller** than the token: in the paper (*Attention Is
-# All You Need*) 64 numbers instead of 512. That is a choice, not a need; lesson 03 says
-# why.
+# All You Need*) they have 64 numbers, a token has 512. They need not be smaller; lesson 03
+# says why they are.
 
 # %% [markdown]
 # ### Exercise: project
@@ -183,8 +196,8 @@ check(project)
 # %% [markdown]
 # ## X W or W X?
 #
-# Many write-ups say $Q = W_Q X$. That is right if tokens are **columns**: turn everything
-# around, and $(X W)^\top = W^\top X^\top$. It is wrong if tokens are rows.
+# You may meet this form: $Q = W_Q X$. It is right if tokens are **columns**: transpose
+# everything, and $(X W)^\top = W^\top X^\top$. Is it right if tokens are rows?
 
 # %%
 tokens_as_columns = w_q.T @ x.T  # (d_k, n): column i is the query of token i
@@ -201,26 +214,30 @@ except ValueError:
     print("w_q @ x: shapes", w_q.shape, "and", x.shape, "do not fit")
 
 # %% [markdown]
-# Here the shapes protect you. With as many tokens as numbers per token they do not.
+# Here the shapes protect you. They no longer do if there are as many tokens as numbers in a
+# token. Take four tokens of four numbers, and change token 0 only.
 #
-# > **Popular error: `Q = W X` with tokens as rows.** If `n` equals `d_model`, NumPy does
-# > not complain, and each "query" is a mixture of *all* tokens.
+# **Predict:** in how many of the four rows does W X change?
 #
-# An experiment: four tokens of four numbers. Change token 0 only. **Predict** how many rows
-# of the queries change, with X W and with W X.
+# - [ ] In one.
+# - [ ] In two.
+# - [x] In all four.
 
 # %%
 rng = np.random.default_rng(0)
 four, w = rng.normal(size=(2, 4, 4))
 changed = four + np.array([[1.0], [0.0], [0.0], [0.0]])  # another token 0
-right = (changed @ w != four @ w).any(axis=1)
-wrong = (w @ changed != w @ four).any(axis=1)
-print("rows that change: X W", right.sum(), " W X", wrong.sum())
-assert right.sum() == 1 and wrong.sum() == 4
+x_w = (changed @ w != four @ w).any(axis=1)
+w_x = (w @ changed != w @ four).any(axis=1)
+print("rows that change: X W", x_w.sum(), " W X", w_x.sum())
+assert x_w.sum() == 1 and w_x.sum() == 4
 
 # %% [markdown]
-# With X W, the query of token 0 changes, and no other. With W X all four do: tokens were
-# mixed before any attention.
+# With X W, the query of token 0 changes, and no other.
+#
+# > **Popular error: `W X` with tokens as rows.** It is tempting to copy $Q = W_Q X$ from a
+# > text in which tokens are columns. With square matrices NumPy does not complain, and each
+# > "query" is then a mixture of *all* tokens, before any attention.
 
 # %% [markdown]
 # ## A sequence attends to itself
@@ -232,13 +249,13 @@ assert right.sum() == 1 and wrong.sum() == 4
 # \qquad Q, K, V \text{ from the same } X.$$
 #
 # There are n queries and n keys, so the weights are a square table. A square table hides
-# mistakes: whether rows or columns were turned into weights, no shape will tell you.
+# mistakes: its shape does not say whether the softmax ran along its rows or its columns.
 
 # %% [markdown]
 # ### Exercise: self_attention
 #
-# Put your `project` and the `attention` of lesson 01 together. Return the output and the
-# weights.
+# Put your `project` and the `attention` of lesson 01 together, and return the output and
+# the weights.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -260,29 +277,44 @@ from course_lib.self_attention import self_attention  # exercise
 check(self_attention)
 
 # %% [markdown]
-# Which colour has *it*? The values are colours: 1 is red, −1 is blue.
+# Which colour has *it*? The values are colours: 1 is red, −1 is blue. And what does the
+# queen do? Her query is (0, 0): she asks for nothing.
+#
+# **Predict:** what does the queen attend to?
+#
+# - [ ] To nothing.
+# - [x] To all three tokens alike.
+# - [ ] To herself alone.
 
 # %%
 output, weights = self_attention(x, w_q, w_k, w_v)
 print("weights of it:", weights[2].round(2), " colour of it:", output[2].round(2))
+print("weights of queen:", weights[0].round(2))
+names = ["red queen", "blue kite", "it"]
 assert weights[2].argmax() == 1 and -1 < output[2, 0] < -0.95
-assert np.allclose(weights[1], 1 / 3, rtol=0, atol=1e-12)  # kite asks for nothing
+assert np.allclose(weights[:2], 1 / 3, rtol=0, atol=1e-12)  # they ask for nothing
 
 # %%
 alt = "It attends to the blue kite with 0.97; queen and kite to all three alike."
-names = ["red queen", "blue kite", "it"]
 figures.attention_weights(weights, names, names, alt=alt)
 
 # %% [markdown]
-# Notice that the table is not symmetric: *it* attends to *kite* with 0.97, *kite* to *it*
-# with 0.33. Attention has a direction. And a token that asks for nothing still attends: its
-# weights must sum to 1, so it attends to all tokens alike.
+# Blue. Notice that the table is not symmetric: *it* attends to *kite* with 0.97, *kite* to
+# *it* with 0.33. Attention has a direction. And a token that asks for nothing still
+# attends: its weights must sum to 1, and equal scores share that 1 equally.
+
+# %% [markdown]
+# You may meet this form: "the output is a weighted sum of the embeddings",
+# $o_i = \sum_j w_{ij}\, x_j$. In a Transformer it is a weighted sum of the **values**,
+# $o_i = \sum_j w_{ij}\, v_j$. Here a token has five numbers, and the output has one.
 #
-# > **Popular error: "the output is a weighted sum of the embeddings".** It is one of the
-# > **values**. Here a token has five numbers, and what comes out has one.
+# How are the two related?
 #
-# How are the two related? **Predict:** may you mix the tokens first, and apply $W_V$
-# afterwards?
+# **Predict:** does it matter if you mix the tokens first, and apply $W_V$ afterwards?
+#
+# - [x] No, the output is the same.
+# - [ ] Yes, the output is another one.
+# - [ ] Only if $W_V$ is not square.
 
 # %%
 mixed_tokens = weights @ x
@@ -291,11 +323,11 @@ print("mixed first, w_v afterwards:", np.allclose(mixed_tokens @ w_v, output))
 assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, output)
 
 # %% [markdown]
-# You may: mixing and $W_V$ are both linear. But without $W_V$ the output would be another
-# one, of another size.
+# It does not matter, since mixing and $W_V$ are both linear. Leaving $W_V$ out does matter:
+# the output is another one, here even of another size.
 #
-# The same is true for the scores: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the bilinear
-# score of lesson 01. Only the **product** of the two matrices counts:
+# The scores can be written in a similar way: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the
+# bilinear score of lesson 01. Only the **product** of the two matrices counts:
 
 # %%
 rescaled = self_attention(x, 2 * w_q, w_k / 2, w_v)[1]
@@ -303,57 +335,46 @@ print("w_q doubled and w_k halved, same weights:", np.allclose(rescaled, weights
 assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# So do not ask what one number of a learned query means. Ask which token
-# attends to which.
+# So do not ask what one number of a learned query means. Ask which token attends to which.
 #
-# What comes out is a sequence again, with as many rows as went in. So another layer can
-# take it as its input, and another one: that is how Transformers are built (lesson 08).
-# Older texts call self-attention **intra-attention**.
+# The output is a sequence again, with as many rows as the input. So another layer can take
+# it as its input: that is how Transformers are built (lesson 08). Older texts call
+# self-attention **intra-attention**.
 
 # %% [markdown]
 # ## A real sentence
 #
-# All eight words of *we sat on the bank of the river* attend to all eight at once. *bank*
-# and *river* have their vectors from above; the small words say nothing about water or
-# money and get zeros.
+# All words of *we sat on the bank of the river* attend to all words at once. *bank* and
+# *river* have their vectors from above, the small words get zeros, and matrices that change
+# nothing (`np.eye(2)`) stand in for parameters.
 
 # %%
 words = "we sat on the bank of the river".split()
 meaning = {"bank": bank, "river": river}
 sentence = np.array([meaning.get(word, np.zeros(2)) for word in words])
-
-# %% [markdown]
-# Matrices that change nothing (`np.eye(2)`) stand in for parameters. **Predict** the row of
-# *we*: what does a word attend to if its query is zero?
-
-# %%
-identity = np.eye(2)
-retold, word_weights = self_attention(sentence, identity, identity, identity)
+retold, word_weights = self_attention(sentence, *[np.eye(2)] * 3)
 print("bank:", retold[4].round(2), " river:", retold[7].round(2))
+three = word_weights[[0, 4, 7]], ["we", "bank", "river"]
 assert retold[4, 0] > 2.5 * retold[4, 1]  # water before money; before it was 1 to 1
 assert np.allclose(word_weights[0], 1 / 8)
 assert np.isclose(word_weights[4, 4], word_weights[4, 7])
 
 # %%
 alt = "We attends to all eight words alike, bank to bank and river, river to itself."
-three = [0, 4, 7]  # we, bank, river
-figures.attention_lines(word_weights[three], ["we", "bank", "river"], words, alt=alt)
-
-# %% [markdown]
-# Row *bank* has its weight on *bank* and *river*; row *river* on itself, then on *bank*.
-# The small words ask for nothing and attend to all words alike: 1/8 each, which is 0.125
-# and shown as 0.12.
+figures.attention_lines(*three, words, alt=alt)
 
 # %% [markdown]
 # ## Which word does a word attend to most?
 #
-# > **Popular error: "the own word scores highest".** It nearly always would, for vectors of
-# > similar length, if a word's query and its key were the same vector. (A longer vector can
-# > catch up: *bank* attended to *river* as much as to itself.) They are not the same.
+# To itself? An experiment: 1,000 sequences of 12 random tokens, with random parameters. In
+# how many rows is a word's own weight the largest? Try it with *one* matrix for both queries
+# and keys, and with *two*, as in every Transformer.
 #
-# An experiment: 1,000 sequences of 12 random tokens, with random parameters. In how many
-# rows is the own weight the largest? By chance it would be 1 in 12, or 0.083. **Predict**
-# both shares.
+# **Predict:** with two random matrices, in which share of the rows is the own weight first?
+#
+# - [ ] In more than 0.95 of them.
+# - [x] In about 0.08, which is 1 in 12.
+# - [ ] In about 0.50.
 
 
 # %%
@@ -371,18 +392,19 @@ print(f"one matrix for both: {likeness:.2f}   two matrices: {two_matrices:.2f}")
 assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 
 # %% [markdown]
-# With one matrix for queries and keys: nearly always the own word. With two, as in every
-# Transformer: no more often than by chance. Whatever a trained model does with its own
-# word, it has **learned** to do; the formula does not prefer it.
+# > **Popular error: "the own word scores highest".** It is tempting to think so, because
+# > nothing is more like a word than the word itself. But a score does not compare a word
+# > with a word: it compares a *query* with a *key*, and two matrices make them different.
 #
-# (The bounds: 12,000 rows are counted, so the second share wobbles by about 0.003.)
+# With two matrices the own word wins no more often than by chance. If a trained model
+# prefers it, the model has **learned** to. (With 12,000 rows, this share varies by about
+# 0.003 from trial to trial.)
 
 # %% [markdown]
 # ## Attending to another sequence
 #
-# In a translation, each German word that is written attends to the English words. The
-# queries come from one sequence `x`, the keys and values from another one, called
-# the **memory**:
+# In a translation, each German word attends to the English words. The queries come from one
+# sequence `x`, the keys and values from another one, called the **memory**:
 #
 # $$Q = X W_Q, \qquad K = M W_K, \qquad V = M W_V.$$
 #
@@ -416,8 +438,7 @@ from course_lib.self_attention import cross_attention  # exercise
 check(cross_attention)
 
 # %% [markdown]
-# **Predict**, for 3 tokens of x and 5 of the memory: what changes if you permute the tokens
-# of the memory? Those of x? And what is cross-attention if the memory is x itself?
+# Try it with 3 tokens of `x`, of 8 numbers each, and 5 tokens of the memory, of 6 numbers.
 
 # %%
 target, memory = rng.normal(size=(3, 8)), rng.normal(size=(5, 6))
@@ -426,7 +447,13 @@ crossed, cross_weights = cross_attention(target, memory, *parameters)
 print("weights:", cross_weights.shape, " output:", crossed.shape)
 
 # %% [markdown]
-# Three rows of weights, five columns. Now permute:
+# Three rows of weights, five columns.
+#
+# **Predict:** what happens to the output if you permute the tokens of the memory?
+#
+# - [x] Nothing: it stays the same.
+# - [ ] Its rows are permuted alike.
+# - [ ] All its numbers change.
 
 # %%
 other = cross_attention(target, memory[[4, 2, 0, 1, 3]], *parameters)[0]
@@ -440,12 +467,12 @@ assert max(changes) < 1e-12 and cross_weights.shape == (3, 5)
 assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# To the output the memory is a bag of tokens: their order means nothing. (The tolerance
-# 1e-12 leaves room for sums in another order.)
+# The output does not depend on the order of the memory's tokens. (The tolerance 1e-12
+# leaves room for sums in another order.)
 #
 # A Transformer that translates has two halves. The **encoder** reads the **source** (the
-# English sentence), the **decoder** writes the **target** (the German one), word by word.
-# It uses attention in three ways (the paper, section 3.2.3):
+# English sentence); the **decoder** writes the **target** (the German one), word by word.
+# Attention is used in three ways (the paper, section 3.2.3):
 #
 # | where | queries | keys and values |
 # |---|---|---|
@@ -454,10 +481,16 @@ assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 # | between them | target so far | source: cross-attention |
 
 # %% [markdown]
-# ## What self-attention does not see
+# ## Who bit whom?
 #
-# *The dog bit the man. The man bit the dog.* **Predict:** how do the outputs of these two
-# sentences differ?
+# *The dog bit the man. The man bit the dog.* Let each sentence attend to itself, with the
+# same random parameters.
+#
+# **Predict:** what does *dog* get in the two sentences?
+#
+# - [ ] Two vectors: in one sentence it bites.
+# - [ ] Two vectors, unless $W_Q$ and $W_K$ are equal.
+# - [x] The same vector, twice.
 
 # %%
 embedding = dict(zip("the dog bit man".split(), rng.normal(size=(4, 6)), strict=True))
@@ -469,15 +502,15 @@ print("dog, in both sentences, same vector:", np.allclose(bites[1], bitten[4]))
 assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 
 # %% [markdown]
-# Only in order: the dog that bites and the dog that is bitten get the same vector. If the
-# tokens are permuted, the outputs are permuted with them, and nothing else happens. To
-# permute the rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in
-# each row and in each column. So
+# The dog that bites and the dog that is bitten get the same vector. If the tokens are
+# permuted, the outputs are permuted with them, and nothing else happens. To permute the
+# rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and in
+# each column. So
 #
 # $$f(\Pi X) = \Pi f(X).$$
 #
 # A function with this property is **permutation equivariant**. How far a function is from
-# having it can be measured: the largest difference between the two sides.
+# it can be measured: take the largest difference between the two sides.
 
 # %% [markdown]
 # ### Exercise: equivariance_gap
@@ -521,20 +554,25 @@ assert gaps["self-attention"] < 1e-12 and gaps["each token alone"] < 1e-12
 assert gaps["sum of all so far"] > 0.1
 
 # %% [markdown]
-# Self-attention as it stands is blind to order. That holds for self-attention
-# **without a mask and without positions**. A mask that hides later tokens (lesson 04)
-# already lets it see order, and positions (lesson 05) put it into the tokens themselves.
-# "Attention has no sense of order" is true only with those words added.
+# Self-attention as it stands is blind to order. "As it stands" means **without a mask and
+# without positions**: a mask that hides later tokens (lesson 04) already makes it depend on
+# order, and positions (lesson 05) put the order into the tokens themselves.
+#
+# What a model takes for granted before it has seen any data is its **inductive bias**. A
+# recurrent network takes for granted that order matters, and that neighbours matter most.
+# Self-attention takes a sequence for a set. It assumes less, so it must learn more from
+# data.
 
 # %% [markdown]
 # ## Backwards
 #
-# Who makes the parameters? Nobody: they start at random and follow a derivative downhill.
-# The **loss** is one number that says how wrong the output is. For each array write `d_…`
-# for the loss's derivative by each of its numbers: `d_w_q` has the shape of `w_q`.
+# Who makes the parameters? They start at random and follow a derivative downhill. The
+# **loss** is one number that says how wrong the output is. For each array, write `d_…` for
+# the derivative of the loss by each of its numbers: `d_w_q` has the shape of `w_q`.
 #
 # One rule does nearly everything. If `c = a @ b`, then `d_a = d_c @ b.T` and
-# `d_b = a.T @ d_c`. Test it by moving each number a little (**finite differences**):
+# `d_b = a.T @ d_c`. Test it by moving each number a little and watching the loss: these are
+# **finite differences** (`course_lib/lessons/finite_differences.py`).
 
 # %%
 from course_lib.lessons.finite_differences import numerical_gradients
@@ -552,19 +590,19 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # O = P V$$
 
 # %% [markdown]
-# Walk it from the end. `p` and `s` are tables, and so are `d_p` and `d_s`. But the softmax
-# works on each row by itself, and so does its Jacobian of lesson 01. For row i,
-# `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the matrix is symmetric, so no turning is
-# needed). Written out, `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
+# Walk along it from the end. `p` and `s` are tables, and so are `d_p` and `d_s`. But the
+# softmax works on each row by itself, and so does its Jacobian of lesson 01. For row i,
+# `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so it need not be
+# transposed). Written out, `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
 #
-# And where one array is used several times, its derivatives **add up**. How many times is X
+# Where one array is used several times, its derivatives **add up**. How many times is X
 # used?
 
 # %% [markdown]
 # ### Exercise: self_attention_gradients
 #
-# A stretch: the way back, from the output to x and the three matrices. To skip it, run the
-# check twice: it then says how to go on with the course's version.
+# A stretch: go back from the output to x and the three matrices. To skip it, run the check
+# twice; it then says how to go on with the course's version.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -586,8 +624,8 @@ from course_lib.self_attention import self_attention_gradients  # exercise
 check(self_attention_gradients)
 
 # %% [markdown]
-# Two witnesses for your derivatives: finite differences, and PyTorch, which differentiates
-# by itself (**autograd**). Both get random numbers, 4 tokens of 5 numbers.
+# There are two witnesses for your derivatives: finite differences, and PyTorch, which
+# differentiates by itself (**autograd**). Both get 4 random tokens of 5 numbers.
 
 # %%
 import torch
@@ -605,26 +643,26 @@ loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(grad_output)).sum()
 loss.backward()
 
 # %% [markdown]
-# Put all 60 numbers of the four arrays in a row, three times:
+# Compare all 60 numbers of the four arrays:
 
 # %%
 flat = [np.concatenate([part.ravel() for part in parts]) for parts in (by_hand, tried)]
 autograd = np.concatenate([tensor.grad.numpy().ravel() for tensor in tensors])
+others = {"autograd": autograd, "finite differences": flat[1]}
 print("finite differences agree:", np.allclose(flat[0], flat[1], rtol=0, atol=1e-6))
 print("autograd agrees:", np.allclose(flat[0], autograd, rtol=0, atol=1e-12))
-assert np.allclose(flat[0], flat[1], rtol=0, atol=1e-6)  # trying is right to that only
+assert np.allclose(flat[0], flat[1], rtol=0, atol=1e-6)  # they are rough by nature
 assert np.allclose(flat[0], autograd, rtol=0, atol=1e-12)
 
 # %%
 alt = "All 60 derivatives lie on the diagonal: by hand, by trying, by autograd."
-others = {"autograd": autograd, "finite differences": flat[1]}
 figures.agreement(flat[0], others, xlabel="by hand", ylabel="by others", alt=alt)
 
 # %% [markdown]
-# What is it good for? Take the queen, the kite and *it* from above. Keep $W_V$, **forget**
-# the $W_Q$ and $W_K$ that we chose, and start from random ones. The loss is the squared
-# distance between the colour of *it* and blue (−1). Follow the derivatives downhill: each
-# of 100 steps takes 0.5 times the derivative off its matrix.
+# What are they good for? Take the queen, the kite and *it* from above. Keep $W_V$,
+# **forget** the $W_Q$ and $W_K$ that we chose, and start from random ones. The loss is the
+# squared distance between the colour of *it* and blue (−1). Follow the derivatives
+# downhill: each of 100 steps subtracts 0.5 times the derivative from each matrix.
 
 # %%
 start_q, start_k = np.random.default_rng(1).normal(size=(2, 5, 2))
@@ -642,14 +680,19 @@ print(f"it to kite: {it_before:.1f} before, above 0.9 after: {it_after > 0.9}")
 assert it_before < 0.5 and it_after > 0.9
 
 # %% [markdown]
-# These derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
+# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
 # only the colour was asked for, and attending to the kite is the way to get it right.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# A layer `nn.Linear(d_in, d_out)` multiplies by a matrix of parameters. **Predict** the
-# shape of its `weight` (PyTorch's name for the parameters) for d_in = 5 and d_out = 2.
+# A layer `nn.Linear(d_in, d_out)` multiplies by a matrix of parameters, which PyTorch calls
+# its `weight`.
+#
+# **Predict:** what is the shape of `nn.Linear(5, 2).weight`?
+#
+# - [ ] (5, 2)
+# - [x] (2, 5)
 
 # %%
 layers = [torch.nn.Linear(5, matrix.shape[1], bias=False) for matrix in (w_q, w_k, w_v)]
@@ -662,29 +705,34 @@ assert tuple(layers[0].weight.shape) == (2, 5)
 assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# It stores (out, in), the **transpose** of our $W$, and computes `x @ weight.T`. When you
-# copy parameters between PyTorch and these lessons, turn them. With square matrices no
+# It stores (out, in), the **transpose** of our $W$, and computes `x @ weight.T`. Transpose
+# parameters when you copy them between PyTorch and these lessons. If they are square, no
 # shape reminds you.
 
 # %% [markdown]
 # ## Learning whom a word means
 #
-# Now the question from the start. A story names four things, one for each of *she, he, it,
-# they*, in any order, each in one of eight colours; then a pronoun asks. A token has 24
-# numbers: 16 for the word (there are 16 nouns) and 8 for the colour, one of them a 1. A
-# pronoun has no colour. The output has 8 numbers, and the largest names the colour.
+# Now with many words. *A red queen, a blue kite, a white king and green twins: which colour
+# has it?* A story (`course_lib/lessons/stories.py`) names four things, one for each of *she,
+# he, it, they*, in any order and in any of eight colours. Then a pronoun asks.
 #
-# The 16 numbers of a word are **random**, so no pronoun resembles its nouns. One layer of
-# self-attention sees stories and the right colours, never who is meant.
+# A token has 24 numbers: 16 for the word and 8 for the colour, one of them a 1. A pronoun
+# has no colour. The output has 8 numbers, and the largest names the colour. The 16 numbers
+# of a word are **random**, so no pronoun resembles its nouns.
 
 # %% [markdown]
-# It is trained three times. Twice **likeness** alone decides which token attends to which
-# (queries and keys are the words' own vectors) and only $W_V$ is learned: once the noun
-# itself asks (*kite*?), as a control, and once a pronoun. The third time $W_Q$ and $W_K$
-# are **learned** too, with d_k = 2.
+# One layer of self-attention gets stories and the right colours, but not who is meant. It is
+# trained three times (`course_lib/experiments/recall.py`). Twice **likeness** alone decides
+# which token attends to which, and only $W_V$ is learned: once the noun itself asks (*kite*?)
+# as a control, and once a pronoun. The third time $W_Q$ and $W_K$ are **learned** too.
 #
-# **Predict:** how often does each find the colour? To pick one of the four things blindly
-# is right in 0.34 of all stories: 1/4, and 1/8 of the rest by luck.
+# Blind choice gives the right colour in 0.34 of all stories: 1/4, and 1/8 of the rest.
+#
+# **Predict:** if a pronoun asks, how often does likeness give the right colour?
+#
+# - [ ] In more than 0.90 of the stories.
+# - [ ] In 0.34: as good as blindly.
+# - [x] In less than 0.34: worse than blindly.
 
 # %%
 from course_lib.experiments import recall, record
@@ -692,23 +740,23 @@ from course_lib.experiments import recall, record
 noun_again = recall.train(1, learn_queries_and_keys=False, by_pronoun=False)
 by_likeness = recall.train(1, learn_queries_and_keys=False)
 learned = recall.train(1)
-print("the noun again, likeness: above 0.9:", noun_again.accuracy > 0.9)
 blind = 1 / 4 + 3 / 4 / 8
-print(f"a pronoun, likeness:      below {blind:.2f}:", by_likeness.accuracy < blind)
-print("a pronoun, learned:       above 0.9:", learned.accuracy > 0.9)
-print("weight on the target, likeness: below 0.1:", by_likeness.weight_on_target < 0.1)
-print("weight on the target, learned:  above 0.9:", learned.weight_on_target > 0.9)
+for name, model in {"noun": noun_again, "pronoun": by_likeness}.items():
+    print(f"{name} asks, likeness: better than blindly: {model.accuracy > blind}")
+print(f"pronoun asks, learned: in {learned.accuracy:.1f} of the stories right")
+for name, model in {"likeness": by_likeness, "learned": learned}.items():
+    print(f"weight on the thing meant, {name}: {model.weight_on_target:.1f}")
 assert by_likeness.accuracy < blind < 0.9 < min(noun_again.accuracy, learned.accuracy)
 assert by_likeness.own_largest > 0.99 and by_likeness.weight_on_target < 0.1
 assert learned.weight_on_target > 0.9
 
 # %% [markdown]
-# The control works: if the noun itself asks, likeness is all one needs. If a pronoun asks,
-# likeness is even below picking blindly: what resembles *it* most is *it*, and *it* has no
-# colour to hand out. The thing that is meant gets less than a tenth of the weight.
+# If the noun itself asks, likeness is enough. If a pronoun asks, likeness is worse than
+# blind choice: what resembles *it* most is *it*, and *it* has no colour to hand out. With
+# learned queries and keys, the pronoun attends to the thing that is meant.
 #
-# Those were trainings of seconds. Longer ones, over three seeds and with learned queries
-# and keys of 1, 2 and 4 numbers, were made by `python -m course_lib.experiments recall`:
+# Longer trainings, with three seeds and with learned queries and keys of 1, 2 and 4
+# numbers, were run by `python -m course_lib.experiments recall`:
 
 # %%
 runs = record.read("recall")
@@ -721,14 +769,12 @@ assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 
 assert min(runs.values("noun again, likeness")) > 0.98
 
 # %% [markdown]
-# A pronoun finds the colour in about a quarter of the stories with likeness, always with
-# learned queries and keys of four numbers. Two numbers can do it too, but the start with
+# One number is too little for four groups of nouns. Two can be enough, but the training with
 # seed 0 gets stuck: 0.94 is about 15/16, so one noun of 16 stays in a wrong group. (The
-# small training above has seed 1 for that reason.) One number is too little for four
-# groups.
+# small training above has seed 1 for that reason.) Four were enough with all three seeds.
 #
-# What did it learn? A query and a key have two numbers here, so we can draw them: the keys
-# of all 16 nouns, and the queries of the four pronouns.
+# What did the model learn? Its queries and keys have two numbers, so we can draw them: the
+# keys of all 16 nouns, and the queries of the four pronouns.
 
 # %%
 from course_lib.lessons.stories import COLOURS, NOUNS, WORDS, story_of
@@ -745,54 +791,127 @@ alt = "Each pronoun's query points at the keys of its own four nouns."
 figures.queries_and_keys(pronoun_queries, noun_keys, alt=alt)
 
 # %% [markdown]
-# Sixteen random vectors have become four groups, and nobody told the machine that there are
-# groups. Has each pronoun its largest four dot products with its own nouns?
+# Sixteen random vectors have become four groups, and nobody told the model that there are
+# groups. Does each pronoun have its four largest dot products with its own nouns?
 
 # %%
 keys = {noun: key for group in noun_keys.values() for noun, key in group.items()}
-for pronoun, query in pronoun_queries.items():
+for question, query in pronoun_queries.items():
     best = sorted(keys, key=lambda noun: -(query @ keys[noun]))[:4]
-    print(pronoun, "→", ", ".join(sorted(best)))
-    assert {*best} == {*NOUNS[pronoun]}
+    print(question, "→", ", ".join(sorted(best)))
+    assert {*best} == {*NOUNS[question]}
 
 # %% [markdown]
-# All four, every time. In real models the word vectors are parameters too, and learned
-# along with the rest.
-
-# %% [markdown]
-# ## Which colour has it?
-#
-# Your `self_attention`, the learned parameters, and the story from the start, once with
-# each pronoun:
+# It does. In real models the word vectors are parameters too, and are learned with the
+# rest. Now your own `self_attention` takes the learned parameters and answers the story,
+# once for each pronoun:
 
 # %%
 nouns, colours = "queen kite king twins".split(), "red blue white green".split()
 rows = []
-for pronoun in NOUNS:
-    story = story_of(nouns, colours, pronoun).embed(learned.vectors)[0]
+for question in NOUNS:
+    story = story_of(nouns, colours, question).embed(learned.vectors)[0]
     answer, story_weights = self_attention(story, learned.w_q, learned.w_k, learned.w_v)
     rows.append(story_weights[-1])
-    print(pronoun, "→", COLOURS[answer[-1].argmax()])
+    print(question, "→", COLOURS[answer[-1].argmax()])
+things = ["red queen", "blue kite", "white king", "green twins", "itself"]
 assert [row.argmax() for row in rows] == [0, 2, 1, 3]
 assert max(row[-1] for row in rows) < 0.1  # the weight on itself
 
 # %%
 alt = "She attends to the queen, he to the king, it to the kite, they to the twins."
-things = ["red queen", "blue kite", "white king", "green twins", "itself"]
 figures.attention_lines(np.array(rows), [*NOUNS], things, alt=alt)
 
 # %% [markdown]
-# Blue. And notice how little each pronoun attends to itself: the own word does not have the
-# highest weight. It was learned that there is nothing to find there.
+# Notice how little each pronoun attends to itself: the model has learned that nothing is to
+# be found there.
+
+# %% [markdown]
+# ## What is *it*?
+#
+# The question from the start is harder: *it* is the same word twice, and its meaning depends
+# on the **last** word. Give the eleven words random vectors, let them attend to each other
+# once, and divide the weight of *it* on *animal* by its weight on *street*.
+#
+# **Predict:** can this ratio change if *tired* is replaced by *wide*?
+#
+# - [ ] Yes, with most parameters.
+# - [ ] Yes, but only with learned parameters.
+# - [x] No, whatever the parameters are.
+
+# %%
+from course_lib.lessons import learned_pronoun, pronoun
+
+it, animal, street = 7, 1, 5  # their positions
+untrained = next(learned_pronoun.train(seed=8))
+once = [rng.normal(size=(32, 8)) for _ in range(3)]
+ratios = []
+for last_word in ("tired", "wide"):
+    of_it = self_attention(untrained.embed(pronoun.sentence(last_word)), *once)[1][it]
+    ratios.append(of_it[animal] / of_it[street])
+print("the same ratio:", np.isclose(*ratios))
+assert np.isclose(*ratios, rtol=1e-12)
+
+# %% [markdown]
+# In one layer, the query of *it* is made from *it* alone, and the keys of *animal* and
+# *street* from these words alone. The last word can take weight from both, but it cannot
+# change which of them is ahead. (In lesson 01 we gave *it* a second query by hand.)
+#
+# So attend **twice**. In the first layer each word attends to the sentence, and the output
+# is appended to its vector, like a note. The second layer makes queries and keys from
+# vectors *and* notes. Its values are the vectors alone.
+
+# %% [markdown]
+# The training (`course_lib/lessons/learned_pronoun.py`) has 120 sentences such as *The dog
+# didn't cross the river because it was too deep.* None of them has both *animal* and
+# *street*. The output of *it* should be the vector of the noun that is meant; the loss is
+# the squared distance from it. Your `self_attention` shows the progress:
+
+
+# %%
+def attend_twice(model, last_word):
+    tokens = model.embed(pronoun.sentence(last_word))  # (11, 32)
+    notes, first_weights = self_attention(tokens, *model.first)  # (11, 8)
+    noted = np.concatenate([tokens, notes], axis=-1)  # (11, 40)
+    return first_weights[it], self_attention(noted, *model.second)[1][it]
+
+
+for two_layers in learned_pronoun.train(seed=8):
+    tired, wide = (attend_twice(two_layers, last)[1] for last in ("tired", "wide"))
+    print(f"step {two_layers.step:2}, it → animal and street:", end="")
+    print(f"  tired {tired[animal]:.1f} {tired[street]:.1f}", end="")
+    print(f"  wide {wide[animal]:.1f} {wide[street]:.1f}")
+labels = ["it (… too tired)", "it (… too wide)"], [*pronoun.WORDS, "tired / wide"]
+assert min(tired[animal], wide[street]) > 0.9
+
+# %%
+alt = "After training, it attends to animal when too tired, to street when too wide."
+figures.attention_lines(np.array([tired, wide]), *labels, alt=alt)
+
+# %% [markdown]
+# This is lesson 01's picture, and this time nobody chose a number by hand. Read the steps
+# again: the model first learned that *it* means one of the two nouns, and then which. How
+# does *it* know the last word? Ask the first layer:
+
+# %%
+for last_word in ("tired", "wide"):
+    first_weights = attend_twice(two_layers, last_word)[0]
+    print(f"first layer, it → {last_word}: {first_weights[-1]:.1f}")
+    assert first_weights[-1] > 0.9
+
+# %% [markdown]
+# *it* takes a note of the last word, and asks with it. (With other seeds the nouns take the
+# note, and their keys change. Both ways work.) Two layers can do what one cannot, which is
+# a reason why a Transformer has several.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Each token gets a query, a key and a value: $X W_Q$, $X W_K$, $X W_V$; in
 #   cross-attention keys and values come from another sequence.
-# - Learned parameters decide which token attends to which: not likeness, and not the own
-#   word first.
-# - Without masks and positions, permuted tokens give permuted outputs: order is not seen.
+# - Learned parameters decide which token attends to which: neither likeness nor the word
+#   itself comes first.
+# - Without masks and positions, permuted tokens give permuted outputs.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3.2.1 and 3.2.3; Lin et
 # al. (2017), *A Structured Self-Attentive Sentence Embedding*, section 2.

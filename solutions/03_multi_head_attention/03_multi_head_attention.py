@@ -5,13 +5,13 @@
 #
 # After this lesson you can
 #
-# - say what one head cannot tell, however well it is trained, and show it with a number;
-# - cut tokens into heads and put them together again without mixing tokens;
+# - say what one head cannot compute, however well it is trained, and show it with a number;
+# - split tokens into heads and merge them again without mixing tokens;
 # - write multi-head attention for self- and cross-attention, with a mask;
-# - count its parameters, and say what more heads cost and what they do not;
+# - count its parameters, and say what more heads cost;
 # - load the parameters of PyTorch's layer into your own function.
 #
-# **About 130 minutes.** You need lessons 01 and 02.
+# **About 100 minutes.** You need lessons 01 and 02.
 
 # %%
 import numpy as np
@@ -34,8 +34,8 @@ from course_lib.attention import attention, scaled_scores, softmax
 # They have equally many parameters, one fails and one succeeds, and the last picture shows
 # what each of them attends to.
 #
-# The boxes of the Transformer that this lesson is about are the same three as in lesson 01:
-# in each of them are several attentions side by side. That is the *multi-head* in their name.
+# On the map, the same three boxes are lit as in lesson 01. Each of them holds several
+# attentions side by side: that is the *multi-head* in their name.
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are the three attentions."
@@ -45,15 +45,19 @@ figures.lesson_map("03", alt=alt)
 # ## Attending once
 #
 # Take three days. Each has a key that says which day it is, and its temperature as value.
-# A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: what
-# fits gets nearly all of the weight.)
+# A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: the key
+# that fits gets nearly all of the weight.)
 
 # %%
 k, v = 4 * np.eye(3), np.array([[11.0], [12.0], [18.0]])  # Monday, Tuesday, Thursday
 asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
 
 # %% [markdown]
-# **Predict** the three outputs. Is 7, the answer to our question, among them?
+# **Predict:** can a query get 7, which is 18 − 11, as its output?
+#
+# - [ ] Yes, if Monday's score is negative.
+# - [ ] Yes, if it asks for both days alike.
+# - [x] No query can.
 
 # %%
 for name, numbers in asks.items():
@@ -64,22 +68,18 @@ for name, numbers in asks.items():
 # The output is a **mean** of values, so it lies between 11 and 18, and 7 does not.
 
 # %% [markdown]
-# Would other values help, say temperatures times some number $c$? It is one $c$ for all
-# days, as `w_v` is one for all tokens: the next question may be Monday minus Thursday. With
-# weights $a$ and $b$ on Thursday and Monday the output is
-# $a\,c \cdot 18 + b\,c \cdot 11$. We want $1 \cdot 18 - 1 \cdot 11$, and that for any
-# temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1, and no $c$ does both, because
-# weights are never negative.
-#
-# What the weights give to one day, they take from the others; and the output mixes all
-# that they let in.
+# Would other values help, say temperatures times some number $c$? All days share this $c$,
+# as all tokens share `w_v`. With weights $a$ and $b$ on Thursday and Monday the output is
+# $a\,c \cdot 18 + b\,c \cdot 11$. It should be $1 \cdot 18 - 1 \cdot 11$, and it should be
+# right for all temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1. No $c$ does both,
+# because weights are never negative.
 
 # %% [markdown]
 # ## Attending twice
 #
-# Now attend twice to the same three days, put the two outputs **side by side**, and let a
-# matrix with learned parameters read the two numbers. Call it `w_o`, o for output. It also
-# gives the result the length that the next layer expects.
+# Now attend twice to the same three days, put the two outputs **side by side**, and multiply
+# them by one more matrix of parameters. Call it `w_o`, o for output. It also gives the
+# result the length that the next layer expects.
 
 # %%
 first = attention(np.array([asks["Thursday"]]), k, v)[0]
@@ -90,8 +90,8 @@ print(side_by_side.round(2), "→", (side_by_side @ w_o).round(2))
 assert abs((side_by_side @ w_o).item() - 7) < 0.01
 
 # %% [markdown]
-# That is multi-head attention, complete: **attend several times, put side by side, multiply
-# by `w_o`**. Each look is called a **head**. In the paper:
+# That is all of multi-head attention: **attend several times, put the outputs side by side,
+# multiply by `w_o`**. Each of these attentions is called a **head**. In the paper:
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O$$
 #
@@ -102,21 +102,24 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 
 # %% [markdown]
 # One trap: in these two lines $Q$, $K$ and $V$ are whole **sequences**, which each head
-# still has to project. In the formula of lesson 01 they were queries, keys and values
-# themselves. Our code calls the sequences `x` (which attends) and `memory` (which is
-# attended to, and is in the formula twice: as $K$ and as $V$).
+# still has to project. In the formula of lesson 01 they were the queries, keys and values
+# themselves. Our code calls the sequences `x` (it attends) and `memory` (it is attended to,
+# and appears in the formula twice, as $K$ and as $V$).
+#
+# The d_k directions in which a head sees the tokens are its **representation subspace**.
+# Each head has its own, since its three matrices are its own.
 
 # %% [markdown]
 # ## Heads are columns
 #
 # The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and keys
-# have $d_k = 64$ numbers, its values $d_v = 64$. They *need* not be smaller than the token;
-# $512 / 8$ is a choice that keeps the cost level, as you will count below.
+# have $d_k = 64$ numbers, and its values $d_v = 64$. They *need* not be smaller than the
+# token: $512 / 8$ is a choice, and you will count below what it costs.
 #
 # Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So all heads' queries
 # are made by one product `x @ w_q`, and then **head 0 has the first 64 columns, head 1 the
-# next 64**, and so on. Here are three tokens of four numbers for two heads. The tens say
-# which token, the ones which column, both counted from 0:
+# next 64**, and so on. Here are three tokens of four numbers for two heads. The tens digit
+# names the token, the ones digit the column, both counted from 0:
 
 # %%
 x = np.array([[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]])
@@ -124,29 +127,28 @@ head_0, head_1 = x[:, :2], x[:, 2:]
 print(head_0, head_1, sep="\n\n")
 
 # %% [markdown]
-# The axis of heads goes in front of the tokens, `(n_heads, n, d_k)`. Then the last two axes
-# are a table of tokens for each head, and `attention` treats heads as it treats a
-# batch: each by itself, all at the same time.
+# The axis of heads goes in front of the tokens: `(n_heads, n, d_k)`. Then the last two axes
+# are a table of tokens for each head, and `attention` treats heads as it treats a batch:
+# each by itself, and all at the same time.
 
 # %% [markdown]
 # ### Exercise: split_heads
 #
-# Cut each token into heads, for any number of axes in front, without a loop over heads if
+# Split each token into heads, for any number of axes in front, without a loop over heads if
 # you can.
 #
 # <details><summary>Hint 1</summary>
 #
-# One token is a row: the columns of head 0, then those of head 1. Reshape can cut that row
-# in parts and leave the tokens alone. What is the shape then, and which two axes are still
+# One token is a row: the columns of head 0, then those of head 1. A reshape can cut that row
+# into parts and leave the tokens alone. What is the shape then, and which two axes are still
 # in the wrong order?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. After the
-# reshape there are two steps left: exchange the axes of tokens and heads with
-# `np.swapaxes`, and refuse, at the top, sizes that do not divide (`reshape` would refuse
-# them too, in worse words).
+# reshape, exchange the axes of tokens and heads with `np.swapaxes`. And refuse, at the top,
+# sizes that do not divide (`reshape` would refuse them too, in words that help less).
 #
 # </details>
 
@@ -157,47 +159,49 @@ from course_lib.heads import split_heads  # exercise
 check(split_heads)
 
 # %% [markdown]
-# ## A wrong split can have the right shape
+# ## Can reshape do it alone?
 #
-# A tempting shortcut: ask reshape for the final shape at once. Another: deal the columns
-# out in turn, so that head 0 has columns 0 and 2. Before you look: **which numbers does
-# head 0 get from the first?**
+# A shortcut: ask reshape for the final shape at once, `x.reshape(2, 3, 2)`. Another: deal
+# out the columns in turn, so that head 0 gets columns 0 and 2. All shapes are equal.
+#
+# **Predict:** which three rows are head 0 of `x.reshape(2, 3, 2)`?
+#
+# - [ ] (0, 1), (10, 11), (20, 21)
+# - [x] (0, 1), (2, 3), (10, 11)
+# - [ ] (0, 2), (10, 12), (20, 22)
 
 # %%
-right = split_heads(x, 2)
+by_columns = split_heads(x, 2)
 reshaped = x.reshape(2, 3, 2)
 every_second = np.moveaxis(x.reshape(3, 2, 2), -1, 0)
-print(right.shape, reshaped.shape, every_second.shape)
+splits = {"split_heads": by_columns, "reshape": reshaped, "every second": every_second}
+print("reshape, head 0:", reshaped[0].tolist())
 
 # %%
 alt = "Reshape alone mixes tokens within a row; every second column mixes heads."
-splits = {"split_heads": right, "reshape alone": reshaped, "every second": every_second}
 figures.coloured_heads(x, splits, alt=alt)
 
 # %% [markdown]
-# Colours are heads; a thick frame marks a number in the wrong position. All three shapes are
-# equal, so no shape check finds this, and nothing crashes later.
+# Colours are heads; a thick frame marks a number in the wrong position. A check of shapes
+# cannot notice this, and nothing crashes later.
 #
-# *Every second column* at least keeps tokens apart: it is another numbering of the columns,
-# harmless if a model is trained with it, wrong as soon as parameters come from elsewhere.
-# *Reshape alone* is worse: "row 1 of head 0" is half of token **0**. Change one token and
-# see which rows move:
+# *Every second* at least keeps tokens apart. It numbers the columns in another way, which
+# does no harm if a model is trained with it, and is wrong as soon as parameters come from
+# elsewhere. *Reshape* is worse: "row 1 of head 0" is half of token **0**. Change one token
+# and see which rows change:
 
 # %%
 changed = x + np.array([[0], [0], [100]])  # only the last token, 2
 after = {"split_heads": split_heads(changed, 2), "reshape": changed.reshape(2, 3, 2)}
-for name, before in {"split_heads": right, "reshape": reshaped}.items():
+for name, before in {"split_heads": by_columns, "reshape": reshaped}.items():
     moved = np.argwhere((after[name] != before).any(axis=-1)).tolist()
-    print(f"{name:11} rows that moved, (head, row): {moved}")
+    print(f"{name:11} rows that change, (head, row): {moved}")
 assert moved == [[1, 1], [1, 2]]
 
 # %% [markdown]
-# After the right split, row 2 moves in both heads: that is where token 2 is. After the
-# reshape, rows 1 and 2 of head 1 move, and nothing in head 0: both halves of token 2 are in
-# one head.
-#
-# > **Popular error: splitting by a reshape alone.** How much of a real layer is in the
-# > right position then? Number all entries and count.
+# With `split_heads`, row 2 of both heads changes: that is where token 2 is. With reshape
+# alone, rows 1 and 2 of head 1 change and nothing in head 0: both halves of token 2 are in
+# one head. How much of a layer of the paper's size is then in the right position?
 
 # %%
 numbered = np.arange(10 * 512).reshape(10, 512)  # 10 tokens, 8 heads of 64
@@ -206,13 +210,13 @@ print(f"in the right position: {share:.1%}")
 assert share == 2 / 80
 
 # %% [markdown]
-# Two of 80 rows: the first token's first head and the last token's last.
+# Two of 80 rows: the first head of the first token, and the last head of the last token.
 
 # %% [markdown]
 # ### Exercise: merge_heads
 #
-# The way back, the paper's "Concat": put the heads' columns of each token side by
-# side again.
+# The way back, the paper's "Concat": put the columns of all heads side by side again, token
+# by token.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -233,28 +237,33 @@ from course_lib.heads import merge_heads  # exercise
 check(merge_heads)
 
 # %% [markdown]
-# A natural test is the round trip: split, merge, compare. **Predict:** does it notice if
-# *both* functions use reshape alone?
+# A natural test is the round trip: split, merge, compare.
+#
+# **Predict:** does the round trip notice if *both* functions use reshape alone?
+#
+# - [ ] Yes, for all sizes.
+# - [ ] Only if n_heads and n differ.
+# - [x] No, for no size.
 
 # %%
-print("right pair:", np.array_equal(merge_heads(right), x))
-print("wrong pair:", np.array_equal(reshaped.reshape(3, 4), x))
+print("your pair:", np.array_equal(merge_heads(by_columns), x))
+print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
 print("one of each:", np.array_equal(merge_heads(reshaped), x))
 
 # %% [markdown]
-# It does not: two equal errors undo each other. Notice what that means for tests: compare
-# with numbers written by hand at least once. The check of `split_heads` did so.
+# Two equal errors undo each other. So a test should compare with numbers written by hand at
+# least once. The check of `split_heads` does.
 
 # %% [markdown]
 # ## All together
 #
-# Six steps now: project; split; score, in each head; softmax; mix the values; merge and
-# multiply by `w_o`. You have written each of them.
+# There are six steps: project; split; score, in each head; softmax; mix the values; merge
+# and multiply by `w_o`. You have written each of them.
 #
 # Two details. Each head divides by the root of **its own** d_k, the length of the vectors
 # that it multiplies. And there may be a mask: `may_attend[i, j]` says whether token i may
-# attend to token j. Lesson 04 is about masks; here it is enough that a blocked score becomes
-# −∞ before the softmax, because $e^{-\infty} = 0$:
+# attend to token j. Lesson 04 is about masks. For now, set a blocked score to −∞ before the
+# softmax, because $e^{-\infty} = 0$:
 
 # %%
 allowed = np.array([True, False, True])
@@ -291,10 +300,9 @@ check(multi_head_attention)
 # ## Who kicked whom?
 #
 # *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and** what
-# it was done to: two questions about one word, and the answers may be near or far. Let
-# head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. Each word only
-# says which word it is; *kicked* asks in both heads, *Bob* answers in head 0 and *ball* in
-# head 1.
+# it was done to: two questions about one word, with answers that may be near or far. Let
+# head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked* asks in
+# both heads, *Bob* answers in head 0, and *ball* in head 1.
 
 # %%
 words, tokens = ["Bob", "kicked", "the", "ball"], np.eye(4)
@@ -307,22 +315,39 @@ output, two_heads = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
 print("kicked, two heads:", output[1].round(2))
 
 # %% [markdown]
-# A wall of heads: one table per head, a row per query. **Press a head** to open it, and point
-# at its rows. **Predict:** what do *Bob*, *the* and *ball* attend to, which ask for nothing?
+# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and `w_v`
+# a head owns *columns*, in `w_o` it owns *rows*.
+
+# %%
+parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
+for name, w in {"queries": w_q, "keys": w_k, "values": w_v}.items():
+    parts[name] = tokens @ w
+parts["side by side"] = merge_heads(two_heads @ split_heads(parts["values"], 2))
+of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
+
+# %%
+alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numbers."
+figures.products_of_heads(parts, two_heads, words, alt=alt)
+
+# %% [markdown]
+# Below is a wall of heads: one table per head, one row per query. **Press a head** to open
+# it, and point at its rows. The three words that ask for nothing attend to all four words
+# alike, as in lesson 02.
 
 # %%
 alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to ball."
-of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
 figures.wall_of_heads(two_heads[np.newaxis], words, words, **of_heads, alt=alt)
 
 # %% [markdown]
-# The three that ask for nothing attend to all four words alike: softmax makes equal weights
-# of equal scores.
+# Read the output of *kicked* in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01):
+# who? Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now take the **same parameters** with
+# `n_heads=1`. The two halves of the dot product are added into one score.
 #
-# Read the four numbers in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01): who?
-# Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now the **same parameters** with
-# `n_heads=1`: the two halves of the dot product are added into one score. **Predict** the
-# weights of *kicked* and its output.
+# **Predict:** what does *kicked* attend to now?
+#
+# - [ ] To all four words alike.
+# - [x] To Bob and to ball, about 0.5 each.
+# - [ ] To Bob with 0.96, since he comes first.
 
 # %%
 output_1, one_head = multi_head_attention(tokens, tokens, *parameters, n_heads=1)
@@ -330,12 +355,17 @@ print("weights:", one_head[0, 1].round(2), "output:", output_1[1].round(2))
 assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look alike
 
 # %% [markdown]
-# Half Bob, half ball, in each pair: the output no longer says which of them kicked. The
-# paper (section 3.2.2) wants a model to attend to several positions for several reasons:
-# "With a single attention head, averaging inhibits this."
+# The output no longer says which of the two kicked. The paper (section 3.2.2) says why it
+# wants several heads, which attend to different subspaces at different positions: "With a
+# single attention head, averaging inhibits this." In a well-known picture of a trained model,
+# one head attends from *it* mostly to *the animal*, another to *tired*
+# ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
-# Notice a trap when you look at models: `nn.MultiheadAttention` returns, unless told
-# otherwise, the **mean** of its heads' weights. Here the mean hides what the heads do:
+# So heads are an inductive bias (lesson 02): we assume in advance that a token has several
+# questions to ask.
+#
+# One trap: unless told otherwise, `nn.MultiheadAttention` returns the **mean** of its heads'
+# weights. Here the mean hides what the heads do:
 
 # %%
 print("mean of two heads:", two_heads[:, 1].mean(axis=0).round(2))
@@ -344,7 +374,13 @@ assert np.abs(two_heads[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 # %% [markdown]
 # ## Three facts about heads
 #
-# **Predict** each before you run it. First: with `n_heads=1`, what remains of this lesson?
+# First: what is left with a single head? Let `x` attend to itself.
+#
+# **Predict:** which function of lesson 02 equals `multi_head_attention` with `n_heads=1`?
+#
+# - [ ] `self_attention(x, …)`
+# - [x] `self_attention(x, …) @ w_o`
+# - [ ] Neither: the scale is another one.
 
 # %%
 from course_lib.self_attention import self_attention
@@ -353,13 +389,21 @@ rng = np.random.default_rng(3)
 drawn = rng.normal(size=(5, 12))  # five tokens
 w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
 single = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=1)[0]
-gap = np.abs(single - self_attention(drawn, w_q, w_k, w_v)[0] @ w_o).max()
-print("one head is lesson 02 and w_o:", bool(gap < 1e-12))
-assert gap < 1e-12
+by_self = self_attention(drawn, w_q, w_k, w_v)[0]
+print("equal to self_attention(x, …):", np.allclose(single, by_self))
+print("equal to self_attention(x, …) @ w_o:", np.allclose(single, by_self @ w_o))
+assert np.abs(single - by_self @ w_o).max() < 1e-12
+assert np.abs(single - by_self).max() > 0.1
 
 # %% [markdown]
-# Second: do heads have an order? Let head 2 become the first, in all four matrices (its
-# *columns* in three of them, its *rows* in `w_o`), or in the first three only.
+# Second: do heads have an order? Let head 2 become the first in all four matrices: its
+# *columns* move in `w_q`, `w_k` and `w_v`, its *rows* in `w_o`.
+#
+# **Predict:** what happens to the output?
+#
+# - [x] It stays the same.
+# - [ ] Its columns move as well.
+# - [ ] Its rows move as well.
 
 # %%
 columns = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()  # whole heads move
@@ -368,16 +412,16 @@ three = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[0]
 in_order = [w[:, columns] for w in (w_q, w_k, w_v)]
 all_four = multi_head_attention(drawn, drawn, *in_order, w_o[columns], n_heads=3)[0]
 without_w_o = multi_head_attention(drawn, drawn, *in_order, w_o, n_heads=3)[0]
-print("all four moved, same output:", np.allclose(all_four, three, rtol=0, atol=1e-12))
+print("all four moved, same output:", np.allclose(all_four, three))
 print("w_o left as it was, same output:", np.allclose(without_w_o, three))
 assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three).max()
 
 # %% [markdown]
-# Heads have no order, only an address in `w_o`. So "head 3" of one trained model has
-# nothing to do with "head 3" of another.
+# Heads have no order; a head only has to meet its own rows of `w_o`. So "head 3" of one
+# trained model has nothing to do with "head 3" of another.
 #
-# Third: side by side and then `w_o`, is that more than a sum? Give each head its own rows
-# of `w_o`, multiply head by head, and add up.
+# Third: are heads side by side, times `w_o`, more than a sum? Give each head its own rows of
+# `w_o`, multiply head by head, and add up.
 
 # %%
 weights = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[1]
@@ -388,12 +432,12 @@ print("sum of three contributions is the output:", bool(gap < 1e-12))
 assert gap < 1e-12
 
 # %% [markdown]
-# It is a sum: each head writes its own contribution of d_model numbers, made with its own
-# weights. So one can take a single head out and see what the model loses: Michel, Levy and
-# Neubig (2019), *Are Sixteen Heads Really Better than One?*, did that with trained ones.
+# It is a sum: each head adds its own contribution of d_model numbers, made with its own
+# weights. So a single head can be taken out to see what the model loses. Michel, Levy and
+# Neubig (2019), *Are Sixteen Heads Really Better than One?*, did so with trained models.
 #
-# (Reshape alone is right for `w_o`: the heads are *rows* there, and rows come first in
-# memory.)
+# (For `w_o` reshape alone is right: there the heads are *rows*, which lie one after the
+# other in memory.)
 
 # %% [markdown]
 # ## Which root?
@@ -412,20 +456,19 @@ for n in (16, 256):
         assert abs(scores.std() - 8 / root) < 0.06 * 8 / root
 
 # %% [markdown]
-# > **Popular error: dividing by √d_model inside heads.** Scores come out √n_heads times too
-# > small, here with deviation 1/√8, about 0.35, in place of 1: every head starts blurred.
+# > **Popular error: dividing by √d_model inside heads.** It is tempting, because without
+# > heads d_k often *is* d_model. Scores come out √n_heads times too small, here with
+# > deviation 1/√8, about 0.35, instead of 1: at first every head attends to all tokens
+# > nearly alike.
 #
-# > **Popular error: dividing by √n**, found where a text calls both the length of a key and
-# > that of the sentence *n*. With it the same two words get scores that depend on how long
-# > the sentence is: deviation about 2 among 16 tokens, 0.5 among 256.
-#
-# Both return the right shapes and rows that sum to 1. Only the numbers tell.
+# You may also meet √n, where a text uses *n* both for the length of a key and for the length
+# of the sentence. Then scores depend on how long the sentence is: their deviation is about 2
+# for 16 tokens and 0.5 for 256. Both divisors give the right shapes and rows that sum to 1.
 
 # %% [markdown]
 # ## What heads cost
 #
-# More heads, more work? **Predict:** a layer with d_model = 512 goes from 1 head to 16. By
-# which factor does the number of parameters grow? Count before you answer.
+# Do more heads mean more parameters, and more work? Count.
 
 # %% [markdown]
 # ### Exercise: count_parameters
@@ -454,11 +497,16 @@ from course_lib.heads import count_parameters  # exercise
 check(count_parameters)
 
 # %% [markdown]
-# Operations are multiplications and additions (people write FLOPs). A product of an
-# `(a, b)` with a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x`
-# times `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads'
-# results times `w_o`. For 512 tokens of 512 numbers, all heads together, each of the six
-# takes 2·512·512·512:
+# Operations are multiplications and additions (FLOPs). A product of an `(a, b)` with a
+# `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times `w_q`, `w_k`
+# and `w_v`; queries times keys; weights times values; and the heads' outputs times `w_o`.
+# `course_lib/lessons/cost.py` counts them for 512 tokens of 512 numbers.
+#
+# **Predict:** what is 16 times as many with 16 heads as with one?
+#
+# - [ ] The parameters.
+# - [ ] The operations in the six products.
+# - [x] The weights, in the tables of all heads.
 
 # %%
 from course_lib.lessons.cost import matmul_flops
@@ -472,13 +520,12 @@ for n_heads in (1, 2, 4, 8, 16):
 assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 
 # %% [markdown]
-# > **Popular error: "more heads cost more".** Parameters and operations of the matrix
-# > products are the same for 1 and for 16 heads, to the last digit: the heads *share* the
-# > 512 numbers.
+# Parameters and operations are the same for 1 and for 16 heads, to the last digit, because
+# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512.
 #
-# To be exact: the last column does grow. Each head has a table of weights of its own, so
-# the softmax works 16 times as much, and a program that stores the tables needs 16 times
-# the room. How much work is that, at about five operations per weight?
+# Only the weights grow, since each head has a table of its own. So the softmax works 16
+# times as much, and a program that stores the tables needs 16 times the memory. How much
+# work is that, at about five operations per weight?
 
 # %%
 extra = 5 * 16 * 512 * 512 / work
@@ -486,17 +533,16 @@ print(f"softmax of 16 heads, compared with the products: {extra:.1%}")
 assert extra < 0.02
 
 # %% [markdown]
-# Heads do have a price of another kind: each has shorter queries and keys. With d_k = 1 a key
-# is a single number, and few things can be told apart by that. The paper (table 3, rows A)
-# found one head 0.9 BLEU (the usual score of translations) worse than 8, and 32 heads worse
-# too.
+# Heads have a price of another kind: more heads mean shorter queries and keys. With d_k = 1
+# a key is a single number, which tells few things apart. In the paper (table 3, rows A) one
+# head is 0.9 BLEU (the usual score of translations) worse than 8 heads, and 32 heads are
+# worse too.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input
-# matrices **on top of each other** in one tensor, each turned as `nn.Linear` has it: (out,
-# in).
+# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input matrices
+# **on top of each other** in one tensor, each transposed as in `nn.Linear`: (out, in).
 
 # %%
 import torch
@@ -513,15 +559,15 @@ for name, part in theirs.state_dict().items():
 #
 # <details><summary>Hint 1</summary>
 #
-# Which rows of "in_proj_weight" are the queries'? All parts are equally large. Ours go to
-# the right of x, theirs are turned: `x @ w_q` here, and what there?
+# Which rows of "in_proj_weight" are the queries'? All parts are equally large. Our matrices
+# are to the right of x, and theirs are transposed: `x @ w_q` here, and what there?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # `.detach().cpu().numpy()` makes an array of any tensor of parameters. `np.split(stacked,
-# 3)` cuts into three along the first axis. Biases are vectors: nothing to transpose, but
-# check first whether there are any.
+# 3)` makes three parts along the first axis. Biases are vectors: there is nothing to
+# transpose, but check first whether there are any.
 #
 # </details>
 
@@ -532,10 +578,10 @@ from course_lib.heads import load_torch_parameters  # exercise
 check(load_torch_parameters)
 
 # %% [markdown]
-# PyTorch starts all biases at **0**, so forgetting them would go unnoticed. Give every
+# PyTorch starts all biases at **0**, so nobody would notice if you forgot them. Give every
 # parameter a random number first.
 #
-# And how do biases enter our function, which has no argument for them? A bias is a row of
+# How do biases enter our function, which has no argument for them? A bias is a row of
 # parameters for a number that is always 1:
 #
 # $$x W + b = [x, 1] \begin{bmatrix} W \\ b \end{bmatrix}$$
@@ -553,8 +599,8 @@ output, weights = multi_head_attention(with_one, with_one, *below, loaded["w_o"]
 output = output + loaded["b_o"]
 
 # %% [markdown]
-# Compare outputs, and weights head by head. `average_attn_weights=False` is the way round
-# the trap of *Who kicked whom?*: PyTorch's default is the mean of the heads' weights.
+# Compare the outputs, and the weights head by head. `average_attn_weights=False` avoids the
+# trap of *Who kicked whom?*
 
 # %%
 thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
@@ -583,17 +629,22 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # %% [markdown]
 # ## Thursday and Monday
 #
-# The question from the start, now **learned**. A token of 16 numbers says which day it is
-# and what was measured: temperature and sunshine. A question names two days. In the
-# layer the question attends to the week (cross-attention, lesson 02) and must say both
-# differences. Nothing comes after `w_o`.
+# Now the question from the start is **learned** (`course_lib/experiments/two_heads.py`). A
+# token of 16 numbers says which day it is and what was measured: temperature and sunshine. A
+# question names two days. It attends to the week (cross-attention, lesson 02), and the
+# output is to be both differences. Nothing comes after `w_o`.
 
 # %% [markdown]
-# One layer gets one head with 16 numbers, the other two heads with 8 each: equally many
-# parameters, in matrices of the same shapes, in another cut. Their *error* is the mean
-# squared error, on questions that they were not trained on, divided by the variance of the
-# answers: 0 means always right, 1 means no better than always answering 0. **Predict** the
-# error of one head.
+# One layer has one head of 16 numbers, the other has two heads of 8: equally many parameters,
+# in matrices of the same shapes. Their *error* is the mean squared error on new questions,
+# divided by the variance of the answers: 0 means always right, 1 means no better than always
+# answering 0.
+#
+# **Predict:** what is the error of the layer with one head?
+#
+# - [ ] About 0.
+# - [x] About 0.5.
+# - [ ] About 1.
 
 # %%
 from course_lib.experiments import record, two_heads
@@ -606,13 +657,19 @@ print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
 assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
-# One head is left with about a half. Where does the half come from? Temperatures are random
-# with variance 1, so the answer, a difference, has variance 2. A head that attends to
-# Thursday alone gets Thursday's part right and misses Monday's: 1 of 2. Other fixed weights
-# do worse: with equal weights on both days, nothing of the difference is left.
+# Where does the half come from? Temperatures are random with variance 1, so the answer, a
+# difference, has variance 2. A head that attends to Thursday alone gets Thursday's part
+# right and misses Monday's: 1 of 2. Other fixed weights do worse: with equal weights on both
+# days, the difference is lost.
 #
-# Is that one lucky training? A record of longer ones: three seeds, also with four heads,
-# and with an *ensemble*: three layers of one head, whose answers are averaged.
+# Was that luck? There is a record of longer trainings, with three seeds: also with four
+# heads, and with an *ensemble*, three layers of one head whose answers are averaged.
+#
+# **Predict:** what is the error of the ensemble?
+#
+# - [ ] Below 0.01, as with two heads.
+# - [x] Between 0.25 and 0.55.
+# - [ ] Above 0.60: worse than one head.
 
 # %%
 runs = record.read("two_heads")
@@ -622,28 +679,28 @@ at_first = runs.values("ensemble_at_first")
 print("of its three members attend to the first day:", at_first)
 print("seeds", runs.values("seed"), "with torch", runs.environment["torch"], "by:")
 print(runs.command)
+different, *alike = runs.values("error_ensemble")
 assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
 assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
-different, *alike = runs.values("error_ensemble")
 assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) > 0.5
 
 # %% [markdown]
-# > **Popular error: "several heads are an ensemble".** Members of an ensemble are asked the
-# > same question, and their answers are averaged. Heads look for **different** things, and
-# > `w_o` reads each with its own rows. The ensemble of single heads is left with 0.29 to
-# > 0.51 of the variance; two heads in one layer with less than 0.001.
+# > **Popular error: "several heads are an ensemble".** It is tempting to think so: many
+# > voices, one answer. But members of an ensemble get the same question, and their answers
+# > are averaged. Heads ask **different** questions, and `w_o` treats each answer in its own
+# > way. The ensembles have an error of 0.29 to 0.51, two heads less than 0.001.
 
 # %% [markdown]
-# Why is one ensemble better? With seed 0, two members attend to the question's first day
-# and one to its second. The mean of their answers has two thirds of the one day and one third
-# of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance. With the
-# other seeds all three attend mostly to the second day, and make the same error: so does
-# their mean.
+# Why is one ensemble better than the others? With seed 0, two members attend to the first day
+# of the question and one to the second. The mean of their answers has two thirds of one day
+# and one third of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance.
+# With the other seeds all three members attend mostly to the second day, so they make the
+# same error, and so does their mean.
 
 # %% [markdown]
-# Now see what they attend to. Your own `multi_head_attention` runs the learned parameters on
-# the week from the start. In training, temperatures were around 0, so we write them as
-# differences from 14°, in steps of 5°; an answer times 5 is in degrees again.
+# Now see what the heads attend to. Your own `multi_head_attention` runs the learned
+# parameters on the week from the start. In training, temperatures were around 0, so we write
+# them as differences from 14°, in steps of 5°; an answer times 5 is in degrees again.
 
 # %%
 degrees = np.array([11, 12, 14, 18, 17, 15, 13])
@@ -658,8 +715,7 @@ print(f"one head says {answer_1:.0f}°, two heads say {answer_2:.0f}°")
 assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
 
 # %% [markdown]
-# **Predict** the picture: which day does the one head attend to, and which does each of the
-# two?
+# Which day does each head attend to?
 
 # %%
 two_heads_say = f"two heads, say {answer_2:.0f}°"
@@ -674,28 +730,29 @@ alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
 figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt=alt)
 
 # %% [markdown]
-# That answers the question from the start: Thursday was **7° warmer**, and two heads say
-# so. One of them attends most to Thursday's 18°, the other to Monday's 11°, and `w_o`
-# subtracts. One head attends to Thursday alone and has to guess Monday: compared with an
-# ordinary day of 14° Thursday is 4° warmer, and the head says roughly that, 5°.
+# Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
+# 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends to Thursday
+# alone and has to guess Monday: Thursday is 4° warmer than an ordinary day of 14°, and the
+# head says 5°.
 
 # %% [markdown]
-# Notice that the two heads are not sharp: other days have weight too. It does no harm,
-# because both heads have about the same on them, and the difference takes it away. Weights
-# say what a head attends to, not what becomes of it.
+# Notice that the two heads also give weight to other days. This does no harm: both give them
+# about the same weight, and the difference cancels it. Weights say what a head attends to,
+# but not what is done with it afterwards.
 #
-# Be fair to the single head: this is *one layer with nothing behind it*. A second layer
-# could attend to the second day, and real models have several of both.
+# To be fair to the single head: this is *one layer with nothing after it*. A second layer
+# could attend to the second day (lesson 02, *What is it?*), and real models have several
+# layers *and* several heads.
 
 # %% [markdown]
 # ## In three lines
 #
-# - A head is one attention of several; what all heads return is put side by side and read
-#   by `w_o`: a sum of one contribution per head.
+# - A head is one attention of several. The outputs of all heads are put side by side and
+#   multiplied by `w_o`: a sum with one contribution per head.
 # - Heads are blocks of columns: reshape, **then** exchange axes. Wrong splits can have the
 #   right shape.
-# - More heads cost no parameters and no products, and each divides by the root of its own
-#   d_k.
+# - More heads cost no more parameters and no more operations in the products; each head
+#   divides by the root of its own d_k.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
 # (A); the documentation of `torch.nn.MultiheadAttention`.

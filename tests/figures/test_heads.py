@@ -139,3 +139,72 @@ def test_attention_of_heads_refuses_scores():
         figures.attention_of_heads(
             np.array([[2.0]]), ["head 0"], ["a"], query="why?", alt=ALT
         )
+
+
+def products(**changes):
+    """Return the arguments of a drawing of two heads, three tokens of four numbers."""
+    w_q, w_o = np.arange(32.0).reshape(2, 4, 4) / 4
+    x = np.eye(3, 4)
+    values = np.arange(12.0).reshape(3, 4)
+    weights = np.array([np.eye(3), np.full((3, 3), 1 / 3)])
+    mixed = np.concatenate([weights[0] @ values[:, :2], weights[1] @ values[:, 2:]], -1)
+    tables = {"x": x, "w_q": w_q, "queries": x @ w_q, "keys": -values, "values": values}
+    tables |= {"side by side": mixed, "w_o": w_o, "output": mixed @ w_o}
+    return tables | changes, weights, ["Bob", "kicked", "it"]
+
+
+def test_products_of_heads_print_all_numbers():
+    tables, weights, words = products()
+    drawn = strings(figures.products_of_heads(tables, weights, words, alt=ALT))
+    assert drawn.count("kicked") == 4 and "weights of head 1" in drawn
+    assert drawn.count("0.33") == 9  # the second head's weights
+    assert "−11" in drawn and "−0" not in drawn
+    names = {"x", "w_q", "queries", "side by side", "w_o", "output"}
+    assert names <= {*drawn}
+
+
+def test_products_of_heads_colour_columns_and_rows_of_heads():
+    drawn = figures.products_of_heads(*products(), alt=ALT)
+    boxes = [b for b in drawn.figure.findobj(Rectangle) if b.get_width() < 0.4]
+    colours = [b.get_facecolor() for b in boxes]
+    x, w_q, w_o = colours[:12], colours[12:28], colours[-28:-12]
+    assert len({*x}) == 1 and len({*w_q}) == 2
+    assert w_q == [w_q[0], w_q[0], w_q[2], w_q[2]] * 4  # columns of heads
+    assert w_o == [w_q[0]] * 8 + [w_q[2]] * 8  # rows of heads
+    mixed = colours[-52:-40]  # weights · values
+    assert mixed == [w_q[0], w_q[0], w_q[2], w_q[2]] * 3
+
+
+def test_products_of_heads_are_readable_and_fit_on_a_page():
+    drawn = figures.products_of_heads(*products(), alt=ALT)
+    assert min(text.get_fontsize() for text in texts(drawn)) >= 10
+    for (_, one), (_, two) in itertools.combinations(boxes(drawn), 2):
+        assert not one.overlaps(two)
+    assert float(re.search(r'width="([\d.]+)pt"', drawn.svg())[1]) / 72 <= 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"w_o": np.eye(3)}, r"w_o of shape \(3, 3\) does not fit 2 heads"),
+        ({"w_o": np.eye(6)}, r"side by side · w_o = output does not fit"),
+        ({"keys": np.eye(4)}, r"keys of shape \(4, 4\) is no table of 3 tokens"),
+        ({"values": np.zeros(3)}, r"values of shape \(3,\) is no table"),
+        (
+            {"x": np.zeros((3, 9)), "w_q": np.zeros((9, 4))},
+            "inches in a row are too wide",
+        ),
+    ],
+)
+def test_unfit_products_of_heads_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        figures.products_of_heads(*products(**changes), alt=ALT)
+
+
+def test_products_of_heads_need_every_table_and_three_axes():
+    tables, weights, words = products()
+    with pytest.raises(ValueError, match="tables have no 'keys'"):
+        del tables["keys"]
+        figures.products_of_heads(tables, weights, words, alt=ALT)
+    with pytest.raises(ValueError, match="are not \\(n_heads, n, n\\)"):
+        figures.products_of_heads(tables, weights[0], words, alt=ALT)
