@@ -1199,9 +1199,10 @@ assert same_tokens and came_back
 # The same tokens, but other **ids**: the library orders the bytes by their characters,
 # we by their numbers. Its special tokens come first, ours last.
 #
-# Three settings make it agree with us: `min_frequency=2` ends training as ours,
-# `initial_alphabet` makes all bytes tokens, `add_prefix_space=False` leaves a text's
-# front alone. Leave the last two out.
+# Three settings make it agree with us. `min_frequency=2` ends training as ours ends,
+# `initial_alphabet` puts all 256 bytes into the vocabulary, and
+# `add_prefix_space=False` leaves the front of a text as it is. Suppose that somebody
+# forgets the last two.
 #
 # **Predict:** what comes back for *Regen 雨*?
 #
@@ -1276,11 +1277,11 @@ figures.merge_trees(new_trees, alt=alt)
 # ## In three lines
 #
 # - Training joins the most frequent pair, counts anew, and repeats; ties need a rule,
-#   and the end of a word needs a mark.
+#   and words' ends need a mark.
 # - Encoding applies merges by rank: neither the longest token nor the most frequent
-#   pair wins. On bytes it loses nothing, and nothing is unknown.
-# - More merges make sequences shorter and leave more rows to be learned; the text they
-#   were learned on decides who pays.
+#   pair wins. On bytes, nothing is lost or unknown.
+# - More merges make sequences shorter and leave more rows to learn; what they were
+#   learned on decides who pays.
 #
 # **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
 # Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the
