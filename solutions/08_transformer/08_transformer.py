@@ -85,8 +85,8 @@ assert (
 #
 # $$\text{norm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b$$
 #
-# $\mu$ and $\sigma^2$ are the mean and the variance of the numbers of **one token**. The
-# tiny $\varepsilon$ prevents a division by 0 where all numbers of a token are equal.
+# $\mu$ and $\sigma^2$ are the mean and the variance within **one token**. The tiny
+# $\varepsilon$ prevents a division by 0 for a token of equal numbers.
 
 # %% [markdown]
 # Here are three words of two numbers each: (1, 3), (10, 30) and (−7, 7).
@@ -105,11 +105,10 @@ print("means", mean.flatten().tolist(), "variances", variance.flatten().tolist()
 print(((three - mean) / variance.sqrt()).tolist())
 
 # %% [markdown]
-# Of two numbers, only their order is left. Of 512 numbers, much more is left: the whole
-# pattern. Only its mean and its spread are gone.
+# Of two numbers, only their order is left. Of 512 numbers, the whole pattern is left, but
+# for its mean and its spread.
 #
-# Writing it in code takes three decisions: over which axis, divided by what, and where ε
-# goes.
+# The code takes three decisions: over which axis, divided by what, and where ε goes.
 
 # %% [markdown]
 # ### Exercise: layer_norm
@@ -136,8 +135,7 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# Is yours the same as PyTorch's? Compare them on tokens of 4 numbers. It is also tempting
-# to take PyTorch's `x.std()` as the denominator.
+# Is yours the same as PyTorch's? And it is tempting to take `x.std()` as the denominator.
 #
 # **Predict:** how far off is `x.std()` for a token of 4 numbers?
 #
@@ -181,10 +179,9 @@ assert (inside.std(dim=-1, correction=0) < 0.6).all()
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*. Here the variance is at most about
-# 0.000001, and ε is ten times as large. So a token that hardly varies stays small instead
-# of being blown up. Parameters that were trained with ε inside do not fit a norm with ε
-# outside.
+# Under the root, ε is added to the *variance*, which is about 0.000001 here, a tenth of ε.
+# So a token that hardly varies stays small instead of being blown up. Parameters that were
+# trained with ε inside do not fit a norm with ε outside.
 #
 # The axis is the third decision. In a vision network, *batch normalisation* takes the mean
 # of each number over the rows of the batch. What if the rows are tokens?
@@ -224,9 +221,9 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 # the same, for one token or for a million.
 #
 # You may read that layer norm is a *regularisation technique*: something that makes it
-# harder to learn examples by heart. That can be measured
-# (`course_lib/experiments/norms.py`). Sequences and answers are drawn at random, so that
-# there is nothing to understand. Two layers without norms know them all in under 75 steps.
+# harder to learn examples by heart. Measure it (`course_lib/experiments/norms.py`), with
+# sequences and answers drawn at random, so that there is nothing to understand. Two layers
+# without norms know them all in under 75 steps.
 #
 # **Predict:** and two layers with norms?
 #
@@ -250,10 +247,9 @@ assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 # %% [markdown]
 # > **Popular error: "a norm is there to regularise".** It is tempting to think so: in ten
 # > runs (`seed=0` to `9`), learning by heart took 33 to 49 steps without norms and 45 to 56
-# > with them. But a real regulariser does far more. With *dropout*, which sets random
-# > numbers to 0 during training, 100 steps were never enough. Two small layers do not
-# > settle it for all models, but the main use of norms is another: only with them can deep
-# > stacks be trained well, as you will see below.
+# > with them. But with *dropout*, which sets random numbers to 0 during training, 100 steps
+# > were never enough. Two small layers do not settle it for all models. But the main use of
+# > norms is another: with them, deep stacks can be trained at all, as you will see.
 
 # %% [markdown]
 # ## Feed-forward: each token by itself
@@ -341,10 +337,10 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
     print(f"{name:12} moves rows", moved.abs().amax(dim=(0, 2)).nonzero().flatten())
 
 # %% [markdown]
-# You may read that attention computes each item independently. It computes all items at
-# once, but each result depends on all of them. Only the feed-forward network treats each
-# item by itself. It is called *position-wise* for that; one text made "positional encoding
-# network" of it, although no position enters.
+# You may read that attention computes each item independently. It computes all at once,
+# but each result depends on all items. Only the feed-forward network treats each item by
+# itself. It is called *position-wise* for that, which one text turned into "positional
+# encoding network", although it knows no position.
 
 # %% [markdown]
 # ## Residual connections
@@ -368,6 +364,8 @@ through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
 depths = [1, 2, 4, 8, 16, 32]
 chosen = ("norm only", "post-norm", "pre-norm")
 apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
+
+# %%
 print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
 for kind, shares in apart.items():
     print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.1%}" for s in shares])
@@ -378,9 +376,7 @@ assert apart["norm only"][2] < 1e-5 and apart["pre-norm"][-1] > 0.2
 # As a picture:
 
 # %%
-alt = (
-    "Without residual connections nothing is left after 4 layers; pre-norm keeps half."
-)
+alt = "Without residual connections all is gone after 4 layers; pre-norm keeps half."
 figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %% [markdown]
@@ -406,10 +402,9 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 
 # %% [markdown]
 # With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
-# no norms, it explodes (5e7). With norms it comes through: in post-norm it is somewhat
-# smaller at the bottom than at the top, in pre-norm somewhat larger. Notice that it comes
-# through with norms *alone*, too. Such stacks fail because their tokens become alike, not
-# because gradients vanish.
+# no norms, it explodes (5e7). With norms it comes through, in post-norm somewhat smaller,
+# in pre-norm somewhat larger. It comes through with norms *alone*, too: such stacks fail
+# because their tokens become alike, not because gradients vanish.
 
 # %% [markdown]
 # ## Norm after, or norm first
@@ -500,27 +495,25 @@ for run in recorded.runs:
 # Why do norms help? You may read that they reduce **internal covariate shift**: while a
 # layer learns, those below it learn too, so its inputs keep changing. Batch norm was
 # invented against that
-# ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Take what the last
-# feed-forward network reads, and measure how far 100 steps move its means, in standard
-# deviations.
+# ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Measure how far 100 steps
+# move the means of what the last feed-forward network reads, in standard deviations.
 #
-# **Predict:** in post-norm, how far do they move, compared with no norms?
+# **Predict:** how far do they move in post-norm, compared with no norms?
 #
-# - [ ] Less than half as far
-# - [ ] About as far
 # - [x] Farther
+# - [ ] About as far
+# - [ ] Less than half as far
 
 # %%
 shifts, final = {}, {}
 for kind in ("residual only", "post-norm", "pre-norm"):
     runs = torch.tensor([norms.input_shift(kind, 0.001, seed=s) for s in range(3)])
     shifts[kind], final[kind] = runs.median(dim=0).values.tolist()
-    print(
-        f"{kind:13} moved by",
-        "over 0.8," if shifts[kind] > 0.8 else "under 0.8,",
-        end=" ",
-    )
-    print("loss", "below 0.5" if final[kind] < 0.5 else "above 1.5")
+
+# %%
+for kind, shift in shifts.items():
+    size = "over 0.8" if shift > 0.8 else "under 0.8"
+    print(f"{kind:13} moved by {size}, loss below 0.5: {final[kind] < 0.5}")
 assert max(shifts["residual only"], shifts["pre-norm"]) < 0.8 < shifts["post-norm"]
 assert max(final["post-norm"], final["pre-norm"]) < 0.5 and final["residual only"] > 1.5
 
@@ -614,7 +607,7 @@ check(embed)
 # | 2 | Katze | saß |
 #
 # In lesson 04 you saw what happens if the shift is forgotten: a loss of 0, no leak to be
-# found, and output that is right no more often than by chance.
+# found, and output at chance.
 
 # %% [markdown]
 # ### Exercise: shift_right
@@ -729,14 +722,18 @@ assert all(same)
 p = parameters_of(layer)
 norm_names = [f"{name}_{i}" for i in (1, 2) for name in ("gain", "bias")]
 idle = {k: v if k in norm_names else torch.zeros_like(v) for k, v in p.items()}
-passed_on = encoder_layer(x, idle, 4, norm_first=True)
-print("pre-norm, same as x:", torch.equal(passed_on, x))
+
+# %%
+result = encoder_layer(x, idle, 4, norm_first=True)
 normed = layer_norm(x, p["gain_1"], p["bias_1"])
-passed_on_normed = encoder_layer(x, idle, 4)
+gap = (encoder_layer(x, idle, 4) - normed).abs().max()
 print(
-    "post-norm, same as x normed:", bool((passed_on_normed - normed).abs().max() < 1e-4)
+    "same as x:",
+    torch.equal(result, x),
+    " in post-norm, as x normed:",
+    bool(gap < 1e-4),
 )
-assert torch.equal(passed_on, x) and (passed_on_normed - normed).abs().max() < 1e-4
+assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
 
 # %% [markdown]
 # You may meet this form of an encoder:
@@ -827,20 +824,25 @@ english = ["the", "cat", "sat", "pad", "pad"]
 german = ["start", "die", "Katze", "pad"]
 source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
 both = masks.combine_masks(masks.causal_mask(4), masks.padding_mask([3], 4)[0])
+
+# %%
 three_masks = {
     "encoder": (source_only.repeat(5, axis=0), english, english),
     "decoder": (both, german, german),
     "decoder to source": (source_only.repeat(4, axis=0), german, english),
 }
 
+# %% [markdown]
+# Queries run down, keys across, and hatched is blocked:
+
 # %%
 alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
-# Queries run down, keys across, and hatched is blocked. The third has no triangle, since
-# the whole source is there from the start. In the second, the triangle already hides the
-# padding from every word, so `transformer`, below, gives only the triangle there.
+# The third has no triangle: the whole source is there from the start. In the second, the
+# triangle already hides the padding from every word, so `transformer`, below, gives only
+# the triangle there.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
@@ -866,10 +868,10 @@ from course_lib.nn.functional import decoder_layer  # exercise
 check(decoder_layer)
 
 # %% [markdown]
-# You may meet this form of a decoder's layer, without a feed-forward network. Its name is
-# written decoder(y, memory), its formula is
+# You may meet this form of a decoder's layer, without a feed-forward network:
 #
-# $$\text{norm}(y + \text{attention}(\text{norm}(\text{masked attention}(y))))$$
+# $$\text{layer}(y, memory) = \text{norm}(y + \text{attention}(\text{norm}(
+# \text{masked attention}(y))))$$
 #
 # In code:
 
@@ -885,14 +887,14 @@ def decoder_layer_as_printed(y, memory, p, may_attend):
 
 
 # %% [markdown]
-# Give it and yours the same parameters. First take another source sentence, then another
-# *last* word of the target, and see what moves at the first word.
+# Give it and yours the same parameters. Take another source, then another *last* word of
+# the target, and see what moves at the first word.
 #
 # **Predict:** what moves the result of the printed form?
 #
-# - [ ] The source, but not the last word
-# - [ ] The source and the last word
-# - [x] The last word, but not the source
+# - [ ] Another source only
+# - [x] Another last word only
+# - [ ] Both
 
 # %%
 with torch.random.fork_rng():
@@ -920,11 +922,11 @@ for name, f in kinds.items():
 assert moves["yours  "] == (True, False) and moves["printed"] == (False, True)
 
 # %% [markdown]
-# > **Popular error: a decoder without the encoder's keys and values.** Where a formula's
-# > name mentions the memory, it is tempting to think that the attention inside uses it.
-# > This one does not: it writes the same German, whatever the English says. Its outer
-# > attention has no mask either, so the future leaks although the inner one is masked. (And
-# > the inner one has no residual connection.)
+# > **Popular error: a decoder without the encoder's keys and values.** As the memory is an
+# > argument, it is tempting to think that the attention uses it. It does not: this decoder
+# > writes the same German, whatever the English says. Its outer attention has no mask, so
+# > the future leaks although the inner one is masked. (And the inner one has no residual
+# > connection.)
 
 # %% [markdown]
 # ## The whole Transformer
@@ -997,11 +999,10 @@ print("decoder layer:", torch.allclose(decoded, also_yours))
 assert torch.allclose(encoded, yours) and torch.allclose(decoded, also_yours)
 
 # %% [markdown]
-# Lesson 09 trains these modules, in pre-norm, on nothing but pairs of sentences. Often a
-# model is **pre-trained** first: it learns from plain text, of which there is much more,
-# and then from a few examples of its task. BERT is such an encoder alone, pre-trained on
-# guessing hidden words; GPT is a decoder alone, without cross-attention, pre-trained on
-# guessing the next one.
+# Lesson 09 trains these modules, in pre-norm, on pairs of sentences alone. Most models
+# today are **pre-trained** first, on plain text, of which there is much more. BERT is an
+# encoder alone, pre-trained on guessing hidden words; GPT is a decoder without
+# cross-attention, pre-trained on guessing the next one.
 
 # %% [markdown]
 # ## Count
