@@ -94,8 +94,8 @@ print(f"scores: {round(letters_per_word**2, -1):.0f} times as many")
 assert 8 < letters_per_word < 9.5
 
 # %% [markdown]
-# 9² times as many, and the model would first have to learn to spell. Between words and letters lie **subwords**, parts of words. But
-# which parts?
+# 9² times as many, and the model would first have to learn to spell. Between words and
+# letters lie **subwords**, parts of words. But which parts?
 #
 # Philip Gage (1994) had an idea for making files smaller: find the two signs that most
 # often stand next to each other, and give the pair a sign of its own. Repeat.
@@ -269,7 +269,7 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It takes
+# (m, a) had 10; now it is no more, and (m, at) has 10 instead. That is merge 2. It takes
 # the three of *mate* away from (at, e), which has 6 here. So merge 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
@@ -780,9 +780,10 @@ assert shares[1000, "1–100"] > 0.9 and shares[8000, "5,001–10,000"] < 0.05
 assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
-# The praise is right, with a sharp edge that the number of merges moves. With 8,000 merges, all of the first thousand are whole; with 1,000 merges,
-# the first hundred and few others. Being whole is not a property of a *word*: of the
-# second thousand, 4,000 merges leave hardly any whole, and 8,000 nearly all.
+# The praise is right, with a sharp edge that the number of merges moves. With 8,000
+# merges, all of the first thousand are whole; with 1,000 merges, the first hundred and
+# few others. Being whole is not a property of a *word*: of the second thousand, 4,000
+# merges leave hardly any whole, and 8,000 nearly all.
 
 # %% [markdown]
 # ## Compounds

@@ -89,7 +89,7 @@ assert (
 # $\varepsilon$ prevents a division by 0 for a token of equal numbers.
 
 # %% [markdown]
-# Here are three words of two numbers each: (1, 3), (10, 30) and (−7, 7).
+# Three words have two numbers each: (1, 3), (10, 30) and (−7, 7).
 #
 # **Predict:** what does the norm make of them, with gain 1 and bias 0?
 #
@@ -108,7 +108,7 @@ print(((three - mean) / variance.sqrt()).tolist())
 # Of two numbers, only their order is left. Of 512 numbers, the whole pattern is left, but
 # for its mean and its spread.
 #
-# The code takes three decisions: over which axis, divided by what, and where ε goes.
+# The code needs three decisions: over which axis, divided by what, and where ε goes.
 
 # %% [markdown]
 # ### Exercise: layer_norm
@@ -161,7 +161,7 @@ assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 #
 # And ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
 #
-# **Predict:** with ε in which position does the result stay far below 1?
+# **Predict:** where must ε stand for the result to stay far below 1?
 #
 # - [x] Under the root
 # - [ ] Outside the root
@@ -175,12 +175,12 @@ outside = centred / (spread + 1e-5)
 inside = layer_norm(tiny, torch.ones(4), torch.zeros(4))
 print("ε outside:", outside.std(dim=-1, correction=0).numpy().round(2))
 print("ε inside: ", inside.std(dim=-1, correction=0).numpy().round(2))
-assert (inside.std(dim=-1, correction=0) < 0.6).all()
+assert (inside.std(dim=-1, correction=0) < 0.6).all() and spread.max() ** 2 < 2e-6
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*, which is about 0.000001 here, a tenth of ε.
-# So a token that hardly varies stays small instead of being blown up. Parameters that were
+# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of
+# ε. So a token that hardly varies stays small instead of being blown up. Parameters that were
 # trained with ε inside do not fit a norm with ε outside.
 #
 # The axis is the third decision. In a vision network, *batch normalisation* takes the mean
@@ -223,7 +223,7 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 # You may read that layer norm is a *regularisation technique*: something that makes it
 # harder to learn examples by heart. Measure it (`course_lib/experiments/norms.py`), with
 # sequences and answers drawn at random, so that there is nothing to understand. Two layers
-# without norms know them all in under 75 steps.
+# without norms know all answers in under 75 steps.
 #
 # **Predict:** and two layers with norms?
 #
@@ -248,7 +248,7 @@ assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 # > **Popular error: "a norm is there to regularise".** It is tempting to think so: in ten
 # > runs (`seed=0` to `9`), learning by heart took 33 to 49 steps without norms and 45 to 56
 # > with them. But with *dropout*, which sets random numbers to 0 during training, 100 steps
-# > were never enough. Two small layers do not settle it for all models. But the main use of
+# > were never enough. Two small layers do not settle it for all models, but the main use of
 # > norms is another: with them, deep stacks can be trained at all, as you will see.
 
 # %% [markdown]
@@ -307,7 +307,7 @@ print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 # The absolute value. A matrix alone cannot compute it: it gives −2 the opposite of what
 # it gives 2.
 #
-# The paper describes this network also as **two convolutions of kernel size 1**: filters
+# The paper also describes this network as **two convolutions of kernel size 1**: filters
 # that slide over the sentence and see one token at a time. Is that true? (`.mT` swaps the
 # last two axes.)
 
@@ -416,14 +416,14 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # | post-norm | $\text{norm}(x + \text{sublayer}(x))$ | the paper; BERT |
 # | pre-norm | $x + \text{sublayer}(\text{norm}(x))$ | most models since GPT-2 |
 #
-# In pre-norm nothing stands in the way of the residual connections: the input arrives at
-# the top, plus what the sublayers added. The last sum has not been normed, so the stack
-# gets one more norm at its end. (PyTorch's model has one there in post-norm, too.)
+# In pre-norm no norm lies on the residual connections: the input arrives at the top, plus
+# what the sublayers added. The last sum has not been normed, so the stack gets one more
+# norm at its end. (PyTorch's model has one there in post-norm, too.)
 
 # %% [markdown]
-# Which of them learns? Six layers must say a sequence of eight tokens backwards; there are
-# 8 kinds of tokens. A model that learns nothing has the loss ln 8 = 2.08. The **learning
-# rate**, the size of a step, is 0.001 or ten times that.
+# Which of them learns? Six layers must reverse a sequence of eight tokens, of 8 kinds. A
+# model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the size of a
+# step, is 0.001 or ten times that.
 #
 # **Predict:** which models are still near 2.08 after 100 steps?
 #
@@ -444,8 +444,8 @@ assert sum(loss < 1.2 for loss in losses.values()) == 3
 
 # %% [markdown]
 # Next come more learning rates and kinds, with 150 steps and three seeds, trained
-# beforehand. *Warm-up* means that the learning rate rises from nearly 0 to its value
-# during the first half; the paper uses one.
+# beforehand. *Warm-up*, which the paper uses, lets the learning rate rise from nearly 0,
+# here during the first half.
 
 # %%
 recorded = record.read("norms")
@@ -518,11 +518,11 @@ assert max(shifts["residual only"], shifts["pre-norm"]) < 0.8 < shifts["post-nor
 assert max(final["post-norm"], final["pre-norm"]) < 0.5 and final["residual only"] > 1.5
 
 # %% [markdown]
-# (The median of three runs.) In post-norm they move farthest, and still it learns; in
-# pre-norm they move about as far as without norms. So it is not by less shift that norms
-# help these stacks. Santurkar and others found the same for batch norm
-# ([2018](https://arxiv.org/abs/1805.11604)): it helps although the shift is no smaller, and
-# it makes the loss a smoother function of the parameters.
+# (The median of three runs.) Post-norm moves them farthest and still learns; pre-norm
+# learns and moves them about as far as no norms do. So less shift is not what helps these
+# stacks. Santurkar and others found the same for batch norm
+# ([2018](https://arxiv.org/abs/1805.11604)): the shift is no smaller, but the loss becomes
+# a smoother function of the parameters.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
@@ -642,7 +642,7 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
 # The last target is not read: nothing comes after it. With a causal mask, position i sees
-# the targets 0 … i − 1, and no more.
+# the targets 0 … i − 1 only.
 
 # %% [markdown]
 # ## The encoder's layer
@@ -709,10 +709,10 @@ assert all(same)
 # %% [markdown]
 # ## A formula in circulation
 #
-# A good layer passes its input on. Test yours: set all parameters of both sublayers to 0,
-# so that each of them returns 0.
+# First a test for any layer. Set all parameters of both sublayers to 0, so that each of
+# them returns 0.
 #
-# **Predict:** what does the layer return in pre-norm?
+# **Predict:** what does your layer return in pre-norm?
 #
 # - [ ] Zeros
 # - [x] Its input, unchanged
@@ -736,7 +736,7 @@ print(
 assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
 
 # %% [markdown]
-# You may meet this form of an encoder:
+# A good layer passes its input on. You may meet this form of an encoder:
 #
 # $$\text{layer}(x) = \text{norm}(x + \text{attention}(\text{norm}(x)))$$
 # $$\text{encoder}(x) = \text{FFN}(\text{layer}_N(\dots \text{layer}_1(x)))$$
@@ -809,11 +809,10 @@ assert share < 0.02 < through["pre-norm"].token_variation[32]
 # feed-forward network. In the middle one, queries come from the target, keys and values
 # from the encoder's output, the **memory**. This is **cross-attention** (lesson 02).
 #
-# So the whole model has three attentions: the encoder's, the decoder's own and the one to
-# the source. Each has its mask. Take a source of three words and two paddings, and a
-# target of *start*, two words and one padding.
+# So the model has three kinds of attention, each with its mask. Take a source of three
+# words and two padding tokens, and a target of *start*, two words and one padding token.
 #
-# **Predict:** in which of them must the mask block the future?
+# **Predict:** in which attentions must the mask block the future?
 #
 # - [ ] In all three
 # - [ ] In both of the decoder's
@@ -870,7 +869,7 @@ check(decoder_layer)
 # %% [markdown]
 # You may meet this form of a decoder's layer, without a feed-forward network:
 #
-# $$\text{layer}(y, memory) = \text{norm}(y + \text{attention}(\text{norm}(
+# $$\text{layer}(y, \text{memory}) = \text{norm}(y + \text{attention}(\text{norm}(
 # \text{masked attention}(y))))$$
 #
 # In code:
@@ -1067,8 +1066,8 @@ print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
 assert total == count_transformer(6, 512, 2048, 37_000)
 
 # %% [markdown]
-# 63 million. The paper's table 3 says 65, but not how they were counted. None belong to the
-# positions: they are computed (lesson 05).
+# 63 million. The paper's table 3 says 65, but not how they were counted. The positions
+# have none: they are computed (lesson 05).
 #
 # What is the rest? The eighteen attentions are less than half:
 
