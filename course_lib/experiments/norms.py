@@ -6,13 +6,13 @@ position has to attend to another one. A stack that learns nothing has the loss 
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from course_lib.lessons.deep_stack import LENGTH, VOCAB_SIZE, Stack
+from course_lib.lessons.deep_stack import LENGTH, VOCAB_SIZE, Stack, StackLayer
 from course_lib.lessons.environment import seeded
 
 DEPTH, STEPS, BATCH_SIZE = 6, 150, 32
@@ -65,6 +65,29 @@ def steps_to_memorise(
     return next(memorised, max_steps)
 
 
+def input_shift(
+    kind: str, learning_rate: float, *, seed: int = 0, steps: int = 100
+) -> tuple[float, float]:
+    """Measure how far training moves what the last feed-forward network reads.
+
+    Of each number that it reads, the mean over the tokens of 64 sequences is taken
+    before and after the training of six layers.
+
+    learning_rate, seed : as in ``train``
+
+    Returns how far the means have moved, on average and in standard deviations before
+    the training; and the final loss.
+    """
+    with seeded(seed):
+        stack = Stack(kind, DEPTH)
+        token_ids = torch.randint(VOCAB_SIZE, (64, LENGTH))
+        before = _last_input(stack, token_ids)
+        losses = _losses(stack, learning_rate, steps, 0, None)
+        after = _last_input(stack, token_ids)
+    shift = (after.mean(dim=0) - before.mean(dim=0)).abs() / before.std(dim=0)
+    return shift.mean().item(), final_loss(losses)
+
+
 def final_loss(losses: list[float]) -> float:
     """Compute the mean loss of the last steps."""
     return sum(losses[-N_FINAL_STEPS:]) / N_FINAL_STEPS
@@ -96,6 +119,17 @@ def median_losses(losses: Sequence[Sequence[float | str]]) -> list[float]:
         [100.0 if each == "above 100" else each for each in run] for run in losses
     ]
     return np.median(np.array(numbers, dtype=float), axis=0).tolist()
+
+
+def _last_input(stack: Stack, token_ids: torch.Tensor) -> torch.Tensor:
+    """Return what the last feed-forward network reads: one row for each token."""
+    inputs: list[torch.Tensor] = []
+    network = cast(StackLayer, stack.layers[-1]).linear_1
+    hook = network.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
+    with torch.no_grad():
+        stack(token_ids)
+    hook.remove()
+    return inputs[0].flatten(0, -2)
 
 
 def _losses(

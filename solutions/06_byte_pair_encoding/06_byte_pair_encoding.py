@@ -10,12 +10,12 @@
 # - turn any text into token ids and back without losing a byte;
 # - weigh the number of merges, and see whom a vocabulary serves badly.
 #
-# **About 180 minutes.** You need Python's dictionaries, tuples and loops, and of lesson
-# 04 that n tokens have n² scores.
+# **About 165 minutes.** You need Python's dictionaries, tuples and loops, and from
+# lesson 04 that n tokens have n² scores.
 #
-# **Data:** run `make data` once in the course's folder, with a network. Without it, the
-# exercises, their checks and the toy examples work; cells about German do not: the
-# first says what to run, others miss what it defines.
+# **Data:** run `make data` once in the course's folder, while you are online. Without
+# it, the exercises, their checks and the toy examples still work; cells about German
+# do not, and the first of them says what to run.
 
 # %%
 from itertools import pairwise
@@ -30,9 +30,9 @@ from course_lib.fast_bpe import pre_tokens, spell_bytes
 # ## A question to carry through the lesson
 #
 # A model has an **embedding**: a table with one row of numbers for each word that it
-# knows. Here is German to learn from: what the program Home Assistant says to people
-# who live with it (texts under the Apache-2.0 licence). German likes to glue words
-# together; you need not speak it.
+# knows. Here is German text to learn from: what the program Home Assistant says to the
+# people who use it (Apache-2.0 licence). German likes to glue words together; you need
+# not speak it. What we measure is in `course_lib/lessons/token_statistics.py`.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
@@ -47,20 +47,25 @@ print("over 80,000 words to learn from:", len(german.split()) > 80_000)
 print(f"{new_word} among them:", new_word in german)
 
 # %% [markdown]
-# *Nebelwahrscheinlichkeit* has no row. It is a good German word all the same. **How can
-# a model read a word that it has never seen?** The last picture of this lesson shows
-# how.
+# *Nebelwahrscheinlichkeit* is a perfectly good German word, but it has no row. **How
+# can a model read a word that it has never seen?** The last picture of this lesson
+# shows how.
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are source and target, the token ids."
 figures.lesson_map("06", alt=alt)
 
 # %% [markdown]
-# What comes out of this lesson are the numbers at the bottom of the Transformer.
+# This lesson makes the numbers at the bottom of the Transformer.
 #
-# Is that rare, a word without a row? **Predict:** every word of the training text gets a row. Of the words in
-# held-out text of the same kind, how many are unknown: one in a thousand, one in a
-# hundred, one in seven?
+# Are words without a row rare? Give every word of the training text a row, and count
+# the words of held-out text of the same kind.
+#
+# **Predict:** how many of them have no row?
+#
+# - [ ] About one in a thousand
+# - [ ] About one in a hundred
+# - [x] About one in seven
 
 # %%
 known = token_statistics.most_frequent_words(german)
@@ -69,12 +74,18 @@ print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
-# About one word in seven, with an embedding of some 20,000 rows. Each becomes the same
-# row *unknown*, and what it said is gone.
+# About one word in seven, with an embedding of some 20,000 rows. They all share one row,
+# *unknown*, and what they said is lost.
 #
-# The other extreme: one row per **letter**. A few hundred rows, and hardly anything is
-# unknown. But a sentence becomes long. **Predict:** how many times as many scores does
-# attention compute if each word is its letters and the space between them?
+# The other extreme is one row per **letter**. A few hundred rows are enough, and hardly
+# anything is unknown. But sentences become long: with the space after it, a word has
+# about nine letters.
+#
+# **Predict:** how many times as many scores does attention then compute?
+#
+# - [x] About 80 times as many
+# - [ ] About 18 times as many
+# - [ ] About 9 times as many
 
 # %%
 letters_per_word = len(held_out) / len(held_out.split())
@@ -83,31 +94,35 @@ print(f"scores: {round(letters_per_word**2, -1):.0f} times as many")
 assert 8 < letters_per_word < 9.5
 
 # %% [markdown]
-# Some 80 times as many scores, and the model would first have to learn to spell.
-# Between words and letters there are **subwords**, parts of words. Which ones?
+# 9² times as many, and the model would first have to learn to spell. Between words and
+# letters lie **subwords**, parts of words. But which parts?
 #
-# An old idea for making files smaller (Philip Gage, 1994): take the two signs that are
-# most often neighbours, and give the pair a sign of its own. Repeat. Sennrich, Haddow
-# and Birch took it up for translation in 2016: there, the results are **tokens**.
+# Philip Gage (1994) had an idea for making files smaller: find the two signs that most
+# often stand next to each other, and give the pair a sign of its own. Repeat.
+# Sennrich, Haddow and Birch (2016) brought the idea to translation.
+
+# %% [markdown]
+# Four words for this lesson:
 #
-# Four words for this lesson: a **symbol** is what a word is made of at the moment (at
-# first, letters), a **merge** joins two of them, **tokens** are the symbols that are
-# left at the end, and all tokens together are the **vocabulary**.
+# - a **symbol** is what a word is made of at the moment: at first, its letters;
+# - a **merge** joins two neighbouring symbols into one;
+# - **tokens** are the symbols that are left at the end;
+# - the **vocabulary** is the list of all tokens.
 
 # %% [markdown]
 # ## Counting words, with their ends
 #
-# Merges happen inside words only, so it is enough to know each word and how often it
-# occurs. But a model gets a text's symbols in one row, and such a row does not tell
-# where a word ends. **Predict:** which text is this?
+# Merges happen only inside words, so it is enough to know each word and how often it
+# occurs. But a model reads the symbols of a text in one row, and such a row does not
+# show where a word ends. Which text is this?
 
 # %%
 print(list("mateats"))
 
 # %% [markdown]
-# *mat eats*, *ma teats*, *mate ats*: nobody can say. So the last letter of each word
-# carries a mark, `</w>`, for the end of the word; with it, it is a symbol of its own,
-# other than the same letter elsewhere.
+# It could be *mat eats*, *ma teats* or *mate ats*. So the last letter of each word
+# carries a mark, `</w>`, for the end of the word. With the mark it is a symbol of its
+# own, different from the same letter inside a word.
 
 # %%
 print(spell("mat"), spell("eats"))
@@ -115,13 +130,13 @@ print(spell("mat"), spell("eats"))
 # %% [markdown]
 # ### Exercise: word_counts
 #
-# Count how often each word occurs. A word is written as a tuple of symbols, since
-# tuples can be keys of a dictionary; `spell`, which the cell above uses, writes it.
+# Count how often each word occurs. A word is written as a tuple of symbols, because a
+# tuple can be the key of a dictionary; `spell`, from the cell above, writes it.
 #
 # <details><summary>Hint 1</summary>
 #
-# Words are what stands between white space. Which method of strings gives them,
-# whatever and how much white space there is?
+# Words are what stands between white space. Which method of strings returns them,
+# whatever the white space is and however much of it there is?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -138,8 +153,8 @@ from course_lib.bpe import word_counts  # exercise
 check(word_counts)
 
 # %% [markdown]
-# Six words make a corpus small enough to follow by hand. To keep it plain, it has no
-# marks at first; they come back soon.
+# Six words make a corpus that you can follow by hand. To keep it plain, they carry no
+# marks for the moment.
 
 # %%
 toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -149,8 +164,8 @@ print(toy_words)
 # %% [markdown]
 # ## Which pair is the most frequent?
 #
-# Count by hand, before you read on: how often are *a* and *t* neighbours, and how
-# often *m* and *a*? Mind that each word counts as often as it occurs.
+# Count by hand before you read on: how often are *a* and *t* neighbours, and how often
+# *m* and *a*? Remember that each word counts as often as it occurs.
 
 # %% [markdown]
 # ### Exercise: pair_counts
@@ -164,8 +179,8 @@ print(toy_words)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `pairwise(symbols)` of `itertools` gives neighbours: for `abc` first (a, b), then (b,
-# c). Add the *word's* count for each of them.
+# `pairwise(symbols)` of `itertools` gives the neighbours: for `abc` first (a, b), then
+# (b, c). Add the *word's* count for each of them.
 #
 # </details>
 
@@ -183,28 +198,39 @@ print(pair_counts(toy_words))
 assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
-# *a t* wins with 19: it is in every word. Now it becomes one symbol, everywhere. That
-# is less plain than it sounds. **Predict:** join (a, a) in `a a a`. What should come
-# out?
+# (a, t) wins with 19, since every word has it. Now it becomes one symbol, everywhere.
+# That takes more care than it seems to.
+#
+# **Predict:** what should joining (a, a) in `a a a` give?
+#
+# - [ ] `aa aa`
+# - [x] `aa a`
+# - [ ] `a aa`
+# - [ ] `aaa`
 
 # %%
 print("aaa".replace("aa", "[aa]"))
 
 # %% [markdown]
-# `aa a`: two of the three are joined, from the left, and the third is left over: what
-# has been joined is not there any more for a second pair. Python's `replace` agrees so
-# far. But on words written as text it goes wrong: **predict** what it makes of joining
-# (m, a) here.
+# `aa a`: from the left, two of the three are joined and the third is left over, since a
+# symbol that has been joined cannot be joined once more in the same merge. Python's
+# `replace` agrees. It is tempting to leave all joining to `replace`, with spaces
+# between the symbols of a word.
+#
+# **Predict:** what does `replace("m a", "ma")` make of `m a m at`?
+#
+# - [ ] `ma m at`
+# - [ ] `mamat`
+# - [x] `ma mat`
 
 # %%
 spelt = ("m", "a", "m", "at")
 print("as text:", " ".join(spelt).replace("m a", "ma").split())
 
 # %% [markdown]
-# > **Popular error: merging with a replacement in the text.** The word's symbols were
-# > m, a, m and at; (m, a) stands there once, at the front. The replacement found it a
-# > second time, in the first letter of *at*. Programs that merge this way must check
-# > what surrounds a match; comparing symbols needs no such care.
+# (m, a) stands there once, at the front. The replacement found it a second time, in the
+# first letter of *at*. Programs that merge this way must check what surrounds a match;
+# comparing whole symbols needs no such care.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -213,8 +239,8 @@ print("as text:", " ".join(spelt).replace("m a", "ma").split())
 #
 # <details><summary>Hint 1</summary>
 #
-# Walk through the word with a position that you move yourself. By how much does it move
-# after a pair that was joined, and by how much otherwise?
+# Walk through the word with a position that you move yourself. How far does it move
+# after a pair that was joined, and how far otherwise?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -232,10 +258,10 @@ from course_lib.bpe import merge_pair  # exercise
 check(merge_pair)
 
 # %% [markdown]
-# ## Training: again and again
+# ## Training: count, join, repeat
 #
-# Count, join the winner everywhere, and count **anew**, since the old counts are wrong
-# now:
+# Count, join the winner everywhere, and count **anew**, because the old counts are now
+# wrong:
 
 # %%
 after = {merge_pair(word, ("a", "t")): count for word, count in toy_words.items()}
@@ -243,9 +269,15 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now there is not one, and (m, at) has 10 instead. That is merge 2. It
-# takes from (at, e), which has 6 here, the three in *mate*. Three are left, so merge 3
-# is (c, at), with 4. And merge 4? **Predict** it.
+# (m, a) had 10; now it is no more, and (m, at) has 10 instead. That is merge 2. It takes
+# the three of *mate* away from (at, e), which has 6 here. So merge 3 is (c, at), with 4.
+#
+# **Predict:** which pair leads after merge 3?
+#
+# - [ ] (mat, e) alone
+# - [ ] (at, e) alone
+# - [ ] (e, at) alone
+# - [x] Two pairs share the lead
 
 # %%
 for pair in [("m", "at"), ("c", "at")]:
@@ -254,26 +286,25 @@ print(pair_counts(after))
 assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
-# A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say who wins,
-# and each program has a rule of its own. Ours is that of the paper's authors' program:
-# the pair that is last in Python's order of tuples. Here, (mat, e).
+# A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say which one
+# wins, and each program has its own rule. Ours is that of the program by the paper's
+# authors: of equal pairs, take the one that is last in Python's order of tuples. Here
+# that is (mat, e).
 #
-# A rule is needed, since otherwise the order of a dictionary decides, and the same
-# words in another order give different tokens. At the end of the lesson you will see
-# two programs part over a tie.
+# Without a rule, the order of a dictionary would decide, and the same words in another
+# order would give different tokens.
 
 # %% [markdown]
 # ### Exercise: train_bpe
 #
 # Learn the merges, with this rule for ties. End early when no pair occurs twice:
-# joining what occurs once learns a word by heart and saves nothing elsewhere.
+# joining a pair that occurs once learns a word by heart and saves nothing elsewhere.
 #
 # <details><summary>Hint 1</summary>
 #
-# A loop: count pairs with your `pair_counts`, choose, write down, join in all words
-# with your `merge_pair`. The dictionary handed in must stay as it is. Words such as
-# `a b c` and `ab c` become equal: their counts add up. (Above, all are letters: it
-# cannot happen.)
+# A loop: count pairs with your `pair_counts`, choose one, write it down, join it in all
+# words with your `merge_pair`. The dictionary that you receive must stay as it is.
+# Words such as `a b c` and `ab c` can become equal; then their counts add up.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -291,7 +322,14 @@ from course_lib.bpe import train_bpe  # exercise
 check(train_bpe)
 
 # %% [markdown]
-# Five merges, and what they save. **Predict** by how much each merge shortens the text:
+# Now train on the toy: five merges. At first, the toy's 19 words have 62 letters.
+#
+# **Predict:** how many tokens are left after five merges?
+#
+# - [ ] 57
+# - [ ] 43
+# - [x] 23
+# - [ ] 19
 
 # %%
 merges = train_bpe(toy_words, 5)
@@ -304,19 +342,24 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# 62, 43, 33, 29, 26, 23: each merge takes away one symbol wherever its pair stood. As a
-# picture, *mats* from its letters at the bottom to its two tokens:
+# Each merge saves one symbol wherever its pair stood: 19, then 10, 4, 3 and 3. Here is
+# *mats* as a picture, from its letters at the bottom to its two tokens:
 
 # %%
-trees = token_statistics.merge_trees("mats", merges)
 alt = "First a and t are joined, then m and at; mat and s are the two tokens of mats."
-figures.merge_trees(trees, alt=alt)
+figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
 
 # %% [markdown]
-# Now words of your own. Change the list `chosen` (any lower-case words) and run both cells:
-# the five merges of the toy are made in them one after the other, whether the toy had these
-# words or not. **Press "merge"**, or move the slider, and **predict** each time what the next
-# merge joins.
+# Now words of your own. Change the list `chosen` (any lower-case words) and run both
+# cells. The toy's five merges are made in each word, one after the other, whether the
+# toy had the word or not. **Press "merge"**, or move the slider, and guess each time
+# what comes next.
+#
+# **Predict:** the toy has no *matte*. How many tokens is it after all five merges?
+#
+# - [ ] One
+# - [x] Three
+# - [ ] Five
 
 # %%
 chosen = ["mats", "cats", "mates", "hat", "matte"]
@@ -327,23 +370,29 @@ for pair in merges:
     words_now = {merge_pair(word, pair): n for word, n in words_now.items()}
     for steps in splits.values():
         steps.append([*merge_pair(tuple(steps[-1]), pair)])
-print("times each pair stood in the toy when it was joined:", frequencies)
+for word, steps in splits.items():
+    print(f"{word}:", *steps[-1])
 
 # %%
 alt = "After five merges mats is mat and s; words that the toy lacks keep letters, too."
 figures.merge_steps(splits, merges, frequencies, alt=alt)
 
 # %% [markdown]
-# Notice that a merge does nothing in a word that lacks its pair, and that no word is left
-# out: what nobody merged stays letters.
+# Notice that a merge does nothing in a word that lacks its pair, and that no word is
+# left out: what no merge joins stays letters.
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
 #
-# The toy had no marks. Real programs have them, in one of two ways: as a symbol of
-# their own after the last letter (the paper, and the first version of its program), or
-# glued to the last letter, as our `spell` does (that program since version 0.2).
-# **Predict:** do the three (no mark, apart, glued) learn the same merges?
+# The toy had no marks. Real programs use them, in one of two ways. The paper, and the
+# first version of its program, put `</w>` after the last letter as a symbol of its own.
+# Since version 0.2 the program glues it to the last letter, as our `spell` does.
+#
+# **Predict:** do no mark, a mark apart and a mark glued give the same merges?
+#
+# - [ ] Yes, all three give the same
+# - [ ] The two with a mark agree
+# - [x] No two of them agree
 
 # %%
 apart = {(*word, END_OF_WORD): count for word, count in toy.items()}
@@ -354,35 +403,55 @@ assert train_bpe(apart, 5)[:2] == [("a", "t"), ("at", END_OF_WORD)]
 assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 
 # %% [markdown]
-# Three lists. With marks, *at* at the end of a word and *at* inside are two tokens:
-# with the mark apart, they share their first merge; glued, they are learned one after
-# the other. So merges of one program are of no use to another that marks otherwise.
+# With marks, *at* at the end of a word and *at* inside one are two tokens. With the mark
+# apart, both grow out of one first merge; with the mark glued, each is learned on its
+# own. So merges are of no use to a program that marks words differently.
 #
-# Each merge adds one token to the vocabulary. Some texts write `mat@@ s`: there,
-# what is **not** the end is marked, with `@@`. It says as much, the other way round:
+# Two more conventions. Some texts mark what is **not** the end, with `@@`; then `mat@@`
+# and `mat` are different tokens. And **SentencePiece**
+# ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a
+# space becomes the symbol ▁ and belongs to the word after it. Nothing has to cut the
+# text into words first, which helps with languages that write no spaces.
 
 # %%
 tokens = ["mat", "s</w>", "e", "at</w>"]
-marked = [t.removesuffix("</w>") if "</w>" in t else t + "@@" for t in tokens]
-print(*marked)
+bare = [token.removesuffix(END_OF_WORD) for token in tokens]
+is_last = [token.endswith(END_OF_WORD) for token in tokens]
+is_first = [True, *is_last[:-1]]
+print(*(t if last else t + "@@" for t, last in zip(bare, is_last, strict=True)))
+print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=True)))
 
 # %% [markdown]
 # ## Using the merges on a new word
 #
-# *meat* was not in the corpus. Its symbols are joined by the learned merges. But which
-# first? Take three letters. In training, *bc* was more frequent than *ab*:
+# *meat* was not in the corpus. Its symbols are joined by the learned merges, but which
+# of them comes first? Three letters are enough to ask. In training, *bc* was more
+# frequent than *ab*:
 
 # %%
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
 print(abc_merges)
 
 # %% [markdown]
-# Now the word *abc* comes, where only one of the two can be joined. **Predict** the
-# tokens: `ab c` or `a bc`? Three rules come to mind:
+# The text to be split is `ab ab abc`. In its last word, only one of the two pairs can
+# be joined. The library `tokenizers` gets your merges.
 #
-# 1. the merge that was **learned first**;
-# 2. the **longest token** that fits, from the left;
-# 3. what is **most frequent** in the text to be encoded. Let that be `ab ab abc`.
+# **Predict:** which tokens does it make of *abc*?
+#
+# - [ ] `ab c`, the longest match from the left
+# - [x] `a bc`, as *bc* was learned first
+# - [ ] `ab c`, as *ab* is more frequent here
+
+# %%
+from tokenizers import Tokenizer, models
+
+ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
+library_bpe = Tokenizer(models.BPE(ids, abc_merges))
+print("the library:", library_bpe.encode("abc").tokens)
+assert library_bpe.encode("abc").tokens == ["a", "bc"]
+
+# %% [markdown]
+# And the two other rules?
 
 # %%
 text = "ab ab abc"
@@ -390,11 +459,11 @@ print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
 print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
 
 # %% [markdown]
-# > **Popular error: "the longest match wins", or "the most frequent merge wins".**
-# > Byte-pair encoding repeats what training did, in training's order: by **rank**, so
-# > the first rule is right, and the answer is `a bc`. Merges learned early *were* the
-# > most frequent ones, in training, at that moment. What is frequent in the text at
-# > hand plays no part: else a word's tokens would depend on its neighbours.
+# > **Popular error: "the longest match wins", or "the most frequent merge wins".** Both
+# > are tempting. But byte-pair encoding repeats what training did, in training's order:
+# > by **rank**. Early merges *were* the most frequent ones, in training, at that moment.
+# > What is frequent in the text at hand plays no part; otherwise the tokens of a word
+# > would depend on its neighbours.
 
 # %% [markdown]
 # ### Exercise: encode_word
@@ -403,9 +472,9 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 #
 # <details><summary>Hint 1</summary>
 #
-# Of all the pairs that stand in the word, which was learned first? Join it with your
-# `merge_pair`, and look again: new pairs have come up. Training learned those later,
-# since it had to make their parts first.
+# Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
+# and search again: there are new pairs now. Training learned those later, since it had
+# to make their parts first.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -430,17 +499,22 @@ print("meat:", encode_word(tuple("meat"), merges))
 assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 
 # %% [markdown]
-# Does it matter in earnest? Learn 4,000 merges on the German. Your `train_bpe` counts
-# all pairs anew for every merge, so that would take it many minutes; `train_bpe_fast`
-# of the course keeps the counts up to date and gives the **same merges**, in seconds.
+# Does the rule matter on real text? Learn 4,000 merges on the German. Your `train_bpe`
+# counts all pairs anew for every merge, which would take many minutes; `train_bpe_fast`
+# (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the **same merges**
+# in seconds.
+#
 # **Predict:** how many words of the held-out text does the longest match split
 # differently?
+#
+# - [ ] About one in a hundred
+# - [x] About one in eight
+# - [ ] About one in two
 
 # %%
 counts = word_counts(german)
 most = fast_bpe.train_bpe_fast(counts, 16_000)  # all that this lesson will need
 learned = most[:4000]
-assert learned[:4] == train_bpe(counts, 4)
 encode = fast_bpe.word_encoder(learned)  # your encode_word, for whole texts
 tokens_known = set(vocabulary(counts, learned))
 other = [
@@ -449,35 +523,31 @@ other = [
     if token_statistics.longest_match(spell(word), tokens_known) != encode(word)
 ]
 print(f"split differently: {len(other) / len(held_out.split()):.0%}")
+assert learned[:4] == train_bpe(counts, 4)
 assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
-# About one word in eight. So whoever trains with one rule and encodes with another
-# feeds the model splits that it was not trained on, and no error is raised.
+# About one word in eight. Whoever trains with one rule and encodes with another feeds
+# the model splits that it was not trained on, and no error is raised.
 #
-# > **Popular error: "BERT uses byte-pair encoding".** BERT uses **WordPiece**, which
-# > does match the longest token from the left. Its vocabulary has no merges and no
-# > ranks; what goes on inside a word begins with `##`. GPT-2 and RoBERTa do use
-# > byte-pair encoding, and so did the Transformer's paper for German.
-#
-# The library `tokenizers` has both. The same tokens, the same word:
+# You may read that BERT uses byte-pair encoding. It uses **WordPiece**, which does
+# match the longest token from the left: its vocabulary has no merges and no ranks, and
+# tokens inside a word begin with `##`. GPT-2 and RoBERTa do use byte-pair encoding, and
+# so did the Transformer's paper for German. The library has both. Give them the same
+# tokens and the same word:
 
 # %%
-from tokenizers import Tokenizer, models
-
-ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
-by_rank = Tokenizer(models.BPE(ids, abc_merges))
 inner = {"##" + token: n + 5 for token, n in ids.items()} | {"?": 10}
-by_length = Tokenizer(models.WordPiece(ids | inner, unk_token="?"))
-print("BPE:      ", by_rank.encode("abc").tokens)
-print("WordPiece:", by_length.encode("abc").tokens)
-assert by_length.encode("abc").tokens == ["ab", "##c"]
+library_wordpiece = Tokenizer(models.WordPiece(ids | inner, unk_token="?"))
+print("BPE:      ", library_bpe.encode("abc").tokens)
+print("WordPiece:", library_wordpiece.encode("abc").tokens)
+assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 
 # %% [markdown]
 # ## Back to text
 #
-# A model that writes gives tokens, and somebody must make text of them. That is why the
-# words' ends were marked.
+# A model writes tokens, and a program must make text of them. That is what the marks at
+# the ends of words are for.
 
 # %% [markdown]
 # ### Exercise: decode
@@ -486,15 +556,15 @@ assert by_length.encode("abc").tokens == ["ab", "##c"]
 #
 # <details><summary>Hint 1</summary>
 #
-# A token that does not carry the mark goes on in the next one, with nothing between.
-# What comes after one that does?
+# A token without the mark continues in the next one, with nothing between. What comes
+# after a token that has it?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Look at the *end* of each token: `token.endswith(END_OF_WORD)`, `removesuffix`. Mind
-# the last token, which may or may not carry the mark; and a token may be a text with
-# `</w>` in the middle.
+# Only the *end* of each token matters: `token.endswith(END_OF_WORD)`, `removesuffix`.
+# Mind the last token, which may or may not carry the mark; and a token may be a text
+# with `</w>` in the middle.
 #
 # </details>
 
@@ -505,8 +575,15 @@ from course_lib.bpe import decode  # exercise
 check(decode)
 
 # %% [markdown]
-# Is it lossless? **Predict** which of these texts come back as they were. The last one
-# is encoded with merges that know about `</w>` as text:
+# Is it lossless? Here are four texts: *mat eats*; the same with two spaces; the same
+# with white space at both ends; and `a</w>b`, encoded with merges that know about
+# `</w>` as text.
+#
+# **Predict:** which of them come back as they were?
+#
+# - [ ] All four
+# - [ ] All but `a</w>b`
+# - [x] Only *mat eats*
 
 # %%
 texts = ["mat eats", "mat  eats", " mat eats\n"]
@@ -519,15 +596,12 @@ print(f"'a</w>b'       → {decode(encode_word(spell('a</w>b'), tags))!r}")
 assert [decode(encode_toy(each)) == each for each in texts] == [True, False, False]
 
 # %% [markdown]
-# Only the first one. What is lost: how much and which white space there was between two
-# words, white space at both ends, and `</w>` where the text itself has it: a token then
-# looks as if a word ended.
+# What is lost: how much white space there was and of which kind, and `</w>` where the
+# text itself has it, since such a token seems to end a word. A translator of sentences
+# can bear that. In a program's code, white space has a meaning. Bytes will mend it.
 #
-# For a translator of sentences that is bearable; for a program's code, where white
-# space has a meaning, it is not. Bytes will mend it.
-#
-# One more practical thing: merges are *part of the model*. Others must be able to load
-# them, so they are kept as text, one merge per line:
+# One practical thing: merges are *part of the model*. Others must be able to load them,
+# so they are stored as text, one merge per line:
 
 # %%
 import tempfile
@@ -537,18 +611,18 @@ with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "merges.txt"
     merges_file.save_merges(file, merges)
     print(file.read_text(encoding="utf-8").split("\n")[:5])
-    assert merges_file.load_merges(file) == merges
+    loaded = merges_file.load_merges(file)
+assert loaded == merges
 
 # %% [markdown]
-# Any order other than this one would be another encoding: a line's number *is* the
-# rank.
+# The order must stay as it is: a merge's line *is* its rank.
 
 # %% [markdown]
 # ## Unknown words
 #
-# Back to the German. The merges were learned on the training text; the held-out text is
-# new. We compare with a word vocabulary of the same size as ours: the most frequent
-# words.
+# Back to the German. The merges were learned on the training text, and the held-out
+# text is new to them. We compare with a word vocabulary of the same size as ours: the
+# most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -561,18 +635,25 @@ print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# None unknown, with about 4,200 rows. (*Gerät* and *Gerät.* are two words here. Is it
-# all because of full stops? No:)
+# None is unknown, with about 4,200 rows. (*Gerät* and *Gerät.* are two words here. Are
+# full stops to blame for the unknown words? Only for a few of them:)
 
 # %%
 signs = str.maketrans("", "", ".,:;!?()\"'")
-bare = token_statistics.most_frequent_words(german.translate(signs))
-unknown_bare = token_statistics.share_out_of_vocabulary(held_out.translate(signs), bare)
+bare_words = token_statistics.most_frequent_words(german.translate(signs))
+in_new_text = held_out.translate(signs)
+unknown_bare = token_statistics.share_out_of_vocabulary(in_new_text, bare_words)
 print(f"words without such signs: {unknown_bare:.0%} unknown")
 assert 0.1 < unknown_bare < unknown
 
 # %% [markdown]
-# Does that mean that nothing is ever unknown? **Predict:** what becomes of an umbrella?
+# The training text has no umbrella.
+#
+# **Predict:** what becomes of ☂?
+#
+# - [ ] The encoder leaves it out
+# - [ ] It is spelt with tokens that have rows
+# - [x] It becomes a token that has no row
 
 # %%
 umbrella = encode("Regen ☂")
@@ -580,9 +661,10 @@ print(umbrella, [token in tokens_known for token in umbrella])
 assert umbrella[-1] not in tokens_known
 
 # %% [markdown]
-# > **Popular error: "with byte-pair encoding there are no unknown tokens".** Not on the
-# > level of letters: what training never saw has no row, be it ☂, 雨 or a Greek letter.
-# > On the level of **bytes** it is true, as you will see.
+# > **Popular error: "with byte-pair encoding there are no unknown tokens".** It is
+# > tempting to think so after the numbers above. But a *letter* that training never saw
+# > has no row, be it ☂, 雨 or a Greek one. On **bytes** the sentence is true, as you will
+# > see.
 #
 # Now the same sentence as words, as tokens and as letters:
 
@@ -604,9 +686,13 @@ figures.token_boxes(rows, alt=alt)
 # Then **truecasing** gives the first word of a sentence the case that it has most often
 # *elsewhere* in the training text.
 #
-# **Predict:** how many spellings of *aktiviert* (enabled) does the training text have
-# as it is, with punctuation apart, and truecased as well? And when both steps are
-# undone, does every text come back?
+# Watch the spellings of *aktiviert* (enabled) become fewer. Then both steps are undone.
+#
+# **Predict:** how many of 23,255 different texts come back changed?
+#
+# - [ ] None
+# - [x] About thirty
+# - [ ] About half of them
 
 # %%
 from collections import Counter
@@ -628,17 +714,20 @@ for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wer
     print(f"  {example} → {prepare(example)} → {back_again}")
 
 # %% [markdown]
-# Six spellings, then two, then one. Punctuation always comes back. Case is lost where a
-# full stop ends no sentence (*Max.*), or where a text begins with a small letter (the
-# name *homee*). *dB* is safe: a word with a capital behind its first letter is left
-# alone.
+# Six spellings, then two, then one. Punctuation always comes back. The case is lost
+# where a full stop does not end a sentence (*Max.*), or where a text begins with a small
+# letter (the name *homee*). *dB* is safe: a word with a capital after its first letter
+# is left alone.
 #
-# Now learn 4,000 merges on each of the three training texts. **Predict** for held-out
-# texts: how many of the unknown words are still unknown, most, half or hardly any? And
-# are there fewer tokens?
+# Now learn 4,000 merges on each of the three training texts.
+#
+# **Predict:** do both steps make the held-out text shorter, in tokens?
+#
+# - [ ] Yes, by about a third
+# - [x] No, it stays about as long
+# - [ ] No, it grows by about a third
 
 # %%
-assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed)
 print(f"{'':17} different  in 100 texts: unknown  words  tokens")
 for way, prepare in ways.items():
     old, new = ("\n".join(map(prepare, t.split("\n"))) for t in (german, held_out))
@@ -650,24 +739,31 @@ for way, prepare in ways.items():
     print(f"{way:17} {round(len(old_words), -2):9,}", end=" ")
     print(f"{per_100[0]:22} {per_100[1]:6} {per_100[2]:7}", end="   ")
     print(*to_subwords(prepare("Aktiviert, aktiviert.")))
+assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed)
 
 # %% [markdown]
 # Different words fall from 20,100 to 13,600, and unknown ones from 57 to 33 in 100
-# texts. Truecasing does little of that: German nouns have their capital everywhere.
-# Tokens are **not** fewer, since punctuation marks count too: 499 words instead of 371,
-# and 761 tokens instead of 746. What is gained shows on the right. *aktiviert* was in
-# parts next to a comma or a full stop; now it is the same token everywhere, and its row
-# is learned from all 208 of them.
+# texts. Truecasing contributes little, because German nouns have their capital
+# everywhere. Tokens are **not** fewer, since punctuation marks count too: 499 words
+# instead of 371, and 761 tokens instead of 746. The gain shows on the right.
+# *aktiviert* was split where a comma or a full stop followed; now it is the same token
+# everywhere, and its row is learned from all 208 occurrences.
 #
-# Such counts are half the story. Whether translations get better, only a trained
-# translator can tell (lesson 09).
+# Whether translations get better cannot be counted here: only a trained translator can
+# tell (lesson 09).
 
 # %% [markdown]
 # ## Frequent words stay whole
 #
-# That is how byte-pair encoding is usually praised: frequent words whole, rare ones in
-# parts. **Predict:** with 4,000 merges, how many of the 1,000 most frequent words are
-# one token? And of the next 1,000?
+# Byte-pair encoding is often praised for keeping frequent words whole and splitting
+# only rare ones. Learn 4,000 merges, and take the *second* thousand of the most
+# frequent words.
+#
+# **Predict:** how many of them are one token each?
+#
+# - [x] Hardly any
+# - [ ] About half
+# - [ ] Nearly all
 
 # %%
 ranges = {"1–100": (0, 100), "1–1,000": (0, 1000), "1,001–2,000": (1000, 2000)}
@@ -684,16 +780,23 @@ assert shares[1000, "1–100"] > 0.9 and shares[8000, "5,001–10,000"] < 0.05
 assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
-# True, with a sharp edge, and the edge is where you put it. With 8,000 merges, all of
-# the first thousand are whole; with 1,000 merges, the first hundred and few others.
-# There is no property of a *word* here: of the second thousand, 4,000 merges leave
-# hardly any whole, and 8,000 nearly all.
+# The praise is right, with a sharp edge that the number of merges moves. With 8,000
+# merges, all of the first thousand are whole; with 1,000 merges, the first hundred and
+# few others. Being whole is not a property of a *word*: of the second thousand, 4,000
+# merges leave hardly any whole, and 8,000 nearly all.
 
 # %% [markdown]
 # ## Compounds
 #
-# German glues: *Niederschlag* (what falls from the sky) + s + *Wahrscheinlichkeit*.
-# Here is hope that tokens are the parts. **Predict** where they are cut:
+# German glues: *Niederschlag* (what falls from the sky) + s + *Wahrscheinlichkeit*
+# (probability). *Haustürschlüssel* is the key (*Schlüssel*) of a front door (*Haus*,
+# house, and *Tür*, door). *Spülmaschine* is a machine that rinses.
+#
+# **Predict:** into which tokens is *Haustürschlüssel* cut?
+#
+# - [ ] `Haustür schlüssel`
+# - [x] `Hau st ür schlüssel`
+# - [ ] `Haus tür schlüssel`
 
 # %%
 compounds = ["Niederschlagswahrscheinlichkeit", "Haustürschlüssel", "Spülmaschine"]
@@ -705,21 +808,27 @@ assert len(cut["Niederschlagswahrscheinlichkeit"]) <= 4
 assert [word in german for word in compounds] == [True, False, False]
 
 # %% [markdown]
-# The first is cut as a German would; it is in the training text, the other two are not.
-# *Haustürschlüssel* (the key, *Schlüssel*, of the front door, *Haus-tür*) is not: the
-# first cut goes right through *Haus*. And *Spülmaschine*, a machine that rinses, loses
-# its last letter.
+# The first is cut as a German would cut it; it is in the training text, the other two
+# are not. *Haustürschlüssel* is cut right through *Haus*, and *Spülmaschine* loses its
+# last letter.
 #
-# > **Popular error: "tokens are the parts that carry meaning".** Nobody told the
-# > training about meaning: it counts. Where a part is frequent, count and meaning
-# > agree, often enough to be useful. Elsewhere they do not.
+# > **Popular error: "tokens are the parts that carry meaning".** After the first word it
+# > is tempting to think so. But training knows nothing of meaning: it counts. For
+# > frequent parts the two often agree, elsewhere they do not.
 
 # %% [markdown]
 # ## How many merges?
 #
-# More merges, shorter sentences, fewer scores; but every token has a row of d_model
-# numbers to be learned. **Predict:** the step from 4,000 to 16,000 merges makes the
-# embedding four times as large. Does it halve the number of tokens?
+# More merges make sentences shorter and scores fewer. But every token has a row of
+# d_model numbers that must be learned: from 4,000 to 16,000 merges, the embedding
+# becomes four times as large.
+#
+# **Predict:** how many of the tokens does that step save?
+#
+# - [ ] About a tenth
+# - [x] About a quarter
+# - [ ] About half
+# - [ ] About three quarters
 
 # %%
 n_merges = [125, 250, 500, 1000, 2000, 4000, 8000, 16_000]
@@ -731,9 +840,10 @@ per_word = {
 for n in n_merges:
     rows_by_512 = rows_of[n] * 512 / 1e6
     print(f"{n:6} merges: {per_word[n]:.1f} tokens per word, {rows_by_512:.1f} million")
+assert 1.3 < per_word[16_000] < 1.7 and 1.8 < per_word[4000] < 2.3
+assert 0.6 < per_word[16_000] / per_word[4000] < 0.85
 
 # %% [markdown]
-# Not nearly: from 4,000 to 16,000 merges, the tokens become fewer by about a quarter.
 # The millions are the numbers in the embedding for d_model = 512. As a picture, with a
 # smaller model for comparison:
 
@@ -748,29 +858,39 @@ alt = "Tokens per word fall ever more slowly; the embedding grows with the merge
 figures.length_and_size(n_merges, lengths, millions, alt=alt)
 
 # %% [markdown]
-# And there is a second price: a row can be learned only from text in which its token
-# occurs. The tokens in use are those that the training text becomes. **Predict:** with
-# 16,000 merges, how many of the tokens in use occur fewer than five times in the whole
-# text?
+# There is a second price. A row can be learned only from text in which its token
+# occurs. With 16,000 merges, the training text becomes certain tokens: those in use.
+#
+# **Predict:** what share of them occurs fewer than five times in the whole text?
+#
+# - [ ] Under 10 %
+# - [ ] About 25 %
+# - [x] Over 60 %
 
 # %%
 for n in (1000, 4000, 16_000):
     seldom = token_statistics.share_rare(german, fast_bpe.word_encoder(most[:n]), 5)
     print(f"{n:6} merges: {seldom:.0%} of the tokens in use occur fewer than 5 times")
-assert seldom > 0.5 and 1.3 < per_word[16_000] < 1.7 and 1.8 < per_word[4000] < 2.3
-assert 0.6 < per_word[16_000] / per_word[4000] < 0.85
+assert seldom > 0.6
 
 # %% [markdown]
-# > **Popular error: "a larger vocabulary is better".** On this small text, most tokens
-# > of the largest vocabulary are hardly ever seen. Usual sizes are some thousands to some
-# > hundred thousand, and grow with the text and the number of languages: 37,000 for the
-# > Transformer's paper, on 4.5 million pairs of sentences, and 256,000 for Gemma (2024).
+# So a larger vocabulary is not a better one: on this small text, most tokens of the
+# largest are hardly ever seen. Usual sizes are some thousands to some hundred thousand
+# and grow with the text and the number of languages. For translation, 4,000 to 32,000
+# merges are common. The Transformer's paper took 37,000 tokens for 4.5 million pairs of
+# sentences, and Gemma (2024) has 256,000.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
 #
-# A computer keeps text as **bytes**, numbers from 0 to 255. In UTF-8, the usual way, a
-# character takes one to four of them. **Predict** for each of these:
+# A computer stores text as **bytes**, numbers from 0 to 255. In UTF-8, the usual way, a
+# character takes one to four of them.
+#
+# **Predict:** how many does *ä* take?
+#
+# - [ ] One
+# - [x] Two
+# - [ ] Four
 
 # %%
 for character in ["a", "ä", "Ω", "雨", "☂", "🙂"]:
@@ -780,8 +900,8 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # %% [markdown]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
 # start, there is no text that cannot be written. White space is bytes too, and belongs
-# to the word *after* it: no mark is needed, and none is lost. Both are GPT-2's ideas,
-# and so are the first two of three functions that the course gives you:
+# to the word *after* it, so no mark is needed and nothing is lost. Both are GPT-2's
+# ideas, and so are the first two of three functions that the course gives you:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
@@ -790,8 +910,8 @@ print(split_special("a<end>b", ("<end>",)))
 assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 
 # %% [markdown]
-# The first does the pre-tokenisation: it cuts a text into runs of letters, digits,
-# other signs and white space. Within such a **pre-token**, merges are allowed.
+# `pre_tokens` does the pre-tokenisation: it cuts a text into runs of letters, digits,
+# other signs and white space. Merges happen only within such a **pre-token**.
 # `spell_bytes` writes each byte as **one visible character**, so that our functions for
 # letters serve for bytes as well: a space is written Ġ, and ä is its two bytes.
 # Encoding gives a **token id** for each token: 0 … 255 are the bytes, 256 is the first
@@ -830,20 +950,27 @@ from course_lib.byte_bpe import encode_bytes  # exercise
 check(encode_bytes)
 
 # %% [markdown]
-# Backwards there is one trap. **Predict:** *ä* is two bytes. What if a model writes
-# only the first of them, or puts another token in between, such as *a*?
+# The way back has one trap. *ä* is the two bytes 195 and 164, and a model may write only
+# the first of them.
+#
+# **Predict:** what does Python's `bytes([195]).decode()` do?
+#
+# - [x] It raises an error
+# - [ ] It returns an empty string
+# - [ ] It returns the letter *a*
 
 # %%
-print(bytes([195, 164]).decode(), bytes([195]).decode(errors="replace"))
-print(bytes([195, 97, 164]).decode(errors="replace"))
+print(bytes([195, 164]).decode())
 try:
     bytes([195]).decode()
 except UnicodeDecodeError as error:
     print(type(error).__name__, error.reason)
+print(bytes([195]).decode(errors="replace"))
+print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 
 # %% [markdown]
-# Half an *ä* is no text. Models do write such things, and a program must not fall over
-# them: what cannot be read becomes �, and the rest is kept.
+# Half an *ä* is no text. Models do write such things, and a program must survive them:
+# with `errors="replace"`, what cannot be read becomes �, and the rest stays.
 
 # %% [markdown]
 # ### Exercise: decode_bytes
@@ -874,8 +1001,8 @@ from course_lib.byte_bpe import decode_bytes  # exercise
 check(decode_bytes)
 
 # %% [markdown]
-# Is it lossless now? The texts from above, the umbrella, and a thousand texts of random
-# characters from all of Unicode:
+# Is it lossless now? Try the texts from above, the umbrella, and a thousand texts of
+# random characters from all of Unicode:
 
 # %%
 import random
@@ -891,31 +1018,35 @@ print("all came back:", back == [*texts, "☂", *strange])
 assert back == [*texts, "☂", *strange]
 
 # %% [markdown]
-# Every one. (Only half a surrogate pair is refused, with the error that you know.)
+# Every one. (Only half a surrogate pair is refused, with the error mentioned above.)
 #
-# Special tokens have a danger of their own. **Predict:** somebody types `<end>` into a
-# form. What does the model get?
+# Special tokens have a danger of their own. Somebody types `<end>` into a form, and a
+# program encodes the form with `<end>` among its special tokens.
+#
+# **Predict:** what does the model get?
+#
+# - [ ] The five signs of `<end>`, as text
+# - [x] The special token, an order
+# - [ ] Nothing: an error is raised
 
 # %%
 typed = "my name is <end>"
-trusting = encode_bytes(typed, few, ("<end>",))
-careful = encode_bytes(typed, few)
-print("special token in it:", 256 + len(few) in trusting, 256 + len(few) in careful)
-assert decode_bytes(careful, few) == decode_bytes(trusting, few, ("<end>",)) == typed
+with_special = encode_bytes(typed, few, ("<end>",))
+without = encode_bytes(typed, few)
+print("special token in it:", 256 + len(few) in with_special, 256 + len(few) in without)
+assert decode_bytes(without, few) == typed
+assert decode_bytes(with_special, few, ("<end>",)) == typed
 
 # %% [markdown]
-# > **Popular error: encoding everybody's text with the special tokens on.** Whoever
-# > filled in the form has given the model an order. Text of others is encoded *without*
-# > special tokens, and your program puts the special ones in as token ids. Both read
-# > the same afterwards.
+# Whoever filled in the form has given the model an order. So encode other people's text
+# *without* special tokens, and let your program put the special ones in as token ids.
+# The resulting texts read the same.
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# Nothing is unknown to bytes, so all languages are served alike? Here are the same
-# texts in six languages, and 4,000 merges learned on English, on English and German, or
-# on all six. **Predict:** for the same texts, how many times as many tokens does Greek
-# need as English, if the merges were learned on English?
+# Nothing is unknown to bytes. Does that serve all languages alike? Here are the same
+# texts in six of them.
 
 # %%
 from course_lib.corpora.translations import parallel_strings
@@ -930,8 +1061,16 @@ to_measure = [row for row in same if row["en"] in english["test"]]
 print("texts to measure on, over 300:", len(to_measure) > 300)
 
 # %% [markdown]
-# All three vocabularies are equally large, and the texts that we measure on are new to
-# all.
+# We learn 4,000 merges on English, on English and German, or on all six. So all three
+# vocabularies are equally large, and the texts that we measure on are new to each.
+#
+# **Predict:** the merges were learned on English. How many times as many tokens does
+# the same text need in Greek?
+#
+# - [ ] About as many
+# - [ ] About 2 times as many
+# - [ ] About 4 times as many
+# - [x] About 8 times as many
 
 # %%
 measured = {
@@ -948,12 +1087,9 @@ for label, learned_on in {
     to_tokens = fast_bpe.byte_encoder(learned_merges)
     n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
 
-# %% [markdown]
-# English is 1, in each row:
-
 # %%
 times = {k: [n[each] / n["en"] for each in names] for k, n in n_tokens.items()}
-print(" " * 37, *(f"{each:>4}" for each in names))
+print("times English".ljust(37), *(f"{each:>4}" for each in names))
 for label, row in times.items():
     print(f"{label:37}", *(f"{number:4.1f}" for number in row))
 on_english = n_tokens["tokens, learned on English"]
@@ -966,28 +1102,36 @@ assert 2 < greek[0] < 2.6 and 8 < greek[1] < 9.5 and greek[3] < 1.6
 assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
 assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
 
+# %% [markdown]
+# In each row, English is 1. (The last line is for English and Greek.) As a picture:
+
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
-# > **Popular error: "bytes treat all languages alike".** They treat none as unknown.
-# > But Greek letters take two bytes each: 2.3 times the bytes. Merges learned on
-# > English make one token of about four English bytes, and join next to no Greek ones:
-# > together, over **eight times** the tokens. Who pays per token pays over eight times
-# > as much, and over 60 times as many scores are computed.
+# > **Popular error: "bytes treat all languages alike".** It is tempting to think so, as
+# > no language is unknown to them. But a Greek letter takes two bytes: 2.3 times the
+# > bytes. And merges learned on English make one token of about four English bytes, but
+# > join next to no Greek ones. Whoever pays per token pays over **eight times** as much,
+# > and over 60 times as many scores are computed.
 #
-# What helps is to learn on the languages to be served: then it is 1.3 times. It is no
-# gift: English itself now needs 1.4 times as many as before.
+# It helps to learn on all languages that will be served: then it is 1.3 times. English
+# pays with 1.4 times its tokens.
 #
-# Notice Korean: few characters, each of three bytes. Its bytes are hardly more than
-# English ones, its tokens over four times as many.
+# Notice Korean: few characters, of three bytes each. Its bytes are hardly more than
+# the English ones, its tokens over four times as many.
 
 # %% [markdown]
 # ## The same with a library
 #
-# `tokenizers` by Hugging Face trains on the same German, on bytes. **Predict:** will it
-# find the merges that your rules find?
+# `tokenizers` by Hugging Face trains on the same German, on bytes.
+#
+# **Predict:** does it learn the same 4,000 merges as your rules?
+#
+# - [ ] Yes, all of them
+# - [x] The first ones, then others
+# - [ ] Others from the start
 
 # %%
 import json
@@ -1006,8 +1150,8 @@ parting = next(n for n in range(4000) if theirs[n] != byte_merges[n])
 print("the first 50 are the same:", parting >= 50, " all are:", theirs == byte_merges)
 
 # %% [markdown]
-# The first ones are, then they part. What happens there: how often does each of the two
-# pairs occur, after the merges before it?
+# What happens where they part? How often does each of the two pairs occur, after the
+# merges before it?
 
 # %%
 german_now = fast_bpe.PairCounts(pre_token_counts(german))
@@ -1022,9 +1166,9 @@ print("with the library's rule for ties, all the same:", oldest == theirs)
 assert tied and oldest == theirs
 
 # %% [markdown]
-# A tie, and nothing else: with its rule (of equal pairs, the one whose symbols are
-# *oldest* wins), our trainer gives its 4,000 merges exactly. How much does the rule
-# matter?
+# A tie, and nothing else. The library's rule is: of equal pairs, the one whose symbols
+# are *oldest* wins. With it, our trainer learns the library's 4,000 merges exactly. How
+# much does the rule matter?
 
 # %%
 only_ours = len(set(byte_merges) - set(theirs))
@@ -1035,8 +1179,8 @@ print(abs(lengths_of[0] / lengths_of[1] - 1) < 0.01)
 assert 0.01 < only_ours / 4000 < 0.1 and abs(lengths_of[0] / lengths_of[1] - 1) < 0.01
 
 # %% [markdown]
-# Either is as good. But a model trained with one must never be fed by the other. And
-# with the same merges, are the tokens the same?
+# One is as good as the other. But a model trained with one must never be fed by the
+# other. And with the same merges, are the tokens the same?
 
 # %%
 rainy = "Regen ☂"
@@ -1053,34 +1197,64 @@ print("the id of its special token:", small.token_to_id("<end>"))
 assert same_tokens and came_back
 
 # %% [markdown]
-# The same tokens, other **ids**: the library numbers the bytes in the order of their
-# characters, we in their own order; its special tokens come first, ours last.
+# The same tokens, but other **ids**: the library orders the bytes by their characters,
+# we by their numbers. Its special tokens come first, ours last.
 #
-# Three of its settings were chosen so that it does what we do. `min_frequency=2` ends
-# training as ours ends. `initial_alphabet` puts all 256 bytes into the vocabulary, and
-# `add_prefix_space=False` leaves the front of the text alone. What if one forgets the
-# last two? **Predict** what comes back:
+# Three settings make it agree with us. `min_frequency=2` ends training as ours ends,
+# `initial_alphabet` puts all 256 bytes into the vocabulary, and
+# `add_prefix_space=False` leaves the front of a text as it is. Suppose that somebody
+# forgets the last two.
+#
+# **Predict:** what comes back for *Regen 雨*?
+#
+# - [ ] The same text
+# - [ ] An error, since 雨 is unknown
+# - [x] Another text, without an error
 
 # %%
 del settings["initial_alphabet"]
-careless = Tokenizer(models.BPE())
-careless.pre_tokenizer = pre_tokenizers.ByteLevel()
-careless.decoder = decoders.ByteLevel()
-careless.train_from_iterator([german], trainers.BpeTrainer(**settings))
-print(repr(careless.decode(careless.encode("Regen 雨").ids)))
-assert careless.decode(careless.encode("Regen 雨").ids) == " Regen �"
+second = Tokenizer(models.BPE())
+second.pre_tokenizer = pre_tokenizers.ByteLevel()
+second.decoder = decoders.ByteLevel()
+second.train_from_iterator([german], trainers.BpeTrainer(**settings))
+print(repr(second.decode(second.encode("Regen 雨").ids)))
+assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 
 # %% [markdown]
-# A space has come in front, and of 雨 only a � is left, without an error: some of its
-# bytes do not occur in the German, so they had no token. That is unknown words again,
-# through the back door. Byte-level encoding is lossless only with all 256 bytes in the
-# vocabulary.
+# A space has appeared in front, and only a � is left of 雨: some of its bytes do not
+# occur in the German, so they had no token. Unknown words have returned by the back
+# door. Byte-level encoding is lossless only with all 256 bytes in the vocabulary.
+
+# %% [markdown]
+# ## Your own tokenizer
+#
+# Now your four functions together, from a text to tokens and back: count the words,
+# learn 300 merges on the thousand most frequent ones, encode, decode. (*When it rains,
+# the skylight closes.* Try a sentence of your own.)
+
+# %%
+new_sentence = "Wenn es regnet, schließt sich das Dachfenster"
+by_word = word_counts(german)
+frequent = {spell(word): by_word[spell(word)] for word in known[:1000]}
+your_merges = train_bpe(frequent, 300)
+your_tokens = [
+    token
+    for word in new_sentence.split()
+    for token in encode_word(spell(word), your_merges)
+]
+print(*your_tokens)
+print(decode(your_tokens))
+assert decode(your_tokens) == new_sentence and new_sentence not in german
+assert {"es</w>", "das</w>"} < set(your_tokens)
+
+# %% [markdown]
+# The sentence is new, but it comes back unharmed; *es* and *das* are even whole.
 
 # %% [markdown]
 # ## The word from the beginning
 #
-# *Nebelwahrscheinlichkeit* has no row in an embedding of words: it was not in the
-# training text. Its tokens, and whether they have rows:
+# *Nebelwahrscheinlichkeit* has no row in an embedding of words, as it was not in the
+# training text. Here are its tokens from 4,000 merges, and whether they have rows:
 
 # %%
 print(encode(new_word), [token in tokens_known for token in encode(new_word)])
@@ -1095,19 +1269,19 @@ figures.merge_trees(new_trees, alt=alt)
 
 # %% [markdown]
 # All four are known from *other* words. *wahrscheinlichkeit* was learned from words
-# such as *Regenwahrscheinlichkeit* (how likely rain is): a model that knows what it
-# says about rain has a good start with fog. *Nebel*, the fog itself, falls into N, eb
-# and el: it can be read, but none of the three means fog, and what they mean together
-# is to be learned.
+# such as *Regenwahrscheinlichkeit* (how likely rain is): what a model has learned about
+# the chance of rain helps it with fog. *Nebel*, the fog itself, falls into N, eb and el.
+# It can be read, but none of the three means fog; what they mean together has yet to be
+# learned.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Training joins the most frequent pair, counts anew, and repeats; ties need a rule,
-#   and a word's end needs a mark.
+#   and words' ends need a mark.
 # - Encoding applies merges by rank: neither the longest token nor the most frequent
-#   pair wins. On bytes it loses nothing and knows everything.
-# - The number of merges trades length against rows to be learned, and what they were
+#   pair wins. On bytes, nothing is lost or unknown.
+# - More merges make sequences shorter and leave more rows to learn; what they were
 #   learned on decides who pays.
 #
 # **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine

@@ -7,11 +7,11 @@
 #
 # - build the encoder and the decoder of *Attention Is All You Need* out of your own parts;
 # - say what norms and residual connections are good for, and show it with numbers;
-# - tell a right formula of a layer from two wrong ones that are in circulation;
+# - tell the right formula of a layer from two wrong ones that are in circulation;
 # - give each of the three attentions the mask that it needs;
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
-# **About 180 minutes.** You need lessons 03, 04 and 05. The exercises are in PyTorch, as
+# **About 120 minutes.** You need lessons 03, 04 and 05. The exercises are in PyTorch, as
 # in lesson 07.
 
 # %%
@@ -38,7 +38,7 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 # %% [markdown]
 # The model has far fewer than 42 attentions. **How many are there, what is all the rest,
 # and which layer reads from which?** The last picture of this lesson is the whole
-# architecture, made of your parts, with the numbers of parameters in its boxes. The map
+# architecture, made of your parts, with the number of parameters in each box. The map
 # shows what is still missing.
 
 # %%
@@ -46,41 +46,56 @@ alt = "The Transformer: attentions are done; lit are norms, feed-forward and the
 figures.lesson_map("08", alt=alt)
 
 # %% [markdown]
-# From lesson 03 you have `multi_head_attention`. Here it is in PyTorch (import it from
-# `course_lib.nn.functional`, as above). Three words are new:
+# From lesson 03 you have `multi_head_attention`. Here it is in PyTorch, imported above
+# from `course_lib.nn.functional`. Three words are new:
 #
-# - a **sublayer** takes one vector per token and gives one vector per token: an attention
-#   is one;
+# - a **sublayer** takes one vector per token and returns one vector per token: an
+#   attention is one;
 # - a **layer** is two or three sublayers, with sums and norms around them;
-# - a **stack** is layers, one on another.
+# - a **stack** is several layers, one on top of another.
 
 # %% [markdown]
-# ## Norm: numbers that stay in bounds
+# ## Layer normalisation
 #
-# Thirty-two untrained layers, each with an attention and a feed-forward network. Each
-# sublayer f adds its result to its input, x + f(x), and nothing else happens. Vectors
-# start with numbers around 2. **Predict** how large they are at the end: around 4, 60,
-# or more?
+# Take thirty-two untrained layers, each with an attention and a feed-forward network
+# (`course_lib/lessons/deep_stack.py`). Each sublayer f adds its result to its input,
+# x + f(x), and nothing else happens. The vectors start with numbers around 2.
+#
+# **Predict:** how large are these numbers after the last layer?
+#
+# - [ ] Around 4
+# - [ ] Around 60
+# - [x] Over 10,000
 
 # %%
 from course_lib.lessons import deep_stack
 
 grown = deep_stack.propagate("residual only", 32)
 print("after 0, 1 and 8 layers:", [round(grown.rms[depth]) for depth in (0, 1, 8)])
-print("after 32 layers: above 10,000:", grown.rms[32] > 10_000)
-assert round((grown.rms[32] / grown.rms[0]) ** (1 / 32), 1) == 1.4  # 39,000
+print(f"after 32 layers: about {round(grown.rms[32], -4):,.0f}")
+assert (
+    round((grown.rms[32] / grown.rms[0]) ** (1 / 32), 1) == 1.4 and grown.rms[32] > 1e4
+)
 
 # %% [markdown]
-# A sublayer's result grows with its input, so that each sum multiplies: by about 1.4 in
+# A sublayer's result grows with its input, so the numbers are multiplied, by about 1.4 in
 # each layer. **Layer normalisation** puts each token's vector back in bounds: subtract
 # its mean, divide by its standard deviation, then multiply by a learned `gain` and add
 # a learned `bias`:
 #
 # $$\text{norm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b$$
 #
-# $\mu$ and $\sigma^2$ are mean and variance of the numbers of **one token**; the tiny
-# $\varepsilon$ keeps a token of equal numbers from a division by 0. Three words, two
-# numbers each, with gain 1 and bias 0. **Predict** the result:
+# $\mu$ and $\sigma^2$ are the mean and the variance within **one token**. The tiny
+# $\varepsilon$ prevents a division by 0 for a token of equal numbers.
+
+# %% [markdown]
+# Three words have two numbers each: (1, 3), (10, 30) and (−7, 7).
+#
+# **Predict:** what does the norm make of them, with gain 1 and bias 0?
+#
+# - [x] (−1, 1), (−1, 1) and (−1, 1)
+# - [ ] (−1, 1), (−10, 10) and (−7, 7)
+# - [ ] (0, 1), (0, 1) and (0, 1)
 
 # %%
 three = torch.tensor([[1.0, 3.0], [10.0, 30.0], [-7.0, 7.0]])
@@ -90,15 +105,15 @@ print("means", mean.flatten().tolist(), "variances", variance.flatten().tolist()
 print(((three - mean) / variance.sqrt()).tolist())
 
 # %% [markdown]
-# All three became (−1, 1): of two numbers, only their order is left. Of 512 numbers much
-# more is left, namely the pattern; what goes is its mean and its spread.
+# Of two numbers, only their order is left. Of 512 numbers, the whole pattern is left, but
+# for its mean and its spread.
 #
-# In code, all lies in three decisions: over which axis, divided by what, and where ε goes.
+# The code needs three decisions: over which axis, divided by what, and where ε goes.
 
 # %% [markdown]
 # ### Exercise: layer_norm
 #
-# Each token's vector is put into bounds by itself, then comes what was learned.
+# Norm each token's vector by itself, then apply what was learned.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -120,8 +135,13 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# In tokens of 4 numbers: is yours the same as PyTorch's? And `x.std()` is the tempting way
-# to the denominator. **Predict:** how far off is it, with 4 numbers and with 512?
+# Is yours the same as PyTorch's? And it is tempting to take `x.std()` as the denominator.
+#
+# **Predict:** how far off is `x.std()` for a token of 4 numbers?
+#
+# - [ ] About 0.1 %
+# - [x] About 15 %
+# - [ ] About 33 %
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -135,13 +155,17 @@ for d in (4, 512):
 assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 
 # %% [markdown]
-# > **Popular error: dividing by d − 1.** `x.std()` of PyTorch is the estimate for a sample
-# > (*ddof* = 1, divided by d − 1). A norm estimates nothing: it divides by d. At d = 4 the
-# > denominator is 15 % too large, at d = 512 it is 0.1 %, so that small tests find it and
-# > large models hide it.
+# `x.std()` estimates the spread of a population from a sample, so it divides by d − 1. A
+# norm estimates nothing: it divides by d. At d = 4 the denominator is 15 % too large, at
+# d = 512 only 0.1 %. Small tests find this error, and large models hide it.
 #
-# And ε? Take a token whose numbers are around 0.001, with ε = 0.00001, under the root and
-# outside. **Predict** the size of the result.
+# And ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
+#
+# **Predict:** where must ε stand for the result to stay far below 1?
+#
+# - [x] Under the root
+# - [ ] Outside the root
+# - [ ] Neither
 
 # %%
 tiny = vectors * 0.001
@@ -151,13 +175,13 @@ outside = centred / (spread + 1e-5)
 inside = layer_norm(tiny, torch.ones(4), torch.zeros(4))
 print("ε outside:", outside.std(dim=-1, correction=0).numpy().round(2))
 print("ε inside: ", inside.std(dim=-1, correction=0).numpy().round(2))
-assert (inside.std(dim=-1, correction=0) < 0.6).all()
+assert (inside.std(dim=-1, correction=0) < 0.6).all() and spread.max() ** 2 < 2e-6
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*: that is about a millionth here, or less,
-# and ε is ten times a millionth. So a token that hardly varies is left small, in place of
-# being blown up. Parameters trained with ε inside do not fit a norm with ε outside.
+# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of
+# ε. So a token that hardly varies stays small instead of being blown up. Parameters that were
+# trained with ε inside do not fit a norm with ε outside.
 #
 # The axis is the third decision. In a vision network, *batch normalisation* takes the mean
 # of each number over the rows of the batch. What if the rows are tokens?
@@ -174,11 +198,16 @@ for name, norm in {
     print(f"{name}: the first word moved by {moved:.1f}")
 
 # %% [markdown]
-# Remember model C of lesson 04, which leaked through such a norm: a mean over tokens
-# carries the future into the past, whatever the mask.
+# A mean over tokens carries the future into the past, whatever the mask. Model C of lesson
+# 04 leaked through such a norm.
 #
-# There is one more difference. **Predict** which of the two does the same in training and
-# in use:
+# There is one more difference.
+#
+# **Predict:** which norm computes the same in training and in use?
+#
+# - [ ] Batch norm only
+# - [ ] Batch norm and layer norm
+# - [x] Layer norm only
 
 # %%
 for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items():
@@ -187,49 +216,58 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
     print(f"{name} norm: training and use differ by {moved:.1f}")
 
 # %% [markdown]
-# > **Popular error: "layer norm is batch norm along another axis".** Batch norm keeps
-# > running means for use, and needs a batch to train with. A layer norm keeps nothing: it
-# > does the same always, with one token or with a million.
+# So layer norm is more than batch norm along another axis. Batch norm keeps running means
+# for use, and needs a batch to train with. Layer norm keeps nothing: it always computes
+# the same, for one token or for a million.
 #
-# One text calls it a *regularisation technique*: something that makes it harder to learn
-# examples by heart. That can be measured. Sequences and answers are drawn at random, so
-# that there is nothing to understand. **Predict:** does the norm need more steps?
+# You may read that layer norm is a *regularisation technique*: something that makes it
+# harder to learn examples by heart. Measure it (`course_lib/experiments/norms.py`), with
+# sequences and answers drawn at random, so that there is nothing to understand. Two layers
+# without norms know all answers in under 75 steps.
+#
+# **Predict:** and two layers with norms?
+#
+# - [x] In under 75 steps, too
+# - [ ] In 75 to 100 steps
+# - [ ] Not in 100 steps
 
 # %%
-for kind, dropout in (("residual only", 0.0), ("pre-norm", 0.0), ("pre-norm", 0.3)):
-    runs = [norms.steps_to_memorise(kind, dropout=dropout, seed=s) for s in range(3)]
-    result = "not in 100 steps" if min(runs) == 100 else f"below 75: {max(runs) < 75}"
-    print(f"norms: {kind == 'pre-norm'}, dropout {dropout}, three runs: {result}")
-    assert min(runs) == 100 if dropout else 20 < min(runs) <= max(runs) < 75
+settings = {"no norms": ("residual only", 0.0), "norms": ("pre-norm", 0.0)}
+settings["norms and dropout 0.3"] = ("pre-norm", 0.3)
+steps = {}
+for name, (kind, dropout) in settings.items():
+    tries = (norms.steps_to_memorise(kind, dropout=dropout, seed=s) for s in range(3))
+    steps[name] = list(tries)
+    n_fast = sum(each < 75 for each in steps[name])
+    print(f"{name + ':':23} {n_fast} of 3 runs know all answers after 75 steps")
+assert 20 < min(steps["no norms"] + steps["norms"])
+assert max(steps["no norms"] + steps["norms"]) < 75
+assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 
 # %% [markdown]
-# > **Popular error: "a norm is there to regularise".** In ten runs (`seed=0` to `9`),
-# > learning by heart took 33 to 49 steps without norms and 45 to 56 with them: somewhat
-# > longer. With *dropout*, which sets random numbers to 0 during training, 100 steps were
-# > never enough. Two small layers do not settle it for all models, but a norm's main use is
-# > another: deep stacks can be trained at all, as you will see below.
+# > **Popular error: "a norm is there to regularise".** It is tempting to think so: in ten
+# > runs (`seed=0` to `9`), learning by heart took 33 to 49 steps without norms and 45 to 56
+# > with them. But with *dropout*, which sets random numbers to 0 during training, 100 steps
+# > were never enough. Two small layers do not settle it for all models, but the main use of
+# > norms is another: with them, deep stacks can be trained at all, as you will see.
 
 # %% [markdown]
 # ## Feed-forward: each token by itself
 #
-# Attention moves things between tokens. The other sublayer, the **feed-forward network**,
-# never does: it sends each token's vector through a wide layer with a ReLU (negative
-# numbers become 0) and back:
+# Attention moves information between tokens. The other sublayer, the **feed-forward
+# network**, never does: it sends each token's vector through a wide layer with a ReLU
+# (negative numbers become 0) and back:
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# In the paper a vector of 512 becomes 2048 numbers and then 512 again. With one number in
-# and out, and two between, by hand:
+# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. Here is a
+# small one by hand, with one number in, two between and one out:
 
 # %%
 w_1, b_1 = torch.tensor([[1.0, -1.0]]), torch.zeros(2)
 w_2, b_2 = torch.tensor([[1.0], [1.0]]), torch.zeros(1)
 words = torch.tensor([[3.0], [-2.0], [0.5]])  # three words
 print("between:", torch.relu(words @ w_1 + b_1).tolist())
-
-# %% [markdown]
-# **Predict** what the second layer makes of it. (It is a function that you know from
-# school.)
 
 # %% [markdown]
 # ### Exercise: feed_forward
@@ -243,7 +281,7 @@ print("between:", torch.relu(words @ w_1 + b_1).tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The ReLU comes once, after the first bias; the second layer gives any sign.
+# The ReLU comes once, after the first bias; the second layer's result may be negative.
 #
 # </details>
 
@@ -254,17 +292,24 @@ from course_lib.nn.functional import feed_forward  # exercise
 check(feed_forward)
 
 # %% [markdown]
-# And the three words:
+# Back to the three words 3, −2 and 0.5, and the numbers between.
+#
+# **Predict:** what does the second layer make of them?
+#
+# - [ ] 3, −2 and 0.5
+# - [ ] 3, 0 and 0.5
+# - [x] 3, 2 and 0.5
 
 # %%
-print("absolute value:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
+print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 
 # %% [markdown]
-# A matrix alone cannot make that: it gives −2 the opposite of what it gives 2.
+# The absolute value. A matrix alone cannot compute it: it gives −2 the opposite of what
+# it gives 2.
 #
-# The paper says that this is the same as **two convolutions of kernel size 1**: a filter
-# that slides over the sentence and sees one token at a time. True? (`.mT` swaps the last
-# two axes.)
+# The paper also describes this network as **two convolutions of kernel size 1**: filters
+# that slide over the sentence and see one token at a time. Is that true? (`.mT` swaps the
+# last two axes.)
 
 # %%
 x = torch.randn(2, 5, 16, generator=generator)
@@ -277,8 +322,8 @@ print("same to 0.00001:", gap < 1e-5)
 assert gap < 1e-5  # 32-bit floats, sums of 64 terms
 
 # %% [markdown]
-# And which rows does one word reach? Change the third word, and see whose result moves.
-# (The attention has identity matrices for its projections.)
+# Which rows does one word reach? Change the third word, and see whose result moves. (The
+# projections of this attention are identity matrices.)
 
 # %%
 other = x.clone()
@@ -292,52 +337,56 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
     print(f"{name:12} moves rows", moved.abs().amax(dim=(0, 2)).nonzero().flatten())
 
 # %% [markdown]
-# > **Popular error: "attention computes each item independently".** All items at once, yes;
-# > but each result depends on all items. Only the feed-forward network is. It is
-# > called *position-wise* for that, which one text turned into "positional encoding
-# > network": there is no position in it.
+# You may read that attention computes each item independently. It computes all at once,
+# but each result depends on all items. Only the feed-forward network treats each item by
+# itself. It is called *position-wise* for that, which one text turned into "positional
+# encoding network", although it knows no position.
 
 # %% [markdown]
-# ## Residual connections: what goes in stays in
+# ## Residual connections
 #
-# Around each sublayer runs a bypass: its input x is added to its result,
-# x + sublayer(x).
-# It is called a **residual connection**. Why?
+# Around each sublayer runs a bypass: the input x is added to the result, x + sublayer(x).
+# This is a **residual connection**. What is it for?
 #
-# Attention takes means. A mean of means of means makes all tokens of a sentence alike, and
-# then nobody can tell which word stood where: *rank collapse* (Dong, Cordonnier and Loukas,
-# 2021, *Attention Is Not All You Need*, who prove it for attention alone). Here is the share of the vectors that differs
-# between the tokens of a sentence, in untrained stacks. **Predict** after how many layers
-# without residual connections it falls below a thousandth: 4, 16 or 32?
+# Attention takes means. Means of means of means make all tokens of a sentence alike, until
+# nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier and Loukas
+# (2021) prove for attention alone. Here are untrained stacks, and the share of the vectors
+# that differs between the tokens of a sentence.
+#
+# **Predict:** without residual connections, when is it below a thousandth?
+#
+# - [x] After 4 layers
+# - [ ] After 16 layers
+# - [ ] After 32 layers
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
-depths = [1, 2, 4, 8, 16, 32]  # one column for each
-for kind in ("norm only", "post-norm", "pre-norm"):
-    shares = [f"{through[kind].token_variation[depth]:7.1%}" for depth in depths]
-    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *shares)
-
-# %%
+depths = [1, 2, 4, 8, 16, 32]
 chosen = ("norm only", "post-norm", "pre-norm")
 apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
-labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
-
-# %% [markdown]
-# The same as a picture:
 
 # %%
-alt = "Without residual connections nothing is left after 4 layers; pre-norm keeps "
-"half."
+print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
+for kind, shares in apart.items():
+    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.1%}" for s in shares])
+labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
+assert apart["norm only"][2] < 1e-5 and apart["pre-norm"][-1] > 0.2
+
+# %% [markdown]
+# As a picture:
+
+# %%
+alt = "Without residual connections all is gone after 4 layers; pre-norm keeps half."
 figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %% [markdown]
 # Without residual connections, **four layers** make all tokens the same, up to rounding
-# (the almost flat end is rounding). With them, half of the difference is still there
-# after 32, if the norm comes *before* the sublayer; if it comes after the sum, less
-# than one percent.
+# (the almost flat end is rounding). With them, half of the difference is left after 32
+# layers if the norm comes *before* the sublayer; less than one percent is left if it comes
+# after the sum.
 #
-# The way back tells the same from another side. The gradient by the input, divided by that
-# at the top: a 1 means that it came through.
+# The gradient tells more. Divide its length at the input by that at the top: a 1 means that
+# it came through.
 
 # %%
 ratio = {
@@ -350,48 +399,53 @@ for kind in ("neither", *norms.KINDS_TRIED):
     print(f"{kind:13} {deep_stack.KINDS[kind]:22}", way)
 assert ratio["neither"] < 1e-9 and ratio["residual only"] > 10_000
 assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
-assert through["norm only"].token_variation[4] < 1e-5
-assert through["pre-norm"].token_variation[32] > 0.2
 
 # %% [markdown]
-# Sublayers alone: the gradient vanishes (3e−14 here). With residual connections and no
-# norms it explodes (5e7). With norms it comes through, in post-norm somewhat smaller at
-# the bottom than at the top, in pre-norm the other way round. Notice that norms *alone*
-# let it pass, too: they fail because the tokens become alike, not because the gradient
-# vanishes.
+# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
+# no norms, it explodes (5e7). With norms it comes through, in post-norm somewhat smaller,
+# in pre-norm somewhat larger. It comes through with norms *alone*, too: such stacks fail
+# because their tokens become alike, not because gradients vanish.
 
 # %% [markdown]
 # ## Norm after, or norm first
 #
-# So there are two good ways, both in use:
+# So there are two good ways, and both are in use:
 #
 # | name | formula | where |
 # |---|---|---|
 # | post-norm | $\text{norm}(x + \text{sublayer}(x))$ | the paper; BERT |
 # | pre-norm | $x + \text{sublayer}(\text{norm}(x))$ | most models since GPT-2 |
 #
-# In pre-norm nothing lies on the residual connections: the input arrives at the top,
-# plus what the sublayers added. The last sum has not been normed, so the stack gets one
-# more norm at its end. (PyTorch's model has one there in post-norm, too.)
+# In pre-norm no norm lies on the residual connections: the input arrives at the top, plus
+# what the sublayers added. The last sum has not been normed, so the stack gets one more
+# norm at its end. (PyTorch's model has one there in post-norm, too.)
+
+# %% [markdown]
+# Which of them learns? Six layers must reverse a sequence of eight tokens, of 8 kinds. A
+# model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the size of a
+# step, is 0.001 or ten times that.
 #
-# Which of them learns? Six layers have to say a sequence of eight tokens, each one of 8
-# kinds, backwards. What learns nothing has the loss ln 8 = 2.08. **Predict:** which of
-# these four stay near it?
+# **Predict:** which models are still near 2.08 after 100 steps?
+#
+# - [ ] None of them
+# - [x] Post-norm at 0.01
+# - [ ] Pre-norm at 0.01
+# - [ ] Both at 0.01
 
 # %%
+losses = {}
 for learning_rate in (0.001, 0.01):
     for kind in ("post-norm", "pre-norm"):
         loss = norms.final_loss(norms.train(kind, learning_rate, steps=100))
         print(learning_rate, kind, "below 1.2" if loss < 1.2 else "near 2.08")
-        assert loss < 1.2 if "pre" in kind or learning_rate < 0.01 else 2 < loss < 2.2
+        losses[learning_rate, kind] = loss
+assert 2 < losses[0.01, "post-norm"] < 2.2
+assert sum(loss < 1.2 for loss in losses.values()) == 3
 
 # %% [markdown]
-# The number is the **learning rate**, the size of a step. At the smaller one both learn.
-# At ten times that, post-norm stays where it began, and pre-norm learns.
-#
-# Next come all learning rates and kinds with 150 steps and three seeds, trained
-# beforehand. *Warm-up* means that the learning rate rises from nearly 0 to its value
-# during the first half; the paper has one.
+# Next come more learning rates and kinds, with 150 steps and three seeds, trained
+# beforehand. *Warm-up*, which the paper uses, lets the learning rate rise from nearly 0,
+# here during the first half.
 
 # %%
 recorded = record.read("norms")
@@ -405,14 +459,14 @@ print("by", recorded.command, "with torch", recorded.environment["torch"])
 warmed = "post-norm, warm-up"
 kinds = ("norm only", "residual only", "post-norm", warmed, "pre-norm")
 middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
+axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
 
 # %% [markdown]
 # The median of the three seeds, for the two good ways and for the two that lack a half.
-# (100 stands for what is larger still.)
+# (100 stands for anything larger.)
 
 # %%
 alt = "Pre-norm learns at all four learning rates, post-norm at two, norm only at none."
-axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
 figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 
 # %%
@@ -434,18 +488,55 @@ for run in recorded.runs:
 # - post-norm learns at the two smaller learning rates only, with warm-up at one more;
 # - pre-norm learns at all four, without warm-up.
 #
-# At the two smaller learning rates both learn: all their losses are below 0.02. So the
-# choice is about how easily a stack trains, not about what it can do.
+# At the two smaller learning rates both good ways learn: all their losses are below 0.02.
+# So the choice is about how easily a stack trains, not about what it can do.
+
+# %% [markdown]
+# Why do norms help? You may read that they reduce **internal covariate shift**: while a
+# layer learns, those below it learn too, so its inputs keep changing. Batch norm was
+# invented against that
+# ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Measure how far 100 steps
+# move the means of what the last feed-forward network reads, in standard deviations.
+#
+# **Predict:** how far do they move in post-norm, compared with no norms?
+#
+# - [x] Farther
+# - [ ] About as far
+# - [ ] Less than half as far
+
+# %%
+shifts, final = {}, {}
+for kind in ("residual only", "post-norm", "pre-norm"):
+    runs = torch.tensor([norms.input_shift(kind, 0.001, seed=s) for s in range(3)])
+    shifts[kind], final[kind] = runs.median(dim=0).values.tolist()
+
+# %%
+for kind, shift in shifts.items():
+    size = "over 0.8" if shift > 0.8 else "under 0.8"
+    print(f"{kind:13} moved by {size}, loss below 0.5: {final[kind] < 0.5}")
+assert max(shifts["residual only"], shifts["pre-norm"]) < 0.8 < shifts["post-norm"]
+assert max(final["post-norm"], final["pre-norm"]) < 0.5 and final["residual only"] > 1.5
+
+# %% [markdown]
+# (The median of three runs.) Post-norm moves them farthest and still learns; pre-norm
+# learns and moves them about as far as no norms do. So less shift is not what helps these
+# stacks. Santurkar and others found the same for batch norm
+# ([2018](https://arxiv.org/abs/1805.11604)): the shift is no smaller, but the loss becomes
+# a smoother function of the parameters.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
 # Each token has a **token id**, a whole number from 0 on. Its vector is that row of the
-# **embedding**, a learned table (in PyTorch `nn.Embedding`); the encoding of its position
-# is added (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$ first, and does
-# not say why. Measure what happens with and without, for an embedding whose rows have
-# length 1, at $d_{model} = 512$. **Predict:** token or position, which is the louder one
-# without the factor?
+# **embedding**, a learned table (in PyTorch `nn.Embedding`), plus the encoding of its
+# position (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$ first, and does
+# not say why. Take an embedding whose rows have length 1, at $d_{model} = 512$.
+#
+# **Predict:** without the factor, which of the two vectors is longer?
+#
+# - [ ] The token's, 16 times
+# - [ ] They are about equally long
+# - [x] The position's, 16 times
 
 # %%
 from course_lib.positions import sinusoidal_encoding
@@ -454,15 +545,20 @@ embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
 encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
 for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
     size = (embedding * factor).norm(dim=-1).mean()
-    print(f"token {name:9}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
+    print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# Without the factor the position is sixteen times as loud as the word; with it, the word
-# is the louder one. But why not use an embedding of large numbers? Because the same one
-# is used a second time: at the top, `y @ embedding.T` gives the **logits**, one score for
-# each token of the vocabulary (the paper *ties* the two). There, y comes from a norm, with
-# numbers around 1. **Predict** the loss of an untrained model with an embedding of small
-# and of large numbers; a model that knows nothing should have ln 1000 = 6.9.
+# With the factor, the token's vector is the longer one. But why not start with large
+# numbers? Because the same embedding is used a second time: at the top,
+# `y @ embedding.T` gives the **logits**, one score for each token of the vocabulary (the
+# paper *ties* the two). There, y comes from a norm, with numbers around 1. A model that
+# knows nothing should have the loss ln 1000 = 6.9.
+#
+# **Predict:** what is the loss of an untrained model if the embedding is large?
+#
+# - [ ] About 7
+# - [x] Far above 7
+# - [ ] Far below 7
 
 # %%
 y = torch.randn(500, 512, generator=generator)
@@ -498,17 +594,11 @@ from course_lib.nn.functional import embed  # exercise
 check(embed)
 
 # %% [markdown]
-# > **Popular error: "positional encodings are learnt".** The paper's are computed:
-# > sines and cosines, no parameter among them (you will count). It also tried learned
-# > ones, and got nearly the same result (section 3.5, table 3 E).
-
-# %% [markdown]
 # ## Shift: read one behind
 #
-# The decoder must predict each token of the target before it reads it. So it is given
-# the target, moved to the right by one position, behind a **start** token. The targets
-# are *die*, *Katze*, *saß*. **Predict** how many of the three stand in the input, and
-# which one does not:
+# The decoder must predict each token of the target before it reads it. So it reads the
+# target moved to the right by one position, behind a **start** token. Here the targets are
+# *die*, *Katze*, *saß*:
 #
 # | position | reads | must write |
 # |---|---|---|
@@ -516,8 +606,8 @@ check(embed)
 # | 1 | die | Katze |
 # | 2 | Katze | saß |
 #
-# In lesson 04 you saw what happens if it is forgotten: a loss of 0, no leak found, and
-# generation exactly at chance.
+# In lesson 04 you saw what happens if the shift is forgotten: a loss of 0, no leak to be
+# found, and output at chance.
 
 # %% [markdown]
 # ### Exercise: shift_right
@@ -552,7 +642,7 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
 # The last target is not read: nothing comes after it. With a causal mask, position i sees
-# the targets 0 … i − 1, and no more.
+# the targets 0 … i − 1 only.
 
 # %% [markdown]
 # ## The encoder's layer
@@ -565,12 +655,9 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # x = norm_2(x + feed_forward(x))
 # ```
 #
-# And pre-norm: `x = x + attention(norm_1(x))`, then `x = x + feed_forward(norm_2(x))`. The
-# two norms have parameters of their own. They arrive in a dictionary, as PyTorch's
-# `state_dict` does.
-#
-# Before you write it: if all parameters of both sublayers are 0, each of them gives 0.
-# **Predict** what then comes out of the layer, in pre-norm and in post-norm.
+# And for pre-norm: `x = x + attention(norm_1(x))`, then
+# `x = x + feed_forward(norm_2(x))`. The two norms have parameters of their own. They
+# arrive in a dictionary, as PyTorch's `state_dict` does.
 
 # %% [markdown]
 # ### Exercise: encoder_layer
@@ -598,67 +685,96 @@ from course_lib.nn.functional import encoder_layer  # exercise
 check(encoder_layer)
 
 # %% [markdown]
-# PyTorch has it as a module. `parameters_of` gives its parameters under our names. (Fresh
-# attentions of PyTorch add zeros, so that ours, which adds nothing, does the same.)
+# PyTorch has this layer as a module. `parameters_of` returns its parameters under our
+# names. (Fresh attentions of PyTorch add biases of zero, so ours, which has no biases,
+# computes the same.)
 
 # %%
 from course_lib.nn.functional import parameters_of
 
 with torch.random.fork_rng():
     torch.manual_seed(0)
-    layer = nn.TransformerEncoderLayer(
-        16, 4, 32, dropout=0.0, batch_first=True, dtype=torch.float64
-    )
+    layer = nn.TransformerEncoderLayer(16, 4, 32, 0.0, batch_first=True).double()
 x = torch.randn(2, 5, 16, generator=generator, dtype=torch.float64)
 source_mask = torch.tensor(masks.padding_mask([5, 3], 5))  # (2, 1, 5)
+same = []
 for norm_first in (False, True):
     layer.norm_first = norm_first
     theirs = layer(x, src_key_padding_mask=~source_mask[:, 0]).detach()
     yours = encoder_layer(x, parameters_of(layer), 4, source_mask, norm_first)
-    print("norm first:", norm_first, "same:", torch.allclose(yours, theirs))
-    assert torch.allclose(yours, theirs)
+    same.append(torch.allclose(yours, theirs))
+print("same in post-norm and in pre-norm:", same)
+assert all(same)
 
 # %% [markdown]
 # ## A formula in circulation
 #
-# Here is an encoder, as one text defines it, in our words:
-
-
-# %%
-def mixed_encoder(x, layers):
-    for p in layers:
-        q, k, v, o = (p[f"w_{name}"] for name in "qkvo")
-        normed = layer_norm(x, p["gain_1"], p["bias_1"])
-        attended = multi_head_attention(normed, normed, q, k, v, o, 4)
-        x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
-    mixed = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
-    return mixed
-
-
-# %% [markdown]
-# **Predict:** apart from the mask, what is wrong? (There are three things.) Set all
-# sublayers to zero once more: a good layer passes on its input (post-norm: normed).
+# First a test for any layer. Set all parameters of both sublayers to 0, so that each of
+# them returns 0.
+#
+# **Predict:** what does your layer return in pre-norm?
+#
+# - [ ] Zeros
+# - [x] Its input, unchanged
+# - [ ] Its input, normed
 
 # %%
 p = parameters_of(layer)
 norm_names = [f"{name}_{i}" for i in (1, 2) for name in ("gain", "bias")]
 idle = {k: v if k in norm_names else torch.zeros_like(v) for k, v in p.items()}
-results = {
-    "pre-norm ": encoder_layer(x, idle, 4, norm_first=True),
-    "post-norm": encoder_layer(x, idle, 4),
-    "mixed    ": mixed_encoder(x, [idle]),
-}
-for name, result in results.items():
-    print(name, "size of the result:", f"{result.std():.2f}", end=", ")
-    print("same as x:", torch.equal(result, x))
-assert torch.equal(results["pre-norm "], x) and not results["mixed    "].any()
+
+# %%
+result = encoder_layer(x, idle, 4, norm_first=True)
+normed = layer_norm(x, p["gain_1"], p["bias_1"])
+gap = (encoder_layer(x, idle, 4) - normed).abs().max()
+print(
+    "same as x:",
+    torch.equal(result, x),
+    " in post-norm, as x normed:",
+    bool(gap < 1e-4),
+)
+assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
+
+# %% [markdown]
+# A good layer passes its input on. You may meet this form of an encoder:
+#
+# $$\text{layer}(x) = \text{norm}(x + \text{attention}(\text{norm}(x)))$$
+# $$\text{encoder}(x) = \text{FFN}(\text{layer}_N(\dots \text{layer}_1(x)))$$
+#
+# In code:
+
+
+# %%
+def encoder_as_printed(x, layers):
+    for p in layers:
+        q, k, v, o = (p[f"w_{name}"] for name in "qkvo")
+        normed = layer_norm(x, p["gain_1"], p["bias_1"])
+        attended = multi_head_attention(normed, normed, q, k, v, o, 4)
+        x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
+    return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+
+# %% [markdown]
+# Apart from the missing mask, three things are wrong. Can you find them? Then give it the
+# same test.
+#
+# **Predict:** what does this encoder return if its sublayers return 0?
+#
+# - [x] Zeros
+# - [ ] Its input, unchanged
+# - [ ] Its input, normed
+
+# %%
+printed = encoder_as_printed(x, [idle])
+print(f"size of the input: {x.std():.2f}, of the result: {printed.std():.2f}")
+assert not printed.any()
 
 # %% [markdown]
 # Nothing arrives. The three things are:
 #
-# - the feed-forward network has no residual connection: all that the encoder computed must
-#   pass through it;
-# - it comes only once, after all layers;
+# - the feed-forward network has no residual connection, so all that the encoder computed
+#   must pass through it;
+# - it comes only once, after all layers, while in the paper each layer has its own;
 # - each layer has a norm before its sublayer and another one after the sum.
 #
 # What does the second cost?
@@ -671,8 +787,8 @@ print(f"6 attentions {six:,}, feed-forward: 6 × {one_network:,}, or only once")
 print(f"missing of an encoder's: {5 * one_network / (six + 6 * one_network):.0%}")
 
 # %% [markdown]
-# And the two norms? The stacks of 32 layers again; what still differs between the tokens at
-# the top:
+# And the two norms? Here are the stacks of 32 layers again, and what still differs between
+# the tokens at the top:
 
 # %%
 for kind in ("pre-norm", "post-norm", "both mixed"):
@@ -681,22 +797,26 @@ for kind in ("pre-norm", "post-norm", "both mixed"):
 assert share < 0.02 < through["pre-norm"].token_variation[32]
 
 # %% [markdown]
-# > **Popular error: feed-forward only once, after all layers.** In the paper *each*
-# > layer has its own: here 56 % of the encoder's parameters went missing.
-#
 # > **Popular error: pre- and post-norm mixed in one formula,** norm(x +
-# > sublayer(norm(x))). It pays for two norms, and gives up what pre-norm is for: the
-# > second norm lies on the residual connection, so that, as in post-norm, little of the
-# > input arrives at the top.
+# > sublayer(norm(x))). It is tempting to think that two norms are safer than one. But the
+# > second one lies on the residual connection, so that, as in post-norm, little of the
+# > input arrives at the top: what pre-norm is for is lost.
 
 # %% [markdown]
 # ## The decoder's layer
 #
 # Three sublayers: the target attends to itself, then **to the source**, then comes the
-# feed-forward network. In the middle one, the queries come from the target, keys and
-# values from the encoder's output, the **memory**. It is **cross-attention** (lesson 02).
-# Three attentions in the whole model, three masks. **Predict** each: five positions in the
-# source, three of them words; four in the target, *start*, two words and padding.
+# feed-forward network. In the middle one, queries come from the target, keys and values
+# from the encoder's output, the **memory**. This is **cross-attention** (lesson 02).
+#
+# So the model has three kinds of attention, each with its mask. Take a source of three
+# words and two padding tokens, and a target of *start*, two words and one padding token.
+#
+# **Predict:** in which attentions must the mask block the future?
+#
+# - [ ] In all three
+# - [ ] In both of the decoder's
+# - [x] In the decoder's own only
 
 # %%
 english = ["the", "cat", "sat", "pad", "pad"]
@@ -712,15 +832,16 @@ three_masks = {
 }
 
 # %% [markdown]
-# Queries down, keys across, hatched is blocked:
+# Queries run down, keys across, and hatched is blocked:
 
 # %%
 alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
-# The third has no triangle: the source is all there. In the second, the triangle already
-# hides the padding from every word, so `transformer`, below, gives only the triangle there.
+# The third has no triangle: the whole source is there from the start. In the second, the
+# triangle already hides the padding from every word, so `transformer`, below, gives only
+# the triangle there.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
@@ -746,11 +867,16 @@ from course_lib.nn.functional import decoder_layer  # exercise
 check(decoder_layer)
 
 # %% [markdown]
-# The same text has a decoder's layer, too, without a feed-forward network. In our words:
+# You may meet this form of a decoder's layer, without a feed-forward network:
+#
+# $$\text{layer}(y, \text{memory}) = \text{norm}(y + \text{attention}(\text{norm}(
+# \text{masked attention}(y))))$$
+#
+# In code:
 
 
 # %%
-def lonely_decoder_layer(y, memory, p, may_attend):
+def decoder_layer_as_printed(y, memory, p, may_attend):
     own = [p[f"w_{name}"] for name in "qkvo"]
     second = [p[f"cross_{name}"] for name in "qkvo"]
     attended = multi_head_attention(y, y, *own, 4, may_attend)
@@ -760,8 +886,14 @@ def lonely_decoder_layer(y, memory, p, may_attend):
 
 
 # %% [markdown]
-# **Predict** two numbers: how much does the result move if the source is another sentence?
-# And how much does the first word's result move if the *last* word changes?
+# Give it and yours the same parameters. Take another source, then another *last* word of
+# the target, and see what moves at the first word.
+#
+# **Predict:** what moves the result of the printed form?
+#
+# - [ ] Another source only
+# - [x] Another last word only
+# - [ ] Both
 
 # %%
 with torch.random.fork_rng():
@@ -771,30 +903,35 @@ parameters, causal = parameters_of(decoder), torch.tensor(masks.causal_mask(4))
 y, memory, another = torch.randn(3, 4, 16, generator=generator, dtype=torch.float64)
 longer = torch.cat([y[:3], another[:1]])  # another last word
 
-# %% [markdown]
-# Both with the same parameters:
-
 # %%
 kinds = {
-    "right ": lambda y, memory: decoder_layer(y, memory, parameters, 4, causal),
-    "lonely": lambda y, memory: lonely_decoder_layer(y, memory, parameters, causal),
+    "yours  ": lambda y, memory: decoder_layer(y, memory, parameters, 4, causal),
+    "printed": lambda y, memory: decoder_layer_as_printed(
+        y, memory, parameters, causal
+    ),
 }
+moves = {}
 for name, f in kinds.items():
-    source_moves = (f(y, another) - f(y, memory)).abs().max().item()
-    leak = (f(longer, memory) - f(y, memory))[0].abs().max().item()
-    print(f"{name} other source: {source_moves:.1f}, the future leaks: {leak:.1f}")
-    assert (source_moves > 0.1) == (name == "right ") == (leak < 1e-9)
+    by_source = (f(y, another) - f(y, memory))[0].abs().max().item()
+    by_last_word = (f(longer, memory) - f(y, memory))[0].abs().max().item()
+    print(
+        f"{name} by the source: {by_source:.1f}, by the last word: {by_last_word:.1f}"
+    )
+    moves[name] = by_source > 0.1, by_last_word > 1e-9
+assert moves["yours  "] == (True, False) and moves["printed"] == (False, True)
 
 # %% [markdown]
-# > **Popular error: a decoder without the encoder's keys and values.** It writes the same
-# > German, whatever the English says. And the formula hides a second error: its outer
-# > attention has no mask, so the future leaks, although the inner one is masked. (Its first
-# > attention has no residual connection either.)
+# > **Popular error: a decoder without the encoder's keys and values.** As the memory is an
+# > argument, it is tempting to think that the attention uses it. It does not: this decoder
+# > writes the same German, whatever the English says. Its outer attention has no mask, so
+# > the future leaks although the inner one is masked. (And the inner one has no residual
+# > connection.)
 
 # %% [markdown]
 # ## The whole Transformer
 #
-# You have all parts. Here they are put together, for token ids in and logits out:
+# You have all parts. Here they are put together, for token ids in and logits out. All
+# layers of a stack have the same form, but they share no parameters: each has its own.
 
 
 # %%
@@ -814,9 +951,9 @@ def transformer(source, target, embedding, encoding, model, n_heads, source_mask
 
 
 # %% [markdown]
-# `nn.Transformer` is PyTorch's module: all layers and the two norms at the ends, but no
-# embedding, no positions, no shift. Give your function its parameters, and compare, with
-# two sentences of which one is padded:
+# PyTorch's module `nn.Transformer` holds all layers and the two norms at the ends, but no
+# embedding, no positions and no shift. Give your function its parameters, and compare them
+# on two sentences, one of them padded:
 
 # %%
 with torch.random.fork_rng():
@@ -844,9 +981,8 @@ print("same as nn.Transformer:", torch.allclose(logits, theirs))
 assert torch.allclose(logits, theirs)
 
 # %% [markdown]
-# The same as modules that can be trained are the course's `EncoderLayer`,
-# `DecoderLayer` and `Transformer`, in `course_lib/nn/`. Are they the same as your
-# functions?
+# For training, the course has the same parts as modules: `EncoderLayer`, `DecoderLayer`
+# and `Transformer`, in `course_lib/nn/`. Do they compute what your functions compute?
 
 # %%
 from course_lib.nn import transformer as modules
@@ -857,18 +993,33 @@ yours = encoder_layer(x, parameters_of(first), 4, source_mask)
 print("encoder layer:", torch.allclose(encoded, yours))
 module = modules.DecoderLayer.from_torch(last)
 decoded = module(y, x, None, source_mask, causal=True).detach()
-yours = decoder_layer(y, x, parameters_of(last), 4, causal, source_mask)
-print("decoder layer:", torch.allclose(decoded, yours))
-assert torch.allclose(decoded, yours)
+also_yours = decoder_layer(y, x, parameters_of(last), 4, causal, source_mask)
+print("decoder layer:", torch.allclose(decoded, also_yours))
+assert torch.allclose(encoded, yours) and torch.allclose(decoded, also_yours)
 
 # %% [markdown]
-# Lesson 09 trains these modules, in pre-norm.
+# Lesson 09 trains these modules, in pre-norm, on pairs of sentences alone. Most models
+# today are **pre-trained** first, on plain text, of which there is much more. BERT is an
+# encoder alone, pre-trained on guessing hidden words; GPT is a decoder without
+# cross-attention, pre-trained on guessing the next one.
 
 # %% [markdown]
 # ## Count
 #
-# Now the question from the start. The paper's base model: six layers each, 512 numbers per
-# token, 2048 between. **Predict** first how many attentions there are.
+# Now the question from the start. The paper's base model has six encoder layers and six
+# decoder layers, 512 numbers per token, and 2048 between.
+#
+# **Predict:** how many attentions does it have?
+#
+# - [ ] 12
+# - [x] 18
+# - [ ] 24
+
+# %%
+base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
+attentions = [m for m in base.modules() if isinstance(m, nn.MultiheadAttention)]
+print("attentions:", len(attentions))
+assert len(attentions) == 18
 
 # %% [markdown]
 # ### Exercise: count_transformer
@@ -899,7 +1050,6 @@ check(count_transformer)
 # And PyTorch's own model, counted by going through it:
 
 # %%
-base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
 counted = sum(parameter.numel() for parameter in base.parameters())
 print(f"yours {count_transformer(6, 512, 2048):,}, PyTorch's {counted:,}")
 assert counted == count_transformer(6, 512, 2048) == 44_140_544
@@ -916,11 +1066,10 @@ print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
 assert total == count_transformer(6, 512, 2048, 37_000)
 
 # %% [markdown]
-# 63 million; the paper's table 3 says 65, and not how they were counted. None belongs to
-# positions: they are computed.
+# 63 million. The paper's table 3 says 65, but not how they were counted. The positions
+# have none: they are computed (lesson 05).
 #
-# What is the rest? Eighteen attentions, six in the encoder and twelve in the decoder, are
-# less than half:
+# What is the rest? The eighteen attentions are less than half:
 
 # %%
 notes = {"attention": one_attention, "feed-forward": one_network, "norm": 2 * 512}
@@ -932,7 +1081,8 @@ for name, number in notes.items():
 assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %% [markdown]
-# And which layer reads from which? Once more what you put together, in the paper's size:
+# And which layer reads from which? Here is once more what you put together, in the paper's
+# size:
 
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
@@ -945,8 +1095,8 @@ totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
 totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
-# From bottom to top: shapes, and the number of parameters of each box. Orange are the
-# residual connections, blue is the memory. **Point at a box** for what goes in and comes
+# Read it from bottom to top; each box has its shapes or its number of parameters. Residual
+# connections are orange, the memory is blue. **Point at a box** for what goes in and comes
 # out; at *embed*, to see what shares its numbers:
 
 # %%
@@ -954,14 +1104,14 @@ alt = "Memory goes from the encoder's top to cross-attention in every decoder la
 figures.architecture(drawn, 6, totals, alt=alt)
 
 # %% [markdown]
-# One encoder layer has 1 attention and 1 feed-forward network, one decoder layer has 2 and
-# 1. All six decoder layers read the **same** memory, from the encoder's top. More than
-# half of the parameters work on each token alone: 57 % are feed-forward. And the norms,
-# without which deep stacks hardly train, are less than one in a thousand.
+# An encoder layer has 1 attention and 1 feed-forward network, a decoder layer has 2 and 1.
+# All six decoder layers read the **same** memory, from the encoder's top. More than half
+# of the parameters work on each token alone: 57 % are feed-forward. And the norms, without
+# which deep stacks hardly train, are less than one in a thousand.
 #
 # Each layer six times and the two last norms make 44,140,544. The paper's figure 1 has no
-# norms at the ends, and its formula no added vectors in the projections; PyTorch's model
-# has both, and so has our count.
+# norms at the ends, and its formula no biases in the projections; PyTorch's model has
+# both, and so has our count.
 
 # %% [markdown]
 # ## In three lines
@@ -970,7 +1120,7 @@ figures.architecture(drawn, 6, totals, alt=alt)
 #   x + sublayer(norm(x)), never both at once.
 # - The decoder reads its own words so far, one position behind, and the encoder's memory;
 #   each of the three attentions has its mask.
-# - Residual connections keep tokens apart, norms keep numbers in bounds, and both together
+# - Residual connections keep tokens apart, norms keep numbers in bounds, and together they
 #   let deep stacks learn.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba

@@ -101,3 +101,22 @@ def test_record_supports_the_lesson():
 def test_median_losses_are_of_each_learning_rate():
     runs = [[1.0, "above 100"], [0.25, 2.0], [0.5, "above 100"]]
     assert norms.median_losses(runs) == [0.5, 100.0]
+
+
+def test_input_shift_is_of_training_alone():
+    shift, loss = norms.input_shift("post-norm", 0.003, steps=0)
+    assert shift == loss == 0.0
+    assert norms.input_shift("post-norm", 0.0, steps=2)[0] == 0.0
+    assert norms.input_shift("post-norm", 0.01, steps=2)[0] > 0.0
+
+
+def test_last_input_is_what_the_feed_forward_network_reads():
+    torch.manual_seed(0)
+    stack, token_ids = Stack("pre-norm", 1), torch.randint(8, (64, 8))
+    before = norms._last_input(stack, token_ids)
+    with torch.no_grad():
+        stack.layers[0].norms[1].bias[5] += 3
+    moved = norms._last_input(stack, token_ids) - before
+    assert moved.shape == (64 * 8, deep_stack.D_MODEL)
+    torch.testing.assert_close(moved[:, 5], torch.full_like(moved[:, 5], 3.0))
+    assert moved.count_nonzero() == 64 * 8
