@@ -214,7 +214,9 @@ def _draw_product(
         axes.add_patch(Rectangle((x, y), *size, fc=colour, ec="0.6", lw=0.6))
         text = f"{round(float(number), 2) + 0.0:g}".replace("-", "−")
         middle = x + size[0] / 2, y + size[1] / 2
-        write_text(axes, *middle, text, ha="center", color=text_colour(colour))
+        # White cells take the page's own ground, and black text its ink.
+        ink = "black" if plain else text_colour(colour)
+        write_text(axes, *middle, text, ha="center", color=ink)
 
 
 def wall_of_heads(

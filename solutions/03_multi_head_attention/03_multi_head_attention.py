@@ -311,7 +311,7 @@ w_q[1] = [6, 0, 6, 0]  # kicked: one number for head 0, one for head 1
 w_k[0], w_k[3] = [1, 0, 0, 0], [0, 0, 1, 0]  # Bob, ball
 w_v[0], w_v[3] = [1, 0, 1, 0], [0, 1, 0, 1]  # in each head: "Bob", "ball"
 parameters = w_q, w_k, w_v, np.eye(4)
-output, two_heads = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
+output, role_weights = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
 print("kicked, two heads:", output[1].round(2))
 
 # %% [markdown]
@@ -322,12 +322,12 @@ print("kicked, two heads:", output[1].round(2))
 parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
 for name, w in {"queries": w_q, "keys": w_k, "values": w_v}.items():
     parts[name] = tokens @ w
-parts["side by side"] = merge_heads(two_heads @ split_heads(parts["values"], 2))
+parts["side by side"] = merge_heads(role_weights @ split_heads(parts["values"], 2))
 of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
 
 # %%
 alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numbers."
-figures.products_of_heads(parts, two_heads, words, alt=alt)
+figures.products_of_heads(parts, role_weights, words, alt=alt)
 
 # %% [markdown]
 # Below is a wall of heads: one table per head, one row per query. **Press a head** to open
@@ -336,7 +336,7 @@ figures.products_of_heads(parts, two_heads, words, alt=alt)
 
 # %%
 alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to ball."
-figures.wall_of_heads(two_heads[np.newaxis], words, words, **of_heads, alt=alt)
+figures.wall_of_heads(role_weights[np.newaxis], words, words, **of_heads, alt=alt)
 
 # %% [markdown]
 # Read the output of *kicked* in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01):
@@ -368,8 +368,8 @@ assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look
 # weights. Here the mean hides what the heads do:
 
 # %%
-print("mean of two heads:", two_heads[:, 1].mean(axis=0).round(2))
-assert np.abs(two_heads[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
+print("mean of two heads:", role_weights[:, 1].mean(axis=0).round(2))
+assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 
 # %% [markdown]
 # ## Three facts about heads

@@ -175,6 +175,13 @@ def test_products_of_heads_colour_columns_and_rows_of_heads():
     assert mixed == [w_q[0], w_q[0], w_q[2], w_q[2]] * 3
 
 
+def test_products_of_heads_follow_the_theme_on_white_cells_only():
+    tables, weights, words = products(output=np.full((3, 4), 77.0))
+    drawn = texts(figures.products_of_heads(tables, weights, words, alt=ALT))
+    assert {t.get_color() for t in drawn if t.get_text() == "77"} == {"black"}
+    assert "black" not in {t.get_color() for t in drawn if t.get_text() == "0.33"}
+
+
 def test_products_of_heads_are_readable_and_fit_on_a_page():
     drawn = figures.products_of_heads(*products(), alt=ALT)
     assert min(text.get_fontsize() for text in texts(drawn)) >= 10
