@@ -180,7 +180,7 @@ assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
 # Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of
-# ε. So a token that hardly varies stays small instead of being blown up. Parameters that were
+# ε. So a token that hardly varies stays small instead of being blown up. Parameters
 # trained with ε inside do not fit a norm with ε outside.
 #
 # The axis is the third decision. In a vision network, *batch normalisation* takes the mean
@@ -751,12 +751,13 @@ def encoder_as_printed(x, layers):
         normed = layer_norm(x, p["gain_1"], p["bias_1"])
         attended = multi_head_attention(normed, normed, q, k, v, o, 4)
         x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
-    return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+    last = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+    return last
 
 
 # %% [markdown]
-# Apart from the missing mask, three things are wrong. Can you find them? Then give it the
-# same test.
+# Apart from the missing mask, three things are wrong. Can you find them? Give it the same
+# test.
 #
 # **Predict:** what does this encoder return if its sublayers return 0?
 #
@@ -886,8 +887,8 @@ def decoder_layer_as_printed(y, memory, p, may_attend):
 
 
 # %% [markdown]
-# Give it and yours the same parameters. Take another source, then another *last* word of
-# the target, and see what moves at the first word.
+# Give both the same parameters. Take another source, then another *last* word of the
+# target, and see what moves at the first word.
 #
 # **Predict:** what moves the result of the printed form?
 #
@@ -1055,8 +1056,8 @@ print(f"yours {count_transformer(6, 512, 2048):,}, PyTorch's {counted:,}")
 assert counted == count_transformer(6, 512, 2048) == 44_140_544
 
 # %% [markdown]
-# With the paper's vocabulary of about 37,000 tokens, in the course's own module.
-# (`device="meta"` makes tensors that have a shape and no numbers: enough to count.)
+# With the paper's vocabulary of about 37,000 tokens, in the course's own module
+# (`device="meta"` makes tensors with a shape and no numbers):
 
 # %%
 config = modules.TransformerConfig(37_000, 512, 8, 6, 2048)
@@ -1081,8 +1082,7 @@ for name, number in notes.items():
 assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %% [markdown]
-# And which layer reads from which? Here is once more what you put together, in the paper's
-# size:
+# And which layer reads from which? Here is what you put together, in the paper's size:
 
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
@@ -1109,7 +1109,7 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # of the parameters work on each token alone: 57 % are feed-forward. And the norms, without
 # which deep stacks hardly train, are less than one in a thousand.
 #
-# Each layer six times and the two last norms make 44,140,544. The paper's figure 1 has no
+# Six of each and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no biases in the projections; PyTorch's model has
 # both, and so has our count.
 
