@@ -269,7 +269,7 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now it is no more, and (m, at) has 10 instead. That is merge 2. It takes
+# (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It takes
 # the three of *mate* away from (at, e), which has 6 here. So merge 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
@@ -1062,15 +1062,7 @@ print("texts to measure on, over 300:", len(to_measure) > 300)
 
 # %% [markdown]
 # We learn 4,000 merges on English, on English and German, or on all six. So all three
-# vocabularies are equally large, and the texts that we measure on are new to each.
-#
-# **Predict:** the merges were learned on English. How many times as many tokens does
-# the same text need in Greek?
-#
-# - [ ] About as many
-# - [ ] About 2 times as many
-# - [ ] About 4 times as many
-# - [x] About 8 times as many
+# vocabularies are equally large, and the texts that we measure on are new to each:
 
 # %%
 measured = {
@@ -1086,6 +1078,15 @@ for label, learned_on in {
     learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
     to_tokens = fast_bpe.byte_encoder(learned_merges)
     n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
+
+# %% [markdown]
+# **Predict:** the merges were learned on English. How many times as many tokens does
+# the same text need in Greek?
+#
+# - [ ] About as many
+# - [ ] About 2 times as many
+# - [ ] About 4 times as many
+# - [x] About 8 times as many
 
 # %%
 times = {k: [n[each] / n["en"] for each in names] for k, n in n_tokens.items()}

@@ -180,7 +180,7 @@ assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
 # Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of
-# ε. So a token that hardly varies stays small instead of being blown up. Parameters that were
+# ε. So a token that hardly varies stays small instead of being blown up. Parameters
 # trained with ε inside do not fit a norm with ε outside.
 #
 # The axis is the third decision. In a vision network, *batch normalisation* takes the mean
@@ -351,19 +351,20 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # Attention takes means. Means of means of means make all tokens of a sentence alike, until
 # nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier and Loukas
 # (2021) prove for attention alone. Here are untrained stacks, and the share of the vectors
-# that differs between the tokens of a sentence.
-#
-# **Predict:** without residual connections, when is it below a thousandth?
-#
-# - [x] After 4 layers
-# - [ ] After 16 layers
-# - [ ] After 32 layers
+# that differs between the tokens of a sentence:
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
 depths = [1, 2, 4, 8, 16, 32]
 chosen = ("norm only", "post-norm", "pre-norm")
 apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
+
+# %% [markdown]
+# **Predict:** without residual connections, when is the share below a thousandth?
+#
+# - [x] After 4 layers
+# - [ ] After 16 layers
+# - [ ] After 32 layers
 
 # %%
 print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
@@ -496,19 +497,21 @@ for run in recorded.runs:
 # layer learns, those below it learn too, so its inputs keep changing. Batch norm was
 # invented against that
 # ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Measure how far 100 steps
-# move the means of what the last feed-forward network reads, in standard deviations.
-#
-# **Predict:** how far do they move in post-norm, compared with no norms?
-#
-# - [x] Farther
-# - [ ] About as far
-# - [ ] Less than half as far
+# move the means of what the last feed-forward network reads, in standard deviations (the
+# median of three runs):
 
 # %%
 shifts, final = {}, {}
 for kind in ("residual only", "post-norm", "pre-norm"):
     runs = torch.tensor([norms.input_shift(kind, 0.001, seed=s) for s in range(3)])
     shifts[kind], final[kind] = runs.median(dim=0).values.tolist()
+
+# %% [markdown]
+# **Predict:** how far do the means move in post-norm, compared with no norms?
+#
+# - [x] Farther
+# - [ ] About as far
+# - [ ] Less than half as far
 
 # %%
 for kind, shift in shifts.items():
@@ -518,11 +521,10 @@ assert max(shifts["residual only"], shifts["pre-norm"]) < 0.8 < shifts["post-nor
 assert max(final["post-norm"], final["pre-norm"]) < 0.5 and final["residual only"] > 1.5
 
 # %% [markdown]
-# (The median of three runs.) Post-norm moves them farthest and still learns; pre-norm
-# learns and moves them about as far as no norms do. So less shift is not what helps these
-# stacks. Santurkar and others found the same for batch norm
-# ([2018](https://arxiv.org/abs/1805.11604)): the shift is no smaller, but the loss becomes
-# a smoother function of the parameters.
+# Post-norm moves them farthest and still learns; pre-norm learns and moves them about as
+# far as no norms do. So less shift is not what helps these stacks. Santurkar and others
+# found the same for batch norm ([2018](https://arxiv.org/abs/1805.11604)): the shift is no
+# smaller, but the loss becomes a smoother function of the parameters.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
@@ -710,18 +712,19 @@ assert all(same)
 # ## A formula in circulation
 #
 # First a test for any layer. Set all parameters of both sublayers to 0, so that each of
-# them returns 0.
-#
-# **Predict:** what does your layer return in pre-norm?
-#
-# - [ ] Zeros
-# - [x] Its input, unchanged
-# - [ ] Its input, normed
+# them returns 0:
 
 # %%
 p = parameters_of(layer)
 norm_names = [f"{name}_{i}" for i in (1, 2) for name in ("gain", "bias")]
 idle = {k: v if k in norm_names else torch.zeros_like(v) for k, v in p.items()}
+
+# %% [markdown]
+# **Predict:** what does your layer return in pre-norm?
+#
+# - [ ] Zeros
+# - [x] Its input, unchanged
+# - [ ] Its input, normed
 
 # %%
 result = encoder_layer(x, idle, 4, norm_first=True)
@@ -751,12 +754,13 @@ def encoder_as_printed(x, layers):
         normed = layer_norm(x, p["gain_1"], p["bias_1"])
         attended = multi_head_attention(normed, normed, q, k, v, o, 4)
         x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
-    return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+    last = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+    return last
 
 
 # %% [markdown]
-# Apart from the missing mask, three things are wrong. Can you find them? Then give it the
-# same test.
+# Apart from the missing mask, three things are wrong. Can you find them? Give it the same
+# test.
 #
 # **Predict:** what does this encoder return if its sublayers return 0?
 #
@@ -811,6 +815,15 @@ assert share < 0.02 < through["pre-norm"].token_variation[32]
 #
 # So the model has three kinds of attention, each with its mask. Take a source of three
 # words and two padding tokens, and a target of *start*, two words and one padding token.
+
+# %%
+english = ["the", "cat", "sat", "pad", "pad"]
+german = ["start", "die", "Katze", "pad"]
+source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
+target_only = masks.padding_mask([3], 4)[0]
+
+# %% [markdown]
+# In the picture, queries run down, keys across, and hatched is blocked.
 #
 # **Predict:** in which attentions must the mask block the future?
 #
@@ -819,20 +832,11 @@ assert share < 0.02 < through["pre-norm"].token_variation[32]
 # - [x] In the decoder's own only
 
 # %%
-english = ["the", "cat", "sat", "pad", "pad"]
-german = ["start", "die", "Katze", "pad"]
-source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
-both = masks.combine_masks(masks.causal_mask(4), masks.padding_mask([3], 4)[0])
-
-# %%
 three_masks = {
     "encoder": (source_only.repeat(5, axis=0), english, english),
-    "decoder": (both, german, german),
+    "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
     "decoder to source": (source_only.repeat(4, axis=0), german, english),
 }
-
-# %% [markdown]
-# Queries run down, keys across, and hatched is blocked:
 
 # %%
 alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
@@ -886,14 +890,8 @@ def decoder_layer_as_printed(y, memory, p, may_attend):
 
 
 # %% [markdown]
-# Give it and yours the same parameters. Take another source, then another *last* word of
-# the target, and see what moves at the first word.
-#
-# **Predict:** what moves the result of the printed form?
-#
-# - [ ] Another source only
-# - [x] Another last word only
-# - [ ] Both
+# Give both the same parameters. Take another source, then another *last* word of the
+# target, and see what moves at the first word:
 
 # %%
 with torch.random.fork_rng():
@@ -902,6 +900,13 @@ with torch.random.fork_rng():
 parameters, causal = parameters_of(decoder), torch.tensor(masks.causal_mask(4))
 y, memory, another = torch.randn(3, 4, 16, generator=generator, dtype=torch.float64)
 longer = torch.cat([y[:3], another[:1]])  # another last word
+
+# %% [markdown]
+# **Predict:** what moves the result of the printed form?
+#
+# - [ ] Another source only
+# - [x] Another last word only
+# - [ ] Both
 
 # %%
 kinds = {
@@ -1055,8 +1060,8 @@ print(f"yours {count_transformer(6, 512, 2048):,}, PyTorch's {counted:,}")
 assert counted == count_transformer(6, 512, 2048) == 44_140_544
 
 # %% [markdown]
-# With the paper's vocabulary of about 37,000 tokens, in the course's own module.
-# (`device="meta"` makes tensors that have a shape and no numbers: enough to count.)
+# With the paper's vocabulary of about 37,000 tokens, in the course's own module
+# (`device="meta"` makes tensors with a shape and no numbers):
 
 # %%
 config = modules.TransformerConfig(37_000, 512, 8, 6, 2048)
@@ -1081,8 +1086,7 @@ for name, number in notes.items():
 assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %% [markdown]
-# And which layer reads from which? Here is once more what you put together, in the paper's
-# size:
+# And which layer reads from which? Here is what you put together, in the paper's size:
 
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
@@ -1109,7 +1113,7 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # of the parameters work on each token alone: 57 % are feed-forward. And the norms, without
 # which deep stacks hardly train, are less than one in a thousand.
 #
-# Each layer six times and the two last norms make 44,140,544. The paper's figure 1 has no
+# Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no biases in the projections; PyTorch's model has
 # both, and so has our count.
 
