@@ -260,8 +260,8 @@ assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. Here is a
-# small one by hand, with one number in, two between and one out:
+# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By
+# hand, with one number in, two between and one out:
 
 # %%
 w_1, b_1 = torch.tensor([[1.0, -1.0]]), torch.zeros(2)
@@ -688,8 +688,7 @@ check(encoder_layer)
 
 # %% [markdown]
 # PyTorch has this layer as a module. `parameters_of` returns its parameters under our
-# names. (Fresh attentions of PyTorch add biases of zero, so ours, which has no biases,
-# computes the same.)
+# names. (PyTorch's fresh attentions add biases of zero, and ours has none.)
 
 # %%
 from course_lib.nn.functional import parameters_of
