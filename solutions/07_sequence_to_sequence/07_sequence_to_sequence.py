@@ -151,16 +151,16 @@ print("six steps = nn.GRU:", bool(gap < 1e-6))
 assert gap < 1e-6
 
 # %% [markdown]
-# You will meet the **LSTM** (long short-term memory) of Hochreiter and Schmidhuber
-# (1997) as often. It hands on two vectors, a hidden state and a *cell state*, and has
-# three gates. The GRU was designed later, as a simpler unit for the same purpose: to
-# keep something over many steps.
+# You will meet the **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997)
+# as often. It hands on two vectors, a hidden state and a *cell state*, and today has three
+# gates. The GRU is a later and simpler unit for the same purpose: to keep something over
+# many steps.
 
 # %%
 for unit in (torch.nn.GRU(3, 4), torch.nn.LSTM(3, 4)):
     size = sum(part.numel() for part in unit.parameters())
     print(f"{type(unit).__name__:4} {size} parameters")
-assert size == 4 / 3 * 108  # four blocks of parameters, where the GRU has three
+assert size == 144  # four blocks of parameters, where the GRU has three: 108
 
 # %% [markdown]
 # ## Two of them make a translator
@@ -169,7 +169,8 @@ assert size == 4 / 3 * 108  # four blocks of parameters, where the GRU has three
 # all that it hands on. A **decoder**, a second recurrent network, starts from the context
 # and writes the target, token by token, until it writes an end token. Such models
 # translate, summarise texts, and write captions for pictures.
-#
+
+# %% [markdown]
 # There are two ways to hand the context over. Sutskever et al. (2014), with LSTMs, make
 # it the decoder's first state, and that is all. In Cho et al. (2014), the decoder also
 # reads it again at every step, together with the token. Either way the whole source
@@ -203,8 +204,8 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # last states, joined, are the context, 128 numbers; a matrix and a tanh turn them into
 # the decoder's first state. The decoder reads what it wrote itself.
 #
-# **Predict:** after 200 steps of training, what share of the letters of words of 12
-# letters is right?
+# **Predict:** after 200 steps of training, what share of the letters is right in words of
+# 12?
 #
 # - [ ] About 0.1, as by chance.
 # - [x] About 0.5.
@@ -238,11 +239,11 @@ print("12 letters:", round(bits.item()), "bits;  128 floats:", 128 * 32, "bits")
 # > order.
 
 # %% [markdown]
-# Learning needs gradients, and these have a long way to go. How much does the last
+# Learning needs gradients, and these have a long way to travel. How much does the last
 # state of a GRU with random parameters depend on a token that was read k steps before?
-# Let the dependence on the last token be 1.
 #
-# **Predict:** how large is the dependence on the token 20 steps back?
+# **Predict:** let its dependence on the last token be 1. How large is its dependence on the
+# token 20 steps before?
 #
 # - [ ] About a half.
 # - [ ] About a tenth.
@@ -261,8 +262,8 @@ assert relative[5] < 0.3 and relative[10] < 0.05 and relative[20] < 0.005
 
 # %% [markdown]
 # After twenty tokens next to nothing is left. (Training can change that, if it gets so
-# far.) The unit that reads backwards has the first letters near, but the letters in the
-# middle are far from both ends.
+# far.) For the unit that reads backwards the first letters are near, but the letters in
+# the middle are far from both ends.
 #
 # ## The way out: keep all states, and attend to them
 #
@@ -310,7 +311,7 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 # <details><summary>Hint 2</summary>
 #
 # `.unsqueeze(-2)` adds that axis. The product with v leaves one number per source token;
-# `masked_fill` puts −∞ where the state may not attend. The weights, as a row, times the
+# `mnew_weights_fill` puts −∞ where the state may not attend. The weights, as a row, times the
 # values give the context.
 #
 # </details>
@@ -379,7 +380,8 @@ figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=
 # With additive attention the length hardly matters; without attention, longer words have
 # a smaller share of right letters. (*multiplicative* is Luong's decoder with his score
 # *general*: the next sections have both. It learns this task more slowly.)
-#
+
+# %% [markdown]
 # All this was measured in use. Now let the same models read the right letters instead of
 # their own: teacher forcing.
 #
@@ -465,13 +467,13 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 # *dot* needs equal sizes, and state and key must share one space; *general* learns how
 # to get from one to the other. With $W = W_q W_k^\top$ it is the score of lesson 02. The
 # Transformer divides by $\sqrt{d_k}$; Luong's scores are not divided.
-#
+
+# %% [markdown]
 # > **Popular error: "attention was invented with the Transformer".** The title *Attention
 # > Is All You Need* makes it tempting to think so. But the models of this lesson attend to
-# > a source in 2014 and 2015, with recurrent networks around the attention. The
-# > Transformer of 2017 leaves out the *recurrence*: tokens also attend to their own
-# > sentence, and no state is handed on. Nor is attention *all*: more than half of the
-# > parameters are in feed-forward networks (lesson 08).
+# > a source in 2014 and 2015, with recurrent networks around the attention. What the
+# > Transformer of 2017 leaves out is the *recurrence*. Nor is attention *all* of it: more
+# > than half of its parameters are in feed-forward networks (lesson 08).
 
 # %% [markdown]
 # ## Which state is the query?
@@ -555,9 +557,9 @@ for n in (5, 10, 20):
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
-# Attention's chain is equally long for every n. That is all that "O(1)" means in lesson 04:
-# the *work* still grows with n². A recurrent translator's chain runs through the whole
-# source and the whole target. And in use, where each token needs the one before, even the
+# Attention's chain is equally long for every n, and if you read that a training step "is
+# O(1)", no more is meant: the *work* grows with n² (lesson 04). A recurrent translator's
+# chain runs through the whole source and the whole target. In use, where each token needs the one before, even the
 # Transformer writes one token after another.
 #
 # Bahdanau's attention does not shorten the chain: it is part of a recurrent decoder, and
@@ -616,7 +618,7 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
 # That is the answer to the first question: when the decoder writes *drei*, its state
-# asks for the ones, and finds *three* behind *seventy*; for *siebzig* it goes one back.
+# asks for the ones, and finds *three* behind *seventy*; for *siebzig* it goes back one.
 # The outlined cells are what a person would link.
 #
 # *und* has no such cell, and attends to where the next word will come from. (In your run
@@ -674,7 +676,7 @@ assert measured > 0.6  # 0.87 in the trial
 # The trained network shows what difference that makes: compute its weights once more, and
 # let the state *after* each step ask.
 #
-# **Predict:** what does each row of weights become?
+# **Predict:** if the new state is the query, what does each row of weights become?
 #
 # - [x] The row of the next token.
 # - [ ] Nearly the same row as before.
@@ -682,15 +684,15 @@ assert measured > 0.6  # 0.87 in the trial
 # - [ ] A row of nearly equal weights.
 
 # %% tags=["nbval-ignore-output"]
-other = alignments.weights_of_new_states
-asked = other(translator, numbers, source, target)
-print("rows stay:          ", torch.allclose(asked, weights, atol=1e-4))
-print("rows move up by 1:  ", torch.allclose(asked[:-1], weights[1:], atol=1e-4))
-print("rows move down by 1:", torch.allclose(asked[1:], weights[:-1], atol=1e-4))
-other_mass = alignments.mean_mass(translator, numbers, 30, other)
-print(f"mass if the new state is the query: {other_mass:.2f}, not {measured:.2f}")
-assert torch.allclose(asked[:-1], weights[1:], atol=1e-4)  # one row early
-assert other_mass < measured / 2
+of_new_states = alignments.weights_of_new_states
+new_weights = of_new_states(translator, numbers, source, target)
+print("rows stay:          ", torch.allclose(new_weights, weights, atol=1e-4))
+print("rows move up by 1:  ", torch.allclose(new_weights[:-1], weights[1:], atol=1e-4))
+print("rows move down by 1:", torch.allclose(new_weights[1:], weights[:-1], atol=1e-4))
+new_mass = alignments.mean_mass(translator, numbers, 30, of_new_states)
+print(f"mass if the new state is the query: {new_mass:.2f}, not {measured:.2f}")
+assert torch.allclose(new_weights[:-1], weights[1:], atol=1e-4)  # one row early
+assert new_mass < measured / 2
 
 # %% [markdown]
 # Each row comes one step early, and little of the mass is left on the links.
@@ -708,7 +710,8 @@ w_c, waits = torch.randn(16, 8) / 3, []
 for fed in (0, 1):
     state, output = torch.zeros(8), torch.zeros(8)
     for token in tokens:
-        state = gru_step(torch.cat([token, fed * output]), state, *parts)
+        read = output if fed else torch.zeros(8)
+        state = gru_step(torch.cat([token, read]), state, *parts)
         weights_t = luong_score(state, tokens, "dot").softmax(-1)
         output = torch.tanh(torch.cat([weights_t @ tokens, state]) @ w_c)
     waits.append(cost.sequential_operations(output if fed else state))
@@ -802,12 +805,12 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 # have moved. (The 0 before the 7 is not in the source.) Almost no row attends to the
 # weekday, which nobody needs. And the month is read off the **A**. How can the network
 # tell April from August?
-#
+
+# %% [markdown]
 # > **Popular error: "the weights say which token was used".** It is tempting to read them
-# > so, but the decoder attends to *states*. The state at A comes from two readers, and the
-# > one that reads backwards has been through the whole name. In the same way, the state at
-# > the 0 in the year has read the 2 next to it. And a hyphen, which comes from nowhere, has
-# > to attend somewhere too: each row sums to 1.
+# > so, but the decoder attends to *states*. The state at A comes from two units, and the one
+# > that reads backwards has been through the whole name. And a hyphen, which comes from
+# > nowhere, has to attend somewhere too: each row sums to 1.
 
 # %%
 for kind in ("additive", "multiplicative"):
@@ -823,7 +826,7 @@ assert weights[[1, 2, 3, 9], [19, 20, 21, 15]].min() > 0.85  # digits found in p
 assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 
 # %% [markdown]
-# The masses say the same: of the three *multiplicative* networks, the one of seed 1 has
+# The masses agree: of the three *multiplicative* networks, the one of seed 1 has
 # the most weight on the right tokens (0.752), and the fewest dates right (0.41 of the
 # short ones).
 
@@ -832,8 +835,8 @@ assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 #
 # - Without attention, the source goes through one vector: this is learned for short
 #   sources, and fails for long ones that hold much.
-# - Attention keeps all states and attends to them at each step, by an additive score or a
-#   product; in Bahdanau's decoder the state *before* the step is the query.
+# - With attention, the decoder attends to all states at each step, by an additive score
+#   or a product; Bahdanau's query is the state *before* the step.
 # - What to attend to is learned with everything else, and can be drawn and measured.
 #
 # **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
