@@ -311,7 +311,7 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 # <details><summary>Hint 2</summary>
 #
 # `.unsqueeze(-2)` adds that axis. The product with v leaves one number per source token;
-# `mnew_weights_fill` puts −∞ where the state may not attend. The weights, as a row, times the
+# `masked_fill` puts −∞ where the state may not attend. The weights, as a row, times the
 # values give the context.
 #
 # </details>
