@@ -39,8 +39,8 @@ from course_lib.lessons import cost
 # ## A network that reads one token after another
 #
 # For years nearly all networks for text were **recurrent**, whether they translated,
-# answered questions or predicted the next word: they keep one vector, and update it at
-# every token. Three words:
+# answered questions or predicted the next word. A recurrent network keeps one vector, and
+# updates it at every token. Three words:
 #
 # - the **hidden state**, or state, is that vector: all that the network knows of the tokens
 #   so far;
@@ -87,8 +87,8 @@ assert round(state, 2) == 0.58
 # %% [markdown]
 # ### Exercise: gru_step
 #
-# The parameters of reset gate, update gate and candidate are joined in one matrix, in this
-# order of columns, so that one product serves all three.
+# The parameters of the reset gate, the update gate and the candidate are side by side in
+# one matrix, in this order, so that one product serves all three.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -176,7 +176,27 @@ assert size == 144  # four blocks of parameters, where the GRU has three: 108
 # it the decoder's first state, and that is all. In Cho et al. (2014), the decoder also
 # reads it again at every step, together with the token. Either way the whole source
 # goes through **one vector of fixed length**. The translator of this lesson
-# (`course_lib/nn/recurrent.py`) does both.
+# (`course_lib/nn/recurrent.py`) does both. Its encoder reads forwards and backwards. The
+# two last states, joined, are the context, and a matrix and a tanh turn them into the
+# decoder's first state.
+
+# %% [markdown]
+# Here it is after a single step of training: **press "forward"**, and the same context
+# reaches the decoder at every step. The task, in `course_lib/experiments/alignments.py`,
+# is that of the first question.
+
+# %%
+from course_lib.experiments import alignments, bottleneck, record
+
+numbers = alignments.numbers_task()
+beginner = alignments.train(numbers, "none", steps=1)
+words = "seventy three".split(), "drei und siebzig".split()
+drawn = alignments.states_and_weights(beginner, numbers, *words)
+sides = [[*side, "(end)"] for side in words]
+
+# %%
+alt = "At each step, the decoder gets the same context: the encoder's last states."
+figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
 
 # %% [markdown]
 # At each step the decoder reads the token *before* the one that it must write. In training
@@ -201,9 +221,7 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # `course_lib/lessons/small_seq2seq.py` has the training loop.
 
 # %% [markdown]
-# The encoder reads forwards and backwards, with 64 numbers in each direction. Its two
-# last states, joined, are the context, 128 numbers; a matrix and a tanh turn them into
-# the decoder's first state. The decoder reads what it wrote itself.
+# The encoder has 64 numbers in each direction, so the context has 128.
 #
 # **Predict:** after 200 steps of training, what share of the letters is right in words of
 # 12?
@@ -214,8 +232,6 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # - [ ] All of them.
 
 # %%
-from course_lib.experiments import bottleneck, record
-
 fixed = bottleneck.train("none")  # some seconds
 
 # %% tags=["nbval-ignore-output"]
@@ -274,10 +290,10 @@ assert relative[5] < 0.3 and relative[10] < 0.05 and relative[20] < 0.005
 # So there is a separate context for *each* target token.
 
 # %% [markdown]
-# Bahdanau, Cho and Bengio proposed this in 2014. Their encoder reads in both directions
-# and joins the two states, so that row j knows what comes before token j and what comes
-# after it. (In 2016 Google Translate switched to a model with such attention.) Their score
-# is a small network:
+# Bahdanau, Cho and Bengio proposed this in 2014. (Two years later Google Translate
+# switched to a model with such attention.) Their encoder, too, reads in both directions,
+# so that row j knows what comes before token j and what comes after it. Their score is a
+# small network:
 #
 # $$\text{score}_j = v \cdot \tanh(s\,W_q + k_j W_k)$$
 #
@@ -357,8 +373,7 @@ print(f"12 letters: {accuracy:.2f} right, without attention {shares[12]:.2f}")
 assert accuracy > shares[12] + 0.1  # 0.82 in the trial; 0.73 and 0.74 for seeds 1, 2
 
 # %% [markdown]
-# The full version has up to 20 letters, more steps of training and three seeds. It was run
-# beforehand, and its results are stored with the course:
+# The full version, with up to 20 letters, more steps and three seeds, was run beforehand:
 
 # %%
 copy_runs = record.read("bottleneck")
@@ -575,16 +590,12 @@ for n in (5, 10, 20):
 # %% [markdown]
 # ## Numbers, written in another order
 #
-# Back to the first question, with `course_lib/experiments/alignments.py`. The translator
-# learns from 2,700 numbers below a million, in English words and in the parts of German
-# words; 300 more are kept for the test. It is told only what it should have written,
-# never which words belong together. Scores, softmax and mean all have gradients, so *what
-# to attend to* is learned like everything else.
+# Back to the first question. The translator learns from 2,700 numbers below a million, in
+# English words and in the parts of German words; 300 more are kept for the test. It is told
+# only what it should have written, never which words belong together. Scores, softmax and
+# mean all have gradients, so *what to attend to* is learned like everything else.
 
 # %%
-from course_lib.experiments import alignments
-
-numbers = alignments.numbers_task()
 translator = alignments.train(numbers)  # some seconds
 
 # %% tags=["nbval-ignore-output"]
@@ -665,8 +676,8 @@ from course_lib.nn.sequence_to_sequence import alignment_mass  # exercise
 check(alignment_mass)
 
 # %% [markdown]
-# Here is the mass for the picture above, and its mean over 30 numbers that were not
-# trained on. For comparison: the mass if all weights were equal.
+# Here is the mass in the picture above, its mean over 30 new numbers and, for comparison,
+# the mass if all weights were equal.
 
 # %% tags=["nbval-ignore-output"]
 even = alignments.uniform_mass(numbers, 30)
