@@ -181,9 +181,9 @@ assert size == 144  # four blocks of parameters, where the GRU has three: 108
 # decoder's first state.
 
 # %% [markdown]
-# Here it is after a single step of training: **press "forward"**, and the same context
-# reaches the decoder at every step. The task, in `course_lib/experiments/alignments.py`,
-# is that of the first question.
+# Here it is after a single step of training: **press "play"**, and the same context reaches
+# the decoder at every step. The task is that of the first question
+# (`course_lib/experiments/alignments.py`).
 
 # %%
 from course_lib.experiments import alignments, bottleneck, record
@@ -224,7 +224,7 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # The encoder has 64 numbers in each direction, so the context has 128.
 #
 # **Predict:** after 200 steps of training, what share of the letters is right in words of
-# 12?
+# 12 letters?
 #
 # - [ ] About 0.1, as by chance.
 # - [x] About 0.5.
@@ -300,10 +300,10 @@ assert relative[5] < 0.3 and relative[10] < 0.05 and relative[20] < 0.005
 # **Predict:** the state s is 0, the keys are −1, 0 and 1, and all parameters are 1. Which
 # key gets the most weight?
 #
-# - [ ] −1.
-# - [ ] 0, since it equals the state.
+# - [ ] The key −1.
+# - [ ] The key 0: it equals the state.
 # - [ ] None: all get the same.
-# - [x] 1.
+# - [x] The key 1.
 
 # %%
 state, keys = torch.zeros(1), torch.tensor([[-1.0], [0.0], [1.0]])
@@ -315,7 +315,8 @@ assert scores.argmax() == 2
 # %% [markdown]
 # State and key are added, so being alike is no advantage in itself: the parameters
 # decide what scores high.
-#
+
+# %% [markdown]
 # ### Exercise: additive_attention
 #
 # One query, the decoder's state, attends to m source tokens; some of them may be padding.
@@ -577,10 +578,10 @@ for n in (5, 10, 20):
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
-# Attention's chain is equally long for every n, and if you read that a training step "is
-# O(1)", no more is meant: the *work* grows with n² (lesson 04). A recurrent translator's
-# chain runs through the whole source and the whole target. In use, where each token needs the one before, even the
-# Transformer writes one token after another.
+# Attention's chain is equally long for every n. If you read that a training step "is O(1)",
+# no more is meant: the *work* grows with n² (lesson 04). A recurrent translator's chain
+# runs through the whole source and target. In use, where each token needs the one before,
+# even the Transformer writes one token after another.
 #
 # Bahdanau's attention does not shorten the chain: it is part of a recurrent decoder, and
 # waits with it. What it shortens is the path of the *gradient*. From a target token to any
@@ -604,7 +605,7 @@ print(f"whole numbers right, of 300 new ones: {right:.2f}")
 assert right > 0.9  # 1.00 in the trials
 
 # %% [markdown]
-# Now for the weights. Take one number:
+# Take one number:
 
 # %%
 source, target = alignments.example("numbers")
