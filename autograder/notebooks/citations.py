@@ -99,6 +99,12 @@ PAPERS = (
         "Transformer Language Models without Positional Encodings Still Learn "
         "Positional Information",
     ),
+    _doi(
+        "Hochreiter",
+        1997,
+        "10.1162/neco.1997.9.8.1735",
+        "Long Short-Term Memory",
+    ),
     _arxiv(
         "Klein",
         2017,
