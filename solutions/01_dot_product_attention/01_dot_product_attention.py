@@ -36,7 +36,7 @@ from course_lib.lessons.scale import scale_effect
 
 # %% [markdown]
 # Where it leads: below is the Transformer, all of which you will have written by the end of
-# lesson 08. Its three boxes called *attention* are what this lesson is about. **Point at a
+# lesson 09. Its three boxes called *attention* are what this lesson is about. **Point at a
 # box**, or go from one to the next with the arrow keys: it says what it does. The words need
 # not mean anything yet.
 

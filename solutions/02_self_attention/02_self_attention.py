@@ -307,7 +307,7 @@ assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 # attends to which.
 #
 # What comes out is a sequence again, with as many rows as went in. So another layer can
-# take it as its input, and another one: that is how Transformers are built (lesson 08).
+# take it as its input, and another one: that is how Transformers are built (lesson 09).
 # Older texts call self-attention **intra-attention**.
 
 # %% [markdown]

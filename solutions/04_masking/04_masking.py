@@ -409,7 +409,7 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 
 # %% [markdown]
 # The course's choice, and that of one of PyTorch's functions: a query that may attend to
-# nothing gets nothing. (The output will be added to the token itself, in lesson 08: a row
+# nothing gets nothing. (The output will be added to the token itself, in lesson 09: a row
 # of zeros leaves it as it is.)
 
 # %% [markdown]
@@ -682,7 +682,7 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # C leaks through its **normalisation**: mean and standard deviation are taken over the
 # tokens, the future ones included, instead of over each token's own numbers. *Batch
 # normalisation* (means over all rows of a batch) does so in training if tokens share its
-# means; *layer normalisation* (each token by itself) does not (lesson 08).
+# means; *layer normalisation* (each token by itself) does not (lesson 09).
 
 # %%
 of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)

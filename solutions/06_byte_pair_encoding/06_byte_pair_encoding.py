@@ -660,7 +660,7 @@ for way, prepare in ways.items():
 # is learned from all 208 of them.
 #
 # Such counts are half the story. Whether translations get better, only a trained
-# translator can tell (lesson 09).
+# translator can tell (lesson 11).
 
 # %% [markdown]
 # ## Frequent words stay whole
@@ -1115,4 +1115,4 @@ figures.merge_trees(new_trees, alt=alt)
 # paper of GPT-2, section 2.2.
 #
 # **An open question:** sentences are sequences of token ids now. How did models
-# translate them before they had attention? Lesson 07.
+# translate them before they had attention? Lesson 08.

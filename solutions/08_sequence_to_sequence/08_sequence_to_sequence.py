@@ -409,7 +409,7 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 # > lesson attend to a source in 2014 and 2015, with recurrent networks around the
 # > attention. What the Transformer left out in 2017 is the *recurrence*: tokens also
 # > attend to their own sentence, and no state is handed on. Attention is not *all*: more
-# > than half of its parameters are in feed-forward networks (lesson 08).
+# > than half of its parameters are in feed-forward networks (lesson 09).
 
 # %% [markdown]
 # ## Which state is the query?
@@ -741,4 +741,4 @@ assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 # Attention-based Neural Machine Translation*, section 3.
 #
 # **An open question:** if a decoder can attend to every state, what are recurrent networks
-# still needed for? Lesson 08.
+# still needed for? Lesson 09.

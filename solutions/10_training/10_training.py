@@ -149,6 +149,8 @@ by_sentence = (surprises[0] + surprises[1:].mean()) / 2
 by_position = surprises.sum() / (2 * 9)  # two rows of nine, eight of them padding
 print(f"mean over tokens {by_token:.2f}, over sentences {by_sentence:.2f}")
 print(f"mean over all positions, padding too: {by_position:.2f}")
+
+# %%
 logits, targets = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 1, 2]])
 theirs = torch.nn.functional.cross_entropy(logits.mT, targets, ignore_index=0)
 print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, targets, 0), theirs))
@@ -260,6 +262,8 @@ check(label_smoothing)
 smoothed = label_smoothing(torch.tensor([7]), 4000, 0.1)
 floor = -(smoothed * smoothed.log()).sum().item()
 print(f"the least loss with a smoothing of 0.1 and 4,000 tokens: {floor:.2f}")
+
+# %%
 logits = torch.randn(1, 4000)
 theirs = torch.nn.functional.cross_entropy(
     logits, torch.tensor([7]), label_smoothing=0.1
@@ -427,6 +431,8 @@ from course_lib.masks import leak
 x = np.random.default_rng(0).normal(size=(7, 128))
 decoder = small_translator.decoder_of(real, pairs[0].source)
 encoder = small_translator.encoder_of(real)
+
+# %%
 print("decoder leaks:", max(leak(decoder, x, t) for t in range(6)) > 1e-4)
 print("encoder leaks:", min(leak(encoder, x, t) for t in range(6)) > 0.01)
 assert max(leak(decoder, x, t) for t in range(6)) < 1e-4  # 32-bit floats
@@ -472,6 +478,8 @@ sequences = [pair.source for pair in pairs[:6]]
 other_padding = small_translator.with_padding_id(real, padding_id=3999)
 readers = map(small_translator.token_encoder_of, (real, other_padding))
 gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
+
+# %%
 print("right padding, gap above 0.0001:", gaps[0] > 1e-4)
 print("wrong padding, gap above 0.0001:", gaps[1] > 1e-4)
 assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
@@ -489,6 +497,8 @@ together = small_translator.translate(small, task.tokenizer, sources)
 alone = [
     small_translator.translate(small, task.tokenizer, [each])[0] for each in sources
 ]
+
+# %%
 print("same translations:", together == alone)
 assert together == alone
 
