@@ -21,6 +21,7 @@ from autograder.workspace.progress import rename_lesson
 from autograder.workspace.update import (
     Merged,
     Updated,
+    account_of,
     grade_id_of,
     keep_old,
     marks_of,
@@ -32,7 +33,6 @@ from autograder.workspace.update import (
     same_content,
     text_of,
     unused_old_name,
-    account_of,
 )
 
 
