@@ -356,7 +356,9 @@ assert abs(peaks[128] / peaks[512] - 2) < 1e-9
 # The long training of lesson 11 takes minutes. So here is a small Transformer, of one layer
 # on each side and 127,000 parameters, with a smaller task: English number words, to be
 # written in German. Units come before tens (*drei-und-siebzig*), so words cross. 4,000
-# numbers below a million are for learning, 100 others are held out.
+# numbers below a million are for learning, 100 others are held out. (Its code is in
+# `course_lib/lessons/small_translator.py`, and the loop that trains it, and the large ones,
+# in `course_lib/nn/training/loop.py`.)
 #
 # **Predict** what it writes before the first step, after 50 steps, and after 400.
 
