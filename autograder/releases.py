@@ -1,9 +1,12 @@
-"""The releases of a lesson: which exercises each had, and their points.
+"""The releases of a lesson: which exercises each had, their points, and former names.
 
 A release is named by its exercises and their points, in the metadata of its notebooks.
 ``releases.json`` in the course's folder keeps what each name stands for, the oldest
 first: a submission is graded on what its own release contained, however the lesson has
 changed since. Notebooks from before there were names have none.
+
+Lessons have been renumbered, and one has become two. Learners' copies and gradebooks
+may still have the former names; ``SUCCESSORS`` says what has become of them.
 """
 
 import hashlib
@@ -17,6 +20,12 @@ METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
 # Of an answer cell's metadata in the learner's notebook: holds "stub", its source, and
 # "earlier", a list of {"time": ISO 8601 in UTC, "source": …}, the newest last.
 ANSWER_KEY = "attention"
+# The former name of a lesson to the lessons that have its exercises now, in order.
+SUCCESSORS: Mapping[str, tuple[str, ...]] = {
+    "07_sequence_to_sequence": ("08_sequence_to_sequence",),
+    "08_transformer": ("09_transformer",),
+    "09_translation": ("10_training", "11_translation"),
+}
 
 Points = Mapping[str, float]  # by exercise
 
@@ -29,6 +38,19 @@ def release_name(points: Points) -> str:
     """
     text = json.dumps(sorted((name, float(worth)) for name, worth in points.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def former_names(course: Course) -> dict[str, tuple[str, ...]]:
+    """Return the former names of lessons, each with its lessons of today.
+
+    Only those whose lessons are all built, and that no lesson of the course has.
+    """
+    built = {*course.built_lessons}
+    return {
+        former: successors
+        for former, successors in SUCCESSORS.items()
+        if former not in built and built.issuperset(successors)
+    }
 
 
 def kept_releases(course: Course) -> dict[str, dict[str, Points]]:

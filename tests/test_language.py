@@ -58,7 +58,7 @@ SEEMS = (
 PEOPLE = "you|we|people|person|instructor|reader"
 BEAM = "beam|greedy|decoding|search|generat"
 BPE = "bpe|subwords|encode_bytes|encode_word|decode_bytes|merge|pair_counts"
-EMBEDDING = "embed|layers|transformer|seq2seq|cach|decoding|decoder_step|08_"
+EMBEDDING = "embed|layers|transformer|seq2seq|cach|decoding|decoder_step"
 NO_ATTENTION = (
     "autograder/(?!exercises)|tests/(grad|dash|host|honest|plain|check|notebooks|demo)"
 )
@@ -131,7 +131,7 @@ RULES = (
          bad="merit", good="length_penalty"),
     Rule(r"\bbeginnings\b", "hypotheses", BOTH,
          bad="it keeps several beginnings", good="at the beginning",
-         files=f"09_|{BEAM}"),
+         files=f"1[01]_|{BEAM}"),
     Rule(r"\b(beginning|texts?)\b", "hypothesis (partial output), sequence", BOTH,
          bad="texts", good="at the beginning of a hypothesis",
          unless={r"(at|from|in) the beginning": "an idiom"}, files=BEAM),

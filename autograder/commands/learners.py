@@ -31,10 +31,12 @@ def lab_command(
 def update_command() -> None:
     """Bring newer lessons into your copies; your answers stay."""
     from autograder.commands import terminal
+    from autograder.workspace.former import bring_former
     from autograder.workspace.update import update  # nbformat: half a second of imports
 
     course = Course.here()
-    updates = update(course)
+    brought = bring_former(course)
+    updates = [*brought, *update(course, done=[row.lesson for row in brought])]
     if not updates:
         raise CourseError(NO_NOTEBOOK)
     _write_home(course)

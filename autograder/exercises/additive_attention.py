@@ -11,7 +11,7 @@ from course_lib.nn.sequence_to_sequence import additive_attention
 
 exercise = Exercise(
     additive_attention,
-    lesson="07_sequence_to_sequence",
+    lesson="08_sequence_to_sequence",
     minutes=15,
     difficulty=2,
     returns=("context", "weights"),

@@ -10,7 +10,7 @@ from autograder import Exercise
 from course_lib.nn.sequence_to_sequence import alignment_mass
 
 exercise = Exercise(
-    alignment_mass, lesson="07_sequence_to_sequence", minutes=10, difficulty=1
+    alignment_mass, lesson="08_sequence_to_sequence", minutes=10, difficulty=1
 )
 
 

@@ -10,7 +10,7 @@ from course_lib.nn.decoding import beam_search
 
 exercise = Exercise(
     beam_search,
-    lesson="09_translation",
+    lesson="11_translation",
     minutes=25,
     difficulty=3,
     library=(

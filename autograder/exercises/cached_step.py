@@ -10,7 +10,7 @@ from course_lib.nn.decoding import cached_step
 
 exercise = Exercise(
     cached_step,
-    lesson="09_translation",
+    lesson="11_translation",
     minutes=20,
     difficulty=3,
     returns=("output", "keys", "values"),

@@ -7,7 +7,7 @@ from course_lib.nn.functional import count_transformer
 
 exercise = Exercise(
     count_transformer,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=15,
     difficulty=2,
     library=(

@@ -9,7 +9,7 @@ from course_lib.nn.losses import cross_entropy
 
 exercise = Exercise(
     cross_entropy,
-    lesson="09_translation",
+    lesson="10_training",
     minutes=15,
     difficulty=2,
     library=(

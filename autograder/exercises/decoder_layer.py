@@ -11,7 +11,7 @@ from course_lib.nn.functional import decoder_layer
 
 exercise = Exercise(
     decoder_layer,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=20,
     difficulty=3,
     uses=("layer_norm", "feed_forward"),

@@ -15,7 +15,7 @@ from course_lib.nn.sequence_to_sequence import (
 
 exercise = Exercise(
     decoder_step,
-    lesson="07_sequence_to_sequence",
+    lesson="08_sequence_to_sequence",
     minutes=15,
     difficulty=2,
     uses=("additive_attention", "gru_step"),

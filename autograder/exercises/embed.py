@@ -10,7 +10,7 @@ from course_lib.nn.functional import embed
 
 exercise = Exercise(
     embed,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=10,
     difficulty=1,
     library=(

@@ -10,7 +10,7 @@ from course_lib.nn.functional import encoder_layer
 
 exercise = Exercise(
     encoder_layer,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=12,
     difficulty=2,
     uses=("layer_norm", "feed_forward"),

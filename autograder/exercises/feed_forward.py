@@ -8,7 +8,7 @@ from course_lib.nn.functional import feed_forward
 
 exercise = Exercise(
     feed_forward,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=5,
     difficulty=1,
     library=(

@@ -7,7 +7,7 @@ from course_lib.nn.decoding import greedy_decode
 
 exercise = Exercise(
     greedy_decode,
-    lesson="09_translation",
+    lesson="11_translation",
     minutes=10,
     difficulty=2,
     library=(

@@ -10,7 +10,7 @@ from course_lib.nn.sequence_to_sequence import gru_step
 
 exercise = Exercise(
     gru_step,
-    lesson="07_sequence_to_sequence",
+    lesson="08_sequence_to_sequence",
     minutes=15,
     difficulty=2,
     library=(

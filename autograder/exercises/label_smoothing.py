@@ -7,7 +7,7 @@ from course_lib.nn.losses import label_smoothing
 
 exercise = Exercise(
     label_smoothing,
-    lesson="09_translation",
+    lesson="10_training",
     minutes=10,
     difficulty=1,
 )

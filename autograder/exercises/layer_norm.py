@@ -10,7 +10,7 @@ from course_lib.nn.functional import layer_norm
 
 exercise = Exercise(
     layer_norm,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=10,
     difficulty=2,
     library=(

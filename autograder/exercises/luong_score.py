@@ -8,7 +8,7 @@ from course_lib.nn.sequence_to_sequence import luong_score
 
 exercise = Exercise(
     luong_score,
-    lesson="07_sequence_to_sequence",
+    lesson="08_sequence_to_sequence",
     minutes=10,
     difficulty=1,
     library=(

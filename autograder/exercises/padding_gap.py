@@ -7,7 +7,7 @@ from course_lib.nn.losses import padding_gap
 
 exercise = Exercise(
     padding_gap,
-    lesson="09_translation",
+    lesson="10_training",
     minutes=15,
     difficulty=2,
 )

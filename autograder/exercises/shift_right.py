@@ -8,7 +8,7 @@ from course_lib.nn.functional import shift_right
 
 exercise = Exercise(
     shift_right,
-    lesson="08_transformer",
+    lesson="09_transformer",
     minutes=5,
     difficulty=1,
 )

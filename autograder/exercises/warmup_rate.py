@@ -9,7 +9,7 @@ from course_lib.nn.losses import warmup_rate
 
 exercise = Exercise(
     warmup_rate,
-    lesson="09_translation",
+    lesson="10_training",
     minutes=10,
     difficulty=1,
 )

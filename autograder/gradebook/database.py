@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, CourseError
+from autograder.gradebook.former import take_over
 from autograder.gradebook.grades import (
     Person,
     StudentGrades,
@@ -237,9 +238,13 @@ class Gradebook:
         return list(self._ignored.values())
 
     def open_lesson(self, lesson: str) -> list[str]:
-        """Enter a lesson, or what has changed in it; return sentences to print."""
+        """Enter a lesson, or what has changed in it; return sentences to print.
+
+        What it had under a former name comes with it, as ``former`` says.
+        """
         cells = released_cells(self.course, lesson)
-        keep_release(self.course, lesson, load_release(self.course, lesson).points)
+        points = load_release(self.course, lesson).points
+        keep_release(self.course, lesson, points)
         if self._is_made():
             with connect(self.path) as connection:
                 if is_current(connection, lesson, cells):
@@ -248,7 +253,8 @@ class Gradebook:
         with connect(self.path, make=True) as connection, transaction(connection):
             if is_empty(connection):
                 make_tables(connection)
-            return enter_lesson(connection, lesson, name, cells)
+            sentences = take_over(connection, self.course, lesson, points)
+            return sentences + enter_lesson(connection, lesson, name, cells)
 
     def dropped(self, lesson: str) -> frozenset[str]:
         """Return the exercises of a lesson that count for nobody."""

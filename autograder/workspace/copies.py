@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course, CourseError, write_atomically
+from autograder.releases import former_names
 
 WORK = "work"
 
@@ -97,6 +98,18 @@ def older_copies(course: Course) -> list[str]:
         except OSError:
             continue
     return older
+
+
+def former_copies(course: Course) -> dict[str, tuple[str, ...]]:
+    """Return the former names under which the learner has a copy, with their lessons.
+
+    ``update`` brings what is in such a copy into the lessons of today.
+    """
+    return {
+        former: lessons
+        for former, lessons in former_names(course).items()
+        if Copy(course, former).mine.exists()
+    }
 
 
 def write_new(path: Path, text: str) -> bool:

@@ -12,7 +12,12 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.startup import skip_address_parser
-from autograder.workspace.copies import WORK, older_copies, open_workspace
+from autograder.workspace.copies import (
+    WORK,
+    former_copies,
+    older_copies,
+    open_workspace,
+)
 from autograder.workspace.home import HOME, write_home
 
 TABS = ".tabs"
@@ -33,6 +38,12 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
         print(
             f"There is a newer version of {', '.join(older)}: `autograder update` "
             "brings it into your copies and keeps your answers.",
+            flush=True,
+        )
+    for former, lessons in former_copies(course).items():
+        print(
+            f"{former} is called {' and '.join(lessons)} now: `autograder update` "
+            "brings your answers there.",
             flush=True,
         )
     try:

@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -168,6 +168,23 @@ def reopen(work: Path, exercise: str) -> bool:
         )
         _write(path, after)
     return True
+
+
+def rename_lesson(
+    work: Path, former: str, lesson: str, exercises: Iterable[str]
+) -> None:
+    """Note that exercises that were checked in one lesson belong to another now.
+
+    Raises ``OSError`` if it cannot be written.
+    """
+    for exercise in exercises:
+        path = _path(work, exercise)
+        if _read(path) is None:
+            continue
+        with lock(work):
+            before = _read(path)
+            if before and before.lesson == former:
+                _write(path, replace(before, lesson=lesson))
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ wrote goes into it. ``update`` does that for the files of ``work/``; the learner
 file always stays beside the new one.
 """
 
+import os
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,8 +62,8 @@ def merge(
     """
     merged = Merged(deepcopy(newer))
     frame = merged.notebook.cells
-    in_frame = _pair(mine.cells, frame)
-    in_base = _pair(mine.cells, base.cells) if base else {}
+    in_frame = pair_cells(mine.cells, frame)
+    in_base = pair_cells(mine.cells, base.cells) if base else {}
     follow: dict[int, list[NotebookNode]] = {}
     anchor = -1  # the learner's cells above the lesson's first stay above it
     for index, cell in enumerate(mine.cells):
@@ -90,8 +91,8 @@ def _content(notebook: NotebookNode) -> list[tuple[Hashable, ...]]:
     return [
         (
             cell.cell_type,
-            _text(cell),
-            str(sorted(_nbgrader(cell).items())),
+            text_of(cell),
+            str(sorted(marks_of(cell).items())),
             str(sorted(of_answer(cell).items())),
         )
         for cell in notebook.cells
@@ -102,20 +103,20 @@ def _carry(
     cell: NotebookNode, mine: NotebookNode, before: NotebookNode | None, merged: Merged
 ) -> None:
     """Put the learner's text into a cell of the frame where it is theirs to write."""
-    if _nbgrader(cell).get("solution"):
+    if marks_of(cell).get("solution"):
         keep_earlier(cell, earlier_answers(mine))
-    if _text(mine) == _text(cell):
+    if text_of(mine) == text_of(cell):
         keep_choice(cell, mine)
-    changed = before is None or _text(mine) != _text(before)
-    if not changed or _text(mine) == _text(cell):
+    changed = before is None or text_of(mine) != text_of(before)
+    if not changed or text_of(mine) == text_of(cell):
         return
-    stub_is_newer = before is not None and _text(before) != _text(cell)
-    if _nbgrader(cell).get("solution"):
+    stub_is_newer = before is not None and text_of(before) != text_of(cell)
+    if marks_of(cell).get("solution"):
         cell.source = mine.source
-        name = _nbgrader(cell).get("grade_id", cell.get("id", ""))
+        name = marks_of(cell).get("grade_id", cell.get("id", ""))
         merged.answers.append(name)
         merged.stubs += [name] if stub_is_newer else []
-    elif before is None or stub_is_newer or _nbgrader(cell).get("locked"):
+    elif before is None or stub_is_newer or marks_of(cell).get("locked"):
         merged.replaced += 1
     else:
         cell.source = mine.source
@@ -128,9 +129,9 @@ def _is_kept(cell: NotebookNode, before: NotebookNode | None, known: bool) -> bo
     It does unless it is an unchanged cell that the lesson had and has no longer.
     """
     if known:
-        changed = before is None or _text(cell) != _text(before)
+        changed = before is None or text_of(cell) != text_of(before)
         return changed or bool(earlier_answers(cell))
-    return bool(_nbgrader(cell).get("solution")) or not _nbgrader(cell)
+    return bool(marks_of(cell).get("solution")) or not marks_of(cell)
 
 
 def _make_ordinary(own: list[NotebookNode], frame: list[NotebookNode]) -> None:
@@ -149,17 +150,17 @@ def _make_ordinary(own: list[NotebookNode], frame: list[NotebookNode]) -> None:
         taken.add(cell.id)
 
 
-def _pair(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int, int]:
+def pair_cells(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int, int]:
     """Find which of the learner's cells is which of the lesson's, each at most once.
 
     A copied cell keeps its grade_id but gets an id of its own, so the id is asked
     first; some editors drop the ids, so the text is asked last.
     """
     keys: tuple[Callable[[NotebookNode], Hashable], ...] = (
-        lambda cell: (cell.get("id"), _grade_id(cell)) if cell.get("id") else None,
-        _grade_id,
+        lambda cell: (cell.get("id"), grade_id_of(cell)) if cell.get("id") else None,
+        grade_id_of,
         lambda cell: cell.get("id"),
-        lambda cell: (cell.cell_type, _text(cell)),
+        lambda cell: (cell.cell_type, text_of(cell)),
     )
     pairs: dict[int, int] = {}
     for key in keys:
@@ -173,18 +174,20 @@ def _pair(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int, int
     return pairs
 
 
-def _text(cell: NotebookNode) -> str:
+def text_of(cell: NotebookNode) -> str:
     """Return a cell's text without what an editor may change on its own."""
     return "\n".join(row.rstrip() for row in cell.source.strip().splitlines())
 
 
-def _nbgrader(cell: NotebookNode) -> dict:
+def marks_of(cell: NotebookNode) -> dict:
+    """Return nbgrader's marks of a cell; empty if they are odd."""
     marks = cell.metadata.get("nbgrader")
     return marks if isinstance(marks, dict) else {}
 
 
-def _grade_id(cell: NotebookNode) -> Hashable:
-    name = _nbgrader(cell).get("grade_id")
+def grade_id_of(cell: NotebookNode) -> str | None:
+    """Return the name by which nbgrader knows a cell."""
+    name = marks_of(cell).get("grade_id")
     return name if isinstance(name, str) else None
 
 
@@ -200,14 +203,18 @@ class Updated:
         return f"{self.lesson}: {self.line}"
 
 
-def update(course: Course) -> list[Updated]:
+def update(course: Course, *, done: Collection[str] = ()) -> list[Updated]:
     """Bring newer lessons into the learner's copies and keep what the learner wrote.
+
+    done : lessons to leave out, since they have been brought up to date already
 
     Returns one entry per lesson. A lesson that fails is left as it was, and the others
     are updated all the same.
     """
     updates = []
     for lesson in course.built_lessons:
+        if lesson in done:
+            continue
         try:
             updates.append(Updated(lesson, _update(Copy(course, lesson))))
         except CourseError as error:
@@ -218,21 +225,17 @@ def update(course: Course) -> list[Updated]:
 def _update(copy: Copy) -> str:
     if copy.make():
         return f"copied to {copy.relative(copy.mine)}"
-    newer_text, newer = read_notebook(
-        copy, copy.newer, "run `make build` to make it anew"
-    )
-    base_text, base = _read_base(copy)
+    newer_text, newer = read_newer(copy)
+    base_text, base = read_base(copy)
     if base_text == newer_text:
         return "nothing new"
-    mine_text, mine = read_notebook(
-        copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
-    )
+    mine_text, mine = read_mine(copy)
     merged = merge(newer, mine, base)
     try:
         if same_content(merged.notebook, mine):
             write_atomically(copy.base, newer_text)
             return _account(copy, merged, None) if merged.stubs else "nothing new"
-        old = _keep_old(copy, mine_text)
+        old = keep_old(copy, mine_text)
         write_atomically(copy.mine, nbformat.writes(merged.notebook).rstrip() + "\n")
         # Last, so that an update that was cut short is done again by the next one.
         write_atomically(copy.base, newer_text)
@@ -243,11 +246,20 @@ def _update(copy: Copy) -> str:
 
 def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
     """Return a sentence on the learner's text; old : the old file, if there is one."""
+    done = "updated" if old else "your notebook stays as it is"
+    sentences = [f"{done}, with {account_of(copy, merged)}"]
+    if old:
+        sentences.append(f"your old file is {copy.relative(old)}")
+        sentences.append("where it is open, choose File → Reload Notebook from Disk")
+    return "; ".join(sentences)
+
+
+def account_of(copy: Copy, merged: Merged) -> str:
+    """Return words on what of the learner's a merged notebook has, and what not."""
     parts = [f"your answers to {', '.join(merged.answers)}"] if merged.answers else []
     parts += [f"{_cells(merged.own)} of your own"] if merged.own else []
     parts += [f"{_cells(merged.changed)} as you changed it"] if merged.changed else []
-    done = "updated" if old else "your notebook stays as it is"
-    sentences = [f"{done}, with {', '.join(parts) or 'nothing of yours to keep'}"]
+    sentences = [", ".join(parts) or "nothing of yours to keep"]
     if merged.stubs:
         sentences.append(
             f"the course has changed the text of {', '.join(merged.stubs)} since you "
@@ -258,9 +270,6 @@ def _account(copy: Copy, merged: Merged, old: Path | None) -> str:
             f"{_cells(merged.replaced)} of the lesson that you had changed: now the "
             "course's text again"
         )
-    if old:
-        sentences.append(f"your old file is {copy.relative(old)}")
-        sentences.append("where it is open, choose File → Reload Notebook from Disk")
     return "; ".join(sentences)
 
 
@@ -268,22 +277,45 @@ def _cells(count: int) -> str:
     return f"{count} cell{'' if count == 1 else 's'}"
 
 
-def _keep_old(copy: Copy, text: str) -> Path:
+def unused_old_name(copy: Copy) -> Path:
+    """Return the first free name for an old file, beside the learner's notebook."""
+    number = 1
+    while os.path.lexists(path := _old_name(copy, number)):
+        number += 1
+    return path
+
+
+def _old_name(copy: Copy, number: int) -> Path:
+    return copy.mine.with_name(f"{copy.lesson}.before-update-{number}.ipynb")
+
+
+def keep_old(copy: Copy, text: str) -> Path:
     """Write the learner's old text beside the notebook, under the first free number."""
     number = 1
     while True:
-        path = copy.mine.with_name(f"{copy.lesson}.before-update-{number}.ipynb")
-        if write_new(path, text):
+        if write_new(path := _old_name(copy, number), text):
             return path
         number += 1
 
 
-def _read_base(copy: Copy) -> tuple[str | None, NotebookNode | None]:
-    """Read the original; one that is gone or broken costs no more than precision."""
+def read_base(copy: Copy) -> tuple[str | None, NotebookNode | None]:
+    """Return the original; one that is gone or broken costs no more than precision."""
     try:
         return read_notebook(copy, copy.base, "")
     except CourseError:
         return None, None
+
+
+def read_newer(copy: Copy) -> tuple[str, NotebookNode]:
+    """Return the lesson as the course has it now; raises ``CourseError``."""
+    return read_notebook(copy, copy.newer, "run `make build` to make it anew")
+
+
+def read_mine(copy: Copy) -> tuple[str, NotebookNode]:
+    """Return the learner's notebook; raises ``CourseError``."""
+    return read_notebook(
+        copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
+    )
 
 
 def read_notebook(copy: Copy, path: Path, remedy: str) -> tuple[str, NotebookNode]:

@@ -1,4 +1,4 @@
-"""What attention attends to when a number or a date is written (lesson 07).
+"""What attention attends to when a number or a date is written (lesson 08).
 
 Numbers: English words to the parts of German words, where the ones come before the
 tens. Dates: characters in the manner of ten languages to those of ISO 8601. Which

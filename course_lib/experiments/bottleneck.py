@@ -1,4 +1,4 @@
-"""Copy letters: through one vector, or with attention to all of them (lesson 07).
+"""Copy letters: through one vector, or with attention to all of them (lesson 08).
 
 The decoder of the one reads nothing of the source but one vector, as long for every
 word. The decoder of the other attends in addition, at each step, to the encoder's

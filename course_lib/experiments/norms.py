@@ -1,4 +1,4 @@
-"""Which stacks learn, at which learning rates: residuals and norms (lesson 08).
+"""Which stacks learn, at which learning rates: residuals and norms (lesson 09).
 
 The stacks of ``course_lib.lessons.deep_stack`` have to reverse a sequence, so that each
 position has to attend to another one. A stack that learns nothing has the loss ln 8.

@@ -1,4 +1,4 @@
-"""Three systems learn English to German in equal time (lesson 09).
+"""Three systems learn English to German in equal time (lesson 11).
 
 A recurrent translator without attention, one with Bahdanau's, and the Transformer. Each
 is trained by the command ``python -m course_lib.nn.train``, which resumes where it was

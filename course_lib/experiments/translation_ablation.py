@@ -1,4 +1,4 @@
-"""What each change of the translator's recipe brings, one after another (lesson 09).
+"""What each change of the translator's recipe brings, one after another (lesson 11).
 
 The Transformer is trained on texts as they are, and each time with one change more. The
 first four trainings take equal time; the fifth has more of it, and a sixth shows what

@@ -1,4 +1,4 @@
-"""The record of three systems at equal time, as text tables (lesson 09).
+"""The record of three systems at equal time, as text tables (lesson 11).
 
 What the record holds is explained in ``course_lib.experiments.translation``.
 """

@@ -1,4 +1,4 @@
-"""Figures of lessons 07 and 09: which source tokens each target token attends to."""
+"""Figures of lessons 08 and 11: which source tokens each target token attends to."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Figure of lesson 09: beam search as a tree of hypotheses."""
+"""Figure of lesson 11: beam search as a tree of hypotheses."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
     "04": ("causal attention",),
     "05": ("positions",),
     "06": ("tokens",),
-    "08": ("embedding", "feed-forward", "norm", "shift right", "logits"),
+    "09": ("embedding", "feed-forward", "norm", "shift right", "logits"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Figure of lesson 07: an encoder reads, and a decoder writes one token a step."""
+"""Figure of lesson 08: an encoder reads, and a decoder writes one token a step."""
 
 from collections.abc import Sequence
 from typing import Literal

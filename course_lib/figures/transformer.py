@@ -1,4 +1,4 @@
-"""Figures of lesson 08: three attentions with their masks, and the architecture."""
+"""Figures of lesson 09: three attentions with their masks, and the architecture."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -126,15 +126,15 @@ FIRST = {"encoder": 3, "decoder": 4}  # row of the layer's first sublayer
 SUBLAYERS = {"encoder": 2, "decoder": 3}
 LESSONS = {
     "tokens": "06 Byte-pair encoding",
-    "embedding": "08 The Transformer",
+    "embedding": "09 The Transformer",
     "positions": "05 Positional encoding",
     "self-attention": "03 Multi-head attention",
     "causal attention": "04 Masking",
     "cross-attention": "02 Self-attention",
-    "feed-forward": "08 The Transformer",
-    "norm": "08 The Transformer",
-    "shift right": "08 The Transformer",
-    "logits": "08 The Transformer",
+    "feed-forward": "09 The Transformer",
+    "norm": "09 The Transformer",
+    "shift right": "09 The Transformer",
+    "logits": "09 The Transformer",
     "softmax": "01 Dot-product attention",
 }
 STATES = ("done", "current", "to come")

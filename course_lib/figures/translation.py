@@ -1,4 +1,4 @@
-"""Figures of lesson 09: the scores of translations, and the losses of trainings."""
+"""Figures of lesson 11: the scores of translations, and the losses of trainings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Beam search as a tree (lesson 09): what each step keeps, prunes and finishes.
+"""Beam search as a tree (lesson 11): what each step keeps, prunes and finishes.
 
 The search itself, which returns the best hypothesis only, is
 ``course_lib.nn.decoding.beam_search``. A test holds the two equal.

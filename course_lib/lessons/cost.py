@@ -1,4 +1,4 @@
-"""What a computation costs: operations (lesson 03), and those that wait (lesson 07).
+"""What a computation costs: operations (lesson 03), and those that wait (lesson 08).
 
 Parameters are counted by ``course_lib.heads.count_parameters``.
 """

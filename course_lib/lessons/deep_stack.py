@@ -1,4 +1,4 @@
-"""Deep stacks of layers (lesson 08), with and without residual connections and norms.
+"""Deep stacks of layers (lesson 09), with and without residual connections and norms.
 
 A layer is the ``encoder_layer`` of ``course_lib.nn.functional`` with one head, in six
 kinds. What such stacks learn is in ``course_lib.experiments.norms``.

@@ -1,4 +1,4 @@
-"""The hypotheses of a beam search, step by step (lesson 09): what the figure draws.
+"""The hypotheses of a beam search, step by step (lesson 11): what the figure draws.
 
 Apart from the search: whoever draws it imports no model.
 """

@@ -1,4 +1,4 @@
-"""Reference alignments for number words and dates (lesson 07), without any model.
+"""Reference alignments for number words and dates (lesson 08), without any model.
 
 The texts are those of ``course_lib.corpora.generated``. Here they are cut into tokens,
 and the rules of the languages say which source tokens a target token comes from.

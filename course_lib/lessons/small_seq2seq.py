@@ -1,4 +1,4 @@
-"""Recurrent translators that are small enough to be trained inside lesson 07.
+"""Recurrent translators that are small enough to be trained inside lesson 08.
 
 What they learn is in ``course_lib.experiments`` (bottleneck, alignments), the model in
 ``course_lib.nn.recurrent``, the training of large ones in ``course_lib.nn.training``.

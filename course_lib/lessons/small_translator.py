@@ -1,4 +1,4 @@
-"""A Transformer that is small enough to be trained inside lesson 09: it reads numbers.
+"""A Transformer that is small enough to be trained inside lesson 10: it reads numbers.
 
 English number words become German ones, in subwords. The large translator, of real
 texts, is trained by ``course_lib.nn.train``.

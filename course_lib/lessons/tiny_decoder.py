@@ -1,7 +1,7 @@
 """A decoder of one block, small enough to be trained inside lesson 04.
 
 It is there to be trained with right and with wrong masks and targets. How the layers of
-a Transformer are built and stacked is the subject of lesson 08.
+a Transformer are built and stacked is the subject of lesson 09.
 """
 
 import numpy as np

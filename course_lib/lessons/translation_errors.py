@@ -1,4 +1,4 @@
-"""What is wrong with a translation (lesson 09), as far as letters and words can tell.
+"""What is wrong with a translation (lesson 11), as far as letters and words can tell.
 
 Measures that are numbers are in ``course_lib.nn.training.scoring``.
 """

@@ -1,4 +1,4 @@
-"""How a translation comes about (lesson 09): token by token, with its attention.
+"""How a translation comes about (lesson 11): token by token, with its attention.
 
 Decoding, and the translation of whole batches, are in ``course_lib.nn.decoding``.
 """

@@ -1,6 +1,6 @@
 """Decoding: choosing the tokens of a sequence one after another.
 
-First the functions of lesson 09, for one sequence and any function that scores what may
+First the functions of lesson 11, for one sequence and any function that scores what may
 come next; last, ``translate``, for a model and batches of sentences. Beam search stands
 here twice: as the solution of an exercise, which must do without helpers, and in
 ``BeamHypotheses``, whose model is asked once a step for all sentences of a batch. A

@@ -1,6 +1,6 @@
 """The Transformer as functions: norm, feed-forward network, embedding, shift, layers.
 
-These are the functions of lesson 08. Their parameters are arguments; ``parameters_of``
+These are the functions of lesson 09. Their parameters are arguments; ``parameters_of``
 takes them out of PyTorch's layers. The modules that own parameters, are trained and are
 fast are in ``course_lib.nn.layers`` and ``course_lib.nn.transformer``.
 """

@@ -1,4 +1,4 @@
-"""The loss, its smoothed targets and the learning rate of lesson 09; a test of padding.
+"""The loss, its smoothed targets and the learning rate of lesson 10; a test of padding.
 
 The training loop is ``course_lib.nn.training.loop``.
 """

@@ -1,6 +1,6 @@
 """The recurrent decoder and its attention as functions, one step at a time.
 
-These are the functions of lesson 07. The modules that own parameters and read whole
+These are the functions of lesson 08. The modules that own parameters and read whole
 sequences are in ``course_lib.nn.recurrent``.
 """
 

@@ -280,8 +280,8 @@ check(pairwise_sums)
 # %% [markdown]
 # | letter | meaning |
 # |---|---|
-# | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (08) |
-# | `d_ff`, `vocab_size` | width of a layer of lesson 08, number of known tokens (06) |
+# | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (09) |
+# | `d_ff`, `vocab_size` | width of a layer of lesson 09, number of known tokens (06) |
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
 # | `may_attend` | a mask of truth values: `True` means "may attend" |
 #

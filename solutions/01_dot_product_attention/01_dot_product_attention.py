@@ -38,7 +38,7 @@ from course_lib.lessons.scale import scale_effect
 # start as random numbers learn to make them.
 
 # %% [markdown]
-# Below is the Transformer. By the end of lesson 08 you will have written all of it; this
+# Below is the Transformer. By the end of lesson 09 you will have written all of it; this
 # lesson is about its three boxes called *attention*. **Point at a box**, or move between
 # them with the arrow keys, and it says what it does. You need not know the words yet.
 

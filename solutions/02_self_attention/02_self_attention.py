@@ -338,7 +338,7 @@ assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 # So do not ask what one number of a learned query means. Ask which token attends to which.
 #
 # The output is a sequence again, with as many rows as the input. So another layer can take
-# it as its input: that is how Transformers are built (lesson 08). Older texts call
+# it as its input: that is how Transformers are built (lesson 09). Older texts call
 # self-attention **intra-attention**.
 
 # %% [markdown]

@@ -457,7 +457,7 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 
 # %% [markdown]
 # The course does what one of PyTorch's functions does: a query that may attend to nothing
-# gets nothing. (Lesson 08 adds the output to the token itself, and a row of zeros leaves the
+# gets nothing. (Lesson 09 adds the output to the token itself, and a row of zeros leaves the
 # token as it is.)
 
 # %% [markdown]
@@ -767,7 +767,7 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # C leaks through its **normalisation**: its mean and standard deviation include the tokens of
 # the future. *Batch normalisation*, which takes means over all rows of a batch, leaks like
 # this in training if tokens share its means. *Layer normalisation*, each token by itself,
-# does not (lesson 08).
+# does not (lesson 09).
 
 # %%
 of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)

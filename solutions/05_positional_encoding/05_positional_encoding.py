@@ -582,7 +582,7 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # order.
 #
 # (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
-# words by $\sqrt{d_\text{model}}$ before it adds: lesson 08.)
+# words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
 
 # %% [markdown]
 # ## A task that is nothing but order

@@ -750,7 +750,7 @@ assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed
 # everywhere, and its row is learned from all 208 occurrences.
 #
 # Whether translations get better cannot be counted here: only a trained translator can
-# tell (lesson 09).
+# tell (lesson 11).
 
 # %% [markdown]
 # ## Frequent words stay whole
@@ -1290,4 +1290,4 @@ figures.merge_trees(new_trees, alt=alt)
 # paper of GPT-2, section 2.2.
 #
 # **An open question:** sentences are sequences of token ids now. How did models
-# translate them before they had attention? Lesson 07.
+# translate them before they had attention? Lesson 08.

@@ -25,7 +25,7 @@ def test_parts_are_done_once_the_last_lesson_is_behind():
     assert states("04")["self-attention"] == "done"
     assert states("04")["causal attention"] == "current"
     assert states("02")["causal attention"] == "to come"  # lessons 03 and 04 are ahead
-    assert set(states("08").values()) == {"done", "current"}
+    assert set(states("09").values()) == {"done", "current"}
 
 
 def test_lessons_write_every_part():
@@ -33,5 +33,5 @@ def test_lessons_write_every_part():
 
 
 def test_lesson_without_a_part_is_refused():
-    with pytest.raises(ValueError, match="lesson='07' writes no part"):
-        figures.lesson_map("07", alt=ALT)
+    with pytest.raises(ValueError, match="lesson='08' writes no part"):
+        figures.lesson_map("08", alt=ALT)

@@ -1,4 +1,4 @@
-"""Figures of lesson 08: readable, hatched where blocked, and wired as the paper is."""
+"""Figures of lesson 09: readable, hatched where blocked, and wired as the paper is."""
 
 import re
 

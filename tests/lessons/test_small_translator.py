@@ -1,4 +1,4 @@
-"""The small translator of lesson 09: its training, checks and translations."""
+"""The small translator of lesson 10: its training, checks and translations."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Lesson 07's references against PyTorch's recurrent layers and against exact facts."""
+"""Lesson 08's references against PyTorch's recurrent layers and against exact facts."""
 
 import math
 

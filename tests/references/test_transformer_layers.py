@@ -1,4 +1,4 @@
-"""The references of lesson 08 against PyTorch's layers and against exact facts."""
+"""The references of lesson 09 against PyTorch's layers and against exact facts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The references of lesson 09 against PyTorch and against what must hold exactly."""
+"""The references of lessons 10 and 11 against PyTorch and against exact facts."""
 
 import itertools
 import math

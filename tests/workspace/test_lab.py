@@ -99,6 +99,20 @@ def test_lab_goes_on_where_home_cannot_be_written(course, monkeypatch, capsys):
     assert "/lab/tree/home.md" in printed
 
 
+def test_lab_names_copies_under_former_names(course, monkeypatch, capsys):
+    monkeypatch.setattr("autograder.releases.SUCCESSORS", {"00_old": (FIRST, SECOND)})
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", print)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
+    monkeypatch.chdir(course.root)
+    sentence = f"00_old is called {FIRST} and {SECOND} now: `autograder update` brings"
+    lab.open_lab(course, "", 8888, browser=False)
+    assert sentence not in capsys.readouterr().out
+    (course.root / "work/00_old").mkdir()
+    (course.root / "work/00_old/00_old.ipynb").write_text(json.dumps(NOTEBOOK))
+    lab.open_lab(course, "", 8888, browser=False)
+    assert sentence in capsys.readouterr().out
+
+
 def test_markdown_opens_in_a_viewer_that_lab_has():
     settings = SETTINGS / "labconfig" / "default_setting_overrides.json"
     lab_folder = Path(sys.prefix, "share", "jupyter", "lab")

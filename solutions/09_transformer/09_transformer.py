@@ -12,7 +12,7 @@
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
 # **About 120 minutes.** You need lessons 03, 04 and 05. The exercises are in PyTorch, as
-# in lesson 07.
+# in lesson 08.
 
 # %%
 import torch
@@ -43,7 +43,7 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 
 # %%
 alt = "The Transformer: attentions are done; lit are norms, feed-forward and the rest."
-figures.lesson_map("08", alt=alt)
+figures.lesson_map("09", alt=alt)
 
 # %% [markdown]
 # From lesson 03 you have `multi_head_attention`. Here it is in PyTorch, imported above
@@ -1002,7 +1002,7 @@ print("decoder layer:", torch.allclose(decoded, also_yours))
 assert torch.allclose(encoded, yours) and torch.allclose(decoded, also_yours)
 
 # %% [markdown]
-# Lesson 09 trains these modules, in pre-norm, on pairs of sentences alone. Most models
+# Lesson 10 trains these modules, in pre-norm, on pairs of sentences alone. Most models
 # today are **pre-trained** first, on plain text, of which there is much more. BERT is an
 # encoder alone, pre-trained on guessing hidden words; GPT is a decoder without
 # cross-attention, pre-trained on guessing the next one.
@@ -1130,4 +1130,4 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
 # in the Transformer Architecture*.
 #
-# **An open question:** does it translate? Lesson 09.
+# **An open question:** does it translate? Lesson 11.

@@ -494,7 +494,7 @@ assert keys.shape[-1] == 2 * len(state)
 # > Is All You Need* makes it tempting to think so. But the models of this lesson attend to
 # > a source in 2014 and 2015, with recurrent networks around the attention. What the
 # > Transformer of 2017 leaves out is the *recurrence*. Nor is attention *all* of it: more
-# > than half of its parameters are in feed-forward networks (lesson 08).
+# > than half of its parameters are in feed-forward networks (lesson 09).
 
 # %% [markdown]
 # ## Which state is the query?
@@ -864,4 +864,4 @@ assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 # Attention-based Neural Machine Translation*, section 3.
 #
 # **An open question:** if a decoder can attend to every state, what are recurrent networks
-# still needed for? Lesson 08.
+# still needed for? Lesson 09.
