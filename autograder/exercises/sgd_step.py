@@ -188,7 +188,7 @@ exercise.option(
     "sign_of_the_gradient_alone",
     "Your numbers all move equally far: only the sign of the gradient counts.",
     "How far should a number move whose gradient is ten times as large?",
-    why="Adam's first step looks so, and Rprop's steps do.",
+    why="Adam's first step is like that, and so are all steps of Rprop.",
     change="learning_rate · sign",
 )
 exercise.option(
