@@ -180,7 +180,8 @@ exercise.option(
     "own.",
     "How many numbers does the docstring promise for each position?",
     why="log_p[:, targets] reads like 'of each row the target', and takes all columns "
-    "from all rows.",
+    "from all rows: shivamsaboo17/Overcoming-Catastrophic-forgetting-in-Neural-"
+    "Networks, pull 5.",
     picked="all of them everywhere",
 )
 exercise.option(
