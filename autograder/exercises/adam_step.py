@@ -474,7 +474,7 @@ for decay, name, diagnosis, question, why in (
         "weight_decay_without_learning_rate",
         "Your weight decay is not multiplied by the learning rate.",
         "What should a learning rate of 0 do to the parameter?",
-        "The paper's λ stands beside α; PyTorch multiplies them.",
+        "The paper's λ is not multiplied by α; in PyTorch it is.",
     ),
     (
         "of the new parameter",

@@ -114,7 +114,7 @@ def _kind(value: Tensor) -> str:
 def _wrong_shape(
     expected: Expected, value: Tensor, axis: str = "", length: Any = None
 ) -> ValueError:
-    known = f" with {axis}={length}" if axis else ""
+    known = f" with {axis}={length}" if axis and not axis.isdigit() else ""
     return ValueError(
         f"{expected.name} must have shape {expected.shape}{known}, got "
         f"{tuple(value.shape)}"
