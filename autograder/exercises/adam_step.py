@@ -94,7 +94,7 @@ def default_settings(student, rng):
 @exercise.case("A parameter may be a single number, or have three axes", points=0.5)
 def any_shape(student, rng):
     for shape in ((), (1, 4), (2, 3, 5)):
-        student.agrees(*after(3, rng, *shape, dtype=torch.float32), 0.5, (0.5, 0.75))
+        student.agrees(*after(3, rng, *shape, dtype=torch.float32), 0.5, (0.75, 0.25))
 
 
 @exercise.case("Where every gradient was 0, the parameter stays as it is", points=0.5)
