@@ -166,7 +166,7 @@ def variants(
 ):
     p, g = parameter, gradient
     old_m, old_v, step = state
-    old_m, old_v = (old_v, old_m) if read == "v, m" else (old_m, old_v)
+    old_m, old_v = (old_m, old_v) if read == "m, v" else (old_v, old_m)
     learning_rate = 0.001 if constants == "learning rate" else learning_rate
     beta_1, beta_2 = {
         "betas": (0.9, 0.999),
@@ -203,6 +203,7 @@ def variants(
     below = {
         "√(v̂ + eps)": lambda: torch.sqrt(v_hat + eps),
         "√v̂": lambda: v_hat.sqrt(),
+        "√v̂, then + eps": lambda: v_hat.sqrt(),
         "v̂ + eps": lambda: v_hat + eps,
         "(√v + eps) / √share": lambda: (v_used.sqrt() + eps) / share_2**0.5,
         "√v / share + eps": lambda: v_used.sqrt() / share_2 + eps,
@@ -210,7 +211,7 @@ def variants(
     }.get(denominator, lambda: v_hat.sqrt() + eps)()
     if decay == "divided too":
         m_hat = m_hat + weight_decay * p
-    change = m_hat / below
+    change = m_hat / below + (eps if denominator == "√v̂, then + eps" else 0)
     if decay == "decoupled":
         change = change + weight_decay * p
     new = p + sign * learning_rate * change
@@ -220,10 +221,10 @@ def variants(
         new = new * (1 - learning_rate * weight_decay)
     elif decay == "growing":
         new = new + learning_rate * weight_decay * p
-    if overwritten == "m, v":
+    if overwritten in ("m, v", "parameter, m, v"):
         for old, its_new in zip(state, (m, v), strict=False):
             old.copy_(its_new)
-    elif overwritten == "parameter":
+    if overwritten in ("parameter", "parameter, m, v"):
         parameter.copy_(new)
     elif overwritten == "gradient":
         gradient.square_()
@@ -232,6 +233,8 @@ def variants(
         "m̂, v̂": (m_hat, v_hat),
         "old m, v": (old_m, old_v),
     }.get(state_has, (m, v))
+    if read == "v, m, and written so":
+        new_m, new_v = new_v, new_m
     steps = {"as before": step, "a tensor": torch.tensor(step + 1)}
     new_state = new_m, new_v, steps.get(step_is, step + 1)
     return {
@@ -422,6 +425,13 @@ for denominator, name, diagnosis, question, why in (
         "eps is tiny, and so is thought to change nothing.",
     ),
     (
+        "√v̂, then + eps",
+        "eps_added_to_the_fraction",
+        "Your eps is added to m̂ / √v̂, not to √v̂.",
+        "Which is computed first in a / b + c: the division, or the sum?",
+        "A pair of brackets is missing: m̂ / √v̂ + eps.",
+    ),
+    (
         "v̂ + eps",
         "no_root",
         "Your m̂ is divided by v̂ itself, without a root.",
@@ -539,6 +549,13 @@ for constants, name, diagnosis, question, why in (
 ):
     exercise.option(name, diagnosis, question, why=why, constants=constants)
 exercise.option(
+    "v_before_m",
+    "Your state is (v, m, step), where it is read and where it is returned.",
+    "In which order does the docstring name the parts of the state?",
+    why="With zeros at first, nothing shows which of the two is which.",
+    read="v, m, and written so",
+)
+exercise.option(
     "state_read_as_v_m",
     "Your state is read as (v, m, step).",
     "In which order does the docstring name the parts of the state?",
@@ -637,6 +654,13 @@ for overwritten, name, diagnosis, question, why in (
         "Your call changes the caller's parameter: it has become the new one.",
         "Does `parameter -= …` make a new tensor, or write into the caller's?",
         "PyTorch's optimizers do change it in place.",
+    ),
+    (
+        "parameter, m, v",
+        "parameter_and_averages_overwritten",
+        "Your call changes the caller's parameter, and its m and v.",
+        "Which of your lines make a new tensor, and which write into the caller's?",
+        "PyTorch's optimizers change all three in place.",
     ),
     (
         "gradient",

@@ -73,6 +73,7 @@ def leading_axes(student, rng):
 def as_many_positions_as_tokens(student, rng):
     student.agrees(draw_log_p(rng, 6, 6), torch.from_numpy(rng.permutation(6)))
     student.agrees(draw_log_p(rng, 2, 6, 6), draw_targets(rng, 6, 2, 6))
+    student.agrees(draw_log_p(rng, 2, 3, 4, 4), draw_targets(rng, 4, 2, 3, 4))
 
 
 @exercise.case("A single sequence, or a single position, keeps its axes", points=0.5)
@@ -149,11 +150,21 @@ PICKED = {
         -1, targets.unsqueeze(-1)
     ).squeeze(-1),
     "along axis 1": lambda log_p, targets: log_p.gather(1, targets.unsqueeze(1))[:, 0],
+    "along axis 1, of token 0": lambda log_p, targets: log_p.gather(
+        1, targets.unsqueeze(-1)
+    )[..., 0],
+    "along axis 2": lambda log_p, targets: log_p.gather(2, targets.unsqueeze(2))[
+        :, :, 0
+    ],
     "along axis 0": lambda log_p, targets: log_p.gather(0, targets.unsqueeze(0))[0],
     "all of them everywhere": lambda log_p, targets: log_p[..., targets],
     "in a loop over the first axis": lambda log_p, targets: torch.stack(
         [row[right] for row, right in zip(log_p, targets, strict=True)]
     ),
+    "by the numbers of the rows": lambda log_p, targets: log_p[
+        torch.arange(len(targets)), targets
+    ],
+    "rows": lambda log_p, targets: log_p[targets],
     "from a one-hot product": _from_one_hot,
     "the largest": lambda log_p, targets: log_p.max(dim=-1).values,
 }
@@ -165,6 +176,24 @@ exercise.option(
     "On which axis are the tokens if log_p has three axes?",
     why="gather(1, …) is in most examples, which have a matrix of classes.",
     picked="along axis 1",
+)
+exercise.option(
+    "token_zero_along_axis_one",
+    "Your targets pick along axis 1. That is right for a matrix; where a batch comes "
+    "first, it reads token 0 at other positions.",
+    "Along which axis does your `gather` go, and where have you put the new axis?",
+    why="gather(1, targets.unsqueeze(-1)) is right for a matrix, and its two axes are "
+    "the same there.",
+    picked="along axis 1, of token 0",
+)
+exercise.option(
+    "gathered_along_axis_two",
+    "Your numbers are gathered along axis 2, which holds the tokens only where two "
+    "axes come before it.",
+    "On which axis are the tokens if log_p is a matrix?",
+    why="Models return (batch, n, vocab_size), and gather(logp, 2, …) is written for "
+    "that, as in huggingface/trl, issue 1061.",
+    picked="along axis 2",
 )
 exercise.option(
     "gathered_along_axis_zero",
@@ -186,13 +215,28 @@ exercise.option(
 )
 exercise.option(
     "loop_over_the_first_axis_alone",
-    "Your targets pick along the second axis of log_p: that is right for a matrix, "
-    "and takes whole rows where a batch comes before the positions.",
+    "Your targets pick along the second axis of log_p. That is right for a matrix; "
+    "where a batch comes first, it takes whole rows.",
     "Which shape has log_p[0] if log_p has three axes, and what does an index pick "
     "from it?",
     why="[row[target] for row, target in zip(log_p, targets)] and log_p[arange(n), "
     "targets] are written for one sequence.",
     picked="in a loop over the first axis",
+)
+exercise.option(
+    "rows_numbered_for_a_matrix",
+    "Your pairs of a row's number and a target are right for a matrix. Where a batch "
+    "comes first, they do not fit, or pick whole rows.",
+    "How many indices does a number of log_p need if log_p has three axes?",
+    why="log_p[torch.arange(n), targets] is the well-known index for one sequence.",
+    picked="by the numbers of the rows",
+)
+exercise.option(
+    "rows_at_the_targets",
+    "Your targets pick rows of log_p, along its first axis.",
+    "What does an index in square brackets pick from a matrix, if it is the only one?",
+    why="embedding[token_ids] picks rows, and is the index that one knows.",
+    picked="rows",
 )
 exercise.option(
     "nan_from_a_probability_of_zero",

@@ -108,6 +108,7 @@ def variants(
     change="learning_rate · gradient",
     paired="by name",
     stepped="all",
+    scaled="by the learning rate",
     returns="new parameters",
     overwritten="nothing",
 ):
@@ -117,6 +118,8 @@ def variants(
     result = {}
     for name, parameter in parameters.items():
         step = sign * CHANGES[change](in_order[name], parameter, learning_rate)
+        if scaled == "by the norm of all as well":
+            step = step / torch.cat([g.reshape(-1) for g in gradients.values()]).norm()
         if stepped == "matrices" and parameter.ndim < 2:
             step = torch.zeros_like(parameter)
         result[name] = step if returns == "changes" else parameter + step
@@ -130,6 +133,8 @@ def variants(
     elif overwritten == "gradients, by zeros":
         for gradient in gradients.values():
             gradient.zero_()
+    if returns == "products":
+        return {name: learning_rate * each for name, each in gradients.items()}
     if returns == "a list":
         return [*result.values()]
     return (result, gradients) if returns == "gradients too" else result
@@ -200,6 +205,13 @@ exercise.option(
     change="learning_rate · direction",
 )
 exercise.option(
+    "divided_by_the_norm_of_all",
+    "Your gradients are divided by the norm of all of them together.",
+    "Does the docstring ask for a step of a fixed length?",
+    why="clip_grad_norm_ does so where that norm is too large, and many loops call it.",
+    scaled="by the norm of all as well",
+)
+exercise.option(
     "mean_of_the_gradient",
     "All numbers of a parameter move by the same amount in your code: by that of the "
     "gradient's mean.",
@@ -252,6 +264,15 @@ exercise.option(
     why="The change is what the formula computes, and to add it is thought to be the "
     "caller's part, as in Optax: apply_updates(params, updates).",
     returns="changes",
+)
+exercise.option(
+    "products_returned",
+    "Your result holds learning_rate times the gradients: the parameters have no part "
+    "in it.",
+    "What should come out if all gradients are 0?",
+    why="The product is the first half of the formula, and what an `-=` outside would "
+    "need.",
+    returns="products",
 )
 exercise.option(
     "list_without_names",
