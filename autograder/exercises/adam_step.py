@@ -13,7 +13,13 @@ exercise = Exercise(
     minutes=15,
     difficulty=2,
     returns=("parameter", "state"),
-    library=("torch.optim.Adam", "torch.optim.AdamW"),
+    library=(
+        "torch.optim.Adam",
+        "torch.optim.adam.adam",
+        "torch.optim.AdamW",
+        "torch.optim.adamw.adamw",
+        "torch.optim.SparseAdam",
+    ),
 )
 
 

@@ -10,7 +10,12 @@ exercise = Exercise(
     lesson="07_from_numpy_to_pytorch",
     minutes=5,
     difficulty=1,
-    library=("torch.optim.SGD", "torch.optim.ASGD"),
+    library=(
+        "torch.optim.SGD",
+        "torch.optim.sgd.sgd",
+        "torch.optim.ASGD",
+        "torch.optim.asgd.asgd",
+    ),
 )
 
 
