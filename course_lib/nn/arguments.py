@@ -114,7 +114,7 @@ def _kind(value: Tensor) -> str:
 def _wrong_shape(
     expected: Expected, value: Tensor, axis: str = "", length: Any = None
 ) -> ValueError:
-    known = f" with {axis}={length}" if axis else ""
+    known = f" with {axis}={length}" if axis and not axis.isdigit() else ""
     return ValueError(
         f"{expected.name} must have shape {expected.shape}{known}, got "
         f"{tuple(value.shape)}"
@@ -307,6 +307,64 @@ def real(least: float, most: float, **values: Any) -> None:
         if not (least <= value <= most and math.isfinite(value)):
             raise ValueError(
                 f"{name} must be a finite number from {least} to {most}, got {value}"
+            )
+
+
+def below_one(**values: Any) -> None:
+    """Refuse arguments that are not numbers from 0 to below 1.
+
+    >>> below_one(beta_1=1.0)
+    Traceback (most recent call last):
+    ValueError: beta_1 must be below 1, got 1.0
+    """
+    real(0, math.inf, **values)
+    for name, value in values.items():
+        if value >= 1:
+            raise ValueError(f"{name} must be below 1, got {value}")
+
+
+def parts(name: str, value: Any, expected: str) -> None:
+    """Refuse what is not a tuple of as many parts as are expected.
+
+    >>> parts("state", {}, "(m, v, step)")
+    Traceback (most recent call last):
+    TypeError: state must be a tuple (m, v, step), got dict
+    """
+    if not isinstance(value, tuple):
+        raise TypeError(
+            f"{name} must be a tuple {expected}, got {type(value).__name__}"
+        )
+    if len(value) != expected.count(",") + 1:
+        raise ValueError(
+            f"{name} must be a tuple {expected}, got {len(value)} of its parts"
+        )
+
+
+def gradients(parameters: Any, values: Any) -> None:
+    """Refuse gradients that are not those of the parameters, name by name.
+
+    >>> gradients({"w": torch.ones(2, 3)}, {"w": torch.ones(3)})
+    Traceback (most recent call last):
+    ValueError: gradients['w'] must have the shape of the parameter, (2, 3), got (3,)
+    """
+    for name, dictionary in (("parameters", parameters), ("gradients", values)):
+        if not isinstance(dictionary, dict):
+            raise TypeError(
+                f"{name} must be a dictionary of tensors by name, got "
+                f"{type(dictionary).__name__}"
+            )
+    if parameters.keys() != values.keys():
+        wanted, got = (", ".join(map(str, each)) for each in (parameters, values))
+        raise ValueError(
+            f"gradients must have the names of parameters: {wanted}; got {got}"
+        )
+    for name, parameter in parameters.items():
+        _require_floats(f"parameters[{name!r}]", parameter, parameter)
+        _require_floats(f"gradients[{name!r}]", values[name], parameter)
+        if values[name].shape != parameter.shape:
+            raise ValueError(
+                f"gradients[{name!r}] must have the shape of the parameter, "
+                f"{tuple(parameter.shape)}, got {tuple(values[name].shape)}"
             )
 
 

@@ -1,0 +1,318 @@
+"""Cases and misconceptions of ``sgd_step``."""
+
+import torch
+
+from autograder import Exercise, families
+from course_lib.nn.first_steps import sgd_step
+
+exercise = Exercise(
+    sgd_step,
+    lesson="07_from_numpy_to_pytorch",
+    minutes=5,
+    difficulty=1,
+    library=(
+        "torch.optim.SGD",
+        "torch.optim.sgd.sgd",
+        "torch.optim.ASGD",
+        "torch.optim.asgd.asgd",
+    ),
+)
+
+
+@exercise.spec
+def spec(parameters, gradients, learning_rate):
+    stepped = {}
+    for name in parameters:
+        numbers = parameters[name].reshape(-1).tolist()
+        slopes = gradients[name].reshape(-1).tolist()
+        for index, slope in enumerate(slopes):
+            numbers[index] -= learning_rate * slope
+        flat = torch.tensor(numbers, dtype=parameters[name].dtype)
+        stepped[name] = flat.reshape(parameters[name].shape)
+    return stepped
+
+
+def drawn(rng, dtype=torch.float32, **shapes):
+    """Draw a tensor for each name."""
+    return {
+        name: torch.from_numpy(rng.normal(size=shape)).to(dtype)
+        for name, shape in shapes.items()
+    }
+
+
+# What a layer has: matrices and a bias.
+LAYER = {"w_1": (4, 6), "b_1": (6,), "w_2": (6, 3)}
+
+
+@exercise.usual
+def usual(rng):
+    return drawn(rng, **LAYER), drawn(rng, **LAYER), 0.25
+
+
+@exercise.case(
+    "With a learning rate of 0.5 and the gradient (4, −2), (1, 2) becomes (−1, 3)"
+)
+def small_example_by_hand(student, rng):
+    parameters = {"w": torch.tensor([1.0, 2.0])}
+    result = student(parameters, {"w": torch.tensor([4.0, -2.0])}, 0.5)
+    student.expect(result, {"w": torch.tensor([-1.0, 3.0])})
+    student.agrees(drawn(rng, w=2), drawn(rng, w=2), float(rng.uniform(0.5, 2)))
+
+
+@exercise.case("Each of several parameters takes its own step", points=2)
+def several_parameters(student, rng):
+    student.agrees(drawn(rng, **LAYER), drawn(rng, **LAYER), 0.25)
+    shapes = {"embedding": (7, 2), "kernel": (2, 3, 5), "scale": ()}
+    student.agrees(drawn(rng, **shapes), drawn(rng, **shapes), 1.5)
+
+
+@exercise.case("A gradient is found by its name, in whatever order they come")
+def any_order_of_names(student, rng):
+    parameters = drawn(rng, w_q=(3, 3), w_k=(3, 3), w_v=(3, 3))
+    student.agrees(parameters, drawn(rng, w_v=(3, 3), w_q=(3, 3), w_k=(3, 3)), 0.5)
+
+
+@exercise.case("The learning rate may be small, and may be above 1")
+def other_learning_rates(student, rng):
+    for learning_rate in (0.001, 3.0):
+        arguments = (drawn(rng, torch.float64, w=(3, 2), b=2) for _ in range(2))
+        student.agrees(*arguments, learning_rate)
+
+
+@exercise.case("Where a gradient is 0, the parameter stays as it is", points=0.5)
+def gradient_of_zero(student, rng):
+    parameters, gradients = drawn(rng, w=(2, 4), b=4), drawn(rng, w=(2, 4), b=4)
+    gradients["w"][0, 1:] = 0.0
+    gradients["b"][:] = 0.0
+    student.agrees(parameters, gradients, 0.5)
+
+
+@exercise.case("Five steps down a parabola come closer and closer", visible=False)
+def steps_on_a_parabola(student, rng):
+    start, lowest = drawn(rng, torch.float64, w=3), drawn(rng, torch.float64, w=3)
+    parameters, learning_rate = start, float(rng.uniform(0.1, 0.4))
+    for _ in range(5):  # the loss is (w − lowest)² / 2
+        gradients = {"w": parameters["w"] - lowest["w"]}
+        parameters = student(parameters, gradients, learning_rate)
+    distance = (1 - learning_rate) ** 5 * (start["w"] - lowest["w"])
+    student.expect(parameters["w"] - lowest["w"], distance, what="what is left to go")
+
+
+@exercise.case("The parameters and the gradients of the caller stay as they are")
+def arguments_stay(student, rng):
+    student.leaves_unchanged(drawn(rng, w=(3, 2), b=2), drawn(rng, w=(3, 2), b=2), 0.5)
+
+
+@exercise.variants
+def variants(
+    parameters,
+    gradients,
+    learning_rate,
+    *,
+    sign=-1,
+    change="learning_rate · gradient",
+    paired="by name",
+    stepped="all",
+    scaled="by the learning rate",
+    returns="new parameters",
+    overwritten="nothing",
+):
+    in_order = gradients
+    if paired == "by position":
+        in_order = dict(zip(parameters, gradients.values(), strict=True))
+    result = {}
+    for name, parameter in parameters.items():
+        step = sign * CHANGES[change](in_order[name], parameter, learning_rate)
+        if scaled == "by the norm of all as well":
+            step = step / torch.cat([g.reshape(-1) for g in gradients.values()]).norm()
+        if stepped == "matrices" and parameter.ndim < 2:
+            step = torch.zeros_like(parameter)
+        result[name] = step if returns == "changes" else parameter + step
+        if stepped == "first":
+            break
+    if overwritten == "parameters":
+        parameters.update(result)
+    elif overwritten == "gradients":
+        for gradient in gradients.values():
+            gradient *= learning_rate
+    elif overwritten == "gradients, by zeros":
+        for gradient in gradients.values():
+            gradient.zero_()
+    if returns == "products":
+        return {name: learning_rate * each for name, each in gradients.items()}
+    if returns == "a list":
+        return [*result.values()]
+    return (result, gradients) if returns == "gradients too" else result
+
+
+CHANGES = {
+    "learning_rate · gradient": lambda gradient, parameter, learning_rate: (
+        learning_rate * gradient
+    ),
+    "gradient": lambda gradient, parameter, learning_rate: gradient,
+    "gradient / learning_rate": lambda gradient, parameter, learning_rate: (
+        gradient / learning_rate
+    ),
+    "learning_rate · sign": lambda gradient, parameter, learning_rate: (
+        learning_rate * gradient.sign()
+    ),
+    "learning_rate · direction": lambda gradient, parameter, learning_rate: (
+        learning_rate * gradient / gradient.norm()
+    ),
+    "learning_rate · mean": lambda gradient, parameter, learning_rate: (
+        learning_rate * gradient.mean()
+    ),
+    "learning_rate · gradient · parameter": lambda gradient, parameter, learning_rate: (
+        learning_rate * gradient * parameter
+    ),
+    "learning_rate · (gradient + parameter)": (
+        lambda gradient, parameter, learning_rate: (
+            learning_rate * (gradient + parameter)
+        )
+    ),
+}
+
+exercise.option(
+    "up_the_gradient",
+    "Your parameters move along the gradient: the loss grows.",
+    "Does the gradient point to where the loss grows, or to where it shrinks?",
+    why="The gradient is read as the direction to go; what maximises, such as "
+    "optim.SGD(maximize=True), does go there.",
+    sign=1,
+)
+exercise.option(
+    "learning_rate_left_out",
+    "Your parameters move by the whole gradient: `learning_rate` plays no part.",
+    "Which argument says how far to go?",
+    why="parameter -= gradient runs, and on a well-scaled loss it even learns.",
+    change="gradient",
+)
+exercise.option(
+    "divided_by_the_learning_rate",
+    "Your gradient is divided by the learning rate.",
+    "Does a larger learning rate make your step longer or shorter?",
+    why="A small learning rate stands for caution, and to divide sounds cautious.",
+    change="gradient / learning_rate",
+)
+exercise.option(
+    "sign_of_the_gradient_alone",
+    "Your numbers all move equally far: only the sign of the gradient counts.",
+    "How far should a number move whose gradient is ten times as large?",
+    why="Adam's first step is like that, and so are all steps of Rprop.",
+    change="learning_rate · sign",
+)
+exercise.option(
+    "direction_of_the_gradient_alone",
+    "Your gradient is divided by its norm: each parameter moves equally far, and a "
+    "gradient of 0 gives NaN.",
+    "Does the docstring ask for a step of a fixed length?",
+    why="Clipping divides a gradient by its norm, where that is large.",
+    change="learning_rate · direction",
+)
+exercise.option(
+    "divided_by_the_norm_of_all",
+    "Your gradients are divided by the norm of all of them together.",
+    "Does the docstring ask for a step of a fixed length?",
+    why="clip_grad_norm_ does so where that norm is too large, and many loops call it.",
+    scaled="by the norm of all as well",
+)
+exercise.option(
+    "mean_of_the_gradient",
+    "All numbers of a parameter move by the same amount in your code: by that of the "
+    "gradient's mean.",
+    "Which entry of the gradient belongs to which number of the parameter?",
+    why="Gradients are averaged over a batch, and .mean() is taken once too often.",
+    change="learning_rate · mean",
+)
+exercise.option(
+    "gradient_times_the_parameter",
+    "Your change has the parameter as a factor: a parameter of 0 never moves.",
+    "Which two numbers does the docstring multiply?",
+    why="parameter *= 1 − learning_rate · gradient is a shrinking step, like that of a "
+    "weight decay.",
+    change="learning_rate · gradient · parameter",
+)
+exercise.option(
+    "weight_decay_as_well",
+    "Your parameters also shrink, in proportion to their size.",
+    "Where would a parameter go in your code if its gradient were 0?",
+    why="(1 − learning_rate) · parameter − learning_rate · gradient looks like a "
+    "moving average, and is a weight decay of 1.",
+    change="learning_rate · (gradient + parameter)",
+)
+exercise.option(
+    "gradients_by_position",
+    "Your gradients are taken in the order in which they stand in the dictionary, "
+    "whatever their names.",
+    "What promises you that the first gradient is the first parameter's?",
+    why="zip(parameters.values(), gradients.values()) is short, and often right.",
+    paired="by position",
+)
+exercise.option(
+    "first_parameter_only",
+    "Your result has one parameter only, the first.",
+    "How often does your loop run before it returns?",
+    why="`return` is indented into the loop.",
+    stepped="first",
+)
+exercise.option(
+    "biases_left_behind",
+    "Your parameters of fewer than two axes stay as they are.",
+    "Does the docstring treat any parameter differently?",
+    why="Weight decay leaves out biases and gains, and has lists of its own for them.",
+    stepped="matrices",
+)
+exercise.option(
+    "changes_returned",
+    "Your result holds the changes, not the new parameters.",
+    "What should come out if all gradients are 0?",
+    why="The change is what the formula computes, and to add it is thought to be the "
+    "caller's part, as in Optax: apply_updates(params, updates).",
+    returns="changes",
+)
+exercise.option(
+    "products_returned",
+    "Your result holds learning_rate times the gradients: the parameters have no part "
+    "in it.",
+    "What should come out if all gradients are 0?",
+    why="The product is the first half of the formula, and what an `-=` outside would "
+    "need.",
+    returns="products",
+)
+exercise.option(
+    "list_without_names",
+    "Your result is a list, without names.",
+    "How does the caller find a parameter in your result, if not by its name?",
+    why="PyTorch's optimizers take lists of parameters: model.parameters().",
+    returns="a list",
+)
+exercise.option(
+    "gradients_returned_too",
+    "Your result is a pair: parameters, and gradients.",
+    "How many results does the docstring promise?",
+    why="Both dictionaries come in, and both are handed back.",
+    returns="gradients too",
+)
+exercise.option(
+    "parameters_overwritten",
+    "Your call changes the caller's parameters: they have become the new ones.",
+    "Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?",
+    why="PyTorch's optimizers do change them in place; a copy of the best parameters "
+    "that is none, or a second learning rate from the same start, is lost so.",
+    overwritten="parameters",
+)
+exercise.option(
+    "gradients_scaled_in_place",
+    "Your call multiplies the caller's gradients by the learning rate.",
+    "Does `gradient *= …` make a new tensor, or write into the caller's?",
+    why="`gradient *= learning_rate` is the first half of the formula, in place.",
+    overwritten="gradients",
+)
+exercise.option(
+    "gradients_set_to_zero",
+    "Your call sets the caller's gradients to 0.",
+    "Whose gradients are they, and may the caller still need them?",
+    why="zero_grad follows step in every training loop.",
+    overwritten="gradients, by zeros",
+)
+exercise.family(families.as_numpy(), families.as_list("a tensor"))
