@@ -115,8 +115,8 @@ def roll_on(parameters, gradients, state):
 def counting(parameters, gradients, state):
     """Make a step that is the smaller, the more there were before."""
     number = 1 if state is None else state + 1
-    rate = 0.1 / number
-    return {name: p - rate * gradients[name] for name, p in parameters.items()}, number
+    share = 0.1 / number
+    return {name: p - share * gradients[name] for name, p in parameters.items()}, number
 
 
 def one_number(w):

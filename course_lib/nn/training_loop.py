@@ -33,13 +33,13 @@ def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> 
     arguments.tensors("x (...)", x)
     arguments.positive(step=step)
     x = x.detach().double()
-    differences = []
+    gradient = torch.zeros(x.numel(), dtype=x.dtype, device=x.device)
     for index in range(x.numel()):
-        shift = torch.zeros(x.numel(), dtype=x.dtype, device=x.device)
+        shift = torch.zeros_like(gradient)
         shift[index] = step
         shift = shift.reshape(x.shape)
-        differences.append(float(f(x + shift)) - float(f(x - shift)))
-    return torch.tensor(differences, dtype=x.dtype).reshape(x.shape) / (2 * step)
+        gradient[index] = (f(x + shift) - f(x - shift)) / (2 * step)
+    return gradient.reshape(x.shape)
 
 
 def train(
