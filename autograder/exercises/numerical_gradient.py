@@ -42,7 +42,7 @@ def spec(f, x, step):
 
 
 def sum_of_cubes(x):
-    """The differences of a cube are its derivative plus step²."""
+    """Return a function's value whose differences are its derivative plus step²."""
     return float((x**3).sum())
 
 
@@ -53,7 +53,7 @@ def up_and_down(x):
 
 
 def waves(x):
-    """Each number's part depends on its position and on all others."""
+    """Return a sum in which each number counts by its position and by all others."""
     flat = x.flatten()
     return float((flat.sin() * up_and_down(flat)).sum() + 0.3 * flat.exp().prod())
 
@@ -64,12 +64,12 @@ def largest_logit(x):
 
 
 def kink(x):
-    """Differences to the two sides of 0 are not alike."""
+    """Return a sum whose differences to the two sides of 0 are not alike."""
     return float((torch.relu(x) * up_and_down(x)).sum())
 
 
 def roots(x):
-    """Of numbers above 0; falls with each of them, the faster the larger the others."""
+    """Return what falls with each number, the faster the larger the others are."""
     return -float(x.sqrt().sum() ** 2)
 
 
@@ -156,9 +156,8 @@ def variants(
 ):
     steps_known = {"1e-5": 1e-5, "0.001": 0.001, "half": step / 2, "twice": 2 * step}
     h = steps_known.get(steps, step)
-    kept = x.detach().clone()
     dtype = {"float32": torch.float32, "that of x": x.dtype}.get(inside, torch.float64)
-    point = kept.to(dtype).flatten()
+    point = x.detach().clone().to(dtype).flatten()
     gradient = torch.zeros(point.numel(), dtype=torch.float64)
     for index in range(point.numel()):
         shift = torch.zeros_like(point)
@@ -290,7 +289,7 @@ exercise.option(
     "not_divided",
     "Your numbers are differences of f, not divided by anything.",
     "Should a smaller step make the gradient smaller?",
-    why="The difference is what one looks at while trying out.",
+    why="The difference is what one prints while trying out.",
     divided="nothing",
 )
 exercise.option(

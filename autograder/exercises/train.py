@@ -78,16 +78,16 @@ def loss_by_steps(parameters, batch, training):
 
 
 def predicted(parameters, batch, training):
-    kept = torch.ones(3, dtype=batch.dtype)
+    used = torch.ones(3, dtype=batch.dtype)
     if training:
-        kept = 1.5 * (torch.arange(3) != len(batch) % 3)
-    return parameters["w"] * kept + parameters["b"], kept
+        used = 1.5 * (torch.arange(3) != len(batch) % 3)
+    return parameters["w"] * used + parameters["b"], used
 
 
 def add_gradient(parameters, batch, gradients):
-    prediction, kept = predicted(parameters, batch, True)
+    prediction, used = predicted(parameters, batch, True)
     slope = 2 * (prediction - batch).mean(dim=0)
-    w, b = gradients["w"] + slope * kept, gradients["b"] + slope.sum()
+    w, b = gradients["w"] + slope * used, gradients["b"] + slope.sum()
     return float(((prediction - batch) ** 2).sum(dim=-1).mean()), {"w": w, "b": b}
 
 
@@ -297,7 +297,7 @@ def variants(
     overwritten="nothing",
 ):
     start = parameters
-    carried, losses, held_out_losses, kept, running = None, [], [], [], 0.0
+    carried, losses, held_out_losses, ends, running = None, [], [], [], 0.0
 
     def zeros():
         return {name: torch.zeros_like(p) for name, p in parameters.items()}
@@ -316,7 +316,7 @@ def variants(
                 "largest": max(values),
             }.get(held_out_loss, sum(values) / len(values))
         held_out_losses.append(float(value))
-        kept.append(parameters)
+        ends.append(parameters)
 
     gradients = zeros()
     planned = [*batches, *held_out] if trained_on == "held_out too" else [*batches]
@@ -384,7 +384,7 @@ def variants(
             total["running"] = running / len(values)
             losses.append(total.get(loss, mean))
         if goes_on_from == "the best":
-            parameters = kept[int(np.argmin(held_out_losses))]
+            parameters = ends[int(np.argmin(held_out_losses))]
         rises = len(held_out_losses) > 1 and held_out_losses[-1] > held_out_losses[-2]
         if epochs_made == "until the loss rises" and rises:
             break
@@ -395,7 +395,7 @@ def variants(
         for i, value in enumerate(held_out_losses)
         if i == 0 or value < held_out_losses[i - 1]
     ]
-    last = len(kept) - 1
+    last = len(ends) - 1
     chosen = {
         "last": last,
         "first": 0,
@@ -404,13 +404,13 @@ def variants(
         "lowest training loss": min(int(np.argmin(losses)), last),
         "lower than before": lower[-1],
     }.get(best, int(np.argmin(held_out_losses)))
-    result = kept[chosen]
+    result = ends[chosen]
     if best == "as they came":
         result = start
     if best == "one epoch early":
-        result = kept[chosen - 1] if chosen else start
+        result = ends[chosen - 1] if chosen else start
     if best == "one epoch late":
-        result = kept[min(chosen + 1, last)]
+        result = ends[min(chosen + 1, last)]
     result = {name: p.clone() for name, p in result.items()}
     if overwritten == "parameters":
         for name, p in parameters.items():
@@ -756,7 +756,7 @@ exercise.option(
     "losses_exchanged",
     "Your two lists of losses are in the other order.",
     "In which order does the docstring name its results?",
-    why="The held-out losses are what one looks at first.",
+    why="The held-out losses are what one wants to know first.",
     returns="losses exchanged",
 )
 exercise.option(
