@@ -310,19 +310,6 @@ def real(least: float, most: float, **values: Any) -> None:
             )
 
 
-def positive(**values: Any) -> None:
-    """Refuse arguments that are not finite numbers above 0.
-
-    >>> positive(step=0)
-    Traceback (most recent call last):
-    ValueError: step must be above 0, got 0
-    """
-    real(0, math.inf, **values)
-    for name, value in values.items():
-        if not value:
-            raise ValueError(f"{name} must be above 0, got {value}")
-
-
 def float_dtype(dtype: torch.dtype | None) -> None:
     """Refuse a dtype of parameters that are no floats; None is PyTorch's usual one."""
     if dtype is not None and not dtype.is_floating_point:
@@ -345,6 +332,19 @@ def not_empty(name: str, value: Tensor) -> None:
     """Refuse a tensor without numbers, where PyTorch's recurrent units take none."""
     if not value.numel():
         raise ValueError(f"{name} must not be empty, got {tuple(value.shape)}")
+
+
+def positive(**values: Any) -> None:
+    """Refuse arguments that are not finite numbers above 0.
+
+    >>> positive(step=0)
+    Traceback (most recent call last):
+    ValueError: step must be above 0, got 0
+    """
+    real(0, math.inf, **values)
+    for name, value in values.items():
+        if not value:
+            raise ValueError(f"{name} must be above 0, got {value}")
 
 
 def tensors_by_name(name: str, values: Any) -> None:
