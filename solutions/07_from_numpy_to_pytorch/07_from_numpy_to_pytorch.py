@@ -26,14 +26,14 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# At the end of lesson 02 you derived the gradients of self-attention: four products, three
-# paths that meet in `x`, and one sum that is easily forgotten. That was one layer. The
-# Transformer of *Attention Is All You Need* has 18 attentions, and norms and feed-forward
-# networks between them. **Who computes its gradients, and what happens to them then?**
+# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three paths
+# that meet in `x` and a sum that is easily forgotten. That was one layer. The Transformer of
+# *Attention Is All You Need* has 18 attentions, and norms and feed-forward networks between
+# them. **Who computes its gradients, and what happens to them then?**
 #
-# At the end of this lesson a small model spells *attention* backwards. You will have
-# written all of its training: the way goes from tensors to gradients, from gradients to
-# steps, and from steps to the loop that all later lessons use.
+# At the end of this lesson a small model spells *attention* backwards. You will have written
+# all of its training, from tensors to gradients, from gradients to steps, and from steps to
+# the loop that all later lessons use.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -70,10 +70,9 @@ print("float32:", (one + 1e-8).item(), " float64:", (one.double() + 1e-8).item()
 assert (one + 1e-8).item() == 1.0 < (one.double() + 1e-8).item()
 
 # %% [markdown]
-# The nearest neighbour of 1 in float32 is about $10^{-7}$ away. Training copes with that.
-# Comparisons with a tolerance of $10^{-9}$ do not, so tests use float64.
-#
-# PyTorch never mixes the two in a product. It stops:
+# The nearest neighbour of 1 in float32 is about $10^{-7}$ away. Training copes with that; a
+# test that compares nine digits does not, so tests use float64. And PyTorch never mixes the
+# two in a matrix product:
 
 # %%
 try:
@@ -88,8 +87,8 @@ except RuntimeError as error:
 
 # %% tags=["nbval-ignore-output"]
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-x = torch.ones(2, 3).to(device)
-print("x is on", x.device)
+moved = torch.ones(2, 3).to(device)
+print("now on", moved.device)
 
 # %% [markdown]
 # ## Who shares with whom?
@@ -121,11 +120,11 @@ assert a[0] == 5 and b[0] == 0
 # memory. And `.reshape`?
 
 # %%
-x = torch.arange(6.0).reshape(2, 3)
-rows, columns = x.reshape(6), x.mT.reshape(6)
+table = torch.arange(6.0).reshape(2, 3)
+rows, columns = table.reshape(6), table.mT.reshape(6)
 
 # %% [markdown]
-# **Predict:** after `x[0, 0] = 100`, which of the two start with 100?
+# **Predict:** after `table[0, 0] = 100`, which of the two start with 100?
 #
 # - [x] rows only
 # - [ ] columns only
@@ -133,18 +132,18 @@ rows, columns = x.reshape(6), x.mT.reshape(6)
 # - [ ] neither
 
 # %%
-x[0, 0] = 100
+table[0, 0] = 100
 print("rows:", rows.tolist(), "\ncolumns:", columns.tolist())
 assert rows[0] == 100 and columns[0] == 0
 
 # %% [markdown]
 # `reshape` is a view where it can be one, and otherwise a copy: read by columns, the
-# numbers of `x` are not in the order of its memory. `view` refuses to copy, which makes it
+# numbers of `table` are not in the order of its memory. `view` refuses to copy, which makes it
 # the better choice where you mean to write:
 
 # %%
 try:
-    x.mT.view(6)
+    table.mT.view(6)
 except RuntimeError as error:
     print(str(error).split(".")[0])
 
@@ -254,7 +253,7 @@ check(numerical_gradient)
 # %%
 q, k, v = (each.detach() for each in (x @ w_q, x @ w_k, x @ w_v))
 q.requires_grad_()
-(automatic,) = torch.autograd.grad(attention(q, k, v)[0].square().sum(), q)
+(grad_q,) = torch.autograd.grad(attention(q, k, v)[0].square().sum(), q)
 
 
 def loss_of_queries(q: Tensor) -> float:
@@ -271,20 +270,21 @@ def loss_of_queries(q: Tensor) -> float:
 
 # %%
 step_sizes = [10.0**-power for power in range(1, 14, 2)]
-gaps = []
+by_step = []
 for h in step_sizes:
     measured = numerical_gradient(loss_of_queries, q.detach(), h)
-    gaps.append((measured - automatic).abs().max().item())
+    by_step.append((measured - grad_q).abs().max().item())
 scales = {"xlabel": "step", "ylabel": "gap", "logarithmic": True}
-print("the step with the smallest gap:", step_sizes[int(np.argmin(gaps))])
-assert np.argmin(gaps) == 2 and gaps[2] < 1e-8 < 1e-4 < min(gaps[0], gaps[-1])
+print("the step with the smallest gap:", step_sizes[int(np.argmin(by_step))])
+assert np.argmin(by_step) == 2
+assert by_step[2] < 1e-8 < 1e-4 < min(by_step[0], by_step[-1])
 
 # %% [markdown]
 # All seven steps, on logarithmic scales:
 
 # %%
 alt = "The gap falls with the step down to 1e-5, and rises again for smaller steps."
-figures.curves(step_sizes, {"gap": gaps}, **scales, alt=alt)
+figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 
 # %% [markdown]
 # Read it from the right. A step that is ten times smaller makes the gap a hundred times
@@ -319,7 +319,7 @@ assert w.grad.item() == 12
 # %% [markdown]
 # `backward` **adds** to `grad`. That is what the chain rule wants where a tensor is used
 # twice, and it lets a large batch be split. But between two steps somebody has to set the
-# gradients back to zero, and in PyTorch that is you. If nobody does, nothing stops: each
+# gradients back to zero, and in PyTorch that is you. Forget it and there is no error: each
 # step goes where all batches so far have pointed.
 #
 # The second trap is a cut. `detach()`, `.item()`, `.numpy()` and `torch.tensor(…)` return
@@ -330,7 +330,7 @@ w = torch.tensor(3.0, requires_grad=True)
 loss = w * w.detach()
 
 # %% [markdown]
-# **Predict:** the gradient of this loss at 3?
+# **Predict:** what is the gradient of this loss?
 #
 # - [ ] 0
 # - [x] 3
@@ -338,8 +338,7 @@ loss = w * w.detach()
 
 # %%
 print(torch.autograd.grad(loss, w)[0].item())
-loss = w * torch.tensor(3.0)
-assert torch.autograd.grad(loss, w)[0].item() == 3
+assert torch.autograd.grad(w * torch.tensor(3.0), w)[0].item() == 3
 
 # %% [markdown]
 # The detached factor counts as a constant, and half of the gradient is missing. Where a cut
@@ -349,8 +348,8 @@ assert torch.autograd.grad(loss, w)[0].item() == 3
 # The third trap is a change in place, such as `+=`. This time PyTorch often notices:
 
 # %%
-x = torch.ones(3, requires_grad=True)
-y = x.exp()
+p = torch.ones(3, requires_grad=True)
+y = p.exp()
 y += 1
 try:
     y.sum().backward()
@@ -359,26 +358,26 @@ except RuntimeError as error:
 
 # %% [markdown]
 # The derivative of exp is exp itself, so the graph had kept `y`, and `y` was overwritten.
-# With `y = y + 1` there is a new tensor, and all is well.
+# `y = y + 1` makes a new tensor, and all is well.
 #
-# A step of training *is* a change in place, of tensors that are recorded. PyTorch
-# refuses that too, unless one says that it should not be recorded:
+# A step of training *is* a change in place, of a tensor that is recorded. PyTorch refuses
+# that too, unless you say that this change is not to be recorded:
 
 # %%
-x.exp().sum().backward()
+p.exp().sum().backward()
 try:
-    x -= 0.1 * x.grad
+    p -= 0.1 * p.grad
 except RuntimeError as error:
     print(error)
 with torch.no_grad():
-    x -= 0.1 * x.grad
-print("1 − 0.1 · e =", round(x[0].item(), 4))
-assert abs(x[0].item() - (1 - 0.1 * np.e)) < 1e-6
+    p -= 0.1 * p.grad
+print("1 − 0.1 · e =", round(p[0].item(), 4))
+assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
 
 # %% [markdown]
-# It is tempting to write `x = x - 0.1 * x.grad` instead. Nothing stops, but now `x` is a
-# *result*, and what was recorded before it belongs to another tensor: the optimizer and the
-# model no longer have the same one.
+# It is tempting to write `p = p - 0.1 * p.grad` instead. There is no error, but now `p` is a
+# *result* of other tensors. The next `backward` goes through all earlier steps, and puts no
+# gradient into `p.grad`.
 
 # %% [markdown]
 # ## Picking one number per position
@@ -447,10 +446,10 @@ check(gather_log_probabilities)
 # %%
 from torch.nn.functional import cross_entropy
 
-yours = -gather_log_probabilities(log_p, targets).mean()
-print("equal to PyTorch's:", torch.allclose(yours, cross_entropy(log_p, targets)))
+mean = -gather_log_probabilities(log_p, targets).mean()
+print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(log_p, targets)))
 print("ln 26 =", round(np.log(26), 2))
-assert torch.allclose(yours, cross_entropy(log_p, targets))
+assert torch.allclose(mean, cross_entropy(log_p, targets))
 
 # %% [markdown]
 # ## From a gradient to a step
@@ -534,7 +533,7 @@ from course_lib.nn.first_steps import adam_step  # exercise
 check(adam_step)
 
 # %% [markdown]
-# Two parameters, both 0, have very different gradients, and the learning rate is 0.1.
+# Two parameters are 0. Their gradients are 0.001 and 1000, and the learning rate is 0.1.
 #
 # **Predict:** how far does Adam's first step move them?
 #
@@ -543,27 +542,26 @@ check(adam_step)
 # - [x] both by 0.1
 
 # %%
-gradient = torch.tensor([0.001, 1000.0])
+small_and_large = torch.tensor([0.001, 1000.0])
 nothing = torch.zeros(2), torch.zeros(2), 0
-moved, _ = adam_step(torch.zeros(2), gradient, nothing, learning_rate=0.1)
-print([round(number, 4) for number in moved.tolist()])
-assert torch.allclose(moved, torch.tensor(-0.1), atol=1e-5)
+after, _ = adam_step(torch.zeros(2), small_and_large, nothing, learning_rate=0.1)
+print([round(number, 4) for number in after.tolist()])
+assert torch.allclose(after, torch.tensor(-0.1), atol=1e-5)
 
 # %% [markdown]
 # In the first step $\hat m$ is the gradient and $\sqrt{\hat v}$ its absolute value, so their
 # ratio is 1 or −1. Twenty steps, next to those of PyTorch's AdamW:
 
 # %%
-theirs = nn.Parameter(torch.tensor([1.0, -2.0]))
-optimizer = torch.optim.AdamW([theirs], lr=0.1, weight_decay=0.01)
-yours, state = theirs.detach().clone(), nothing
+w = nn.Parameter(torch.tensor([1.0, -2.0]))
+optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.01)
+copy_of_w, state = w.detach().clone(), nothing
 for number in range(20):
-    gradient = torch.tensor([number - 3.0, 1.0 / (number + 1)])
-    theirs.grad = gradient
+    w.grad = torch.tensor([number - 3.0, 1.0 / (number + 1)])
     optimizer.step()
-    yours, state = adam_step(yours, gradient, state, 0.1, weight_decay=0.01)
-print("same parameters:", torch.allclose(yours, theirs, atol=1e-5))
-assert torch.allclose(yours, theirs, atol=1e-5)
+    copy_of_w, state = adam_step(copy_of_w, w.grad, state, 0.1, weight_decay=0.01)
+print("same parameters:", torch.allclose(copy_of_w, w, atol=1e-5))
+assert torch.allclose(copy_of_w, w, atol=1e-5)
 
 # %% [markdown]
 # ## Modules
@@ -645,25 +643,25 @@ assert layer[0].w_q.dtype == torch.float64 and not hidden.state_dict()
 # ones. So one keeps them along the way:
 
 # %%
-best = layer.state_dict()
+snapshot = layer.state_dict()
 before = layer[0].w_q[0, 0].item()
 with torch.no_grad():
     layer[0].w_q += 1  # the training goes on
 
 # %% [markdown]
-# **Predict:** which number has `best["0.w_q"][0, 0]` now?
+# **Predict:** which number has `snapshot["0.w_q"][0, 0]` now?
 #
 # - [ ] the one before
 # - [x] the one before, plus 1
 
 # %%
-print("difference:", round(best["0.w_q"][0, 0].item() - before, 3))
-assert best["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
+print("difference:", round(snapshot["0.w_q"][0, 0].item() - before, 3))
+assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 
 # %% [markdown]
 # `state_dict()` copies nothing: its tensors have the memory of the parameters, which are
 # changed in place. What is to stay needs a `clone()`, or `copy.deepcopy` for the whole
-# dictionary. Without it, the "best" model is always the last one, and nobody notices.
+# dictionary. Without it the "best" model is always the last one, and nobody notices.
 
 # %% [markdown]
 # ## The loop
@@ -673,10 +671,10 @@ assert best["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # each epoch the model is measured on data that it is never trained on, which is called
 # **held out**.
 #
-# A model has two modes, and they differ where it has *dropout*: in **training mode**, a
-# random share of the numbers is set to 0 in each batch, so that no single one becomes
-# indispensable. In **evaluation mode** nothing is dropped. `model.train()` and `model.eval()`
-# switch.
+# A model has two modes, which differ where it has *dropout*. In **training mode** a random
+# share of the numbers is set to 0 (and the others grow to make up for it), so that no single
+# one becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
+# `model.eval()` switch.
 
 # %% [markdown]
 # Your loop knows neither the model nor the optimizer. Both come in as functions:
@@ -833,8 +831,8 @@ print("held out:   ", [round(loss, 3) for loss in held_out_losses])
 assert min(held_out_losses) < 0.05  # 0.001 in the trial
 
 # %% [markdown]
-# In training mode the loss is higher: there a tenth of each vector is missing. The question
-# from the start, on words that are no random letters:
+# The losses in training are means over a whole epoch, with a tenth of each vector dropped:
+# so they are higher. Now the question from the start, with words that people write:
 
 
 # %%
@@ -860,7 +858,7 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 
 # %% [markdown]
 # Nobody told it what to attend to. The first position attends to the last letter, the second
-# to the last but one: gradients found that, through `w_q` and `w_k`, in a few hundred steps.
+# to the last but one: gradients found that in 240 steps.
 #
 # ## Why the best, and why held out?
 #
@@ -868,7 +866,7 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 #
 # **Predict:** where does its loss on held-out words end?
 #
-# - [ ] near 0, as the loss in training
+# - [ ] near 1, as the loss in training
 # - [ ] near 3.3, as before the training
 # - [x] clearly above 3.3
 
@@ -890,10 +888,10 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
 # That is **overfitting**. Eight words can be learned by heart, and what helps with them
-# (this letter here, so that letter there) is wrong for all others: the model is sure, and
-# wrong, which costs more than a guess. The loss in training does not show it. The
-# held-out loss does, and its lowest value comes after one or two epochs. Those parameters
-# are what your loop returned: had it kept no copy, they would be lost.
+# (this letter here, so that letter there) is wrong for all others. The model is sure and
+# wrong, which costs more than a guess. The loss in training does not show it; the held-out
+# loss does. It is lowest in the first epochs, and those are the parameters that your loop
+# returned: had it kept no copy, they would be lost.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
@@ -911,8 +909,8 @@ adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
 
 # %% [markdown]
 # Before you run it, find in it each line of your own loop (`theirs.eval()` returns the
-# module itself). What would happen if
-# `zero_grad` stood between `backward` and `step`, or if `eval()` or `deepcopy` were missing?
+# module itself). What would happen if `zero_grad` stood between `backward` and `step`? If
+# `eval()` were missing, or `deepcopy`?
 
 # %%
 torch.manual_seed(1)
@@ -932,31 +930,31 @@ for _ in range(2):  # epochs
         lowest, best_of_theirs = history[-1], copy.deepcopy(theirs.state_dict())
 
 # %%
-gap = max(abs(a - b) for a, b in zip(history, held_out_losses, strict=False))
-print("the same held-out losses as yours:", gap < 1e-3)
-assert gap < 1e-3
+differences = [abs(history[epoch] - held_out_losses[epoch]) for epoch in range(2)]
+print("the same held-out losses as yours:", max(differences) < 1e-3)
+assert max(differences) < 1e-3
 
 # %% [markdown]
 # The same parameters, batches, dropout and optimizer, so the same losses. (In later epochs
-# they drift apart: tiny differences of rounding grow from step to step.)
+# they drift apart, because tiny differences of rounding grow from step to step.)
 #
-# The loop that trains the course's translators is `course_lib/nn/training/loop.py`. It has
-# much more around it, such as progress, several processes and a way to go on after a stop. In
-# `train_step` you will find the lines above. There `zero_grad` is the last of them: what
-# counts is that it comes between two steps.
+# The course's translators are trained by `course_lib/nn/training/loop.py`. It has much more
+# around it: a progress bar, several processes, a way to go on after a stop. But in its
+# `train_step` you will find the lines above. There `zero_grad` comes last: what counts is that
+# it comes between two steps.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Autograd records what is done with tensors and applies the chain rule; a measurement with
-#   central differences tells whether to believe a gradient.
+# - Autograd records what is done with tensors and applies the chain rule; central
+#   differences tell whether to believe a gradient.
 # - Gradients add up, cuts are silent, and what is kept without a copy goes on changing.
-# - Training is a short loop: zero, gradients, step; then evaluation without gradient or
-#   dropout, on held-out data, and a copy of the best.
+# - Training is a short loop: zero, gradients, step; then evaluation on held-out data, and a
+#   copy of the best.
 #
-# **What you can read now:** PyTorch's tutorial *Learn the Basics* and *Autograd mechanics*;
-# Kingma and Ba (2015), *Adam*, algorithm 1; the training loop of nanoGPT's `train.py`.
+# **What you can read now:** PyTorch's tutorial *Learn the Basics*; Kingma and Ba (2015),
+# *Adam*, algorithm 1; nanoGPT's `train.py`.
 #
-# **An open question:** our model reverses words of nine letters, because each position has
-# learned one other position. What of a translation, in which the words' order is different
-# in each sentence, and so is their number? Lesson 08.
+# **An open question:** each position of our model has learned which one to attend to. What
+# of a translation, in which the order of the words is another one in each sentence? Lesson
+# 08.
