@@ -219,7 +219,7 @@ def best_is_kept(student, rng):
     result = student(
         count, one_number(0), [7.0, 1.0], one_more, loss_by_steps, held_out, 5
     )
-    student.expect(result[0], one_number(4), "best")
+    student.expect(result[0]["w"], one_number(4)["w"], "best['w']")
     student.expect(result[2], [5.0, 2.0, 4.0, 3.0, 6.0], "held_out_losses")
     held_out = [[9.0, *rng.permutation([1.0, 2.0, 3.0, 4.0, 5.0]).tolist()]]
     batch = [float(rng.integers(2, 9))]
@@ -230,7 +230,7 @@ def best_is_kept(student, rng):
 def no_early_end(student, rng):
     held_out = [[9.0, 2.0, 5.0, 6.0, 7.0, 4.0, 1.0, 8.0]]
     result = student(count, one_number(0), [3.0], one_more, loss_by_steps, held_out, 7)
-    student.expect(result[0], one_number(6), "best")
+    student.expect(result[0]["w"], one_number(6)["w"], "best['w']")
     student.agrees(
         pull, one_number(5), [float(rng.normal())], half_the_way, distance, [4.0], 4
     )
@@ -349,7 +349,11 @@ def variants(
             if zeroed == "for each batch" and steps == "one per batch":
                 gradients = zeros()
             at = before if goes_on_from == "the epoch's start" else parameters
+            before_batch = gradients
             value, gradients = gradient_of(at, batch, gradients)
+            if zeroed == "never, added twice":
+                for name, gradient in before_batch.items():
+                    gradients[name] = gradients[name] + gradient
             if zeroed == "before the step":
                 gradients = zeros()
             if steps == "one per batch":
@@ -382,6 +386,7 @@ def variants(
             mean = sum(values) / len(values)
             total = {"sum": sum(values), "last": values[-1], "first": values[0]}
             total["running"] = running / len(values)
+            total["by held out"] = sum(values) / len(held_out)
             losses.append(total.get(loss, mean))
         if goes_on_from == "the best":
             parameters = ends[int(np.argmin(held_out_losses))]
@@ -412,6 +417,8 @@ def variants(
     if best == "one epoch late":
         result = ends[min(chosen + 1, last)]
     result = {name: p.clone() for name, p in result.items()}
+    if best == "none":
+        result = None
     if overwritten == "parameters":
         for name, p in parameters.items():
             start[name].copy_(p)
@@ -422,7 +429,7 @@ def variants(
         "losses exchanged": (result, held_out_losses, losses),
         "best last": (losses, held_out_losses, result),
         "lowest loss": (result, losses, min(held_out_losses)),
-        "tensors alone": ([*result.values()], losses, held_out_losses),
+        "tensors alone": ([*(result or {}).values()], losses, held_out_losses),
         "a dictionary": {
             "best": result,
             "losses": losses,
@@ -441,6 +448,13 @@ exercise.option(
     "What do you give gradient_of as its third argument, for the second batch?",
     why="loss.backward() adds to .grad, and optimizer.zero_grad() is forgotten.",
     zeroed="never",
+)
+exercise.option(
+    "gradients_added_twice",
+    "Your gradients grow: with each batch, those of all earlier ones are added twice.",
+    "What does gradient_of do with its third argument already?",
+    why="The gradients that gradient_of returns are added to those it was given.",
+    zeroed="never, added twice",
 )
 exercise.option(
     "gradients_zeroed_once_per_epoch",
@@ -667,6 +681,13 @@ for loss, name, diagnosis, question, why in (
         "len(batch).",
     ),
     (
+        "by held out",
+        "divided_by_held_out",
+        "Your losses are sums divided by the number of held-out batches.",
+        "How many numbers are in the sum that you divide?",
+        "Two means are computed in one loop, and one divisor is copied.",
+    ),
+    (
         "all",
         "losses_of_all_batches",
         "Your losses are one per batch.",
@@ -700,8 +721,15 @@ exercise.option(
     "first_epoch_returned",
     "Your `best` holds the parameters after the first epoch, whatever the losses were.",
     "With which loss do you compare that of the second epoch, and how?",
-    why="The lowest loss so far begins at 0, or is never replaced.",
+    why="The lowest loss so far is never replaced.",
     best="first",
+)
+exercise.option(
+    "no_best",
+    "Your `best` is None.",
+    "With which number do you compare the first held-out loss?",
+    why="The lowest loss so far begins at 0, as the highest accuracy would.",
+    best="none",
 )
 exercise.option(
     "highest_loss_is_best",
