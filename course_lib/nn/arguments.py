@@ -392,6 +392,48 @@ def not_empty(name: str, value: Tensor) -> None:
         raise ValueError(f"{name} must not be empty, got {tuple(value.shape)}")
 
 
+def positive(**values: Any) -> None:
+    """Refuse arguments that are not finite numbers above 0.
+
+    >>> positive(step=0)
+    Traceback (most recent call last):
+    ValueError: step must be above 0, got 0
+    """
+    real(0, math.inf, **values)
+    for name, value in values.items():
+        if not value:
+            raise ValueError(f"{name} must be above 0, got {value}")
+
+
+def tensors_by_name(name: str, values: Any) -> None:
+    """Refuse what is not a dictionary of tensors of floats.
+
+    >>> tensors_by_name("parameters", [torch.ones(2)])
+    Traceback (most recent call last):
+    TypeError: parameters must be a dictionary of tensors, got list
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"{name} must be a dictionary of tensors, got {type(values).__name__}"
+        )
+    for key, value in values.items():
+        _require_floats(f"{name}[{key!r}]", value, value)
+
+
+def one_or_more(**values: Any) -> None:
+    """Refuse arguments that cannot be gone through again and again, or are empty.
+
+    >>> one_or_more(batches=[])
+    Traceback (most recent call last):
+    ValueError: batches must hold at least one, got none
+    """
+    for name, value in values.items():
+        if not isinstance(value, Sequence):
+            raise TypeError(f"{name} must be a list, got {type(value).__name__}")
+        if not value:
+            raise ValueError(f"{name} must hold at least one, got none")
+
+
 def rows(name: str, table: Tensor, n: int) -> None:
     """Refuse a tensor of fewer rows than are needed.
 

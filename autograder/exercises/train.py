@@ -1,0 +1,832 @@
+"""Cases and misconceptions of ``train``."""
+
+import numpy as np
+import torch
+
+from autograder import Exercise
+from autograder.checking import families
+from course_lib.nn.training_loop import train
+
+exercise = Exercise(
+    train,
+    lesson="07_from_numpy_to_pytorch",
+    minutes=20,
+    difficulty=3,
+    returns=("best", "losses", "held_out_losses"),
+)
+
+
+@exercise.spec
+def spec(gradient_of, parameters, batches, step, loss_of, held_out, epochs):
+    now, state = dict(parameters), None
+    after_each_epoch, losses, held_out_losses = [], [], []
+    for _ in range(epochs):
+        of_batches = []
+        for batch in batches:
+            nothing = {name: 0 * now[name] for name in now}
+            loss, gradients = gradient_of(now, batch, nothing)
+            of_batches.append(loss)
+            now, state = step(now, gradients, state)
+        of_held_out = [loss_of(now, batch, False) for batch in held_out]
+        losses.append(sum(of_batches) / len(of_batches))
+        held_out_losses.append(sum(of_held_out) / len(of_held_out))
+        after_each_epoch.append(now)
+    epoch = 0
+    for other in range(epochs):
+        if held_out_losses[other] < held_out_losses[epoch]:
+            epoch = other
+    best = {name: each.clone() for name, each in after_each_epoch[epoch].items()}
+    return best, losses, held_out_losses
+
+
+# A model that learns one number w, from batches that are numbers, too. A step goes half
+# the way from w to the batch.
+
+
+def pull(parameters, batch, gradients):
+    error = parameters["w"] - batch
+    return float(error) ** 2, {"w": gradients["w"] + 2 * error}
+
+
+def half_the_way(parameters, gradients, state):
+    return {"w": parameters["w"] - 0.25 * gradients["w"]}, state
+
+
+def distance(parameters, batch, training):
+    return float(parameters["w"] - batch) ** 2 + (16.0 if training else 0.0)
+
+
+# A model that learns to count: w is the number of steps. A held-out batch is a list of
+# losses, by the number of steps before.
+
+
+def count(parameters, batch, gradients):
+    return float(batch), {"w": gradients["w"] - 1}
+
+
+def one_more(parameters, gradients, state):
+    return {"w": parameters["w"] - gradients["w"]}, state
+
+
+def loss_by_steps(parameters, batch, training):
+    steps = max(0, min(round(float(parameters["w"])), len(batch) - 1))
+    return 1.5 * batch[steps] + 0.125 * steps if training else batch[steps]
+
+
+# A model of two parameters: each row of a batch should be w + b. In training mode one
+# number of w is dropped, and the others grow; which one, depends on the batch's length.
+
+
+def predicted(parameters, batch, training):
+    used = torch.ones(3, dtype=batch.dtype)
+    if training:
+        used = 1.5 * (torch.arange(3) != len(batch) % 3)
+    return parameters["w"] * used + parameters["b"], used
+
+
+def add_gradient(parameters, batch, gradients):
+    prediction, used = predicted(parameters, batch, True)
+    slope = 2 * (prediction - batch).mean(dim=0)
+    w, b = gradients["w"] + slope * used, gradients["b"] + slope.sum()
+    return float(((prediction - batch) ** 2).sum(dim=-1).mean()), {"w": w, "b": b}
+
+
+def squared_error(parameters, batch, training):
+    prediction, _ = predicted(parameters, batch, training)
+    return float(((prediction - batch) ** 2).sum(dim=-1).mean())
+
+
+def descend(parameters, gradients, state):
+    """Make a step of gradient descent with weight decay, which has no state."""
+    return {
+        name: 0.98 * p - 0.05 * gradients[name] for name, p in parameters.items()
+    }, state
+
+
+def roll_on(parameters, gradients, state):
+    """Make a step with momentum: the state is a velocity for each parameter."""
+    velocity = {
+        name: 0.75 * (state[name] if state else 0) + gradient
+        for name, gradient in gradients.items()
+    }
+    return {name: p - 0.05 * velocity[name] for name, p in parameters.items()}, velocity
+
+
+def counting(parameters, gradients, state):
+    """Make a step that is the smaller, the more there were before."""
+    number = 1 if state is None else state + 1
+    share = 0.1 / number
+    return {name: p - share * gradients[name] for name, p in parameters.items()}, number
+
+
+def one_number(w):
+    return {"w": torch.tensor(float(w), dtype=torch.float64)}
+
+
+def drawn(rng, *shape):
+    return torch.from_numpy(np.array(rng.normal(size=shape)))
+
+
+def two_parameters(rng):
+    return {"w": drawn(rng, 3), "b": drawn(rng)}
+
+
+def batches_of(rng, *lengths, around=0.0):
+    return [around + drawn(rng, length, 3) for length in lengths]
+
+
+@exercise.usual
+def usual(rng):
+    return (
+        add_gradient,
+        two_parameters(rng),
+        batches_of(rng, 2, 5, 4),
+        roll_on,
+        squared_error,
+        batches_of(rng, 3, 2, 4),
+        3,
+    )
+
+
+@exercise.case(
+    "Half the way to 4, then to 8, and that twice: after the first epoch w is 5",
+    points=1.5,
+)
+def small_example_by_hand(student, rng):
+    # w: 0 → 2 → 5, then 4.5 → 6.25; the losses are 4², 6² and then 1², 3.5².
+    result = student(pull, one_number(0), [4.0, 8.0], half_the_way, distance, [5.0], 2)
+    student.expect(result, (one_number(5), [26.0, 6.625], [0.0, 1.5625]))
+    batches = [float(number) for number in rng.normal(size=3)]
+    student.agrees(pull, one_number(1), batches, half_the_way, distance, [0.5], 2)
+
+
+@exercise.case(
+    "Each step has the gradients of its own batch, and of no other", points=2
+)
+def gradients_of_one_batch(student, rng):
+    held_out = batches_of(rng, 3, 1)
+    for lengths in ((2, 4, 3, 5), (1, 2)):
+        batches = batches_of(rng, *lengths)
+        start = two_parameters(rng)
+        student.agrees(
+            add_gradient, start, batches, descend, squared_error, held_out, 2
+        )
+
+
+@exercise.case("The optimizer's state goes on from step to step, to the end", points=2)
+def state_goes_on(student, rng):
+    batches, held_out = batches_of(rng, 2, 4), batches_of(rng, 3, 5, 1)
+    for step in (roll_on, counting):
+        start = two_parameters(rng)
+        student.agrees(add_gradient, start, batches, step, squared_error, held_out, 3)
+
+
+@exercise.case(
+    "The loss of an epoch is the mean of what gradient_of returned for its batches",
+    points=1.5,
+)
+def mean_of_the_batches(student, rng):
+    # Batches of 1, 2 and 6 rows count alike; away from them is where held_out is.
+    batches, start = batches_of(rng, 1, 6, 2, around=6.0), two_parameters(rng)
+    _, losses, _ = student(
+        add_gradient, start, batches, roll_on, squared_error, batches_of(rng, 3), 5
+    )
+    expected = spec(add_gradient, start, batches, roll_on, squared_error, batches, 5)
+    student.expect(losses, expected[1], "losses")
+
+
+@exercise.case(
+    "The held-out loss is the mean over all held-out batches, in evaluation mode",
+    points=2,
+)
+def held_out_in_evaluation_mode(student, rng):
+    tables = [[9, 4, 7, 2], [9, 6, 8, 0]]
+    result = student(count, one_number(0), [1.0], one_more, loss_by_steps, tables, 3)
+    student.expect(result[2], [5.0, 7.5, 1.0], "held_out_losses")
+    held_out, start = batches_of(rng, 1, 6, 2), two_parameters(rng)
+    batches = batches_of(rng, 4, 5)
+    _, _, held_out_losses = student(
+        add_gradient, start, batches, roll_on, squared_error, held_out, 3
+    )
+    expected = spec(add_gradient, start, batches, roll_on, squared_error, held_out, 3)
+    student.expect(held_out_losses, expected[2], "held_out_losses")
+
+
+@exercise.case("The best parameters are kept while the training goes on", points=2)
+def best_is_kept(student, rng):
+    # Two steps per epoch: held out, the epochs have the losses 5, 2, 4, 3, 6.
+    held_out = [[9, 9, 5, 0, 2, 8, 4, 1, 3, 0, 6]]
+    result = student(
+        count, one_number(0), [7.0, 1.0], one_more, loss_by_steps, held_out, 5
+    )
+    student.expect(result[0]["w"], one_number(4)["w"], "best['w']")
+    student.expect(result[2], [5.0, 2.0, 4.0, 3.0, 6.0], "held_out_losses")
+    held_out = [[9.0, *rng.permutation([1.0, 2.0, 3.0, 4.0, 5.0]).tolist()]]
+    batch = [float(rng.integers(2, 9))]
+    student.agrees(count, one_number(0), batch, one_more, loss_by_steps, held_out, 5)
+
+
+@exercise.case("All epochs are made, also where the held-out loss rises", points=1)
+def no_early_end(student, rng):
+    held_out = [[9.0, 2.0, 5.0, 6.0, 7.0, 4.0, 1.0, 8.0]]
+    result = student(count, one_number(0), [3.0], one_more, loss_by_steps, held_out, 7)
+    student.expect(result[0]["w"], one_number(6)["w"], "best['w']")
+    student.agrees(
+        pull, one_number(5), [float(rng.normal())], half_the_way, distance, [4.0], 4
+    )
+
+
+@exercise.case(
+    "Of two epochs with equal held-out losses the first is the best", pays_alone=False
+)
+def first_of_equals(student, rng):
+    # w: 0 → 4 → 6 → 7; held out, (4 − 5)² and (6 − 5)² are the same.
+    result = student(pull, one_number(0), [8.0], half_the_way, distance, [5.0], 3)
+    student.expect(result, (one_number(4), [64.0, 16.0, 4.0], [1.0, 1.0, 4.0]))
+    low, high = sorted(rng.integers(1, 99, size=2).tolist())
+    held_out = [[high + 2, high + 1, low, high, low, high + 3]]
+    student.agrees(count, one_number(0), [2.0], one_more, loss_by_steps, held_out, 5)
+
+
+@exercise.case("The parameters that come in stay as they are")
+def arguments_stay(student, rng):
+    batches, start = batches_of(rng, 2, 3), two_parameters(rng)
+    held_out = batches_of(rng, 4, 1)
+    inputs = add_gradient, start, batches, roll_on, squared_error, held_out, 2
+    student.leaves_unchanged(*inputs)
+    student.agrees(*inputs)
+
+
+@exercise.case("One epoch of one batch, and one held-out batch", visible=False)
+def one_of_each(student, rng):
+    student.agrees(
+        add_gradient,
+        two_parameters(rng),
+        batches_of(rng, 2),
+        roll_on,
+        squared_error,
+        batches_of(rng, 4),
+        1,
+    )
+
+
+@exercise.variants
+def variants(
+    gradient_of,
+    parameters,
+    batches,
+    step,
+    loss_of,
+    held_out,
+    epochs,
+    *,
+    zeroed="for each batch",
+    steps="one per batch",
+    state="carried on",
+    goes_on_from="the last step",
+    trained_on="batches",
+    epochs_made="all",
+    mode="evaluation",
+    evaluated="after the epoch",
+    evaluated_on="held_out",
+    held_out_loss="mean",
+    loss="mean",
+    loss_of_batch="gradient_of",
+    best="lowest",
+    returns="best, losses, held_out_losses",
+    overwritten="nothing",
+):
+    start = parameters
+    carried, losses, held_out_losses, ends, running = None, [], [], [], 0.0
+
+    def zeros():
+        return {name: torch.zeros_like(p) for name, p in parameters.items()}
+
+    def evaluate():
+        chosen = batches if evaluated_on == "batches" else held_out
+        values = [loss_of(parameters, each, mode == "training") for each in chosen]
+        if held_out_loss == "weighted":
+            sizes = [size_of(each) for each in chosen]
+            value = np.dot(values, sizes) / sum(sizes)
+        else:
+            value = {
+                "sum": sum(values),
+                "first": values[0],
+                "last": values[-1],
+                "largest": max(values),
+            }.get(held_out_loss, sum(values) / len(values))
+        held_out_losses.append(float(value))
+        ends.append(parameters)
+
+    gradients = zeros()
+    planned = [*batches, *held_out] if trained_on == "held_out too" else [*batches]
+    if trained_on == "first batch":
+        planned = planned[:1]
+    if trained_on == "backwards":
+        planned = planned[::-1]
+    rounds = [planned] * {"one": 1, "one more": epochs + 1, "one less": epochs - 1}.get(
+        epochs_made, epochs
+    )
+    if epochs_made == "inside":  # each batch several times, then the next one
+        in_turn = [each for each in planned for _ in range(epochs)]
+        n = len(planned)
+        rounds = [in_turn[n * i : n * (i + 1)] for i in range(epochs)]
+    for planned_batches in rounds:
+        values = []
+        before = parameters
+        if state == "new in each epoch":
+            carried = None
+        if zeroed == "for each epoch":
+            gradients = zeros()
+        if evaluated == "before the epoch":
+            evaluate()
+        for batch in planned_batches:
+            if state == "new for each step":
+                carried = None
+            if steps == "before gradient_of":
+                parameters, carried = step(parameters, gradients, carried)
+                gradients = zeros()
+            if zeroed == "for each batch" and steps == "one per batch":
+                gradients = zeros()
+            at = before if goes_on_from == "the epoch's start" else parameters
+            before_batch = gradients
+            value, gradients = gradient_of(at, batch, gradients)
+            if zeroed == "never, added twice":
+                for name, gradient in before_batch.items():
+                    gradients[name] = gradients[name] + gradient
+            if zeroed == "before the step":
+                gradients = zeros()
+            if steps == "one per batch":
+                stepped, new = step(parameters, gradients, carried)
+                carried = carried if state == "never kept" else new
+                if goes_on_from != "the start":
+                    parameters = stepped
+            if zeroed == "held out added":
+                gradients = zeros()
+            if loss_of_batch != "gradient_of":
+                value = loss_of(parameters, batch, loss_of_batch == "training, after")
+            values.append(value)
+            if evaluated == "after each batch":
+                evaluate()
+        if steps == "one per epoch":
+            parameters, carried = step(parameters, gradients, carried)
+            gradients = zeros()
+        if evaluated == "after the epoch":
+            evaluate()
+        if zeroed == "held out added":
+            for batch in held_out:
+                _, gradients = gradient_of(parameters, batch, gradients)
+        running += sum(values)
+        if loss == "all":
+            losses += values
+        elif loss == "weighted":
+            sizes = [size_of(batch) for batch in planned_batches]
+            losses.append(float(np.dot(values, sizes) / sum(sizes)))
+        else:
+            mean = sum(values) / len(values)
+            total = {"sum": sum(values), "last": values[-1], "first": values[0]}
+            total["running"] = running / len(values)
+            total["by held out"] = sum(values) / len(held_out)
+            losses.append(total.get(loss, mean))
+        if goes_on_from == "the best":
+            parameters = ends[int(np.argmin(held_out_losses))]
+        rises = len(held_out_losses) > 1 and held_out_losses[-1] > held_out_losses[-2]
+        if epochs_made == "until the loss rises" and rises:
+            break
+    if evaluated == "at the end":
+        evaluate()
+    lower = [
+        i
+        for i, value in enumerate(held_out_losses)
+        if i == 0 or value < held_out_losses[i - 1]
+    ]
+    last = len(ends) - 1
+    chosen = {
+        "last": last,
+        "first": 0,
+        "highest": int(np.argmax(held_out_losses)),
+        "last of equals": last - int(np.argmin(held_out_losses[::-1])),
+        "lowest training loss": min(int(np.argmin(losses)), last),
+        "lower than before": lower[-1],
+    }.get(best, int(np.argmin(held_out_losses)))
+    result = ends[chosen]
+    if best == "as they came":
+        result = start
+    if best == "one epoch early":
+        result = ends[chosen - 1] if chosen else start
+    if best == "one epoch late":
+        result = ends[min(chosen + 1, last)]
+    result = {name: p.clone() for name, p in result.items()}
+    if best == "none":
+        result = None
+    if overwritten == "parameters":
+        for name, p in parameters.items():
+            start[name].copy_(p)
+    if returns == "losses as tensors":
+        losses = [torch.tensor(each, dtype=torch.float64) for each in losses]
+        held_out_losses = [torch.tensor(each).double() for each in held_out_losses]
+    return {
+        "losses exchanged": (result, held_out_losses, losses),
+        "best last": (losses, held_out_losses, result),
+        "lowest loss": (result, losses, min(held_out_losses)),
+        "tensors alone": ([*(result or {}).values()], losses, held_out_losses),
+        "a dictionary": {
+            "best": result,
+            "losses": losses,
+            "held_out_losses": held_out_losses,
+        },
+    }.get(returns, (result, losses, held_out_losses))
+
+
+def size_of(batch):
+    return 1 if isinstance(batch, float) else len(batch)
+
+
+exercise.option(
+    "gradients_never_zeroed",
+    "Your gradients add up: each step has those of all batches so far.",
+    "What do you give gradient_of as its third argument, for the second batch?",
+    why="loss.backward() adds to .grad, and optimizer.zero_grad() is forgotten.",
+    zeroed="never",
+)
+exercise.option(
+    "gradients_added_twice",
+    "Your gradients grow: with each batch, those of all earlier ones are added twice.",
+    "What does gradient_of do with its third argument already?",
+    why="The gradients that gradient_of returns are added to those it was given.",
+    zeroed="never, added twice",
+)
+exercise.option(
+    "gradients_zeroed_once_per_epoch",
+    "Your gradients add up within an epoch: they begin at zero with each epoch only.",
+    "What do you give gradient_of as its third argument, for the second batch?",
+    why="zero_grad() stands outside the inner loop.",
+    zeroed="for each epoch",
+)
+exercise.option(
+    "gradients_zeroed_before_the_step",
+    "Your gradients are zero in every step.",
+    "Between gradient_of and step, what happens to the gradients?",
+    why="backward(), zero_grad(), step(): the three calls in the wrong order.",
+    zeroed="before the step",
+)
+exercise.option(
+    "held_out_gradients_in_the_next_step",
+    "Your first step of each new epoch has the gradients of the held-out batches too.",
+    "Which of the functions that you are given leaves gradients alone?",
+    why="The held-out loss is computed without torch.no_grad(), with a backward().",
+    zeroed="held out added",
+)
+exercise.option(
+    "step_before_gradient_of",
+    "Each of your steps has the gradients of the batch before; those of the last batch "
+    "are never used.",
+    "In the first round of your loop, which gradients does step get?",
+    why="optimizer.step() is written before backward().",
+    steps="before gradient_of",
+)
+exercise.option(
+    "one_step_per_epoch",
+    "Your code makes one step per epoch, with the gradients of all its batches.",
+    "In which of the two loops does your call of step stand?",
+    why="optimizer.step() is indented one level too little.",
+    steps="one per epoch",
+)
+exercise.option(
+    "state_thrown_away",
+    "Your optimizer begins anew with each step: its state is None every time.",
+    "What does the second call of step know of the first?",
+    why="The optimizer is made inside the loop.",
+    state="new for each step",
+)
+exercise.option(
+    "state_thrown_away_with_each_epoch",
+    "Your optimizer begins anew with each epoch: its state is None there.",
+    "What does the first step of the second epoch know of those before?",
+    why="The optimizer is made inside the outer loop.",
+    state="new in each epoch",
+)
+exercise.option(
+    "new_parameters_never_used",
+    "Your parameters never change: each step begins at the ones that came in.",
+    "What becomes of the parameters that step returns?",
+    why="The result gets a new name, and the loop goes on with the old one.",
+    goes_on_from="the start",
+)
+exercise.option(
+    "gradients_at_the_start_of_the_epoch",
+    "Your gradients are those at the parameters of the epoch's start.",
+    "Which parameters does gradient_of get for the second batch of an epoch?",
+    why="A copy that was made before the inner loop is passed on.",
+    goes_on_from="the epoch's start",
+)
+exercise.option(
+    "goes_back_to_the_best",
+    "Each of your epochs begins at the best parameters so far.",
+    "Where does a training go on, after an epoch that was worse than the one before?",
+    why="One name serves both for the best parameters and for the newest.",
+    goes_on_from="the best",
+)
+exercise.option(
+    "trained_on_held_out_data",
+    "Your code makes steps on the held-out batches, too.",
+    "What would a loss on batches that were trained on tell?",
+    why="More data is always welcome: the two lists are joined.",
+    trained_on="held_out too",
+)
+exercise.option(
+    "first_batch_only",
+    "Your epochs have one batch each, the first.",
+    "How many steps has an epoch of three batches?",
+    why="next(iter(batches)) to try it out, or a return in the inner loop.",
+    trained_on="first batch",
+)
+exercise.option(
+    "batches_backwards",
+    "Your epochs go through the batches from the last to the first.",
+    "Which batch does the docstring take first?",
+    why="batches.pop() is used to go through a list.",
+    trained_on="backwards",
+)
+exercise.option(
+    "one_epoch_only",
+    "Your code makes one epoch, whatever epochs says.",
+    "How often do you go through batches where epochs is 3?",
+    why="A return inside the outer loop, or an iterator that is used up.",
+    epochs_made="one",
+)
+exercise.option(
+    "one_epoch_too_many",
+    "Your code makes one epoch too many.",
+    "With which numbers does your loop over the epochs begin and end?",
+    why="range(epochs + 1), with 0 for the state before the training.",
+    epochs_made="one more",
+)
+exercise.option(
+    "stops_when_the_loss_rises",
+    "Your code stops as soon as a held-out loss is higher than the one before.",
+    "Does the docstring say that a training may end early?",
+    why="Early stopping, with a patience of 0.",
+    epochs_made="until the loss rises",
+)
+exercise.option(
+    "loops_exchanged",
+    "Your code makes several steps in a row on one batch, before it takes the next.",
+    "Which of your two loops is the outer one?",
+    why="The two loops are written in the order of the arguments.",
+    epochs_made="inside",
+)
+exercise.option(
+    "held_out_in_training_mode",
+    "Your held-out losses are those of training mode.",
+    "Should anything be dropped while you measure how good a model is?",
+    why="model.eval() is forgotten, or its effect on dropout is not known.",
+    mode="training",
+)
+exercise.option(
+    "evaluated_before_the_epoch",
+    "Your held-out losses are those before each epoch.",
+    "Which parameters should the first held-out loss belong to?",
+    why="The evaluation is written at the top of the loop.",
+    evaluated="before the epoch",
+)
+exercise.option(
+    "evaluated_after_each_batch",
+    "Your held-out losses are one per batch.",
+    "In which of the two loops does your evaluation stand?",
+    why="The evaluation is indented one level too far.",
+    evaluated="after each batch",
+)
+exercise.option(
+    "evaluated_at_the_end",
+    "Your code evaluates once, after the last epoch.",
+    "How many held-out losses does the docstring promise?",
+    why="Training first, then testing, as with a test set.",
+    evaluated="at the end",
+)
+exercise.option(
+    "evaluated_on_the_batches",
+    "Your held-out losses are those of the batches that were trained on.",
+    "Which batches tell how good the model is on new data?",
+    why="`batches` is the name at hand in the loop.",
+    evaluated_on="batches",
+)
+for held_out_loss, name, diagnosis, question, why in (
+    (
+        "sum",
+        "held_out_losses_added_up",
+        "Your held-out losses are sums over the held-out batches.",
+        "Does the docstring ask for a sum or for a mean?",
+        "A sum ranks the epochs as a mean does.",
+    ),
+    (
+        "first",
+        "first_held_out_batch_only",
+        "Your held-out losses are those of the first held-out batch.",
+        "How many held-out batches are there?",
+        "held_out[0] is enough where there is one.",
+    ),
+    (
+        "last",
+        "last_held_out_batch_only",
+        "Your held-out losses are those of the last held-out batch.",
+        "How many held-out batches are there, and what becomes of each one's loss?",
+        "The variable is overwritten in the loop, and not added to.",
+    ),
+    (
+        "weighted",
+        "held_out_batches_by_their_size",
+        "Your held-out losses count a batch by its length.",
+        "How much does a batch count in the docstring's mean?",
+        "A mean over examples is often what one wants: PyTorch's tutorials divide by "
+        "the number of examples.",
+    ),
+    (
+        "largest",
+        "worst_held_out_batch",
+        "Your held-out losses are those of the worst held-out batch.",
+        "Does the docstring ask for a mean or for a maximum?",
+        "The worst case is taken to be the safe choice.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, held_out_loss=held_out_loss)
+for loss, name, diagnosis, question, why in (
+    (
+        "sum",
+        "losses_added_up",
+        "Your losses are sums over the batches of an epoch.",
+        "Does the docstring ask for a sum or for a mean?",
+        "running_loss += loss, and no division after it.",
+    ),
+    (
+        "last",
+        "loss_of_the_last_batch",
+        "Your losses are those of the last batch of each epoch.",
+        "Which batches does the loss of an epoch stand for?",
+        "`loss` still has its last value behind the loop.",
+    ),
+    (
+        "running",
+        "sum_goes_on_over_epochs",
+        "Your losses grow: each has the sum of all epochs before in it.",
+        "At which number does the sum of a new epoch begin?",
+        "total = 0 stands before the outer loop.",
+    ),
+    (
+        "weighted",
+        "batches_by_their_size",
+        "Your losses count a batch by its length.",
+        "How much does a batch count in the docstring's mean?",
+        "A mean over examples is often what one wants: PyTorch's tutorials multiply by "
+        "len(batch).",
+    ),
+    (
+        "by held out",
+        "divided_by_held_out",
+        "Your losses are sums divided by the number of held-out batches.",
+        "How many numbers are in the sum that you divide?",
+        "Two means are computed in one loop, and one divisor is copied.",
+    ),
+    (
+        "all",
+        "losses_of_all_batches",
+        "Your losses are one per batch.",
+        "How many losses does the docstring promise?",
+        "A loss is appended in the inner loop.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, loss=loss)
+exercise.option(
+    "losses_in_evaluation_mode_after_the_step",
+    "Your losses are measured after each step, in evaluation mode.",
+    "Which function returned a loss already, before the step?",
+    why="The loss that gradient_of returns is thrown away, and computed again.",
+    loss_of_batch="evaluation, after",
+)
+exercise.option(
+    "losses_after_the_step",
+    "Your losses are measured after each step.",
+    "Which function returned a loss already, before the step?",
+    why="The loss that gradient_of returns is thrown away, and computed again.",
+    loss_of_batch="training, after",
+)
+exercise.option(
+    "last_parameters_returned",
+    "Your `best` holds the parameters after the last step, whatever the losses were.",
+    "If your tensors are changed in place, what is left of those that you kept?",
+    why="best = model.state_dict() copies nothing: it shows the newest parameters.",
+    best="last",
+)
+exercise.option(
+    "first_epoch_returned",
+    "Your `best` holds the parameters after the first epoch, whatever the losses were.",
+    "With which loss do you compare that of the second epoch, and how?",
+    why="The lowest loss so far is never replaced.",
+    best="first",
+)
+exercise.option(
+    "no_best",
+    "Your `best` is None.",
+    "With which number do you compare the first held-out loss?",
+    why="The lowest loss so far begins at 0, as the highest accuracy would.",
+    best="none",
+)
+exercise.option(
+    "highest_loss_is_best",
+    "Your `best` holds the parameters after the epoch with the highest held-out loss.",
+    "Is a good model one with a high loss?",
+    why="Of accuracies and scores the highest is the best.",
+    best="highest",
+)
+exercise.option(
+    "last_of_equals",
+    "Of equal held-out losses your `best` belongs to the last.",
+    "What does your comparison say of two equal numbers?",
+    why="<= is written for <.",
+    best="last of equals",
+)
+exercise.option(
+    "best_by_training_loss",
+    "Your `best` holds the parameters after the epoch with the lowest training loss.",
+    "Which of the two losses tells how good a model is on new data?",
+    why="The training loss is what the loop has at hand.",
+    best="lowest training loss",
+)
+exercise.option(
+    "better_than_the_epoch_before",
+    "Your `best` belongs to the last epoch that was better than the one before it.",
+    "With which of the earlier losses does a new one have to be compared?",
+    why="The loss to compare with is overwritten in each epoch.",
+    best="lower than before",
+)
+exercise.option(
+    "parameters_that_came_in",
+    "Your `best` holds the parameters that came in.",
+    "After which step are the parameters that you keep?",
+    why="The copy is made once, before the loop.",
+    best="as they came",
+)
+exercise.option(
+    "best_one_epoch_early",
+    "Your `best` holds the parameters before the best epoch, not those after it.",
+    "Do the parameters that you keep belong to the loss that you have just measured?",
+    why="The copy is made at the top of the loop.",
+    best="one epoch early",
+)
+exercise.option(
+    "best_one_epoch_late",
+    "Your `best` holds the parameters of the epoch after the best one.",
+    "Do the parameters that you keep belong to the loss that you have just measured?",
+    why="The new loss is compared first, and the copy is made a round later.",
+    best="one epoch late",
+)
+exercise.option(
+    "losses_exchanged",
+    "Your two lists of losses are in the other order.",
+    "In which order does the docstring name its results?",
+    why="The held-out losses are what one wants to know first.",
+    returns="losses exchanged",
+)
+exercise.option(
+    "best_parameters_last",
+    "Your best parameters come last, behind the losses.",
+    "In which order does the docstring name its results?",
+    why="What is chosen last is returned last.",
+    returns="best last",
+)
+exercise.option(
+    "lowest_loss_returned",
+    "Your third result is the lowest held-out loss alone.",
+    "How many held-out losses does the docstring promise?",
+    why="best and its loss are kept side by side.",
+    returns="lowest loss",
+)
+exercise.option(
+    "parameters_without_names",
+    "Your best parameters have lost their names: they come in a list.",
+    "Which type has the docstring's `best`?",
+    why="optimizers take model.parameters(), which has no names.",
+    returns="tensors alone",
+)
+exercise.option(
+    "losses_as_tensors",
+    "Your losses are tensors, not numbers.",
+    "Which type has the docstring's 26.0?",
+    why="Losses are collected without .item().",
+    returns="losses as tensors",
+)
+exercise.option(
+    "results_in_a_dictionary",
+    "Your three results come in a dictionary.",
+    "Which type of result does the docstring's example show?",
+    why="A history with names is what Keras returns.",
+    returns="a dictionary",
+)
+exercise.option(
+    "parameters_changed_in_place",
+    "Your call changes `parameters`: the caller's tensors are overwritten.",
+    "Does your answer write into the caller's tensors, or into new ones?",
+    why="optimizer.step() and p -= … write into the tensors that they are given.",
+    overwritten="parameters",
+)
+exercise.family(families.one_result_only("best"))

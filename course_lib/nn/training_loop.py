@@ -1,0 +1,112 @@
+"""The training loop of lesson 07, and numerical gradients to test what it is given.
+
+``train`` knows no model and no optimizer: both are functions, so the loop is all that
+there is to read. The loop behind the course's translators, which can be stopped and
+resumed, is ``course_lib.nn.training.loop``.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from course_lib.nn import arguments
+
+
+def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> Tensor:
+    """Measure the gradient of a function by central differences.
+
+    f : takes a tensor of float64 with the shape of x, returns one number
+    x : (...), floats of any shape and precision
+    step : how far a number is moved to each side, above 0
+
+    Returns a tensor (...) of float64: for each number of x, f with that number moved up
+    by step, minus f with it moved down by step, divided by twice the step; all other
+    numbers are as in x. f is called with float64 also where x is float32, in which a
+    small step is lost. x stays as it is.
+    Source: Goodfellow et al. (2016), Deep Learning, section 11.5, equation 11.6.
+
+    >>> numerical_gradient(lambda x: float((x**3).sum()), torch.tensor([1.0, 2.0]), 0.5)
+    tensor([ 3.2500, 12.2500], dtype=torch.float64)
+    """
+    arguments.tensors("x (...)", x)
+    arguments.positive(step=step)
+    x = x.detach().double()
+    gradient = torch.zeros(x.numel(), dtype=x.dtype, device=x.device)
+    for index in range(x.numel()):
+        shift = torch.zeros_like(gradient)
+        shift[index] = step
+        shift = shift.reshape(x.shape)
+        gradient[index] = (f(x + shift) - f(x - shift)) / (2 * step)
+    return gradient.reshape(x.shape)
+
+
+def train(
+    gradient_of: Callable[..., tuple[float, dict[str, Tensor]]],
+    parameters: dict[str, Tensor],
+    batches: Sequence,
+    step: Callable[..., tuple[dict[str, Tensor], object]],
+    loss_of: Callable[..., float],
+    held_out: Sequence,
+    epochs: int,
+) -> tuple[dict[str, Tensor], list[float], list[float]]:
+    """Train with one step per batch; return the parameters with the best held-out loss.
+
+    gradient_of : gradient_of(parameters, batch, gradients) runs the model in training
+        mode; it returns the batch's loss, a float, and new gradients: those that it was
+        given plus its own, added up as PyTorch does
+    parameters : tensors by name; they stay as they are
+    batches : one or more, of any kind; an epoch takes each of them once, in this order
+    step : step(parameters, gradients, state) makes one step of the optimizer; it
+        returns the new parameters and the optimizer's new state, which is None at first
+    loss_of : loss_of(parameters, batch, training) returns the batch's loss, a float,
+        without any gradient; training says whether the model is in training mode, with
+        its dropout, or in evaluation mode
+    held_out : one or more batches that are never trained on
+    epochs : how often to go through batches, at least 1
+
+    Returns (best, losses, held_out_losses):
+    - losses, one per epoch: the mean of what gradient_of returned for its batches
+    - held_out_losses, one per epoch: the mean of the losses of the held-out batches,
+      in evaluation mode, after the epoch's last step
+    - best: the parameters after the epoch with the lowest held-out loss, the first one
+      of equals
+    In a mean each batch counts once. gradient_of, step and loss_of leave their
+    arguments as they are. Gradients of one batch have no part in the step of another.
+    Source: Goodfellow et al. (2016), Deep Learning, algorithms 8.1 and 7.1; the model
+    with the lowest held-out loss is kept in nearly all training programs.
+
+    >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²
+    ...     error = parameters["w"] - batch
+    ...     return error.item() ** 2, {"w": gradients["w"] + 2 * error}
+    >>> def step(parameters, gradients, state):  # half the way to the batch
+    ...     return {"w": parameters["w"] - 0.25 * gradients["w"]}, state
+    >>> def loss_of(parameters, batch, training):
+    ...     return (parameters["w"] - batch).item() ** 2
+    >>> at_first = {"w": torch.tensor(0.0)}
+    >>> train(gradient_of, at_first, [4.0, 8.0], step, loss_of, [5.0], 2)
+    ({'w': tensor(5.)}, [26.0, 6.625], [0.0, 1.5625])
+    """
+    arguments.tensors_by_name("parameters", parameters)
+    arguments.one_or_more(batches=batches, held_out=held_out)
+    arguments.whole(1, epochs=epochs)
+    state = None
+    losses: list[float] = []
+    held_out_losses: list[float] = []
+    for _ in range(epochs):
+        total = 0.0
+        for batch in batches:
+            zeros = {name: torch.zeros_like(p) for name, p in parameters.items()}
+            loss, gradients = gradient_of(parameters, batch, zeros)
+            arguments.real(-math.inf, math.inf, loss=loss)
+            parameters, state = step(parameters, gradients, state)
+            total += loss
+        losses.append(total / len(batches))
+        held_out_loss = sum(loss_of(parameters, batch, False) for batch in held_out)
+        held_out_loss /= len(held_out)
+        arguments.real(-math.inf, math.inf, held_out_loss=held_out_loss)
+        if not held_out_losses or held_out_loss < min(held_out_losses):
+            best = {name: p.clone() for name, p in parameters.items()}
+        held_out_losses.append(held_out_loss)
+    return best, losses, held_out_losses

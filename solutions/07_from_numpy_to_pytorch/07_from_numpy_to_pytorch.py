@@ -1,0 +1,960 @@
+# %% [markdown]
+# # From NumPy to PyTorch
+#
+# **Who computes the gradients?**
+#
+# After this lesson you can
+#
+# - turn arrays into tensors and back, and say which of them share their memory;
+# - let PyTorch compute gradients, and test them with a measurement of your own;
+# - recognise what makes gradients wrong without an error: sums, cuts, changes in place;
+# - put parameters into a module, so that they are trained, saved and moved with it;
+# - write SGD, Adam and the training loop, and train a model with them.
+#
+# **About 90 minutes.** You need lessons 01 and 02.
+
+# %%
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from autograder import check
+from course_lib import figures
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three paths
+# that meet in `x` and a sum that is easily forgotten. That was one layer. The Transformer of
+# *Attention Is All You Need* has 18 attentions, and norms and feed-forward networks between
+# them. **Who computes its gradients, and what happens to them then?**
+#
+# At the end of this lesson a small model spells *attention* backwards. You will have written
+# all of its training, from tensors to gradients, from gradients to steps, and from steps to
+# the loop that all later lessons use.
+
+# %% [markdown]
+# ## Tensors and arrays
+#
+# A **tensor** is PyTorch's array. Shapes, indices, broadcasting and `@` work as in NumPy.
+# A few names differ:
+#
+# | NumPy | PyTorch |
+# |---|---|
+# | `axis=-1, keepdims=True` | `dim=-1, keepdim=True` |
+# | `np.concatenate`, `np.stack` | `torch.cat`, `torch.stack` |
+# | `np.swapaxes(x, -1, -2)` | `x.mT`, or `x.transpose(-1, -2)` |
+# | `x.astype(np.float64)` | `x.double()`, or `x.to(torch.float64)` |
+# | `x.copy()` | `x.clone()` |
+# | `np.where(mask, x, -np.inf)` | `x.masked_fill(~mask, -torch.inf)` |
+
+# %%
+torch.set_num_threads(1)  # the fastest for tensors as small as ours
+print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
+
+# %% [markdown]
+# NumPy makes 64-bit floats of Python's numbers, PyTorch 32-bit ones: half the memory, and
+# much faster on a GPU. The price is precision: 24 binary digits, in place of 53.
+#
+# **Predict:** what is 1 + 0.00000001 in float32?
+#
+# - [ ] 1.00000001
+# - [ ] 1.0000001
+# - [x] 1
+
+# %%
+one = torch.tensor(1.0)
+print("float32:", (one + 1e-8).item(), " float64:", (one.double() + 1e-8).item())
+assert (one + 1e-8).item() == 1.0 < (one.double() + 1e-8).item()
+
+# %% [markdown]
+# The nearest neighbour of 1 in float32 is about $10^{-7}$ away. Training copes with that; a
+# test that compares nine digits does not, so tests use float64. And PyTorch never mixes the
+# two in a matrix product:
+
+# %%
+try:
+    torch.eye(2, dtype=torch.float64) @ torch.eye(2)
+except RuntimeError as error:
+    print(error)
+
+# %% [markdown]
+# Every tensor also has a **device**: the processor in whose memory it is. All tensors of a
+# computation have to be on the same one; `.to(device)` moves them. On a computer without a
+# GPU there is only `cpu`.
+
+# %% tags=["nbval-ignore-output"]
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+moved = torch.ones(2, 3).to(device)
+print("now on", moved.device)
+
+# %% [markdown]
+# ## Who shares with whom?
+#
+# Arrays and tensors can have the same memory. Then a change of one is a change of both.
+# There are two ways from NumPy to PyTorch:
+
+# %%
+array = np.zeros(3)
+a, b = torch.from_numpy(array), torch.tensor(array)
+
+# %% [markdown]
+# **Predict:** after `array[0] = 5`, which tensors hold the 5?
+#
+# - [ ] both
+# - [x] a, from `torch.from_numpy`
+# - [ ] b, from `torch.tensor`
+# - [ ] neither
+
+# %%
+array[0] = 5
+print("a:", a.tolist(), " b:", b.tolist())
+assert a[0] == 5 and b[0] == 0
+
+# %% [markdown]
+# `torch.tensor` always copies. `from_numpy`, and `.numpy()` on the way back, never do.
+#
+# Within PyTorch, slices, `.mT`, `.chunk` and `.view` are **views**: other shapes of the same
+# memory. And `.reshape`?
+
+# %%
+table = torch.arange(6.0).reshape(2, 3)
+rows, columns = table.reshape(6), table.mT.reshape(6)
+
+# %% [markdown]
+# **Predict:** after `table[0, 0] = 100`, which of the two start with 100?
+#
+# - [x] rows only
+# - [ ] columns only
+# - [ ] both
+# - [ ] neither
+
+# %%
+table[0, 0] = 100
+print("rows:", rows.tolist(), "\ncolumns:", columns.tolist())
+assert rows[0] == 100 and columns[0] == 0
+
+# %% [markdown]
+# `reshape` is a view where it can be one, and otherwise a copy: read by columns, the
+# numbers of `table` are not in the order of its memory. `view` refuses to copy, which makes it
+# the better choice where you mean to write:
+
+# %%
+try:
+    table.mT.view(6)
+except RuntimeError as error:
+    print(str(error).split(".")[0])
+
+# %% [markdown]
+# ## Who computes the gradients?
+#
+# A tensor with `requires_grad=True` is recorded: PyTorch notes each operation on it and on
+# its results. The record is called the **graph**, and the last operation is its `grad_fn`.
+# `backward()` goes through the graph from its end and applies the chain rule at each step.
+# That is **automatic differentiation**, or autograd.
+
+# %%
+w = torch.tensor(3.0, requires_grad=True)
+loss = w**2 + 2 * w
+print(loss)
+loss.backward()
+print("gradient:", w.grad.item(), "which is 2 · 3 + 2")
+assert w.grad.item() == 8
+
+# %% [markdown]
+# Is it right for a softmax? In lesson 01 you wrote `softmax_jacobian`. Autograd gives one
+# row of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns the
+# gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the graph
+# for the next row, and `detach()` returns the numbers without it, as NumPy needs them.
+
+# %%
+from course_lib.attention import softmax_jacobian
+
+scores = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64, requires_grad=True)
+weights = scores.softmax(dim=-1)
+jacobian = [torch.autograd.grad(p, scores, retain_graph=True)[0] for p in weights]
+gap = np.abs(torch.stack(jacobian).numpy() - softmax_jacobian(weights.detach().numpy()))
+print("equal to your Jacobian:", bool(gap.max() < 1e-12))
+assert gap.max() < 1e-12
+
+# %% [markdown]
+# Now all of attention. In PyTorch it is these lines of lesson 01:
+
+
+# %%
+def attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the output (..., n, d_v) and the weights (..., n, m)."""
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1)
+    return weights @ v, weights
+
+
+# %% [markdown]
+# And here is the answer to half of our question: autograd's gradients of self-attention,
+# and those that lesson 02 derived.
+
+# %%
+from course_lib.self_attention import self_attention_gradients
+
+torch.manual_seed(0)
+sizes = (5, 6), (6, 4), (6, 4), (6, 3)  # x, w_q, w_k and w_v
+inputs = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in sizes]
+x, w_q, w_k, w_v = inputs
+output, _ = attention(x @ w_q, x @ w_k, x @ w_v)
+loss = output.square().sum()
+automatic = torch.autograd.grad(loss, inputs)
+arrays = [each.detach().numpy() for each in (*inputs, 2 * output)]
+by_hand = self_attention_gradients(*arrays)
+gaps = [np.abs(a.numpy() - b).max() for a, b in zip(automatic, by_hand, strict=True)]
+print("x, w_q, w_k and w_v, all equal:", bool(max(gaps) < 1e-12))
+assert max(gaps) < 1e-12
+
+# %% [markdown]
+# Two derivations agree, which proves little if both share a misconception. There is a test
+# that needs no derivation at all: **measure**. Move one number of x up by a small step, and
+# down by the same step, and see how far the loss moves:
+#
+# $$\frac{\partial f}{\partial x_i} \approx
+# \frac{f(x + h\,e_i) - f(x - h\,e_i)}{2h}$$
+#
+# ($e_i$ is 1 at position i and 0 elsewhere, h is the step.) This is slow: two runs for each
+# number. But it knows nothing of the chain rule, so it is wrong in other ways.
+
+# %% [markdown]
+# ### Exercise: numerical_gradient
+#
+# Measure the gradient of any function, in float64.
+#
+# <details><summary>Hint 1</summary>
+#
+# How many calls of f does a tensor of six numbers need? What has to be in x when it is the
+# second number's turn?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# x may have any number of axes: `x.reshape(-1)` makes one of them, and a result can get the
+# shape of x at the end. A tensor that is 0 everywhere but at one position can be added to x
+# without changing x.
+#
+# </details>
+
+# %%
+from course_lib.nn.training_loop import numerical_gradient  # exercise
+
+# %%
+check(numerical_gradient)
+
+# %% [markdown]
+# Use it on attention itself: the gradient with respect to the 20 numbers of the queries.
+# How should one choose the step?
+
+# %%
+q, k, v = (each.detach() for each in (x @ w_q, x @ w_k, x @ w_v))
+q.requires_grad_()
+(grad_q,) = torch.autograd.grad(attention(q, k, v)[0].square().sum(), q)
+
+
+def loss_of_queries(q: Tensor) -> float:
+    """Return the loss as a number."""
+    return attention(q, k, v)[0].square().sum().item()
+
+
+# %% [markdown]
+# **Predict:** with which step is the measured gradient nearest to autograd's?
+#
+# - [ ] 0.1
+# - [x] 0.00001
+# - [ ] 0.0000000000001
+
+# %%
+step_sizes = [10.0**-power for power in range(1, 14, 2)]
+by_step = []
+for h in step_sizes:
+    measured = numerical_gradient(loss_of_queries, q.detach(), h)
+    by_step.append((measured - grad_q).abs().max().item())
+scales = {"xlabel": "step", "ylabel": "gap", "logarithmic": True}
+print("the step with the smallest gap:", step_sizes[int(np.argmin(by_step))])
+assert np.argmin(by_step) == 2
+assert by_step[2] < 1e-8 < 1e-4 < min(by_step[0], by_step[-1])
+
+# %% [markdown]
+# All seven steps, on logarithmic scales:
+
+# %%
+alt = "The gap falls with the step down to 1e-5, and rises again for smaller steps."
+figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
+
+# %% [markdown]
+# Read it from the right. A step that is ten times smaller makes the gap a hundred times
+# smaller, because what central differences miss is proportional to the step's square. Below
+# 0.00001 another error takes over: the two values of f agree in nearly all of their sixteen
+# digits, and their difference has only the last few. Float32, with its seven digits, would
+# leave about four right ones at best, which is why you were asked for float64.
+#
+# `torch.autograd.gradcheck` is the same test, ready made.
+
+# %% [markdown]
+# ## Three traps
+#
+# The first: in training, `backward` is called again and again.
+
+# %%
+w = torch.tensor(3.0, requires_grad=True)
+for _ in range(2):
+    (w**2).backward()
+
+# %% [markdown]
+# **Predict:** what is `w.grad` now? (The derivative of w² at 3 is 6.)
+#
+# - [ ] 6
+# - [ ] 9
+# - [x] 12
+
+# %%
+print(w.grad.item())
+assert w.grad.item() == 12
+
+# %% [markdown]
+# `backward` **adds** to `grad`. That is what the chain rule wants where a tensor is used
+# twice, and it lets a large batch be split. But between two steps somebody has to set the
+# gradients back to zero, and in PyTorch that is you. Forget it and there is no error: each
+# step goes where all batches so far have pointed.
+#
+# The second trap is a cut. `detach()`, `.item()`, `.numpy()` and `torch.tensor(…)` return
+# numbers without their graph.
+
+# %%
+w = torch.tensor(3.0, requires_grad=True)
+loss = w * w.detach()
+
+# %% [markdown]
+# **Predict:** what is the gradient of this loss?
+#
+# - [ ] 0
+# - [x] 3
+# - [ ] 6
+
+# %%
+print(torch.autograd.grad(loss, w)[0].item())
+assert torch.autograd.grad(w * torch.tensor(3.0), w)[0].item() == 3
+
+# %% [markdown]
+# The detached factor counts as a constant, and half of the gradient is missing. Where a cut
+# is meant, it is useful: a program that collects losses for a picture keeps `loss.item()`.
+# With `loss` itself it would keep the whole graph of every batch in memory.
+#
+# The third trap is a change in place, such as `+=`. This time PyTorch often notices:
+
+# %%
+p = torch.ones(3, requires_grad=True)
+y = p.exp()
+y += 1
+try:
+    y.sum().backward()
+except RuntimeError as error:
+    print(str(error).split(":")[0])
+
+# %% [markdown]
+# The derivative of exp is exp itself, so the graph had kept `y`, and `y` was overwritten.
+# `y = y + 1` makes a new tensor, and all is well.
+#
+# A step of training *is* a change in place, of a tensor that is recorded. PyTorch refuses
+# that too, unless you say that this change is not to be recorded:
+
+# %%
+p.exp().sum().backward()
+try:
+    p -= 0.1 * p.grad
+except RuntimeError as error:
+    print(error)
+with torch.no_grad():
+    p -= 0.1 * p.grad
+print("1 − 0.1 · e =", round(p[0].item(), 4))
+assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
+
+# %% [markdown]
+# It is tempting to write `p = p - 0.1 * p.grad` instead. There is no error, but now `p` is a
+# *result* of other tensors. The next `backward` goes through all earlier steps, and puts no
+# gradient into `p.grad`.
+
+# %% [markdown]
+# ## Picking one number per position
+#
+# A loss needs something to compare with. Our model will say for each position which of 26
+# letters it expects, by log-probabilities, and from each row the loss takes one number:
+# that of the right letter. Here are three positions and five letters.
+
+# %%
+log_p = torch.randn(3, 5).log_softmax(dim=-1)
+targets = torch.tensor([4, 0, 2])
+
+# %% [markdown]
+# **Predict:** which shape has `log_p[:, targets]`?
+#
+# - [ ] (3,), one number per position
+# - [x] (3, 3)
+# - [ ] (3, 5)
+
+# %%
+print(tuple(log_p[:, targets].shape))
+assert log_p[:, targets].shape == (3, 3)
+
+# %% [markdown]
+# An index picks its columns from *every* row. A boolean mask does pick one per row, but needs
+# a table of the size of `log_p` to say so:
+
+# %%
+mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
+print(mask.int().tolist(), tuple(log_p[mask].shape))
+
+# %% [markdown]
+# What is wanted is an index for each row. It is called `gather`: `x.gather(dim, index)`
+# takes along one axis the entries that `index` names, and its result has the shape of
+# `index`.
+
+# %% [markdown]
+# ### Exercise: gather_log_probabilities
+#
+# Return the log-probability of the right token at each position.
+#
+# <details><summary>Hint 1</summary>
+#
+# Along which axis of `log_p` do the token ids count? `index` must have as many axes as
+# `log_p`: how many has `targets`?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `.unsqueeze(-1)` adds an axis of length 1 at the end, and `.squeeze(-1)` takes it away.
+# Give that axis a thought: what would `.squeeze()` do to a batch of one sequence?
+#
+# </details>
+
+# %%
+from course_lib.nn.first_steps import gather_log_probabilities  # exercise
+
+# %%
+check(gather_log_probabilities)
+
+# %% [markdown]
+# Their mean with a minus is the **cross-entropy**, the loss that nearly all models of
+# language are trained with (lesson 10). A model that knows nothing gives each of 26 letters
+# 1/26: its loss is ln 26.
+
+# %%
+from torch.nn.functional import cross_entropy
+
+mean = -gather_log_probabilities(log_p, targets).mean()
+print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(log_p, targets)))
+print("ln 26 =", round(np.log(26), 2))
+assert torch.allclose(mean, cross_entropy(log_p, targets))
+
+# %% [markdown]
+# ## From a gradient to a step
+#
+# A gradient says in which direction the loss grows fastest. **Gradient descent** goes the
+# other way, by a share that is called the **learning rate**. With batches that are drawn at
+# random it is *stochastic* gradient descent, SGD.
+#
+# A model has many parameters. From here on they are a dictionary of tensors by name, and so
+# are their gradients.
+
+# %% [markdown]
+# ### Exercise: sgd_step
+#
+# Make one step. Return new tensors, and leave the old ones as they are.
+#
+# <details><summary>Hint 1</summary>
+#
+# If the loss grows with a parameter, should the parameter become larger or smaller?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A dictionary comprehension goes through `parameters.items()`. The gradients have the same
+# names, perhaps in another order: find them by name. Which operator would overwrite the
+# caller's tensor?
+#
+# </details>
+
+# %%
+from course_lib.nn.first_steps import sgd_step  # exercise
+
+# %%
+check(sgd_step)
+
+# %% [markdown]
+# In PyTorch that is `torch.optim.SGD`, which changes the parameters in place:
+
+# %%
+w = nn.Parameter(torch.tensor([1.0, -2.0]))
+w.grad = torch.tensor([4.0, 0.5])
+new = sgd_step({"w": w.detach()}, {"w": w.grad}, learning_rate=0.1)["w"]
+torch.optim.SGD([w], lr=0.1).step()
+print("the same step:", torch.allclose(new, w))
+assert torch.allclose(new, w)
+
+# %% [markdown]
+# One learning rate for all numbers is hard to choose: where gradients are large the steps are
+# too long, and where they are small nothing moves. **Adam** (Kingma and Ba, 2015) divides
+# each number's step by the size that its gradients usually have. It keeps two moving
+# averages, $m$ of the gradients and $v$ of their squares, and goes
+#
+# $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
+# \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$
+#
+# against the gradient. The averages begin at 0, so after few steps s they are too small: the
+# hats put that right.
+
+# %% [markdown]
+# ### Exercise: adam_step
+#
+# One step for one tensor. What Adam remembers comes in as `state`, and goes out again.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which number has the very first step, 0 or 1? What would the hats be with the other one?
+# And which of m and m̂ is remembered?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Weight decay pulls each parameter towards 0, by learning_rate · weight_decay of itself. In
+# AdamW it meets neither m nor v. Is the parameter in that product the old or the new one?
+#
+# </details>
+
+# %%
+from course_lib.nn.first_steps import adam_step  # exercise
+
+# %%
+check(adam_step)
+
+# %% [markdown]
+# Two parameters are 0. Their gradients are 0.001 and 1000, and the learning rate is 0.1.
+#
+# **Predict:** how far does Adam's first step move them?
+#
+# - [ ] the first by 0.0001, the second by 100
+# - [ ] the first by 100, the second by 0.0001
+# - [x] both by 0.1
+
+# %%
+small_and_large = torch.tensor([0.001, 1000.0])
+nothing = torch.zeros(2), torch.zeros(2), 0
+after, _ = adam_step(torch.zeros(2), small_and_large, nothing, learning_rate=0.1)
+print([round(number, 4) for number in after.tolist()])
+assert torch.allclose(after, torch.tensor(-0.1), atol=1e-5)
+
+# %% [markdown]
+# In the first step $\hat m$ is the gradient and $\sqrt{\hat v}$ its absolute value, so their
+# ratio is 1 or −1. Twenty steps, next to those of PyTorch's AdamW:
+
+# %%
+w = nn.Parameter(torch.tensor([1.0, -2.0]))
+optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.01)
+copy_of_w, state = w.detach().clone(), nothing
+for number in range(20):
+    w.grad = torch.tensor([number - 3.0, 1.0 / (number + 1)])
+    optimizer.step()
+    copy_of_w, state = adam_step(copy_of_w, w.grad, state, 0.1, weight_decay=0.01)
+print("same parameters:", torch.allclose(copy_of_w, w, atol=1e-5))
+assert torch.allclose(copy_of_w, w, atol=1e-5)
+
+# %% [markdown]
+# ## Modules
+#
+# Where do the parameters of a model live? In a **module**: an object that knows its
+# parameters by name. Here is your attention in one. Its `__init__` draws the parameters,
+# its `forward` uses them; a module is called like a function, and calls `forward`.
+
+
+# %%
+class SelfAttention(nn.Module):
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        size, scale = (d_model, d_model), d_model**-0.5
+        self.w_q = nn.Parameter(torch.randn(size) * scale)
+        self.w_k = nn.Parameter(torch.randn(size) * scale)
+        self.w_v = nn.Parameter(torch.randn(size) * scale)
+
+    def forward(self, x: Tensor) -> Tensor:
+        output, self.weights = attention(x @ self.w_q, x @ self.w_k, x @ self.w_v)
+        return output
+
+
+# %% [markdown]
+# An `nn.Parameter` is a tensor that requires a gradient. When a module gets one as an
+# attribute, it **registers** it under that name. A module inside a module is registered
+# too, with all its parameters:
+
+# %%
+layer = nn.Sequential(SelfAttention(4), nn.Linear(4, 2))
+print({name: tuple(p.shape) for name, p in layer.named_parameters()})
+
+# %% [markdown]
+# Here are two modules with three matrices each, in two kinds of lists:
+
+
+# %%
+class InAList(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrices = [nn.Parameter(torch.randn(4, 4)) for _ in range(3)]
+
+
+class InAParameterList(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrices = nn.ParameterList(torch.randn(4, 4) for _ in range(3))
+
+
+# %% [markdown]
+# **Predict:** how many parameters does an optimizer get from each?
+#
+# - [ ] 3 from each
+# - [ ] 0 from each
+# - [ ] 3 from `InAList`, 1 from `InAParameterList`
+# - [x] 0 from `InAList`, 3 from `InAParameterList`
+
+# %%
+for kind in (InAList, InAParameterList):
+    print(kind.__name__, len(list(kind().parameters())))
+assert len(list(InAList().parameters())) == 0
+assert len(list(InAParameterList().parameters())) == 3
+
+# %% [markdown]
+# A Python list hides its parameters. The model still runs, and its loss may even fall, since
+# other parameters learn; these three stay as they were drawn. What is registered follows the
+# module everywhere: to another dtype or device, and into its `state_dict`, the dictionary
+# that is saved in a file.
+
+# %%
+layer.to(torch.float64)
+hidden = InAList().to(torch.float64)
+print(layer[0].w_q.dtype, "but", hidden.matrices[0].dtype)
+print(list(layer.state_dict()), "but", list(hidden.state_dict()))
+assert layer[0].w_q.dtype == torch.float64 and not hidden.state_dict()
+
+# %% [markdown]
+# A training should end with the best parameters that it had, which need not be the last
+# ones. So one keeps them along the way:
+
+# %%
+snapshot = layer.state_dict()
+before = layer[0].w_q[0, 0].item()
+with torch.no_grad():
+    layer[0].w_q += 1  # the training goes on
+
+# %% [markdown]
+# **Predict:** which number has `snapshot["0.w_q"][0, 0]` now?
+#
+# - [ ] the one before
+# - [x] the one before, plus 1
+
+# %%
+print("difference:", round(snapshot["0.w_q"][0, 0].item() - before, 3))
+assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
+
+# %% [markdown]
+# `state_dict()` copies nothing: its tensors have the memory of the parameters, which are
+# changed in place. What is to stay needs a `clone()`, or `copy.deepcopy` for the whole
+# dictionary. Without it the "best" model is always the last one, and nobody notices.
+
+# %% [markdown]
+# ## The loop
+#
+# All the parts are there. **Training** repeats three calls for each batch: set the gradients
+# to zero, compute them, make a step. One pass through all batches is an **epoch**. After
+# each epoch the model is measured on data that it is never trained on, which is called
+# **held out**.
+#
+# A model has two modes, which differ where it has *dropout*. In **training mode** a random
+# share of the numbers is set to 0 (and the others grow to make up for it), so that no single
+# one becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
+# `model.eval()` switch.
+
+# %% [markdown]
+# Your loop knows neither the model nor the optimizer. Both come in as functions:
+#
+# | function of | returns | in PyTorch |
+# |---|---|---|
+# | `gradient_of(parameters, batch, gradients)` | the loss; `gradients` plus its own | `loss.backward()` |
+# | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
+# | `loss_of(parameters, batch, training)` | the loss | `torch.no_grad()` |
+#
+# As `backward` does, `gradient_of` adds. The `state` is what an optimizer remembers, such
+# as Adam's averages; it is `None` at first. `training` says which mode the model is in.
+
+# %% [markdown]
+# ### Exercise: train
+#
+# Train for some epochs. Return the best parameters, the losses and the held-out losses.
+#
+# <details><summary>Hint 1</summary>
+#
+# Write down the calls of one epoch of two batches, in their order. Which of them stand in
+# the inner loop? What goes into the second call of `gradient_of` that came out of the first
+# call of `step`?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `{name: torch.zeros_like(p) for name, p in parameters.items()}` are gradients of zero. How
+# often do you need them? And which number must a new held-out loss be lower than, so that
+# its parameters are the best so far?
+#
+# </details>
+
+# %%
+from course_lib.nn.training_loop import train  # exercise
+
+# %%
+check(train)
+
+# %% [markdown]
+# ## Attention, backwards
+#
+# Now the model. Each word has nine letters. An embedding makes a vector of each letter, and
+# a learned vector for each position is added (lesson 05). Your attention lets each position
+# attend to all others, and a last matrix makes 26 logits of what it fetched.
+
+
+# %%
+class Reverser(nn.Module):
+    def __init__(self, d_model: int = 32) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(26, d_model)
+        self.positions = nn.Parameter(torch.randn(9, d_model))
+        self.dropout = nn.Dropout(0.1)
+        self.attention = SelfAttention(d_model)
+        self.logits = nn.Linear(d_model, 26)
+
+    def forward(self, letters: Tensor) -> Tensor:
+        x = self.embedding(letters) + self.positions  # (..., 9, d_model)
+        return self.logits(self.attention(self.dropout(x)))
+
+
+# %% [markdown]
+# The three functions come next. `functional_call` runs a module with parameters that are
+# handed to it, in place of its own. Watch for the traps: where is something detached, and
+# why?
+
+# %%
+from torch.func import functional_call
+
+torch.manual_seed(0)
+model = Reverser()
+
+
+def mean_loss(parameters: dict[str, Tensor], batch: tuple, training: bool) -> Tensor:
+    """Return the cross-entropy of a batch, with its graph."""
+    letters, targets = batch
+    model.train(training)
+    logits = functional_call(model, parameters, (letters,))
+    return cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+# %%
+def gradient_of(parameters: dict, batch: tuple, gradients: dict) -> tuple[float, dict]:
+    leaves = {name: p.detach().requires_grad_() for name, p in parameters.items()}
+    loss = mean_loss(leaves, batch, training=True)
+    new = torch.autograd.grad(loss, list(leaves.values()))
+    pairs = zip(leaves, new, strict=True)
+    return loss.item(), {name: gradients[name] + each for name, each in pairs}
+
+
+def loss_of(parameters: dict, batch: tuple, training: bool) -> float:
+    with torch.no_grad():
+        return mean_loss(parameters, batch, training).item()
+
+
+# %% [markdown]
+# Each step starts a new graph: `detach` cuts off what came before, and the parameters become
+# its leaves. The step calls your `adam_step` for each parameter, and carries a state for
+# each.
+
+
+# %%
+def step(parameters: dict, gradients: dict, state: dict | None) -> tuple[dict, dict]:
+    if state is None:
+        zeros = {name: torch.zeros_like(p) for name, p in parameters.items()}
+        state = {name: (zero, zero, 0) for name, zero in zeros.items()}
+    results = {
+        name: adam_step(p, gradients[name], state[name], learning_rate=0.01)
+        for name, p in parameters.items()
+    }
+    new = {name: p for name, (p, _) in results.items()}
+    return new, {name: each for name, (_, each) in results.items()}
+
+
+# %% [markdown]
+# The data: 40 batches of 16 words, nine letters drawn at random, and 500 more words that are
+# held out. The target is the word from its other end.
+
+
+# %%
+def draw_words(count: int) -> tuple[Tensor, Tensor]:
+    """Return words (count, 9) of random letters, 0 … 25, and the same backwards."""
+    letters = torch.randint(26, (count, 9))
+    return letters, letters.flip(-1)
+
+
+batches, held_out = [draw_words(16) for _ in range(40)], [draw_words(500)]
+start = {name: p.detach().clone() for name, p in model.named_parameters()}
+
+# %% [markdown]
+# **Predict:** about how large is the loss on held-out words before any training?
+#
+# - [ ] 0
+# - [x] 3.3
+# - [ ] 26
+
+# %%
+at_first = loss_of(start, held_out[0], False)
+print("before any training:", round(at_first, 1))
+assert 3.2 < at_first < 3.6
+
+# %% [markdown]
+# A model that knows nothing should have a loss of about ln 26. If it is far from that before
+# the first step, something is wrong already. Now your loop:
+
+# %% tags=["nbval-ignore-output"]
+torch.manual_seed(1)  # of the dropout
+best, losses, held_out_losses = train(
+    gradient_of, start, batches, step, loss_of, held_out, epochs=6
+)
+print("in training:", [round(loss, 3) for loss in losses])
+print("held out:   ", [round(loss, 3) for loss in held_out_losses])
+assert min(held_out_losses) < 0.05  # 0.001 in the trial
+
+# %% [markdown]
+# The losses in training are means over a whole epoch, with a tenth of each vector dropped:
+# so they are higher. Now the question from the start, with words that people write:
+
+
+# %%
+def spell(word: str) -> str:
+    """Return what the trained model makes of a word of nine letters."""
+    letters = torch.tensor([ord(letter) - ord("a") for letter in word])
+    model.eval()
+    with torch.no_grad():
+        logits = functional_call(model, best, (letters,))
+    return "".join(chr(ord("a") + i) for i in logits.argmax(dim=-1).tolist())
+
+
+for word in ("gradients", "parameter", "attention"):
+    print(word, "→", spell(word))
+assert spell("attention") == "attention"[::-1]
+
+# %% [markdown]
+# And the weights of your attention, for the last of these words:
+
+# %%
+alt = "Each letter attends to its mirror image: the first to the last, and so on."
+figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
+
+# %% [markdown]
+# Nobody told it what to attend to. The first position attends to the last letter, the second
+# to the last but one: gradients found that in 240 steps.
+#
+# ## Why the best, and why held out?
+#
+# The same model once more, with **eight words** to learn from, and for 60 epochs.
+#
+# **Predict:** where does its loss on held-out words end?
+#
+# - [ ] near 1, as the loss in training
+# - [ ] near 3.3, as before the training
+# - [x] clearly above 3.3
+
+# %%
+few = [tuple(each[:8] for each in batches[0])]
+torch.manual_seed(1)
+_, *of_few = train(gradient_of, start, few, step, loss_of, held_out, epochs=60)
+curves = dict(zip(("training", "held out"), of_few, strict=True))
+print({name: round(values[-1]) for name, values in curves.items()})
+assert of_few[0][-1] < 1.5 < 5 < of_few[1][-1]  # 0.6 and 7.5 in the trial
+assert int(np.argmin(of_few[1])) < 5
+
+# %% [markdown]
+# Both losses, epoch by epoch:
+
+# %%
+alt = "Within 60 epochs the training loss falls below 1; held out it rises above 5."
+figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
+
+# %% [markdown]
+# That is **overfitting**. Eight words can be learned by heart, and what helps with them
+# (this letter here, so that letter there) is wrong for all others. The model is sure and
+# wrong, which costs more than a guess. The loss in training does not show it; the held-out
+# loss does. It is lowest in the first epochs, and those are the parameters that your loop
+# returned: had it kept no copy, they would be lost.
+
+# %% [markdown]
+# ## The same loop in PyTorch's words
+#
+# This is how you will meet it in other people's programs. The optimizer has the parameters
+# of the module and changes them in place, their gradients are in `grad`, and the modes are
+# switched by two calls.
+
+# %%
+import copy
+
+theirs = Reverser()
+theirs.load_state_dict(start)
+adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
+
+# %% [markdown]
+# Before you run it, find in it each line of your own loop (`theirs.eval()` returns the
+# module itself). What would happen if `zero_grad` stood between `backward` and `step`? If
+# `eval()` were missing, or `deepcopy`?
+
+# %%
+torch.manual_seed(1)
+lowest, history = float("inf"), []
+for _ in range(2):  # epochs
+    theirs.train()
+    for letters, targets in batches:
+        adam.zero_grad()
+        logits = theirs(letters)
+        cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
+        adam.step()
+    with torch.no_grad():
+        logits = theirs.eval()(held_out[0][0])
+    loss = cross_entropy(logits.flatten(0, 1), held_out[0][1].flatten())
+    history.append(loss.item())
+    if history[-1] < lowest:
+        lowest, best_of_theirs = history[-1], copy.deepcopy(theirs.state_dict())
+
+# %%
+differences = [abs(history[epoch] - held_out_losses[epoch]) for epoch in range(2)]
+print("the same held-out losses as yours:", max(differences) < 1e-3)
+assert max(differences) < 1e-3
+
+# %% [markdown]
+# The same parameters, batches, dropout and optimizer, so the same losses. (In later epochs
+# they drift apart, because tiny differences of rounding grow from step to step.)
+#
+# The course's translators are trained by `course_lib/nn/training/loop.py`. It has much more
+# around it: a progress bar, several processes, a way to go on after a stop. But in its
+# `train_step` you will find the lines above. There `zero_grad` comes last: what counts is that
+# it comes between two steps.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Autograd records what is done with tensors and applies the chain rule; central
+#   differences tell whether to believe a gradient.
+# - Gradients add up, cuts are silent, and what is kept without a copy goes on changing.
+# - Training is a short loop: zero, gradients, step; then evaluation on held-out data, and a
+#   copy of the best.
+#
+# **What you can read now:** PyTorch's tutorial *Learn the Basics*; Kingma and Ba (2015),
+# *Adam*, algorithm 1; nanoGPT's `train.py`.
+#
+# **An open question:** each position of our model has learned which one to attend to. What
+# of a translation, in which the order of the words is another one in each sentence? Lesson
+# 08.
