@@ -31,9 +31,8 @@ from course_lib import figures
 # useless.
 #
 # **What can you know before the first step?** There is one number that the first loss must
-# be close to, and there are four more checks that a model has to pass. By the end of this
-# lesson you will have done all five, and a small Transformer will have learned to read
-# numbers while you watched.
+# be close to, and there are four more checks that a model has to pass. You will do all five,
+# and watch a small Transformer learn to read numbers.
 
 # %% [markdown]
 # ## Pairs of texts
@@ -53,10 +52,10 @@ assert len(texts.train) == 31_335  # as said below
 assert len(texts.test) == 1_340
 
 # %% [markdown]
-# A model reads token ids. They come from subwords as in lesson 06, learned from both
-# languages together, and with that lesson's preprocessing: punctuation marks are tokens of
-# their own, and the first word of a sentence is written as it is elsewhere. Four token ids
-# are special: padding, start, end, and unknown characters.
+# A model reads token ids: subwords as in lesson 06, learned from both languages together, with
+# that lesson's preprocessing (punctuation is a token of its own, and the first word of a
+# sentence is written as it is elsewhere). Four token ids are special: padding, start, end, and
+# unknown characters.
 
 # %%
 from course_lib.nn.training.subwords import (
@@ -96,9 +95,9 @@ good = shift_right(batch.target, START_ID)
 assert (batch.decoder_input == good)[batch.target != PADDING_ID].all()
 
 # %% [markdown]
-# The decoder reads the start, and then the target without its newest token: your
-# `shift_right`. Without the shift it would read the very token that it has to write. Then the
-# loss looks perfect, and the model has learned nothing (lesson 04).
+# The decoder reads the start, and then the target without its newest token. Without the shift
+# it would read the very token that it has to write: the loss looks perfect, and the model has
+# learned nothing (lesson 04).
 
 # %% [markdown]
 # ## How surprised?
@@ -150,8 +149,8 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 # %% [markdown]
 # > **Popular error: the mean over everything in the batch.** It is tempting to write `.mean()`
 # > and be done. But then padding counts, and the more there is, the smaller the loss: here
-# > 0.72 instead of 1.30. A mean of the sentences' means is no better: a token of the short
-# > sentence counts nine times as much as one of the long sentence.
+# > 0.72. And with a mean of the sentences' means, a token of the short sentence counts nine
+# > times as much as one of the long sentence.
 
 # %% [markdown]
 # ### Exercise: cross_entropy
@@ -214,14 +213,14 @@ for name, label in SYSTEM_NAMES.items():
     models[name] = model
 
 # %% [markdown]
-# All three begin within 5 % of ln V. That takes care: the rows of the embedding also make the
+# All three begin within 5 % of ln V. This takes care: the rows of the embedding also make the
 # logits, and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
 #
 # **Predict:** where is the Transformer's first loss with such an embedding?
 #
-# - [ ] Far below ln V
-# - [ ] Close to ln V
 # - [x] Far above ln V
+# - [ ] Close to ln V
+# - [ ] Far below ln V
 
 # %% tags=["nbval-ignore-output"]
 import copy
@@ -241,10 +240,9 @@ assert loss > 5 * even
 # standard deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by $\sqrt{d_{model}}$ (lesson
 # 09).
 #
-# So read the first loss: it is the only one whose value you know beforehand. If it is far
-# above ln V, the parameters have the wrong sizes. If it is below, before anything was learned,
-# the target is in the input, or the sum over the positions that count was divided by the
-# number of all positions.
+# The first loss is the only one whose value you know beforehand. Far above ln V: the
+# parameters have wrong sizes. Below it: the target is in the input, or the sum over the
+# positions that count is divided by all positions.
 
 # %% [markdown]
 # ## Not too sure, please
@@ -315,8 +313,8 @@ print("yours is PyTorch's:", torch.allclose(ours, theirs))
 assert round(floor, 2) == 1.15 and torch.allclose(ours, theirs)
 
 # %% [markdown]
-# > **Popular error: "the loss must come down to 0".** It is tempting to wait for that. With
-# > smoothing 1.15 is perfect here: every wrong token is asked for its 1/40,000, and there are
+# > **Popular error: "the loss must come down to 0".** It is tempting to wait for that. But
+# > with smoothing 1.15 is perfect here: every wrong token is asked for its 1/40,000, and there are
 # > 3,999 of them. Losses with different smoothing, or with different vocabularies, cannot be
 # > compared.
 #
@@ -344,7 +342,7 @@ for step in (1, 2000, 4000, 16000):
 assert np.isclose(2000 * 4000**-1.5, 16000**-0.5)
 
 # %% [markdown]
-# Its peak is at step 4,000, twice as high as both. The paper counts steps from 1. A loop in
+# Its peak is at step 4,000, twice as high as at those two. The paper counts steps from 1. A loop in
 # Python counts from 0, where the formula has no value: $0^{-0.5}$.
 #
 # **Predict:** which model gets the greater learning rates?
@@ -400,20 +398,18 @@ figures.curves(steps, learning_rates, **labels, alt=alt)
 
 # %% [markdown]
 # A longer warm-up has a lower peak, and afterwards both curves are the same. The course's own
-# training warms up as well, and then goes down in a straight line to nearly 0, since it knows
-# when it will end (`course_lib/nn/training/loop.py`).
+# training (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight
+# line to nearly 0, since it knows when it will end.
 
 # %% [markdown]
 # ## A small one learns before your eyes
 #
-# The long training of lesson 11 takes minutes. So here are a small Transformer, with one layer
-# on each side and 127,000 parameters, and a smaller task: English number words, to be written
-# in German (`course_lib/lessons/small_translator.py`). Units come before tens
-# (*drei-und-siebzig*), so the order of words changes. 4,000 numbers below a million are for
-# learning, and 100 others are held out.
-#
-# The loop is the one of lesson 07: draw a batch, compute the loss and its gradients, make a
-# step. 400 of them take some seconds.
+# The long training of lesson 11 takes minutes. Here are a small Transformer, with one layer on
+# each side and 127,000 parameters, and a smaller task: to write English number words in
+# German (`course_lib/lessons/small_translator.py`). Units come before tens
+# (*drei-und-siebzig*), so the order changes. 4,000 numbers below a million are for learning,
+# 100 others are held out. The loop is that of lesson 07: a batch, the loss, its gradients, a
+# step.
 #
 # **Predict:** what does the model write after 50 steps?
 #
@@ -470,12 +466,11 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 # ## Before an hour of training
 #
 # A training that runs to its end proves little. Five checks take seconds and need no trained
-# model, so do them before each long training. **One** you have seen: the first loss is ln V.
-# The others follow, with real pairs.
+# model. **One** you have seen: the first loss is ln V. The others follow, with real pairs.
 #
-# **Two: it learns one batch by heart.** Take eight pairs, again and again, and a model as
-# small as the one above. A model that cannot learn eight pairs will not learn 31,335. (The
-# targets are not smoothed here, so the least loss is 0.)
+# **Two: it learns one batch by heart.** Here are eight pairs, again and again, and a model as
+# small as the one above. What cannot learn eight pairs will not learn 31,335. (The targets are
+# not smoothed, so the least loss is 0.)
 
 # %%
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
@@ -509,8 +504,7 @@ assert max(leak(decoder, x, t) for t in range(6)) < 1e-4  # 32-bit floats
 assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 
 # %% [markdown]
-# The encoder *may* attend to later positions. If `leak` stayed silent there as well, it would be
-# the detector that is broken.
+# The encoder *may* attend to later positions. If nothing leaked there, `leak` would be broken.
 #
 # **Four: the target is shifted.** You saw it above, on a real batch: `decoder_input` is
 # `shift_right` of `target`.
@@ -590,7 +584,7 @@ assert together == alone
 # | 4. shift | the decoder reads start, then the target | the batches |
 # | 5. padding | the gap is 0, except for rounding | the padding mask, its token id |
 #
-# None of them proves that a model will be good. Each of them, if it fails, saves you the hour.
+# None of them proves that a model will be good. Each one that fails saves you the hour.
 
 # %% [markdown]
 # ## In three lines
