@@ -26,7 +26,7 @@ class Riddle(NamedTuple):
 def make_riddle(
     samples: Mapping[str, Sequence[Mapping[str, str]]], min_words: int, seed: int = 0
 ) -> Riddle:
-    """Take the first text whose translations all differ, and shuffle them.
+    """Return the first text whose translations all differ, with these shuffled.
 
     samples : for each system its translations of the same texts, each with "source",
         "target" and "translation"
