@@ -7,9 +7,10 @@
 #
 # - write the loss, the smoothing of targets and the learning rate of the paper;
 # - train a Transformer on pairs of sentences, and read the curve of its loss;
-# - say before a training begins whether it can work, with four checks that take seconds.
+# - tell before an hour of training whether it can work, with five checks that take
+#   seconds.
 #
-# **About 80 minutes.** You need lessons 06, 08 and 09, and the data: `make data` prepares it.
+# **About 75 minutes.** You need lessons 06 to 09, and the data: `make data` prepares it.
 
 # %%
 from collections.abc import Callable
@@ -24,21 +25,20 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# In lesson 09 you built a Transformer. All its shapes are right, it is equal to PyTorch's,
-# and it knows nothing. A training changes that, and it takes minutes here, hours or days
-# elsewhere. Most mistakes in a training raise no error: the program runs, the loss falls,
-# and the model is useless.
+# In lesson 09 you built a Transformer. All its shapes are right, it equals PyTorch's, and it
+# knows nothing. Training changes that, in minutes here, in hours or days elsewhere. Most
+# mistakes in a training raise no error: the program runs, the loss falls, and the model is
+# useless.
 #
 # **What can you know before the first step?** There is one number that the first loss must
-# be close to, and there are four checks that a model has to pass. At the end of this lesson
-# you have done them all, and a small Transformer has learned to read numbers while you
-# watched.
+# be close to, and there are four more checks that a model has to pass. You will do all five,
+# and watch a small Transformer learn to read numbers.
 
 # %% [markdown]
 # ## Pairs of texts
 #
-# The real texts are from the menus and messages of a program for the home. They are split so
-# that no text of the test, and none of its sentences, is in training.
+# The real texts are menus and messages of a program for the home, in English and German.
+# They are split so that no text of the test, and none of its sentences, is in training.
 
 # %%
 examples = slice(200, 20_000, 5000)
@@ -52,10 +52,10 @@ assert len(texts.train) == 31_335  # as said below
 assert len(texts.test) == 1_340
 
 # %% [markdown]
-# A model reads token ids. Lesson 06's subwords, learned from both languages together, give
-# them, with that lesson's preprocessing: punctuation is a token of its own, and the first
-# word of a sentence has the case that it has elsewhere. Four token ids are special: padding,
-# start, end, and unknown characters.
+# A model reads token ids: subwords as in lesson 06, learned from both languages together, with
+# that lesson's preprocessing (punctuation is a token of its own, and the first word of a
+# sentence is written as it is elsewhere). Four token ids are special: padding, start, end, and
+# unknown characters.
 
 # %%
 from course_lib.nn.training.subwords import (
@@ -71,8 +71,15 @@ print(len(subwords), "tokens;", [subwords.vocabulary[each] for each in token_ids
 print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
 
 # %% [markdown]
-# A batch is three tensors: the sources; what the decoder reads, `decoder_input`; and what it
-# must write, `target`. **Predict** how the last two belong together.
+# A batch is three tensors: the sources; `decoder_input`, which the decoder reads; and
+# `target`, which it must write. One of the targets is *Stellschalter*, in four tokens: *Ste*,
+# *ll*, *schal*, *ter*.
+#
+# **Predict:** how does its row of `decoder_input` begin?
+#
+# - [ ] *Ste*, *ll*, *schal*
+# - [ ] *ll*, *schal*, *ter*
+# - [x] start, *Ste*, *ll*
 
 # %%
 from course_lib.nn.functional import shift_right
@@ -81,37 +88,69 @@ from course_lib.nn.training.batches import collate, encode_pairs
 pairs = encode_pairs(texts.train[:20000:200], subwords)
 batch = collate(pairs)
 print("source", tuple(batch.source.shape), " target", tuple(batch.target.shape))
-good = shift_right(batch.target, START_ID)
-same = (batch.decoder_input == good)[batch.target != PADDING_ID]
-print("reads the target, shifted right:", bool(same.all()))
+for name, rows in {"target": batch.target, "reads": batch.decoder_input}.items():
+    print(name, [subwords.vocabulary[each] for each in rows[3, :5]])
 print("padding in the targets:", f"{(batch.target == PADDING_ID).float().mean():.0%}")
-assert same.all()
+good = shift_right(batch.target, START_ID)
+assert (batch.decoder_input == good)[batch.target != PADDING_ID].all()
 
 # %% [markdown]
-# The decoder reads the start, and then the target without its newest token. Forgetting this
-# costs everything, and the loss looks perfect (lesson 04).
+# The decoder reads the start, and then the target without its newest token. Without the shift
+# it would read the very token that it has to write: the loss looks perfect, and the model has
+# learned nothing (lesson 04).
 
 # %% [markdown]
 # ## How surprised?
 #
-# At each position a translator gives a **logit**, a score, for each token of the vocabulary;
-# softmax makes probabilities. Only one token is right. The loss at the position is $-\ln p$
-# of that token, its **surprise**:
+# At each position a translator gives a **logit**, a score of any size, to every token of the
+# vocabulary; softmax turns them into probabilities. Only one token is right. The loss at that
+# position is $-\ln p$ of the right token, its **surprise**, and the **cross-entropy** is the
+# mean surprise:
 #
 # $$\text{loss} = -\frac{1}{N} \sum_{\text{positions that count}} \ln p(\text{right token})$$
 #
-# N is the number of positions that count. Three terms: a **logit** is a score of any size;
-# the **cross-entropy** is the mean surprise; **padding** makes the rows of a batch equally
-# long, and it does not count. **Predict** the loss where the right token has probability 1,
-# ½, and 1/4000.
+# N is the number of positions that count. Padding, which makes the rows of a batch equally
+# long, does not.
+#
+# **Predict:** how many times larger is the surprise at p = 1/4000 than at p = ½?
+#
+# - [x] 12 times
+# - [ ] 63 times
+# - [ ] 2,000 times
 
 # %%
 for p in (1.0, 0.5, 1 / 4000):
     print(f"p = {p:.5f}: loss {abs(-np.log(p)):.2f}")
+assert round(np.log(4000) / np.log(2)) == 12
 
 # %% [markdown]
-# Let V be the number of tokens in the vocabulary. A model that knows nothing, and says so,
-# gives each of them 1/V: its loss is ln V.
+# Halving p always adds the same amount, ln 2 = 0.69, and after twelve halvings p is about
+# 1/4000. Let V be the number of tokens in the vocabulary. A model that knows nothing, and says
+# so, gives each of them 1/V: its loss is ln V.
+#
+# Which positions count the same? Take two sentences: one of a single token with a surprise
+# of 4, and one of nine tokens with a surprise of 1 each.
+#
+# **Predict:** what is the loss of both together?
+#
+# - [ ] 0.7
+# - [x] 1.3
+# - [ ] 2.5
+
+# %%
+surprises = torch.tensor([4.0] + [1.0] * 9)
+by_token = surprises.mean()
+by_sentence = (surprises[0] + surprises[1:].mean()) / 2
+by_position = surprises.sum() / (2 * 9)  # two rows of nine, eight of them padding
+print(f"mean over tokens {by_token:.2f}, over sentences {by_sentence:.2f}")
+print(f"mean over all positions, padding too: {by_position:.2f}")
+assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
+
+# %% [markdown]
+# > **Popular error: the mean over everything in the batch.** It is tempting to write `.mean()`
+# > and be done. But then padding counts, and the more there is, the smaller the loss: here
+# > 0.72. And with a mean of the sentences' means, a token of the short sentence counts nine
+# > times as much as one of the long sentence.
 
 # %% [markdown]
 # ### Exercise: cross_entropy
@@ -139,16 +178,7 @@ from course_lib.nn.losses import cross_entropy  # exercise
 check(cross_entropy)
 
 # %% [markdown]
-# The same in PyTorch, and two tempting means. Two sentences: one token that is a surprise of
-# 4, and nine that are surprises of 1. **Predict** the loss.
-
-# %%
-surprises = torch.tensor([4.0] + [1.0] * 9)
-by_token = surprises.mean()
-by_sentence = (surprises[0] + surprises[1:].mean()) / 2
-by_position = surprises.sum() / (2 * 9)  # two rows of nine, eight of them padding
-print(f"mean over tokens {by_token:.2f}, over sentences {by_sentence:.2f}")
-print(f"mean over all positions, padding too: {by_position:.2f}")
+# Is it the same as PyTorch's?
 
 # %%
 logits, targets = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 1, 2]])
@@ -156,17 +186,12 @@ theirs = torch.nn.functional.cross_entropy(logits.mT, targets, ignore_index=0)
 print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, targets, 0), theirs))
 
 # %% [markdown]
-# > **Popular error: the mean over everything in the batch.** The more padding
-# > there is, the smaller this loss: 0.72 in place of 1.30. And with a mean of the sentences'
-# > means, a token of the short sentence counts nine times as much as one of the long one.
-
-# %% [markdown]
 # ## The first check: ln V
 #
 # A model with random parameters knows nothing. If it also *says* so, its loss is ln V before
-# any training. **Predict** it for V = 4000. Below are the two recurrent translators of lesson
-# 08, without and with attention, and a Transformer of lesson 09, with the sizes and the real
-# texts of the long training in lesson 11.
+# any training. Here are the two recurrent translators of lesson 08, without and with
+# attention, and a Transformer of lesson 09, in the sizes and with the texts of the long
+# training in lesson 11.
 
 # %% tags=["nbval-ignore-output"]
 from functools import partial
@@ -188,9 +213,14 @@ for name, label in SYSTEM_NAMES.items():
     models[name] = model
 
 # %% [markdown]
-# This takes care. The embedding's rows also give the logits, and PyTorch's `nn.Embedding`
-# draws numbers with the standard deviation 1. **Predict** the loss with such an embedding:
-# below ln V or above, and how many times?
+# All three begin within 5 % of ln V. This takes care: the rows of the embedding also make the
+# logits, and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
+#
+# **Predict:** where is the Transformer's first loss with such an embedding?
+#
+# - [x] Far above ln V
+# - [ ] Close to ln V
+# - [ ] Far below ln V
 
 # %% tags=["nbval-ignore-output"]
 import copy
@@ -206,29 +236,33 @@ print(f"with standard deviation 1: {loss:.0f}, which is {loss / even:.0f} times 
 assert loss > 5 * even
 
 # %% [markdown]
-# Such a model is *sure* of nonsense, and its first hundreds of steps only take that back.
-# Here the standard deviation is $1/\sqrt{d_{model}}$, and `embed` multiplies by
-# $\sqrt{d_{model}}$ (lesson 09).
+# Such a model is *sure* of nonsense, and has to unlearn that first. The course's models use the
+# standard deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by $\sqrt{d_{model}}$ (lesson
+# 09).
 #
-# > **Popular error: "the first loss does not matter".** It is the one loss whose value you
-# > know beforehand. Far above ln V: wrong sizes of parameters. Below it, before anything was
-# > learned: the target is in the input, or the sum over the positions that count is divided
-# > by all positions.
+# The first loss is the only one whose value you know beforehand. Far above ln V: the
+# parameters have wrong sizes. Below it: the target is in the input, or the sum over the
+# positions that count is divided by all positions.
 
 # %% [markdown]
 # ## Not too sure, please
 #
-# *Battery almost empty* may be *Batterie fast leer* or *Akku fast leer*. The data have one
-# of them, and a loss that wants p = 1 for *Akku* drives its logit up without end. **Label
-# smoothing** asks for a little less: of each target, a share ε is spread evenly over all
+# *Battery almost empty* may become *Batterie fast leer* or *Akku fast leer*. The data have only
+# one of them, and a loss that wants p = 1 for *Akku* drives its logit up without end. **Label
+# smoothing** asks for a little less: a share ε of each target is spread evenly over all
 # tokens, the right one included.
 #
-# **Predict** the four numbers for four tokens, the second right, ε = 0.2.
+# **Predict:** with four tokens and ε = 0.2, how much does the right token get?
+#
+# - [ ] 0.80
+# - [x] 0.85
+# - [ ] 0.95
 
 # %%
 smoothing, right = 0.2, 1
 smooth = [smoothing / 4 + (1 - smoothing) * (token == right) for token in range(4)]
 print(np.array(smooth).round(2), "sum", round(sum(smooth), 2))
+assert np.isclose(smooth[right], 0.85) and np.isclose(sum(smooth), 1)
 
 # %% [markdown]
 # ### Exercise: label_smoothing
@@ -255,8 +289,14 @@ from course_lib.nn.losses import label_smoothing  # exercise
 check(label_smoothing)
 
 # %% [markdown]
-# The loss is then the mean of $-\sum_t q_t \ln p_t$ with these distributions q. It is least
-# where p = q, and there it is the entropy of q. **Predict:** is that 0?
+# With these distributions q the loss is the mean of $-\sum_t q_t \ln p_t$. It is least where
+# p = q.
+#
+# **Predict:** with ε = 0.1 and 4,000 tokens, what is the smallest loss possible?
+#
+# - [ ] 0
+# - [ ] 0.11, which is −ln 0.9
+# - [x] 1.15
 
 # %%
 smoothed = label_smoothing(torch.tensor([7]), 4000, 0.1)
@@ -270,35 +310,54 @@ theirs = torch.nn.functional.cross_entropy(
 )
 ours = -(smoothed * logits.log_softmax(-1)).sum()
 print("yours is PyTorch's:", torch.allclose(ours, theirs))
-assert 1.1 < floor < 1.2 and torch.allclose(ours, theirs)
+assert round(floor, 2) == 1.15 and torch.allclose(ours, theirs)
 
 # %% [markdown]
-# > **Popular error: "the loss must come down to 0".** With smoothing it cannot: here 1.15 is
-# > perfect. Losses with different smoothing, or with different vocabularies, cannot be
+# > **Popular error: "the loss must come down to 0".** It is tempting to wait for that. But
+# > with smoothing 1.15 is perfect here: every wrong token is asked for its 1/40,000, and there are
+# > 3,999 of them. Losses with different smoothing, or with different vocabularies, cannot be
 # > compared.
 #
-# How sure does a model become that was trained so? You will see it in lesson 11, in percent.
+# How sure does a model become that was trained in this way? Lesson 11 shows it, in percent.
 
 # %% [markdown]
 # ## How fast may it move?
 #
-# The first steps of a Transformer are delicate, so the paper begins with tiny ones: the
-# learning rate grows evenly for a number of steps, its **warm-up**, and then falls with the
+# The first steps of a Transformer are delicate, so the paper begins with tiny ones. The
+# learning rate grows evenly for a number of steps, the **warm-up**, and then falls with the
 # root of the step:
 #
 # $$\text{learning rate} = d_{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\
 # \text{step} \cdot \text{warmup}^{-1.5})$$
 #
-# **Predict:** with a warm-up of 4000 steps, at which step is the learning rate greatest?
-# And what is it at step 0?
+# **Predict:** the warm-up is 4,000 steps. Where is the learning rate greater?
+#
+# - [ ] At step 2,000
+# - [ ] At step 16,000
+# - [x] It is the same at both
 
 # %%
 for step in (1, 2000, 4000, 16000):
     print(f"step {step:5}: {512**-0.5 * min(step**-0.5, step * 4000**-1.5):.2e}")
+assert np.isclose(2000 * 4000**-1.5, 16000**-0.5)
 
 # %% [markdown]
-# Twice as large at 4000 as at 2000, and as at 16,000. At step 0 the formula has no value:
-# $0^{-0.5}$. The paper counts from 1, a loop in Python from 0.
+# Its peak is at step 4,000, twice as high as at those two. The paper counts steps from 1. A loop in
+# Python counts from 0, where the formula has no value: $0^{-0.5}$.
+#
+# **Predict:** which model gets the greater learning rates?
+#
+# - [x] The one with d_model 128
+# - [ ] The one with d_model 512
+# - [ ] Neither of the two
+
+# %%
+peaks = {d: d**-0.5 * 4000**-0.5 for d in (128, 512)}
+print({d: round(peak, 5) for d, peak in peaks.items()})
+assert np.isclose(peaks[128] / peaks[512], 2)
+
+# %% [markdown]
+# Four times as wide, half the learning rate.
 
 # %% [markdown]
 # ### Exercise: warmup_rate
@@ -338,46 +397,44 @@ labels = {"xlabel": "steps before", "ylabel": "learning rate · 1000"}
 figures.curves(steps, learning_rates, **labels, alt=alt)
 
 # %% [markdown]
-# A longer warm-up has a lower peak, and afterwards both are the same. The course's own
-# training, `course_lib.nn.training.loop`, warms up as well, and then goes down in a straight
-# line to nearly 0, since it knows when it will end. **Predict** from the formula which model
-# gets the greater learning rates, the one with d_model 128 or with 512.
-
-# %%
-peaks = {d: warmup_rate(3999, d, 4000) for d in (128, 512)}
-print(
-    {d: round(peak, 5) for d, peak in peaks.items()}, "ratio", peaks[128] / peaks[512]
-)
-assert abs(peaks[128] / peaks[512] - 2) < 1e-9
+# A longer warm-up has a lower peak, and afterwards both curves are the same. The course's own
+# training (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight
+# line to nearly 0, since it knows when it will end.
 
 # %% [markdown]
 # ## A small one learns before your eyes
 #
-# The long training of lesson 11 takes minutes. So here is a small Transformer, of one layer
-# on each side and 127,000 parameters, with a smaller task: English number words, to be
-# written in German. Units come before tens (*drei-und-siebzig*), so words cross. 4,000
-# numbers below a million are for learning, 100 others are held out. (Its code is in
-# `course_lib/lessons/small_translator.py`, and the loop that trains it, and the large ones,
-# in `course_lib/nn/training/loop.py`.)
+# The long training of lesson 11 takes minutes. Here are a small Transformer, with one layer on
+# each side and 127,000 parameters, and a smaller task: to write English number words in
+# German (`course_lib/lessons/small_translator.py`). Units come before tens
+# (*drei-und-siebzig*), so the order changes. 4,000 numbers below a million are for learning,
+# 100 others are held out. The loop is that of lesson 07: a batch, the loss, its gradients, a
+# step.
 #
-# **Predict** what it writes before the first step, after 50 steps, and after 400.
+# **Predict:** what does the model write after 50 steps?
+#
+# - [ ] Nothing at all
+# - [x] One frequent word, again and again
+# - [ ] Half of the numbers without an error
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons import small_translator
 
 task = small_translator.numbers_task()
 training = small_translator.make_trainer(task)
-sources = [pair.source for pair in task.held_out[:2]]
+sources, written = [pair.source for pair in task.held_out[:2]], {}
 print("wanted:", *(pair.target for pair in task.held_out[:2]))
 for n_steps in (0, 50, 100, 200, 400):
     small_translator.train_until(training, n_steps)
     now = small_translator.translate(training.model, task.tokenizer, sources)
+    written[n_steps] = now
     print(f"{n_steps:3} steps:", *(f"{text[:52]!r}" for text in now))
+assert all(text.count("hundert") > 2 for text in written[50])
 
 # %% [markdown]
-# First nothing; then much the same for both numbers, from subwords that are frequent, perhaps
-# without an end (the output is cut at 52 letters here); then it reads. How many of the 100
-# are right to the letter?
+# At first it writes nothing. After 50 steps it knows which subwords are frequent, but hardly
+# reads its source, and may not find an end (only 52 letters are shown). Then it begins to
+# read. How many of the 100 held-out numbers are right to the letter in the end?
 
 # %%
 small = training.model.eval()
@@ -398,23 +455,22 @@ assert round(least, 2) == 0.82
 assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
 # %% [markdown]
-# Its loss goes from ln 150 = 5.0 towards the floor that smoothing sets: 0.82 with 150 tokens.
-# (Means of 20 steps.)
+# The vocabulary has 150 tokens. So the loss begins at ln 150 = 5.0, and the floor that smoothing
+# sets is 0.82. Here are its means over 20 steps:
 
 # %%
 alt = "The loss falls steeply for a hundred steps, then slowly towards 0.9."
 figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 
 # %% [markdown]
-# ## Before you trust it
+# ## Before an hour of training
 #
-# A training that runs through proves little. Four checks take seconds and need no trained
-# model; do them before each long training. Here they are done with real pairs, and two to
-# four with the *large* model of the long training, untrained.
+# A training that runs to its end proves little. Five checks take seconds and need no trained
+# model. **One** you have seen: the first loss is ln V. The others follow, with real pairs.
 #
-# **One: it can learn one batch by heart.** Eight pairs, again and again, with a model of
-# the small one's sizes. What cannot do that will not learn 31,335. (The targets are plain
-# here, not smoothed: the least loss is 0.)
+# **Two: it learns one batch by heart.** Here are eight pairs, again and again, and a model as
+# small as the one above. What cannot learn eight pairs will not learn 31,335. (The targets are
+# not smoothed, so the least loss is 0.)
 
 # %%
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
@@ -423,9 +479,16 @@ print("last loss below 0.1:", few.losses[-1] < 0.1)
 assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
 
 # %% [markdown]
-# **Two: nothing leaks.** `leak` of lesson 04 changes the future of the decoder's input and
-# measures how much the past of its output changes. The encoder *may* attend to later
-# positions: there the detector must find a leak.
+# **Three: nothing leaks.** `leak` of lesson 04 changes the later inputs of a function, and
+# measures how much its earlier outputs change. Try it on both halves of the *large* model of
+# the long training, untrained.
+#
+# **Predict:** where does it detect a leak?
+#
+# - [ ] In the decoder only
+# - [x] In the encoder only
+# - [ ] In both
+# - [ ] In neither
 
 # %%
 from course_lib.masks import leak
@@ -441,11 +504,13 @@ assert max(leak(decoder, x, t) for t in range(6)) < 1e-4  # 32-bit floats
 assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 
 # %% [markdown]
-# **Three: the target is shifted.** You saw it above: `batch.decoder_input` is `shift_right`
-# of `batch.target`.
+# The encoder *may* attend to later positions. If nothing leaked there, `leak` would be broken.
 #
-# **Four: the rest of the batch does not matter.** A sentence in a batch is padded to the
-# longest. The result must be the same as for the sentence alone.
+# **Four: the target is shifted.** You saw it above, on a real batch: `decoder_input` is
+# `shift_right` of `target`.
+#
+# **Five: the rest of the batch does not matter.** A sentence is padded to the length of the
+# longest in its batch. Its result must be the same as for the sentence alone.
 
 # %% [markdown]
 # ### Exercise: padding_gap
@@ -454,8 +519,7 @@ assert min(leak(encoder, x, t) for t in range(6)) > 0.01
 #
 # <details><summary>Hint 1</summary>
 #
-# Which rows of the batch's result belong to tokens? Those at padding may be
-# anything.
+# Which rows of the batch's result belong to tokens? Those at padding may be anything.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -472,8 +536,14 @@ from course_lib.nn.losses import padding_gap  # exercise
 check(padding_gap)
 
 # %% [markdown]
-# Now the real model, and a copy of it with another token id for padding. That happens when a
-# vocabulary is made anew and the model keeps the old token id.
+# Now the large model, and a copy of it that takes another token id for padding. That happens
+# when a vocabulary is learned anew and the model keeps the old token id.
+#
+# **Predict:** what does the copy do with a padded batch?
+#
+# - [ ] It raises an error
+# - [ ] It returns the same as the original
+# - [x] It returns results that depend on the batch
 
 # %%
 sequences = [pair.source for pair in pairs[:6]]
@@ -482,16 +552,15 @@ readers = map(small_translator.token_encoder_of, (real, other_padding))
 gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
 
 # %%
-print("right padding, gap above 0.0001:", gaps[0] > 1e-4)
-print("wrong padding, gap above 0.0001:", gaps[1] > 1e-4)
+print("the model, gap above 0.0001:", gaps[0] > 1e-4)
+print("its copy, gap above 0.0001: ", gaps[1] > 1e-4)
 assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
 
 # %% [markdown]
-# > **Popular error: "padding is zeros, so it does no harm".** No shape is wrong, and no
-# > number is NaN. But what the model makes of a sentence changes with its neighbours in the
-# > batch.
+# No shape is wrong, and no number is NaN. But what the copy makes of a sentence changes with its
+# neighbours in the batch.
 #
-# The same check from outside, with the trained one: all texts at once, and one by one.
+# The same check from outside, with the trained model: all texts at once, and one by one.
 
 # %%
 sources = [pair.source for pair in task.held_out[:30]]
@@ -505,13 +574,26 @@ print("same translations:", together == alone)
 assert together == alone
 
 # %% [markdown]
+# Here is the list, for your own models too:
+#
+# | check | passes if | if not, suspect |
+# |---|---|---|
+# | 1. first loss | it is within 5 % of ln V | sizes of parameters, the mean |
+# | 2. one batch | its loss goes down to 0 | gradients, learning rate |
+# | 3. leak | the decoder has none, the encoder has one | the causal mask |
+# | 4. shift | the decoder reads start, then the target | the batches |
+# | 5. padding | the gap is 0, except for rounding | the padding mask, its token id |
+#
+# None of them proves that a model will be good. Each one that fails saves you the hour.
+
+# %% [markdown]
 # ## In three lines
 #
 # - The loss is the mean surprise at the right tokens; with smoothed targets it cannot come
 #   down to 0.
-# - A training warms up: small steps first, larger ones soon, and then smaller ones again.
-# - Before training: the loss is ln V, one batch is learned by heart, nothing leaks, padding
-#   plays no part.
+# - A training warms up: the learning rate grows first, and then falls.
+# - Before an hour of training: the loss is ln V, one batch is learned by heart, nothing
+#   leaks, the target is shifted, and padding plays no part.
 #
 # **What you can read now:** *Attention Is All You Need*, section 5; Goodfellow et al.
 # (2016), *Deep Learning*, section 6.2.2.
