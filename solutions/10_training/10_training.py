@@ -469,8 +469,8 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 # model. **One** you have seen: the first loss is ln V. The others follow, with real pairs.
 #
 # **Two: it learns one batch by heart.** Here are eight pairs, again and again, and a model as
-# small as the one above. What cannot learn eight pairs will not learn 31,335. (The targets are
-# not smoothed, so the least loss is 0.)
+# small as the one above. One that cannot learn eight pairs will not learn 31,335. (The targets
+# are not smoothed, so the least loss is 0.)
 
 # %%
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))

@@ -98,7 +98,8 @@ assert share_right > 0.75  # 0.93 when the course was made; others round otherwi
 # the earlier positions when a token is added (lesson 04). So their keys and values can be
 # stored, in a **key–value cache**.
 #
-# **Predict:** 20 tokens are written *without* a cache. How many go through the decoder?
+# **Predict:** how many times does a token go through the decoder, in all, while 20 tokens are
+# written *without* a cache?
 #
 # - [ ] 20
 # - [x] 210
@@ -493,8 +494,8 @@ print(", ".join(map(" ".join, runs.environment.items())))
 #
 # - **preprocessing** of the text, as in lesson 06;
 # - **more pairs**, among them single sentences of longer texts;
-# - an **alignment start**: counts alone tell which German tokens come from an English one (IBM
-#   Model 1; Brown et al., 1993), and its embedding begins near theirs;
+# - an **alignment start**: counts alone tell which German tokens an English one becomes (IBM
+#   Model 1; Brown et al., 1993), and its vector begins near theirs;
 # - **more time**.
 #
 # **Predict:** which change gains most BLEU?
@@ -688,9 +689,9 @@ alt = "At every length the Transformer is ahead, and no attention is far behind.
 figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 
 # %% [markdown]
-# The longer the text, the more its one vector has to hold: it is 12 chrF behind the Transformer
-# for the shortest texts, and 22 for the longest. Who is ahead by more than the runs of one
-# system differ?
+# The longer the text, the more one vector has to hold: without attention, a recurrent system is
+# 12 chrF behind the Transformer for the shortest texts, and 22 for the longest. Who is ahead by
+# more than the runs of one system differ?
 
 # %%
 print(translation_tables.rankings(runs, "chrf"))
@@ -723,9 +724,9 @@ assert finest == "transformer"
 #
 # **Predict:** what BLEU did the big model reach for English to German?
 #
+# - [ ] 18
 # - [x] 28
 # - [ ] 48
-# - [ ] 68
 
 # %%
 from course_lib.lessons import paper_results
@@ -736,8 +737,8 @@ without_copies = runs.median("transformer, bleu without near copies")
 assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) == 26
 
 # %% [markdown]
-# That was the best result by 2 BLEU. The best before, of several recurrent or convolutional
-# networks together, had cost three times as many operations or more (table 2).
+# That was the best result by 2 BLEU. The best before it, ensembles of recurrent or convolutional
+# networks, had cost three times as many operations or more (table 2).
 #
 # Ours is higher, and that says nothing: BLEU cannot be compared between test sets. The paper
 # translates sentences of news, ours are short texts of one program, and without near copies
