@@ -194,9 +194,9 @@ def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
 
     q : (..., n, d_q), one query per row
     k : (..., m, d_k), one key per row; d_k may differ from d_q
-    w : (d_q, d_k), parameters: how much each part of a query asks for each of a key
+    w : (d_q, d_k), parameters: how much entry a of a query asks for entry b of a key
 
-    Returns the scores (..., n, m): entry [i, j] is q_i w k_j. The arguments, all
+    Returns the scores (..., n, m): entry [i, j] is q_i w k_jᵀ. The arguments, all
     floats, stay as they are.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "general").

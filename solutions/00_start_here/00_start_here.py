@@ -8,10 +8,10 @@
 # - work through any exercise of this course and read what its check tells you;
 # - read the notation that all lessons share;
 # - turn scores into shares by hand, keep an axis while you sum over it, and let NumPy
-#   combine every row with every row.
+#   combine every row of one array with every row of another.
 #
 # **About 30 minutes.** You need Python, and matrix products as a first course teaches
-# them. You need to know nothing about attention.
+# them. You don't need to know anything about attention.
 
 # %%
 import math
@@ -27,11 +27,11 @@ from course_lib.lessons.environment import check_environment
 #
 # A lesson is one notebook. You read a little, run a cell with **Shift + Enter**, and now
 # and then write a function yourself. Below each function is a check. It says more than
-# *wrong*: where it recognises the misconception behind your answer, it names it and asks a
-# question that leads you on.
+# *wrong*: if your answer shows a typical misconception, the check names it and asks a
+# question to help you on.
 #
-# Before many cells you are asked to predict what they print. A click keeps your choice,
-# and what follows is covered until then.
+# Before many cells you are asked to predict what they print. Click your guess; the cells
+# below stay hidden until you do.
 #
 # Nothing that you type can break the course. This notebook is your own copy, and a newer
 # version of the lesson keeps your answers.
@@ -56,10 +56,10 @@ check_environment()
 # %% [markdown]
 # ## Shares from scores, by hand
 #
-# Three words compete to explain what *it* means in a sentence. Each has a **score**:
-# *animal* 2, *street* 1, *because* −1. We want **shares**: positive numbers that add up
-# to 1, larger where the score is larger. A natural first idea is to divide each score by
-# the sum of the scores.
+# *The animal didn't cross the street because it was too tired.* Which word explains *it*?
+# Three candidates have a **score** each: *animal* 2, *street* 1, *because* −1. We want
+# **shares**: positive numbers that add up to 1, larger where the score is larger. A natural
+# first idea is to divide each score by the sum of the scores.
 #
 # **Predict:** which numbers do you get if you divide 2, 1 and −1 by their sum?
 #
@@ -117,20 +117,20 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# A check shows what your function must do. If your course is graded, grading tries a few
-# more inputs of the same kind, and asks for nothing that the contract does not say. Points
-# reward computing. Some cases would also be passed by a function that returns zeros or one
-# memorised example; they count once your function is right for newly drawn inputs too.
+# A check shows what your function must do. In a class, grading tries a few more inputs of
+# the same kind, and asks for nothing that the contract does not say. So the claims above
+# are worth 4 of 7 points. If you learn alone, ignore points.
 #
 # Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
-# and read the message. It shows what your function was given, what it returned and what was
-# expected; the arrow at the end names the misconception. Then repair it.
+# and read the message. The line with the arrow, at the top, names the misconception. Click
+# a ✗ to see what your function was given, what it returned and what was expected. Then
+# repair it.
 
 # %% [markdown]
 # ## Shapes
 #
 # From here on numbers come in arrays. A sentence of 5 words, each described by 4 numbers,
-# is an array of shape `(5, 4)`: **one word per row**. Two sentences at once are
+# is an array of shape `(5, 4)`: **one word per row**. Two sentences at once, a **batch**, are
 # `(2, 5, 4)`. We write `(..., n, d)` for "any axes in front, then n rows of d numbers".
 
 # %%
@@ -138,7 +138,7 @@ sentences = np.arange(40.0).reshape(2, 5, 4)
 print(sentences.shape, "→", sentences[0, 2], "is word 2 of sentence 0")
 
 # %% [markdown]
-# Sum over the last axis, `axis=-1`, and you get one number per word.
+# Axes can be counted from the end, too: `axis=-1` is the last one.
 #
 # **Predict:** an array has the shape (2, 5, 4). What is the shape of its sum over axis −1?
 #
@@ -152,17 +152,21 @@ print(sentences.sum(axis=-1).shape)
 print(sentences.sum(axis=-1, keepdims=True).shape)
 
 # %% [markdown]
-# With `keepdims=True` the summed axis stays, with length 1. By that sum the rows can be
-# divided, because NumPy stretches an axis of length 1. This is called **broadcasting**:
-# axes are compared from the right; two axes fit if they are equal or if one of them is 1,
-# and a missing axis in front counts as 1.
+# Each word has its sum. With `keepdims=True` the summed axis stays, with length 1. You can
+# divide the rows by that sum, because NumPy stretches an axis of length 1. This is called
+# **broadcasting**:
 #
-# Without `keepdims`, `(2, 5, 4) / (2, 5)` is an error. Now take a square table.
+# - axes are compared from the right;
+# - two axes fit if they are equal or if one of them is 1;
+# - a missing axis in front counts as 1.
 #
-# **Predict:** what is a table of shape (2, 2) divided by its row sums, of shape (2,)?
+# So without `keepdims`, `(2, 5, 4) / (2, 5)` is an error.
 #
-# - [x] A table whose rows do not sum to 1
-# - [ ] A table whose rows sum to 1
+# **Predict:** what do you get if you divide the table [[1, 3], [2, 6]] by its row sums, 4
+# and 8, of shape (2,)?
+#
+# - [x] [[0.25, 0.375], [0.5, 0.75]]
+# - [ ] [[0.25, 0.75], [0.25, 0.75]]
 # - [ ] An error
 
 # %%
@@ -174,7 +178,7 @@ print(divided, "row sums:", divided.sum(axis=-1))
 # No error, and yet wrong: the rows sum to 0.625 and 1.25. Broadcasting starts from the
 # right, so the first *column* was divided by 4 and the second by 8.
 #
-# That is why the checks of this course use sizes that are all different.
+# That is why the checks of this course use different sizes and also try a square table.
 
 # %% [markdown]
 # ### Exercise: normalise_rows
@@ -188,7 +192,7 @@ print(divided, "row sums:", divided.sum(axis=-1))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The sums must keep an axis of length 1 where the row was.
+# Which shape must the sums of a `(2, 5, 7)` array have, compared from the right?
 #
 # </details>
 
@@ -211,13 +215,13 @@ a = np.array([1.0, 2.0, 3.0])  # (3,)
 b = np.array([10.0, 20.0])  # (2,)
 table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
-names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]
 
 # %% [markdown]
 # Row i, column j holds $a_i b_j$. This is how all lessons draw a table of pairs: rows down,
-# columns across.
+# columns across. Purple is positive, orange negative, white zero.
 
 # %%
+names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]
 alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
 figures.signed_heatmap(table, *names, alt=alt)
 
@@ -250,7 +254,7 @@ print(sentences[..., np.newaxis, :].shape)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `(n, 1, d)` and `(1, m, d)` fit together and give `(n, m, d)`.
+# Where must the new axis of `a` go if each entry of `a` is a row, and where that of `b`?
 #
 # </details>
 
@@ -263,7 +267,7 @@ check(pairwise_sums)
 # %% [markdown]
 # ## The notation of all lessons
 #
-# Come back whenever a letter looks strange.
+# You need not understand these words yet. Come back whenever a letter looks strange.
 #
 # | letter | meaning |
 # |---|---|
@@ -281,7 +285,9 @@ check(pairwise_sums)
 # | letter | meaning |
 # |---|---|
 # | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (09) |
-# | `d_ff`, `vocab_size` | width of a layer of lesson 09, number of known tokens (06) |
+# | `d_ff` | width of the feed-forward network (09) |
+# | `vocab_size` | number of known tokens (06) |
+# | `x (..., n, d_model)` | tokens, one per row |
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
 # | `may_attend` | a mask of truth values: `True` means "may attend" |
 #
@@ -293,11 +299,12 @@ check(pairwise_sums)
 #
 # - Softmax turns any scores into positive shares that add up to 1.
 # - `keepdims=True` keeps the summed axis with length 1; broadcasting stretches it.
-# - Tokens are rows; the last two axes are the ones that a lesson talks about.
+# - Tokens are rows: the last two axes are always (rows, numbers per row), and everything in
+#   front is batch.
 #
 # **What you can read now:** the chapter
 # [Broadcasting](https://numpy.org/doc/stable/user/basics.broadcasting.html) of NumPy's user
 # guide.
 #
-# **An open question:** what are the shares of the scores 1000, 999 and 998, and what does
-# the recipe of this lesson make of them? Lesson 01 comes back to it.
+# **An open question:** what are the shares of the scores 1000, 999 and 998, and what do
+# `np.exp` and a division make of them? Lesson 01 comes back to it.

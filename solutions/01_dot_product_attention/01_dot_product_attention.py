@@ -5,13 +5,13 @@
 #
 # After this lesson you can
 #
-# - write softmax and attention so that they hold for any shapes and any scores;
+# - write softmax and attention so that they work for any shapes and any scores;
 # - say what queries, keys and values do, and go through attention step by step;
-# - show with a number why scores are divided by the square root of d_k;
+# - show with an experiment why scores are divided by the square root of d_k;
 # - name three ways of scoring a query against a key.
 #
 # **About 120 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
-# for one section, partial derivatives.
+# for one section, partial derivatives and the chain rule.
 
 # %%
 import numpy as np
@@ -128,14 +128,15 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # ## From scores to weights
 #
 # Softmax, from lesson 00, turns scores into shares; these shares are called **weights**.
-# That lesson ended with the scores 1000, 999 and 998. Only the differences matter, so
-# their shares must be those of 2, 1 and 0: about 0.665, 0.245 and 0.090.
+# That lesson ended with the scores 1000, 999 and 998. Only the differences matter (you will
+# see why), so their shares must be those of 2, 1 and 0: about 0.665, 0.245 and 0.090.
 #
-# **Predict:** what does the recipe of lesson 00 print for 1000, 999 and 998?
+# **Predict:** what does `np.exp(x) / np.exp(x).sum()` give for `x = [1000, 999, 998]`?
 #
 # - [ ] 0.665, 0.245 and 0.090
 # - [x] nan, nan and nan
 # - [ ] 1, 0 and 0
+# - [ ] An error
 
 # %%
 with np.errstate(over="ignore", invalid="ignore"):
@@ -143,7 +144,8 @@ with np.errstate(over="ignore", invalid="ignore"):
     print(large, "→", large / large.sum())
 
 # %% [markdown]
-# $e^{1000}$ is too large for a float, so it becomes `inf`, and `inf / inf` is not a number.
+# $e^{1000}$ is too large for a float. NumPy makes it `inf`, and `inf / inf` is not a number.
+# (In plain Python, `math.exp(1000)` is an error.)
 #
 # There is a way out. If you subtract the same number from all scores, no share changes:
 # $e^{s-c} = e^{s} / e^{c}$, and the factor cancels. Subtract the **largest** score, and no
@@ -152,12 +154,12 @@ with np.errstate(over="ignore", invalid="ignore"):
 # %% [markdown]
 # ### Exercise: softmax
 #
-# Write softmax along any axis, for scores of any size. The contract is in the docstring.
+# Write softmax along any axis, for scores of any size.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which largest score: one for the whole array, or one for each row that is turned into
-# weights? Think of a row around 0 next to a row around 10,000.
+# Which largest score: one for the whole array, or one for each row? Think of a
+# row around 0 next to a row around 10,000.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -191,14 +193,14 @@ print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
 # About three and a half legs: no biologist would say so, but it is better than `None`.
-# Notice two things that a dictionary cannot do. Every entry contributes a little, even the
+# Notice two things that a dictionary cannot do. Every entry gets a little weight, even the
 # car. And the answer changes *smoothly* with the query: it has a derivative, and what has a
 # derivative can be trained.
 #
 # *Dive into Deep Learning* calls such a weighted mean
 # [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
-# It is a mean of **values**. You may read "of the embeddings", the vectors of the words;
-# but here such a vector has two numbers, and a value is one.
+# It is a mean of **values**. Some texts say "a weighted mean of the embeddings". Not here: a
+# word's vector has two numbers, its value has one.
 
 # %% [markdown]
 # ## From one sentence to another
@@ -211,11 +213,12 @@ print("legs:", (weights @ v).round(2))
 # $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
 # \qquad \text{output} = \text{weights}\; y.$$
 #
-# Row i of the result is word i of `x`, retold in words of `y`.
+# Row i of the result is word i of `x`, rebuilt as a mix of the words of `y`.
 
 # %% [markdown]
-# You may meet this form: $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself.
-# But there is one weight per word of `y`, so it fails unless the lengths are equal.
+# You may meet this form: $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself. It
+# is right if `y` is `x`, as in lesson 02. Otherwise $w_{ij}$ belongs to word j of `y`, and
+# with equal lengths nothing complains.
 #
 # One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
 # last two axes, sentence by sentence. `y.T`, however, reverses *all* axes:
@@ -277,22 +280,23 @@ figures.attention_lines(alignment, *names, alt=alt)
 # ## How large may a score be?
 #
 # Two random vectors of 4 numbers typically have a dot product of size 2; two of 512
-# numbers, of size 20 or so. If all numbers are independent, with mean 0 and variance 1,
-# the dot product has **variance d_k**: each of the d_k products adds 1.
+# numbers, of about 23. If all numbers are independent, with mean 0 and variance 1, each
+# product $q_i k_i$ has variance 1, and the variances of independent terms add up: the dot
+# product has **variance d_k**.
 #
-# Does it matter how large scores are? Take three scores and raise one of them by 0.1. Then
-# do the same after multiplying all three by 16.
+# Does it matter how large scores are? Raise the middle one of the scores 1, 0.5 and 0 by
+# 0.1, and the weights move a little. Now multiply the three by 16 first.
 #
-# **Predict:** how far do the weights move when the scores are 16 times as large?
+# **Predict:** how far do the weights of 16, 8 and 0 move if the 8 rises by 0.1?
 #
 # - [x] Hardly at all
-# - [ ] About as far as before
+# - [ ] About as far as those of 1, 0.5 and 0
 # - [ ] About 16 times as far
 
 # %%
 for size in (1.0, 4.0, 16.0):
-    p = softmax(size * np.array([1.0, 0.5, 0.0]))
-    pushed = softmax(size * np.array([1.0, 0.5, 0.0]) + np.array([0.0, 0.1, 0.0]))
+    three = size * np.array([1.0, 0.5, 0.0])
+    p, pushed = softmax(three), softmax(three + np.array([0.0, 0.1, 0.0]))
     move = np.abs(pushed - p).max()
     print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
@@ -300,13 +304,15 @@ for size in (1.0, 4.0, 16.0):
 # Large scores leave one weight near 1 and the others near 0, and a small push hardly moves
 # them.
 #
-# The table of all these derivatives is the **Jacobian**: entry `[i, j]` says how weight i
-# moves when score j moves. With weights $p$,
+# How far weight i moves when score j moves is a derivative. The table of all n × n of them
+# is the **Jacobian**. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$
 #
-# A gradient on its way back through the softmax is multiplied by this matrix.
+# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ by $s_j$, and multiply by $p_i$.
+# Training multiplies every gradient that goes back through a softmax by this matrix: that is
+# the chain rule.
 
 # %% [markdown]
 # ### Exercise: softmax_jacobian
@@ -315,15 +321,14 @@ for size in (1.0, 4.0, 16.0):
 #
 # <details><summary>Hint 1</summary>
 #
-# Both cases in one formula: the diagonal matrix of the weights, minus the table of all
-# products of two weights.
+# Both cases contain a product of two weights. What remains where i = j, and which kind of
+# matrix has it?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The table of all products is "every row with every row" of lesson 00, for the numbers of
-# one row: give p an axis of length 1, once behind its last axis and once before it.
-# `np.eye(n)` has ones on the diagonal and zeros elsewhere.
+# The products are "every row with every row" of lesson 00, within one row of p. Where can
+# p get an axis of length 1? `np.eye(n)` has ones on the diagonal, else zeros.
 #
 # </details>
 
@@ -334,13 +339,13 @@ from course_lib.attention import softmax_jacobian  # exercise
 check(softmax_jacobian)
 
 # %% [markdown]
-# Now the experiment (`course_lib/lessons/scale.py`). It draws random queries and keys and
-# computes their scores, once raw and once divided by $\sqrt{d_k}$. It measures the variance
+# Now the experiment (`course_lib/lessons/scale.py`). It scores random queries against random
+# keys, once raw and once divided by $\sqrt{d_k}$. It measures the variance
 # of the scores, the largest weight, and the size of the Jacobian: its Frobenius norm, the
 # root of the sum of all squared entries. The last two are medians over 2,000 queries with
 # 10 keys each, so they describe a typical query.
 #
-# **Predict:** how does the size of the raw Jacobian change from d_k = 1 to d_k = 512?
+# **Predict:** how does the median size of the raw Jacobian change from d_k = 1 to 512?
 #
 # - [ ] It grows more than 100-fold.
 # - [ ] It stays within a factor of 2.
@@ -383,8 +388,8 @@ alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it st
 figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
-# Here is the same for a single query of 64 random numbers and six keys like it: raw, and
-# divided by $\sqrt{64}$.
+# Here is the same for one query of 64 random numbers and six such keys: raw, and divided by
+# $\sqrt{64}$.
 
 # %%
 rng_64 = np.random.default_rng(5)
@@ -404,9 +409,9 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 
 # %% [markdown]
 # > **Popular error: "the scaling avoids exploding gradients".** It is tempting to expect
-# > large gradients from large scores, but they **vanish**. *Attention Is All You Need*
-# > (Vaswani et al. 2017), "the paper" from here on, says so too: the softmax is pushed
-# > "into regions where it has extremely small gradients" (section 3.2.1).
+# > large gradients from large scores, but most of them **vanish**. *Attention Is All You
+# > Need* (2017), "the paper" from here on, suspects the same: the softmax is pushed "into
+# > regions where it has extremely small gradients" (section 3.2.1).
 #
 # You may meet this form: softmax(QKᵀ)V, without the root. With d_k = 64, one of ten keys
 # then gets 95 % of a typical query's weight before anything has been learned.
@@ -429,7 +434,7 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 # <details><summary>Hint 2</summary>
 #
 # Read d_k from the shape: it is the length of one query. It is neither the number of
-# queries nor the number of keys. And in int8, 100 · 2 is −56: make floats first.
+# queries nor the number of keys. And what did `softmax` do with small integer types?
 #
 # </details>
 
@@ -440,9 +445,66 @@ from course_lib.attention import scaled_scores  # exercise
 check(scaled_scores)
 
 # %% [markdown]
+# ## The six steps, one query at a time
+#
+# [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/) and
+# other tutorials explain attention as six steps for a single word:
+#
+# 1. Make query, key and value. (Here this is done for you.)
+# 2. Score the query against every key.
+# 3. Divide by $\sqrt{d_k}$, which is 8 in the paper.
+# 4. Apply softmax.
+# 5. Multiply each value by its weight. A weight of 0.001 almost removes it.
+# 6. Add these up.
+
+# %% [markdown]
+# ### Exercise: attention_step_by_step
+#
+# Write steps 2 to 6 for one query, and return what each gives, under the docstring's names.
+#
+# <details><summary>Hint 1</summary>
+#
+# A single query is a vector `(d_k,)`. A table `(m, d_k)` times a vector gives one number
+# per row.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# In step 5 each row of v is multiplied by one number. Which shape must the weights have to
+# fit `(m, d_v)`?
+#
+# </details>
+
+# %%
+from course_lib.attention import attention_step_by_step  # exercise
+
+# %%
+check(attention_step_by_step)
+
+# %% [markdown]
+# Run the steps for one query, four keys, and four values of three numbers.
+
+# %%
+rng = np.random.default_rng(0)
+queries, keys, values = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
+steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
+print("weights:", steps["weights"].round(2), "output:", steps["output"].round(2))
+
+# %% [markdown]
+# **Press "next"** to go through them, and point at a number to see what it was made of.
+
+# %%
+alt = "Four scores, halved, made weights that sum to 1, times four values: the output."
+figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
+
+# %% [markdown]
+# Notice that after step 2 each key has been reduced to one number, its score. And no value
+# is read before step 5.
+
+# %% [markdown]
 # ## Attention
 #
-# Now you have all the parts of equation 1 of *Attention Is All You Need*:
+# Now take all queries at once. That is equation 1 of *Attention Is All You Need*:
 #
 # $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -476,90 +538,7 @@ from course_lib.attention import attention  # exercise
 check(attention)
 
 # %% [markdown]
-# **Predict:** what happens to the output if keys and values are shuffled together?
-#
-# - [ ] Its numbers change.
-# - [x] It stays the same.
-# - [ ] Its rows are shuffled in the same way.
-
-# %%
-rng = np.random.default_rng(0)
-queries, keys, values = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
-output = attention(queries, keys, values)[0]
-order = [2, 0, 1, 6, 3, 5, 4]
-shuffled = attention(queries, keys[order], values[order])[0]
-print("largest difference:", round(np.abs(shuffled - output).max(), 12))
-assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
-
-# %% [markdown]
-# For a lookup it does not matter in which row of the table something is. Now shuffle the
-# queries:
-
-# %%
-turned = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
-print("the same output:", np.allclose(turned, output))
-print("the same rows, shuffled:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
-
-# %% [markdown]
-# Each query is answered on its own, and the answer moves with it. So nothing here depends
-# on order; lesson 05 brings it back.
-
-# %% [markdown]
-# ## The six steps, one query at a time
-#
-# [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/) and
-# other tutorials explain attention as six steps for a single word: **1** make query, key
-# and value; **2** score the query against every key; **3** divide by $\sqrt{d_k}$, 8 in
-# the paper; **4** softmax; **5** multiply each value by its weight (0.001 all but removes
-# it); **6** add these up. Step 1 is done for you here.
-
-# %% [markdown]
-# ### Exercise: attention_step_by_step
-#
-# Write steps 2 to 6 for one query, and return what each of them gives, under the names
-# that the docstring lists.
-#
-# <details><summary>Hint 1</summary>
-#
-# A single query is a vector `(d_k,)`. A table `(m, d_k)` times a vector gives one number
-# per row.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# In step 5 each row of v is multiplied by one number. Give the weights a second axis of
-# length 1, as in lesson 00.
-#
-# </details>
-
-# %%
-from course_lib.attention import attention_step_by_step  # exercise
-
-# %%
-check(attention_step_by_step)
-
-# %% [markdown]
-# Run the steps for one query, four keys, and four values of three numbers.
-
-# %%
-steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
-print("weights:", steps["weights"].round(2), "output:", steps["output"].round(2))
-
-# %% [markdown]
-# **Press "next"** to go through them, and point at a number to see what it was made of. The
-# numbers are those that your function returned.
-
-# %%
-alt = "Four scores, halved, made weights that sum to 1, times four values: the output."
-figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
-
-# %% [markdown]
-# Notice that after step 2 only one number per key remains, its score. And no value is read
-# before step 5.
-
-# %% [markdown]
-# Is that the same as the matrix form? Take all queries one by one, and compare the numbers
-# and the time.
+# Is that the same as the six steps, one query at a time? Compare the numbers and the time.
 
 # %%
 import timeit
@@ -580,8 +559,38 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 
 # %% [markdown]
 # The numbers are the same, almost to the last digit of a float. If your `attention`
-# multiplies whole matrices, it needs a fraction of the time. On a GPU the difference is
-# larger still. That is why the formula is written with capital letters.
+# multiplies whole matrices, it needs a fraction of the time. That is why the
+# formula is written with capital letters.
+
+# %% [markdown]
+# **Predict:** what happens to the output if keys and values are shuffled together?
+#
+# - [ ] Its numbers change.
+# - [x] It stays the same.
+# - [ ] Its rows are shuffled in the same way.
+
+# %%
+output = attention(queries, keys, values)[0]
+order = [2, 0, 1, 6, 3, 5, 4]
+shuffled = attention(queries, keys[order], values[order])[0]
+print("largest difference:", round(np.abs(shuffled - output).max(), 12))
+assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
+
+# %% [markdown]
+# For a lookup it does not matter in which row of the table something is. Now shuffle the
+# queries:
+
+# %%
+turned = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
+print("the same output:", np.allclose(turned, output))
+print("the same rows, shuffled:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
+
+# %% [markdown]
+# Each query is answered on its own, and the answer moves with it. So the order of keys and
+# values changes nothing, and that of the queries only the order of the rows. Lesson 05
+# brings order back.
+#
+# This is a good moment for a break.
 
 # %% [markdown]
 # ## Other ways to score
@@ -592,17 +601,18 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
-# | dot | $q_i \cdot k_j$ | Luong et al. 2015 |
-# | general, or bilinear | $q_i\, W\, k_j$ | Luong et al. 2015 |
-# | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
+# | dot | $q_i\, k_j^\top$ | Luong et al. 2015 |
+# | general, or bilinear | $q_i\, W\, k_j^\top$ | Luong et al. 2015 |
+# | additive | $v \cdot \tanh(q_i A + k_j B)$ | Bahdanau et al. 2015 |
 #
-# Softmax and the weighted mean of the values stay as they are.
+# Softmax and the weighted mean stay the same.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores
 #
-# Entry `[a, b]` of the matrix `w` says how much number a of a query asks for number b of a
-# key. So a query and a key may have different sizes.
+# *Bilinear* means linear in the query and in the key. Entry `[a, b]` of the matrix `w` says
+# how much entry a of a query asks for entry b of a key. So a query and a key may have
+# different sizes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -612,7 +622,7 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# First the queries through w, then the product with all keys, as before.
+# What is the shape of `q @ w`? What had that shape in `scaled_scores`?
 #
 # </details>
 
@@ -625,15 +635,16 @@ check(bilinear_scores)
 # %% [markdown]
 # With this score, *it* and *animal* can match: `w` may connect "is a pronoun" with "is a
 # living thing". Two matrices $W_q$ and $W_k$ can do that too, since
-# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. The Transformer uses two; how much
-# they can express depends on their inner size.
+# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. The Transformer uses two, of shape
+# (d_model, d_k). If d_k is smaller, $W_q W_k^\top$ has rank at most d_k, so it cannot be
+# every $W$.
 
 # %% [markdown]
 # ### Exercise: additive_scores
 #
 # The additive score is a small network with one hidden layer, asked for every pair of a
-# query and a key. Its last vector of parameters is called `v`, as in the paper by Bahdanau
-# and others: it is not a value.
+# query and a key. Its `w_q` and `w_k` are A and B above. Its last vector of parameters is
+# called `v`, as in the paper by Bahdanau and others: it is not a value.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -643,8 +654,8 @@ check(bilinear_scores)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Project queries and keys first, give each an axis for the other, add, tanh, and only then
-# the product with v, which takes the hidden axis away.
+# Which shapes must the projected queries and keys have, so that their sum is
+# `(..., n, m, d_hidden)`? Which step takes the last axis away?
 #
 # </details>
 
@@ -655,25 +666,28 @@ from course_lib.attention import additive_scores  # exercise
 check(additive_scores)
 
 # %% [markdown]
-# Why did the dot product win? Let 512 queries meet 512 keys. A dot product is one number
-# per pair; an additive score passes through a hidden layer, here of 64 numbers.
+# Why did the dot product win? Let 512 queries meet 512 keys, with a hidden layer of 64
+# numbers. With either score, the finished table takes 2 MB.
 #
-# **Predict:** how many times as many numbers do the additive scores hold in memory?
+# **Predict:** without loops, how large is the largest array on the way to additive scores?
 #
-# - [ ] 2 times
-# - [x] 64 times
-# - [ ] 512 times
+# - [ ] 2 MB
+# - [ ] 4 MB
+# - [x] 134 MB
+# - [ ] 1074 MB
 
 # %%
-n, m, d_hidden = 512, 512, 64
-print("dot product:", n * m, "numbers; additive:", n * m * d_hidden)
-print("ratio:", n * m * d_hidden // (n * m))
+q_512, k_512 = rng.normal(size=(512, 64)), rng.normal(size=(512, 64))
+hidden = np.tanh(q_512[:, np.newaxis] + k_512)  # as if projected already
+sizes_in_mb = [(q_512 @ k_512.T).nbytes / 1e6, hidden.nbytes / 1e6]
+print("largest array, dot product and additive: {:.0f} and {:.0f} MB".format(*sizes_in_mb))
+assert [round(size) for size in sizes_in_mb] == [2, 134]
 
 # %% [markdown]
 # Every pair has its own hidden layer, and no single matrix product computes them all. The
-# paper (section 3.2.1) reports that both scores do about equally well for small d_k, that
-# *unscaled* dot products do worse for large d_k, and that they are much faster. So it
-# scales them.
+# paper (section 3.2.1) reports that both scores do about equally well for small d_k; that
+# dot products are much faster, but unscaled do worse for large d_k. So the paper keeps the
+# dot product and scales it.
 
 # %% [markdown]
 # ## The same in PyTorch
@@ -686,9 +700,11 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-tensors = (torch.tensor(x).to(device) for x in (queries, keys, values))
+arrays = [rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6))]  # q, k, v
+tensors = (torch.tensor(x).to(device) for x in arrays)
 theirs = scaled_dot_product_attention(*tensors).cpu().numpy()
-print("same as yours:", np.allclose(theirs, output, rtol=0, atol=1e-12))
+yours, _ = attention(*arrays)
+print("same as yours:", np.allclose(theirs, yours, rtol=0, atol=1e-12))
 
 # %% [markdown]
 # PyTorch can also confirm your Jacobian: it differentiates softmax by itself.
@@ -718,7 +734,8 @@ print("query of it (tired)", pronoun.query_of_it("tired")[0])
 print("query of it (wide) ", pronoun.query_of_it("wide")[0])
 
 # %% [markdown]
-# Your `attention` finds the answers:
+# Your `attention` finds the answers. Only its weights matter here, so the keys serve as
+# values, too.
 
 # %%
 rows = []
@@ -735,7 +752,7 @@ alt = "When it is too tired, it attends to animal with 0.75; when too wide, to s
 figures.attention_lines(np.array(rows), *labels, alt=alt)
 
 # %% [markdown]
-# **Point at one of the two.** The lookup is the same, the queries differ: *it* attends to
+# **Point at one of the two rows.** The lookup is the same, the queries differ: *it* attends to
 # *animal* when it is tired and to *street* when it is wide. In lesson 02 the queries are
 # learned, and the answers stay the same.
 
@@ -744,7 +761,7 @@ figures.attention_lines(np.array(rows), *labels, alt=alt)
 #
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
-# - Scores are dot products divided by $\sqrt{d_k}$, or else gradients vanish.
+# - Scores are dot products divided by $\sqrt{d_k}$, or else most gradients vanish.
 # - Row i is query i, each row of weights sums to 1, and the order of keys and values does
 #   not matter.
 #
