@@ -105,6 +105,7 @@ PAPERS = (
         "10.1162/neco.1997.9.8.1735",
         "Long Short-Term Memory",
     ),
+    _arxiv("Kingma", 2015, "1412.6980", "Adam: A Method for Stochastic Optimization"),
     _arxiv(
         "Klein",
         2017,
@@ -128,6 +129,7 @@ PAPERS = (
         "Neural Networks",
     ),
     _arxiv("Lin", 2017, "1703.03130", "A Structured Self-Attentive Sentence Embedding"),
+    _arxiv("Loshchilov", 2019, "1711.05101", "Decoupled Weight Decay Regularization"),
     _arxiv(
         "Luong",
         2015,

@@ -680,7 +680,9 @@ check(additive_scores)
 q_512, k_512 = rng.normal(size=(512, 64)), rng.normal(size=(512, 64))
 hidden = np.tanh(q_512[:, np.newaxis] + k_512)  # as if projected already
 sizes_in_mb = [(q_512 @ k_512.T).nbytes / 1e6, hidden.nbytes / 1e6]
-print("largest array, dot product and additive: {:.0f} and {:.0f} MB".format(*sizes_in_mb))
+print(
+    "largest array, dot product and additive: {:.0f} and {:.0f} MB".format(*sizes_in_mb)
+)
 assert [round(size) for size in sizes_in_mb] == [2, 134]
 
 # %% [markdown]

@@ -780,8 +780,7 @@ def loss_of(parameters: dict, batch: tuple, training: bool) -> float:
 # %%
 def step(parameters: dict, gradients: dict, state: dict | None) -> tuple[dict, dict]:
     if state is None:
-        zeros = {name: torch.zeros_like(p) for name, p in parameters.items()}
-        state = {name: (zero, zero, 0) for name, zero in zeros.items()}
+        state = {name: (0 * p, 0 * p, 0) for name, p in parameters.items()}
     results = {
         name: adam_step(p, gradients[name], state[name], learning_rate=0.01)
         for name, p in parameters.items()
