@@ -269,7 +269,8 @@ check(pairwise_sums)
 # ## The notation of all lessons
 #
 # You need not understand these words yet. Come back whenever a letter looks strange.
-#
+
+# %% [markdown]
 # | letter | meaning |
 # |---|---|
 # | `n`, `m` | number of queries, number of keys (rows) |
