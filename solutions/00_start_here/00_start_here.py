@@ -159,7 +159,8 @@ print(sentences.sum(axis=-1, keepdims=True).shape)
 # - axes are compared from the right;
 # - two axes fit if they are equal or if one of them is 1;
 # - a missing axis in front counts as 1.
-#
+
+# %% [markdown]
 # So without `keepdims`, `(2, 5, 4) / (2, 5)` is an error.
 #
 # **Predict:** what do you get if you divide the table [[1, 3], [2, 6]] by its row sums, 4
@@ -268,7 +269,8 @@ check(pairwise_sums)
 # ## The notation of all lessons
 #
 # You need not understand these words yet. Come back whenever a letter looks strange.
-#
+
+# %% [markdown]
 # | letter | meaning |
 # |---|---|
 # | `n`, `m` | number of queries, number of keys (rows) |

@@ -283,7 +283,8 @@ figures.attention_lines(alignment, *names, alt=alt)
 # numbers, of about 23. If all numbers are independent, with mean 0 and variance 1, each
 # product $q_i k_i$ has variance 1, and the variances of independent terms add up: the dot
 # product has **variance d_k**.
-#
+
+# %% [markdown]
 # Does it matter how large scores are? Raise the middle one of the scores 1, 0.5 and 0 by
 # 0.1, and the weights move a little. Now multiply the three by 16 first.
 #
@@ -311,8 +312,8 @@ for size in (1.0, 4.0, 16.0):
 # -p_i\, p_j & i \neq j. \end{cases}$$
 #
 # Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ by $s_j$, and multiply by $p_i$.
-# Training multiplies every gradient that goes back through a softmax by this matrix: that is
-# the chain rule.
+# Training multiplies every gradient that goes back through a softmax by this matrix (the
+# chain rule).
 
 # %% [markdown]
 # ### Exercise: softmax_jacobian
@@ -605,7 +606,7 @@ print("the same rows, shuffled:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
 # | general, or bilinear | $q_i\, W\, k_j^\top$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i A + k_j B)$ | Bahdanau et al. 2015 |
 #
-# Softmax and the weighted mean stay the same.
+# The rest stays the same.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores
@@ -680,9 +681,7 @@ check(additive_scores)
 q_512, k_512 = rng.normal(size=(512, 64)), rng.normal(size=(512, 64))
 hidden = np.tanh(q_512[:, np.newaxis] + k_512)  # as if projected already
 sizes_in_mb = [(q_512 @ k_512.T).nbytes / 1e6, hidden.nbytes / 1e6]
-print(
-    "largest array, dot product and additive: {:.0f} and {:.0f} MB".format(*sizes_in_mb)
-)
+print("dot product: {:.0f} MB, additive: {:.0f} MB".format(*sizes_in_mb))
 assert [round(size) for size in sizes_in_mb] == [2, 134]
 
 # %% [markdown]
