@@ -7,6 +7,8 @@ from course_lib.figures.transformer import DECODER, ENCODER, LESSONS
 from tests.figures.living import assert_accessible, opened, page_text
 from tests.figures.test_transformer import NOTES, TOTALS
 
+pytestmark = pytest.mark.thorough  # attention, softmax, steps and heads stand for all
+
 ALT = "Keys and values of every cross-attention come from the encoder."
 PARTS = {"softmax": "done", "self-attention": "done", "causal attention": "current"}
 LINKS = {"self-attention": "../03/lesson.html#top", "softmax": "https://example.org/01"}

@@ -11,6 +11,8 @@ from course_lib.lessons.beam_tree import record_beam_search
 from course_lib.lessons.hypotheses import BeamTree, Hypothesis
 from tests.figures.living import assert_accessible, opened, page_text
 
+pytestmark = pytest.mark.thorough  # attention, softmax, steps and heads stand for all
+
 FIRST, AFTER_1 = [0.05, 0.5, 0.4, 0.05], [0.2, 0.25, 0.3, 0.25]
 LOG_P = np.log([FIRST, AFTER_1, [0.03, 0.03, 0.04, 0.9]])
 VOCABULARY = ["(start)", "<b>der</b>", "שלום ", "(end)"]

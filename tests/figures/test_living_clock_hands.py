@@ -10,6 +10,8 @@ from course_lib.positions import sinusoidal_encoding
 from tests.figures.living import assert_accessible, opened, page_text
 from tests.figures.test_figures import overlaps, strings
 
+pytestmark = pytest.mark.thorough  # attention, softmax, steps and heads stand for all
+
 ALT = "The dot product falls with the distance, with ups and downs."
 ENCODING = sinusoidal_encoding(12, 6)
 DOTS = ENCODING @ ENCODING.T

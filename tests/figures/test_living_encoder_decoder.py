@@ -6,6 +6,8 @@ import pytest
 from course_lib import figures
 from tests.figures.living import assert_accessible, opened, page_text
 
+pytestmark = pytest.mark.thorough  # attention, softmax, steps and heads stand for all
+
 SOURCE, TARGET = ["seventy", "<b>three</b>", "שלום"], ["drei", "und", "siebzig", "¶"]
 HIDDEN = np.linspace(-0.9, 0.8, 12).reshape(3, 4)
 STATES = np.linspace(0.7, -0.6, 15).reshape(5, 3)

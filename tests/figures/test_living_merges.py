@@ -11,6 +11,8 @@ from course_lib import figures
 from tests.figures.living import assert_accessible, opened, page_text
 from tests.figures.test_figures import overlaps, texts
 
+pytestmark = pytest.mark.thorough  # attention, softmax, steps and heads stand for all
+
 ALT = "First a and t are joined, then m and at."
 MERGES = [("a", "t"), ("m", "at"), ("at", "e")]
 COUNTS = [19, 10, 3]
