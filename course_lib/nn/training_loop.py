@@ -25,7 +25,7 @@ def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> 
     by step, minus f with it moved down by step, divided by twice the step; all other
     numbers are as in x. f is called with float64 also where x is float32, in which a
     small step is lost. x stays as it is.
-    Source: Goodfellow et al. (2016), Deep Learning, section 11.5, equation 11.6.
+    Source: Goodfellow et al. (2016), Deep Learning, section 11.5.
 
     >>> numerical_gradient(lambda x: float((x**3).sum()), torch.tensor([1.0, 2.0]), 0.5)
     tensor([ 3.2500, 12.2500], dtype=torch.float64)
@@ -67,15 +67,14 @@ def train(
     epochs : how often to go through batches, at least 1
 
     Returns (best, losses, held_out_losses):
+    - best: a copy of the parameters after the epoch with the lowest held-out loss, the
+      first one of equals
     - losses, one per epoch: the mean of what gradient_of returned for its batches
     - held_out_losses, one per epoch: the mean of the losses of the held-out batches,
       in evaluation mode, after the epoch's last step
-    - best: the parameters after the epoch with the lowest held-out loss, the first one
-      of equals
-    In a mean each batch counts once. gradient_of, step and loss_of leave their
-    arguments as they are. Gradients of one batch have no part in the step of another.
-    Source: Goodfellow et al. (2016), Deep Learning, algorithms 8.1 and 7.1; the model
-    with the lowest held-out loss is kept in nearly all training programs.
+    In a mean each batch counts once. The gradients of one batch have no part in the
+    step of another. gradient_of, step and loss_of leave their arguments as they are.
+    Source: Goodfellow et al. (2016), Deep Learning, algorithms 8.1 and 7.1.
 
     >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²
     ...     error = parameters["w"] - batch

@@ -248,7 +248,7 @@ check(numerical_gradient)
 
 # %% [markdown]
 # Use it on attention itself: the gradient with respect to the 20 numbers of the queries.
-# How should one choose the step?
+# But with which step?
 
 # %%
 q, k, v = (each.detach() for each in (x @ w_q, x @ w_k, x @ w_v))
@@ -410,9 +410,9 @@ mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
 print(mask.int().tolist(), tuple(log_p[mask].shape))
 
 # %% [markdown]
-# What is wanted is an index for each row. It is called `gather`: `x.gather(dim, index)`
-# takes along one axis the entries that `index` names, and its result has the shape of
-# `index`.
+# We want an index of its own for each row, and that is what `gather` takes:
+# `x.gather(dim, index)` picks, along one axis, the entries that `index` names. Its result
+# has the shape of `index`.
 
 # %% [markdown]
 # ### Exercise: gather_log_probabilities
@@ -439,8 +439,8 @@ from course_lib.nn.first_steps import gather_log_probabilities  # exercise
 check(gather_log_probabilities)
 
 # %% [markdown]
-# Their mean with a minus is the **cross-entropy**, the loss that nearly all models of
-# language are trained with (lesson 10). A model that knows nothing gives each of 26 letters
+# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss that nearly
+# all models of language are trained with (lesson 10). A model that knows nothing gives each of 26 letters
 # 1/26: its loss is ln 26.
 
 # %%
@@ -500,13 +500,13 @@ assert torch.allclose(new, w)
 # One learning rate for all numbers is hard to choose: where gradients are large the steps are
 # too long, and where they are small nothing moves. **Adam** (Kingma and Ba, 2015) divides
 # each number's step by the size that its gradients usually have. It keeps two moving
-# averages, $m$ of the gradients and $v$ of their squares, and goes
+# averages, $m$ of the gradients and $v$ of their squares, and subtracts
 #
 # $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
 # \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$
 #
-# against the gradient. The averages begin at 0, so after few steps s they are too small: the
-# hats put that right.
+# from the parameter. Both averages begin at 0, so after the first few steps they are still
+# too small. The hats put that right; s is the number of steps.
 
 # %% [markdown]
 # ### Exercise: adam_step
@@ -790,8 +790,8 @@ def step(parameters: dict, gradients: dict, state: dict | None) -> tuple[dict, d
 
 
 # %% [markdown]
-# The data: 40 batches of 16 words, nine letters drawn at random, and 500 more words that are
-# held out. The target is the word from its other end.
+# The data are 40 batches of 16 words, nine letters drawn at random, and 500 more that are
+# held out. The target is the same word backwards.
 
 
 # %%
@@ -831,7 +831,7 @@ assert min(held_out_losses) < 0.05  # 0.001 in the trial
 
 # %% [markdown]
 # The losses in training are means over a whole epoch, with a tenth of each vector dropped:
-# so they are higher. Now the question from the start, with words that people write:
+# so they are higher. Now the question from the start, with real words:
 
 
 # %%
