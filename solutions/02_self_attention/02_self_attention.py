@@ -12,9 +12,9 @@
 # - go backwards through self-attention by hand, and train it with your own derivatives
 #   (stretch).
 #
-# **About 130 minutes.** 40 of them are for the stretch exercise, which you can skip. You need
-# lesson 01 (`attention`, the √d_k, the Jacobian of softmax) and, for the stretch, the chain
-# rule.
+# **About 130 minutes.** 40 of them are for the stretch exercise, which you can skip. You
+# need lesson 01 (`attention`, the √d_k, the Jacobian of softmax) and, for the stretch, the
+# chain rule.
 
 # %%
 from collections.abc import Callable
@@ -35,15 +35,15 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # **Who makes them?**
 #
 # At the end of this lesson a model starts from random numbers, reads other sentences for a
-# second, and then knows what *it* means in these two. Nobody chooses its queries or keys; in
-# training we only say which noun is meant.
+# second, and then knows what *it* means in these two. Nobody chooses its queries or keys;
+# in training we only say which noun is meant.
 
 # %% [markdown]
 # On the map of the Transformer, **hover over the highlighted boxes**: they differ in where
 # their keys and values come from. You will write both.
 
 # %%
-alt = "The Transformer's encoder and decoder; self-attention and cross-attention are highlighted."
+alt = "The Transformer: self-attention and cross-attention are highlighted."
 figures.lesson_map("02", alt=alt)
 
 # %% [markdown]
@@ -103,8 +103,8 @@ assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 # a new one for every position in every sentence.
 #
 # Every word of the sentence was updated at the same time. A network that reads from left to
-# right, word by word (a **recurrent network**, lesson 08), could not know which *bank* it had
-# read before it came to *river*. Here any two words are one step apart.
+# right, word by word (a **recurrent network**, lesson 08), could not know which *bank* it
+# had read before it came to *river*. Here any two words are one step apart.
 
 # %% [markdown]
 # ## When likeness is not enough
@@ -250,7 +250,8 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 # \qquad Q, K, V \text{ from the same } X.$$
 #
 # There are n queries and n keys, so the weights are a square table of n² numbers: twice as
-# many tokens have four times as many weights. A square table hides mistakes: its shape does not say whether the softmax ran along its rows or its columns.
+# many tokens have four times as many weights. A square table hides mistakes: its shape does
+# not say whether the softmax ran along its rows or its columns.
 
 # %% [markdown]
 # ### Exercise: self_attention
@@ -278,8 +279,8 @@ from course_lib.self_attention import self_attention  # exercise
 check(self_attention)
 
 # %% [markdown]
-# What colour is *it*? The values are colours: 1 is red, −1 is blue. And the kite, whose
-# query is (0, 0)? It asks for nothing.
+# What colour is *it*? The values are colours: 1 is red, −1 is blue. The kite
+# asks for nothing: its query is (0, 0).
 #
 # **Predict:** how much does the kite attend to *it*?
 #
@@ -339,8 +340,8 @@ assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 # So do not ask what one number of a learned query means. Ask which token attends to which.
 #
 # The output is a sequence again, with as many rows as the input. So it can be the input of
-# another self-attention, the next **layer**: that is how Transformers are built (lesson 09).
-# Older texts call self-attention **intra-attention**.
+# another self-attention, the next **layer**: that is how Transformers are built (lesson
+# 09). Older texts call self-attention **intra-attention**.
 
 # %% [markdown]
 # ## A real sentence
@@ -368,11 +369,11 @@ figures.attention_lines(*three, words, alt=alt)
 # ## Which word does a word attend to most?
 #
 # To itself? An experiment: 1,000 sequences of 12 random tokens, with random parameters. In
-# how many rows is a word's weight on itself the largest? Try it with *one* matrix for both queries
-# and keys, and with *two*, as in every Transformer.
+# how many rows is a word's weight on itself the largest? Try it with *one* matrix for both
+# queries and keys, and with *two*, as in every Transformer.
 #
-# **Predict:** with two random matrices, in what share of the rows is a word's weight on itself
-# the largest?
+# **Predict:** with two random matrices, in what share of the rows is a word's weight on
+# itself the largest?
 #
 # - [ ] In more than 0.95 of them.
 # - [x] In about 0.08, which is 1 in 12.
@@ -398,10 +399,9 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 # > nothing is more like a word than the word itself. But a score does not compare a word
 # > with a word: it compares a *query* with a *key*, and two matrices make them different.
 #
-# With one matrix, which measures likeness, a word comes first for itself in 0.99 of the rows.
-# With two it wins no more often than by chance (with 12,000 rows, the share varies by about
-# 0.003 from trial to trial). If a model prefers the word itself, its parameters were
-# **learned** that way: see *Backwards*, below.
+# With one matrix, a word wins its own row in 0.99 of the cases; with two, no more often
+# than by chance (with 12,000 rows, the share varies by about 0.003 from trial to trial). If
+# a model prefers the word itself, it has **learned** to (*Backwards*, below).
 
 # %% [markdown]
 # ## Attending to another sequence
@@ -503,8 +503,8 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 # %% [markdown]
 # The dog that bites and the dog that is bitten get the same vector. If the tokens are
 # permuted, the outputs are permuted with them, and nothing else happens. To permute the
-# rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and in
-# each column. So
+# rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and
+# in each column. So
 #
 # $$f(\Pi X) = \Pi f(X).$$
 #
@@ -548,7 +548,7 @@ functions = {
 }
 gaps = {name: equivariance_gap(f, dog_first, order) for name, f in functions.items()}
 for name, gap in gaps.items():
-    print(f"{name}: {gap:.2f}")
+    print(f"{name}: gap {gap:.2f}")
 assert gaps["self-attention"] < 1e-12 and gaps["each token alone"] < 1e-12
 assert gaps["sum of all so far"] > 0.1
 
@@ -559,8 +559,8 @@ assert gaps["sum of all so far"] > 0.1
 #
 # What a model takes for granted before it has seen any data is its **inductive bias**. A
 # recurrent network takes for granted that order matters, and that neighbours matter most.
-# Self-attention treats a sequence as a set. It assumes nothing about order, so it must learn
-# more from data.
+# Self-attention treats a sequence as a set. It assumes nothing about order, so it must
+# learn more from data.
 
 # %% [markdown]
 # ## Backwards
@@ -706,8 +706,8 @@ assert tuple(layers[0].weight.shape) == (2, 5)
 assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# It stores (out, in), the **transpose** of our $W$. Transpose parameters when you copy them between PyTorch and these lessons. If they are square, no
-# shape reminds you.
+# It stores (out, in), the **transpose** of our $W$. Transpose parameters when you copy them
+# between PyTorch and these lessons. If they are square, no shape reminds you.
 
 # %% [markdown]
 # ## Learning whom a word means
@@ -726,7 +726,7 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 #
 # | who asks | what is learned | why |
 # |---|---|---|
-# | the noun again (*kite*?) | $W_V$; queries and keys are the words: **likeness** | a control |
+# | the noun again (*kite*?) | $W_V$; **likeness**: queries and keys are words | a control |
 # | a pronoun | $W_V$; likeness again | is likeness enough? |
 # | a pronoun | $W_V$, $W_Q$ and $W_K$ | is learning better? |
 #
@@ -758,9 +758,9 @@ assert learned.weight_on_target > 0.9
 
 # %% [markdown]
 # If the noun itself asks, likeness is enough. If a pronoun asks, likeness is worse than
-# guessing: what resembles *it* most is *it*, and *it* has no colour to hand out. (Why not 1/8?
-# The four things get a little weight each, so a little colour leaks through.) With learned
-# queries and keys, the pronoun attends to the thing that is meant.
+# guessing: what resembles *it* most is *it*, and *it* has no colour to hand out. (Why not
+# 1/8? The four things get a little weight each, so a little colour leaks through.) With
+# learned queries and keys, the pronoun attends to the thing that is meant.
 #
 # Longer trainings, with three seeds and with learned queries and keys of 1, 2 and 4
 # numbers, were run by `python -m course_lib.experiments recall`:
@@ -777,10 +777,10 @@ assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 
 assert min(runs.values("noun again, likeness")) > 0.98
 
 # %% [markdown]
-# One number cannot do: on a line only the largest and the smallest key can win, and there are
-# four groups of nouns. Two can be enough, but the training with
-# seed 0 gets stuck: 0.94 is about 15/16, so one noun of 16 stays in a wrong group. (The
-# small training above has seed 1 for that reason.)
+# One number cannot do: on a line only the largest and the smallest key can win, and there
+# are four groups of nouns. Two can be enough, but the training with seed 0 gets stuck: 0.94
+# is about 15/16, so one noun of 16 stays in a wrong group. (The small training above has
+# seed 1 for that reason.)
 #
 # What did the model learn? Its queries and keys have two numbers, so we can draw them: the
 # keys of all 16 nouns, and the queries of the four pronouns.
@@ -838,9 +838,9 @@ figures.attention_lines(np.array(rows), [*NOUNS], things, alt=alt)
 # %% [markdown]
 # ## What is *it*?
 #
-# The question from the start is harder: *it* is the same word twice, and its meaning depends
-# on the **last** word. Give the eleven words random vectors, let them attend to each other
-# once, and divide the weight of *it* on *animal* by its weight on *street*.
+# The question from the start is harder: *it* is the same word twice, and its meaning
+# depends on the **last** word. Give the eleven words random vectors, let them attend to
+# each other once, and divide the weight of *it* on *animal* by its weight on *street*.
 #
 # **Predict:** can this ratio change if *tired* is replaced by *wide*?
 #
@@ -873,8 +873,8 @@ assert np.isclose(*ratios, rtol=1e-12)
 # %% [markdown]
 # The training (`course_lib/lessons/learned_pronoun.py`) has 120 sentences such as *The dog
 # didn't cross the river because it was too deep*: four animals, four streets, eight last
-# words, without the eight that have both *animal* and *street*. So the two nouns are new
-# together, but *tired* always means the animal. It is a fair test, and a small one.
+# words, without the eight that have both *animal* and *street*. So only the pair of nouns
+# is new, and *tired* always means the animal: a fair test, but a small one.
 #
 # The output of *it* should be the vector of the noun that is meant; the loss is the squared
 # distance from it. Your `self_attention` shows the progress:
@@ -901,10 +901,10 @@ alt = "After training, it attends to animal when too tired, to street when too w
 figures.attention_lines(np.array([tired, wide]), *labels, alt=alt)
 
 # %% [markdown]
-# This is lesson 01's picture, and this time nobody chose queries or keys: the loss says which
-# noun is meant, and they were learned. Read the steps again: the model first learned that
-# *it* means one of the two nouns, and then which. How does *it* know the last word? Ask the
-# first layer:
+# This is lesson 01's picture, and this time nobody chose queries or keys: the loss says
+# which noun is meant, and they were learned. Read the steps again: the model first learned
+# that *it* means one of the two nouns, and then which. How does *it* know the last word?
+# Ask the first layer:
 
 # %%
 for last_word in ("tired", "wide"):
@@ -914,9 +914,9 @@ for last_word in ("tired", "wide"):
 
 # %% [markdown]
 # *it* stores the last word in its note and uses it in its second-layer query. We chose the
-# seed 8 because this is easy to see there. With other seeds the nouns take the note, so that
-# their keys change, or both do. All ten seeds 0–9 find a way. Two layers can do what one
-# cannot, which is a reason why a Transformer has several.
+# seed 8 because this is easy to see there. With other seeds the nouns take the note, or
+# both do. All ten seeds 0–9 find a way. Two layers can do what one cannot, which is a
+# reason why a Transformer has several.
 
 # %% [markdown]
 # ## In three lines

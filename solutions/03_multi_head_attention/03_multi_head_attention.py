@@ -33,8 +33,8 @@ from course_lib.attention import attention, scaled_scores, softmax
 # attention do that? At the end of this lesson two layers with the same number of parameters
 # are trained on such questions, and the last picture shows what each of them attends to.
 #
-# On the map, the same three boxes are highlighted as in lesson 01. Each of them holds several
-# attentions side by side: that is the *multi-head* in their name.
+# On the map, the same three boxes are highlighted as in lesson 01. Each of them holds
+# several attentions side by side: that is the *multi-head* in their name.
 
 # %%
 alt = "The Transformer's encoder and decoder; the three attentions are highlighted."
@@ -55,7 +55,7 @@ asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
 # **Predict:** can a query get 7, which is 18 − 11, as its output?
 #
 # - [ ] Yes, if Monday's score is negative.
-# - [ ] Yes, if it asks for both days alike.
+# - [ ] Yes, if it asks for both days equally.
 # - [x] No query can.
 
 # %%
@@ -162,8 +162,8 @@ check(split_heads)
 # ## Can reshape do it alone?
 #
 # A shortcut: ask reshape for the final shape at once, `x.reshape(2, 3, 2)`. Another: deal
-# out the columns in turn, so that head 0 gets columns 0 and 2. All three results have the same
-# shape.
+# out the columns in turn, so that head 0 gets columns 0 and 2. All three results have the
+# same shape.
 #
 # **Predict:** which three rows are head 0 of `x.reshape(2, 3, 2)`?
 #
@@ -321,8 +321,8 @@ output, role_weights = multi_head_attention(tokens, tokens, *parameters, n_heads
 print("kicked, two heads:", output[1].round(2))
 
 # %% [markdown]
-# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and `w_v`
-# a head owns *columns*, in `w_o` it owns *rows*.
+# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and
+# `w_v` a head owns *columns*, in `w_o` it owns *rows*.
 
 # %%
 parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
@@ -362,11 +362,11 @@ assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look
 
 # %% [markdown]
 # The two halves of the dot product are added into one score, and the output no longer says
-# which of the two kicked. The paper (section 3.2.2) says why it
-# wants several heads, which attend to different subspaces at different positions: "With a
-# single attention head, averaging inhibits this." In a well-known picture of a trained model,
-# one head attends from *it* mostly to *the animal*, another to *tired*
-# ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
+# which of the two kicked. The paper (section 3.2.2) says why it wants several heads, which
+# attend to different subspaces at different positions: "With a single attention head,
+# averaging inhibits this." In a well-known picture of a trained model, one head attends
+# from *it* mostly to *the animal*, another to *tired* ([The Illustrated
+# Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
 # So heads are an inductive bias (lesson 02): we assume in advance that a token has several
 # questions to ask.
@@ -486,8 +486,8 @@ for n in (16, 256):
 #
 # <details><summary>Hint 1</summary>
 #
-# Four matrices. What is the shape of each, heads side by side? How long is its output, and so
-# its bias?
+# Four matrices. What is the shape of each, heads side by side? How long is its output, and
+# so its bias?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -527,13 +527,12 @@ assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 
 # %% [markdown]
 # Parameters and operations are the same for 1 and for 16 heads, to the last digit, because
-# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (Two of
-# them, with queries times keys and weights times values, take 2·n²·512 for n tokens. Here n
-# is 512.)
+# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (For n
+# tokens, queries times keys and weights times values take 2·n²·512 each; here n is 512 too.)
 #
-# Only the attention weights grow, since each head has a table of its own. So the softmax works 16
-# times as much, and a program that stores the tables needs 16 times the memory. How much
-# work is that, at about five operations per weight?
+# Only the attention weights grow, since each head has a table of its own. So the softmax
+# works 16 times as much, and a program that stores the tables needs 16 times the memory.
+# How much work is that, at about five operations per weight?
 
 # %%
 extra = 5 * 16 * 512 * 512 / work
@@ -639,15 +638,15 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # ## Thursday and Monday
 #
 # Now the question from the start is **learned** (`course_lib/experiments/two_heads.py`). A
-# token of 16 numbers says which day it is and what was measured: temperature and sunshine. A
-# question names two days. It attends to the week (cross-attention, lesson 02), and the output
-# should be the two differences (temperature, sunshine). Nothing comes after `w_o`.
+# token of 16 numbers says which day it is and what was measured: temperature and sunshine.
+# A question names two days. It attends to the week (cross-attention, lesson 02), and the
+# output should be the two differences (temperature, sunshine). Nothing comes after `w_o`.
 
 # %% [markdown]
 # One layer has one head of 16 numbers, the other has two heads of 8: the same number of
-# parameters, in matrices of the same shapes. Their *error* is the mean squared error on new questions,
-# divided by the variance of the answers: 0 means always right, 1 means no better than always
-# answering 0.
+# parameters, in matrices of the same shapes. Their *error* is the mean squared error on new
+# questions, divided by the variance of the answers: 0 means always right, 1 means no better
+# than always answering 0.
 #
 # **Predict:** what is the error of the layer with one head?
 #
@@ -677,7 +676,7 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 #
 # **Predict:** what is the error of the ensemble?
 #
-# - [ ] Below 0.25, much better than one head.
+# - [ ] Below 0.25, close to two heads.
 # - [x] Between 0.25 and 0.6.
 # - [ ] Above 0.6, worse than one head.
 
@@ -701,11 +700,11 @@ assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) >
 # > way. The ensembles have an error of 0.29 to 0.51, the two-head layers below 0.001.
 
 # %% [markdown]
-# Why is one ensemble better than the others? With seed 0, two members attend to the first day
-# of the question and one to the second. The mean of their answers has two thirds of one day
-# and one third of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance.
-# With the other seeds all three members attend mostly to the second day, so they make the
-# same error, and so does their mean.
+# Why is one ensemble better than the others? With seed 0, two members attend to the first
+# day of the question and one to the second. The mean of their answers has two thirds of one
+# day and one third of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the
+# variance. With the other seeds all three members attend mostly to the second day, so they
+# make the same error, and so does their mean.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
