@@ -279,8 +279,8 @@ from course_lib.self_attention import self_attention  # exercise
 check(self_attention)
 
 # %% [markdown]
-# What colour is *it*? The values are colours: 1 is red, −1 is blue. The kite
-# asks for nothing: its query is (0, 0).
+# What colour is *it*? The values are colours: 1 is red, −1 is blue. The kite asks for
+# nothing: its query is (0, 0).
 #
 # **Predict:** how much does the kite attend to *it*?
 #

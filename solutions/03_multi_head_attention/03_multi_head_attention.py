@@ -365,8 +365,8 @@ assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look
 # which of the two kicked. The paper (section 3.2.2) says why it wants several heads, which
 # attend to different subspaces at different positions: "With a single attention head,
 # averaging inhibits this." In a well-known picture of a trained model, one head attends
-# from *it* mostly to *the animal*, another to *tired* ([The Illustrated
-# Transformer](https://jalammar.github.io/illustrated-transformer/)).
+# from *it* mostly to *the animal*, another to *tired*
+# ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
 # So heads are an inductive bias (lesson 02): we assume in advance that a token has several
 # questions to ask.
