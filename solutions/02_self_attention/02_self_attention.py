@@ -12,8 +12,8 @@
 # - go backwards through self-attention by hand, and train it with your own derivatives
 #   (stretch).
 #
-# **About 130 minutes.** 40 of them are for the stretch exercise, which you can skip. You
-# need lesson 01 (`attention`, the √d_k, the Jacobian of softmax) and, for the stretch, the
+# **About 130 minutes.** 40 of them are for the stretch exercise, which you can skip.
+# You need lesson 01 (`attention`, the √d_k, the Jacobian of softmax) and, for the stretch, the
 # chain rule.
 
 # %%
@@ -729,7 +729,8 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # | the noun again (*kite*?) | $W_V$; **likeness**: queries and keys are words | a control |
 # | a pronoun | $W_V$; likeness again | is likeness enough? |
 # | a pronoun | $W_V$, $W_Q$ and $W_K$ | is learning better? |
-#
+
+# %% [markdown]
 # Guessing gives the right colour in 0.34 of all stories: in 1/4 the right thing, and in 1/8
 # of the rest the same colour by luck.
 #
