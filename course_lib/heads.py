@@ -21,8 +21,8 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     n_heads : number of heads; each gets d_model / n_heads neighbouring numbers
 
     Returns (..., n_heads, n, d_model / n_heads): row i of head h holds the h-th part of
-    token i. x stays as it is, and may lie in memory in any order. Raises
-    ``ValueError`` if n_heads does not divide d_model.
+    token i. x stays as it is, and may be a transposed view. Raises ``ValueError`` if
+    n_heads does not divide d_model.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> split_heads(np.array([[1, 2, 3, 4], [5, 6, 7, 8]]), 2)
@@ -47,7 +47,7 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     x : (..., n_heads, n, d), one token per row of each head
 
     Returns (..., n, n_heads · d): row i holds token i, the part of the first head
-    first. x stays as it is, and may lie in memory in any order.
+    first. x stays as it is, and may be a transposed view.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2 ("Concat").
 
     >>> merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]]))
@@ -75,14 +75,15 @@ def multi_head_attention(
     x : (..., n, d_model), the tokens that attend, one per row
     memory : (..., m, d_memory), the tokens that are attended to; x itself for
         self-attention
-    w_q : (d_model, n_heads · d_k), parameters; head h has the h-th d_k columns
+    w_q : (d_model, n_heads · d_k), parameters; head h (from 0) has columns h · d_k to
+        (h + 1) · d_k − 1
     w_k : (d_memory, n_heads · d_k), parameters, likewise
     w_v : (d_memory, n_heads · d_v), parameters, likewise
     w_o : (n_heads · d_v, d_out), parameters that join the heads
     n_heads : number of heads
-    may_attend : (..., n, m), or (n, m) for all sequences alike; True where token i may
-        attend to token j of the memory, with any head; at least one True in each row;
-        None if all may attend to all
+    may_attend : (..., n, m), or (n, m), the same for all sequences; True where token i
+        may attend to token j of the memory, with any head; at least one True in each
+        row; None if all may attend to all
 
     Returns two arrays. Row i of the output (..., n, d_out) joins the results of all
     heads for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much

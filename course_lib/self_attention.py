@@ -147,12 +147,13 @@ def self_attention_gradients(
     w_q : (d_model, d_k), parameters
     w_k : (d_model, d_k), parameters
     w_v : (d_model, d_v), parameters
-    grad_output : (n, d_v), the derivative of a loss by each entry of the output
+    grad_output : (n, d_v), the derivative of a loss with respect to each entry of the
+        output
 
-    Returns the derivatives of that loss by x (n, d_model), by w_q (d_model, d_k), by
-    w_k (d_model, d_k) and by w_v (d_model, d_v), in this order. Row i of the first says
-    how the loss moves with token i, along all paths that lead from it to the loss. The
-    arguments stay as they are.
+    Returns the derivatives of that loss with respect to x (n, d_model), w_q (d_model,
+    d_k), w_k (d_model, d_k) and w_v (d_model, d_v), in this order. Row i of the first
+    says how the loss changes with token i, along all paths that lead from it to the
+    loss. The arguments stay as they are.
     Source: the chain rule; equation 1 of Vaswani et al. (2017), Attention Is All You
     Need; the softmax's derivative as in Bishop (2006), equation 4.106.
 

@@ -126,7 +126,7 @@ def one_token_in_memory(student, rng):
     student.expect(student(rng.normal(size=(5, 6)), memory, w_q, w_k, w_v), expected)
 
 
-@exercise.case("A long token leaves the rows of the others as they are", points=0.5)
+@exercise.case("A token with a large norm does not spoil the other rows", points=0.5)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     x, memory = np.diag([9000.0, 1.0]), rng.uniform(1, 2, size=(3, 2))

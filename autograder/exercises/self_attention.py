@@ -108,7 +108,7 @@ def one_token(student, rng):
     student.expect(student(x, w_q, w_k, w_v), (x @ w_v, np.array([[1.0]])))
 
 
-@exercise.case("A long token leaves the rows of the others as they are", points=0.5)
+@exercise.case("A token with a large norm does not spoil the other rows", points=0.5)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     x, w_v = np.diag([300.0, 1.0, 2.0]), rng.normal(size=(3, 2))

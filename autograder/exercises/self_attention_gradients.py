@@ -164,7 +164,7 @@ def large_scores(student, rng):
     student.agrees(100.0 * np.eye(4), np.eye(4), np.eye(4), w_v, grad_output)
 
 
-@exercise.case("A long token leaves the rows of the others as they are", points=1)
+@exercise.case("A token with a large norm does not spoil the other rows", points=1)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     w_v, grad_output = rng.normal(size=(2, 3, 2))

@@ -5,7 +5,7 @@
 #
 # After this lesson you can
 #
-# - say what one head cannot compute, however well it is trained, and show it with a number;
+# - say what a second head adds to the first, and show it with a number;
 # - split tokens into heads and merge them again without mixing tokens;
 # - write multi-head attention for self- and cross-attention, with a mask;
 # - count its parameters, and say what more heads cost;
@@ -30,21 +30,20 @@ from course_lib.attention import attention, scaled_scores, softmax
 # *How much warmer was Thursday than Monday?*
 #
 # You looked at two days, and you kept them apart: 18 **minus** 11. Can one layer of
-# attention do that? At the end of this lesson two layers are trained on such questions.
-# They have equally many parameters, one fails and one succeeds, and the last picture shows
-# what each of them attends to.
+# attention do that? At the end of this lesson two layers with the same number of parameters
+# are trained on such questions, and the last picture shows what each of them attends to.
 #
-# On the map, the same three boxes are lit as in lesson 01. Each of them holds several
-# attentions side by side: that is the *multi-head* in their name.
+# On the map, the same three boxes are highlighted as in lesson 01. Each of them holds
+# several attentions side by side: that is the *multi-head* in their name.
 
 # %%
-alt = "The Transformer's encoder and decoder; lit are the three attentions."
+alt = "The Transformer's encoder and decoder; the three attentions are highlighted."
 figures.lesson_map("03", alt=alt)
 
 # %% [markdown]
 # ## Attending once
 #
-# Take three days. Each has a key that says which day it is, and its temperature as value.
+# Take three days. Each has a key that says which day it is, and a value, its temperature.
 # A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: the key
 # that fits gets nearly all of the weight.)
 
@@ -56,7 +55,7 @@ asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
 # **Predict:** can a query get 7, which is 18 − 11, as its output?
 #
 # - [ ] Yes, if Monday's score is negative.
-# - [ ] Yes, if it asks for both days alike.
+# - [ ] Yes, if it asks for both days equally.
 # - [x] No query can.
 
 # %%
@@ -72,7 +71,8 @@ for name, numbers in asks.items():
 # as all tokens share `w_v`. With weights $a$ and $b$ on Thursday and Monday the output is
 # $a\,c \cdot 18 + b\,c \cdot 11$. It should be $1 \cdot 18 - 1 \cdot 11$, and it should be
 # right for all temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1. No $c$ does both,
-# because weights are never negative.
+# because weights are never negative. Longer values do not help, nor does a matrix behind the
+# head: $c$ is then a matrix, but all days still share it.
 
 # %% [markdown]
 # ## Attending twice
@@ -146,9 +146,9 @@ print(head_0, head_1, sep="\n\n")
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. After the
-# reshape, exchange the axes of tokens and heads with `np.swapaxes`. And refuse, at the top,
-# sizes that do not divide (`reshape` would refuse them too, in words that help less).
+# `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. Which two
+# axes must `np.swapaxes` exchange after the reshape? Raise a `ValueError` first if n_heads
+# does not divide d_model; reshape's own message is less helpful.
 #
 # </details>
 
@@ -162,7 +162,8 @@ check(split_heads)
 # ## Can reshape do it alone?
 #
 # A shortcut: ask reshape for the final shape at once, `x.reshape(2, 3, 2)`. Another: deal
-# out the columns in turn, so that head 0 gets columns 0 and 2. All shapes are equal.
+# out the columns in turn, so that head 0 gets columns 0 and 2. All three results have the
+# same shape.
 #
 # **Predict:** which three rows are head 0 of `x.reshape(2, 3, 2)`?
 #
@@ -213,9 +214,14 @@ assert share == 2 / 80
 # Two of 80 rows: the first head of the first token, and the last head of the last token.
 
 # %% [markdown]
+# ## The way back
+#
+# After attention, the heads' outputs must become one vector per token again.
+
+# %% [markdown]
 # ### Exercise: merge_heads
 #
-# The way back, the paper's "Concat": put the columns of all heads side by side again, token
+# Write the paper's "Concat": put the columns of all heads side by side again, token
 # by token.
 #
 # <details><summary>Hint 1</summary>
@@ -226,7 +232,7 @@ assert share == 2 / 80
 # <details><summary>Hint 2</summary>
 #
 # The two steps of `split_heads`, undone in the opposite order. The shape
-# `(..., n_heads, n, d)` tells all sizes that you need.
+# `(..., n_heads, n, d)` contains all the sizes you need.
 #
 # </details>
 
@@ -243,7 +249,7 @@ check(merge_heads)
 #
 # - [ ] Yes, for all sizes.
 # - [ ] Only if n_heads and n differ.
-# - [x] No, for no size.
+# - [x] No, never.
 
 # %%
 print("your pair:", np.array_equal(merge_heads(by_columns), x))
@@ -315,8 +321,8 @@ output, role_weights = multi_head_attention(tokens, tokens, *parameters, n_heads
 print("kicked, two heads:", output[1].round(2))
 
 # %% [markdown]
-# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and `w_v`
-# a head owns *columns*, in `w_o` it owns *rows*.
+# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and
+# `w_v` a head owns *columns*, in `w_o` it owns *rows*.
 
 # %%
 parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
@@ -341,7 +347,7 @@ figures.wall_of_heads(role_weights[np.newaxis], words, words, **of_heads, alt=al
 # %% [markdown]
 # Read the output of *kicked* in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01):
 # who? Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now take the **same parameters** with
-# `n_heads=1`. The two halves of the dot product are added into one score.
+# `n_heads=1`.
 #
 # **Predict:** what does *kicked* attend to now?
 #
@@ -355,10 +361,11 @@ print("weights:", one_head[0, 1].round(2), "output:", output_1[1].round(2))
 assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look alike
 
 # %% [markdown]
-# The output no longer says which of the two kicked. The paper (section 3.2.2) says why it
-# wants several heads, which attend to different subspaces at different positions: "With a
-# single attention head, averaging inhibits this." In a well-known picture of a trained model,
-# one head attends from *it* mostly to *the animal*, another to *tired*
+# The two halves of the dot product are added into one score, and the output no longer says
+# which of the two kicked. The paper (section 3.2.2) says why it wants several heads, which
+# attend to different subspaces at different positions: "With a single attention head,
+# averaging inhibits this." In a well-known picture of a trained model, one head attends
+# from *it* mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
 # So heads are an inductive bias (lesson 02): we assume in advance that a token has several
@@ -380,7 +387,7 @@ assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 #
 # - [ ] `self_attention(x, …)`
 # - [x] `self_attention(x, …) @ w_o`
-# - [ ] Neither: the scale is another one.
+# - [ ] Neither: the scale is different.
 
 # %%
 from course_lib.self_attention import self_attention
@@ -443,8 +450,8 @@ assert gap < 1e-12
 # ## Which root?
 #
 # Scores are divided so that they keep standard deviation 1 (lesson 01). A head's dot
-# product has d_k terms. Three divisors are in use; try them with 8 heads of 64
-# numbers, for 16 and for 256 tokens.
+# product has d_k terms. Besides √d_k you may find two other divisors in texts and code. Try
+# all three with 8 heads of 64 numbers, for 16 and for 256 tokens.
 
 # %%
 roots = {"√d_k": 64**0.5, "√d_model": 512**0.5}
@@ -479,14 +486,13 @@ for n in (16, 256):
 #
 # <details><summary>Hint 1</summary>
 #
-# Four matrices. What is the shape of each, heads side by side? How long is what it
-# gives, and thus its bias?
+# Four matrices. What is the shape of each, heads side by side? How long is its output, and
+# so its bias?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Check with d_model = 4 and 2 heads by drawing the four matrices. Then ask what n_heads
-# still changes, and which call must raise.
+# Draw the four matrices for d_model = 4 and 2 heads. What does n_heads change in them?
 #
 # </details>
 
@@ -502,11 +508,11 @@ check(count_parameters)
 # and `w_v`; queries times keys; weights times values; and the heads' outputs times `w_o`.
 # `course_lib/lessons/cost.py` counts them for 512 tokens of 512 numbers.
 #
-# **Predict:** what is 16 times as many with 16 heads as with one?
+# **Predict:** which of these is 16 times as large with 16 heads as with one?
 #
-# - [ ] The parameters.
 # - [ ] The operations in the six products.
-# - [x] The weights, in the tables of all heads.
+# - [ ] The operations and the attention weights.
+# - [x] The attention weights alone.
 
 # %%
 from course_lib.lessons.cost import matmul_flops
@@ -516,16 +522,17 @@ for n_heads in (1, 2, 4, 8, 16):
     learned.add(count := count_parameters(512, n_heads, bias=False))
     operations.add(work := sum(matmul_flops(512, n_heads, 512).values()))
     row = f"{n_heads:2} heads: {count:,} parameters, {work:,} operations, "
-    print(row + f"{n_heads * 512 * 512:9,} weights")
+    print(row + f"{n_heads * 512 * 512:9,} attention weights")
 assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 
 # %% [markdown]
 # Parameters and operations are the same for 1 and for 16 heads, to the last digit, because
-# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512.
+# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (For n
+# tokens, queries times keys and weights times values take 2·n²·512 each; here n is 512 too.)
 #
-# Only the weights grow, since each head has a table of its own. So the softmax works 16
-# times as much, and a program that stores the tables needs 16 times the memory. How much
-# work is that, at about five operations per weight?
+# Only the attention weights grow, since each head has a table of its own. So the softmax
+# works 16 times as much, and a program that stores the tables needs 16 times the memory.
+# How much work is that, at about five operations per weight?
 
 # %%
 extra = 5 * 16 * 512 * 512 / work
@@ -534,9 +541,9 @@ assert extra < 0.02
 
 # %% [markdown]
 # Heads have a price of another kind: more heads mean shorter queries and keys. With d_k = 1
-# a key is a single number, which tells few things apart. In the paper (table 3, rows A) one
-# head is 0.9 BLEU (the usual score of translations) worse than 8 heads, and 32 heads are
-# worse too.
+# a key is a single number, which tells few things apart. In the paper (table 3, rows A) 32
+# heads, with d_k = 16, are 0.4 BLEU (the usual score of translations) worse than 8. One head
+# is worse too, by 0.9.
 
 # %% [markdown]
 # ## The same in PyTorch
@@ -565,9 +572,9 @@ for name, part in theirs.state_dict().items():
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `.detach().cpu().numpy()` makes an array of any tensor of parameters. `np.split(stacked,
-# 3)` makes three parts along the first axis. Biases are vectors: there is nothing to
-# transpose, but check first whether there are any.
+# `.detach().cpu().numpy()` makes an array of any tensor of parameters. Along which axis must
+# `np.split` make three parts? Biases are vectors: is there anything to transpose, and are
+# there any at all?
 #
 # </details>
 
@@ -600,7 +607,8 @@ output = output + loaded["b_o"]
 
 # %% [markdown]
 # Compare the outputs, and the weights head by head. `average_attn_weights=False` avoids the
-# trap of *Who kicked whom?*
+# trap of *Who kicked whom?* (Another one, for lesson 04: in this module's masks, True means
+# *blocked*, the opposite of `may_attend`.)
 
 # %%
 thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
@@ -630,15 +638,15 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # ## Thursday and Monday
 #
 # Now the question from the start is **learned** (`course_lib/experiments/two_heads.py`). A
-# token of 16 numbers says which day it is and what was measured: temperature and sunshine. A
-# question names two days. It attends to the week (cross-attention, lesson 02), and the
-# output is to be both differences. Nothing comes after `w_o`.
+# token of 16 numbers says which day it is and what was measured: temperature and sunshine.
+# A question names two days. It attends to the week (cross-attention, lesson 02), and the
+# output should be the two differences (temperature, sunshine). Nothing comes after `w_o`.
 
 # %% [markdown]
-# One layer has one head of 16 numbers, the other has two heads of 8: equally many parameters,
-# in matrices of the same shapes. Their *error* is the mean squared error on new questions,
-# divided by the variance of the answers: 0 means always right, 1 means no better than always
-# answering 0.
+# One layer has one head of 16 numbers, the other has two heads of 8: the same number of
+# parameters, in matrices of the same shapes. Their *error* is the mean squared error on new
+# questions, divided by the variance of the answers: 0 means always right, 1 means no better
+# than always answering 0.
 #
 # **Predict:** what is the error of the layer with one head?
 #
@@ -663,20 +671,21 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 # days, the difference is lost.
 #
 # Was that luck? There is a record of longer trainings, with three seeds: also with four
-# heads, and with an *ensemble*, three layers of one head whose answers are averaged.
+# heads, and with an *ensemble*: three layers of one head each, trained separately, whose
+# answers are averaged.
 #
 # **Predict:** what is the error of the ensemble?
 #
-# - [ ] Below 0.01, as with two heads.
-# - [x] Between 0.25 and 0.55.
-# - [ ] Above 0.60: worse than one head.
+# - [ ] Below 0.25, close to two heads.
+# - [x] Between 0.25 and 0.6.
+# - [ ] Above 0.6, worse than one head.
 
 # %%
 runs = record.read("two_heads")
 for name in ("error_1", "error_2", "error_4", "error_ensemble"):
     print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
 at_first = runs.values("ensemble_at_first")
-print("of its three members attend to the first day:", at_first)
+print("members (of 3) that attend to the first day, per seed:", at_first)
 print("seeds", runs.values("seed"), "with torch", runs.environment["torch"], "by:")
 print(runs.command)
 different, *alike = runs.values("error_ensemble")
@@ -688,14 +697,14 @@ assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) >
 # > **Popular error: "several heads are an ensemble".** It is tempting to think so: many
 # > voices, one answer. But members of an ensemble get the same question, and their answers
 # > are averaged. Heads ask **different** questions, and `w_o` treats each answer in its own
-# > way. The ensembles have an error of 0.29 to 0.51, two heads less than 0.001.
+# > way. The ensembles have an error of 0.29 to 0.51, the two-head layers below 0.001.
 
 # %% [markdown]
-# Why is one ensemble better than the others? With seed 0, two members attend to the first day
-# of the question and one to the second. The mean of their answers has two thirds of one day
-# and one third of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance.
-# With the other seeds all three members attend mostly to the second day, so they make the
-# same error, and so does their mean.
+# Why is one ensemble better than the others? With seed 0, two members attend to the first
+# day of the question and one to the second. The mean of their answers has two thirds of one
+# day and one third of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the
+# variance. With the other seeds all three members attend mostly to the second day, so they
+# make the same error, and so does their mean.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
@@ -732,8 +741,8 @@ figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt
 # %% [markdown]
 # Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
 # 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends to Thursday
-# alone and has to guess Monday: Thursday is 4° warmer than an ordinary day of 14°, and the
-# head says 5°.
+# alone and has to guess Monday. Thursday is 4° warmer than an ordinary day of 14°, so 4° is
+# its best guess; that it says 5° is left over from the short training.
 
 # %% [markdown]
 # Notice that the two heads also give weight to other days. This does no harm: both give them

@@ -22,7 +22,7 @@ def test_examples_in_docstrings():
     assert results.attempted >= 2 and not results.failed
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(10))
 def test_it_attends_to_noun_that_is_meant(seed):
     *_, layers = train(seed)
     for last_word, meant in (("tired", "animal"), ("wide", "street")):
