@@ -113,7 +113,7 @@ def any_shape(student, rng):
 
 @exercise.case("The step is the one that is asked for")
 def any_step(student, rng):
-    x = drawn(rng, 3)
+    x = drawn(rng, 2, 3)
     for step in (1.0, 0.3, 0.001):
         student.agrees(waves, x, step)
 
@@ -121,7 +121,7 @@ def any_step(student, rng):
 @exercise.case("In float32 a number near 1000 would not move by a small step at all")
 def small_step_in_float32(student, rng):
     x = torch.tensor([1000.0, 4000.0])
-    student.agrees(roots, x, 1e-4)
+    student.agrees(roots, x, 1e-5)
     student.agrees(roots, 2000 + 100 * drawn(rng, 2, 3).float(), 1e-5)
 
 
@@ -164,7 +164,7 @@ def variants(
         if moved == "all":
             shift[:] = h
         elif moved == "row":
-            length = x.shape[-1] if x.ndim else 1
+            length = x[0].numel() if x.ndim > 1 else 1
             shift[index // length * length : (index // length + 1) * length] = h
         else:
             shift[index] = h * (point[index].abs() if steps == "relative" else 1)
@@ -193,6 +193,8 @@ def variants(
         }.get(divided, 2 * width)
         if sides in ("above", "below") and divided == "2 step":
             divisor = width
+        if divided == "2, times step":
+            divisor = 2 / width
         gradient[index] = difference / divisor
         if others == "left above":
             point = point + shift
@@ -210,6 +212,9 @@ def variants(
         return gradient
     if shape == "list":
         return gradient.tolist()
+    if shape == "one slope":
+        above, below = f(x.double() + h), f(x.double() - h)
+        return torch.tensor((above - below) / (2 * h), dtype=torch.float64)
     if shape == "sum":
         return gradient.sum()
     return gradient.reshape(x.shape)
@@ -267,9 +272,16 @@ exercise.option(
 exercise.option(
     "divided_by_half_a_step",
     "Your gradient is four times what it should be: divided by half a step.",
-    "In which order does Python compute a / 2 * step?",
-    why="`/ 2 * step` without brackets, or a step that is halved for each side.",
+    "How far apart are the two points that f is measured at?",
+    why="The step is halved for each side in the divisor only.",
     divided="step / 2",
+)
+exercise.option(
+    "multiplied_by_the_step",
+    "Your differences are divided by 2 and multiplied by the step.",
+    "In which order does Python compute a / 2 * step?",
+    why="The brackets around 2 * step are lost.",
+    divided="2, times step",
 )
 exercise.option(
     "divided_by_the_square",
@@ -390,6 +402,13 @@ exercise.option(
     "Which type does the docstring promise?",
     why="A list comprehension is returned as it is.",
     shape="list",
+)
+exercise.option(
+    "one_slope_for_all",
+    "Your result is one number: the slope of f where all numbers of x move together.",
+    "What does x + step do to the numbers that are not asked about?",
+    why="The formula is typed in as it stands, with x + h for all of x.",
+    shape="one slope",
 )
 exercise.option(
     "gradient_summed",
