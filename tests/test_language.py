@@ -157,7 +157,6 @@ NOT_IMPERATIVE = (
 # A picture in plain words may introduce a term, once in a lesson: phrase and reason.
 INTRODUCTIONS = {
     "01_dot_product_attention": ("looked back from *it*", "before 'attends' is known"),
-    "03_multi_head_attention": ("Each look is called a **head**", "defines the head"),
 }
 
 
