@@ -856,8 +856,9 @@ print(shift_runs.made_with())
 # predict the next one. All throws are drawn anew at each step, so nothing can be memorised.
 # The loss is $-\ln$ of the probability given to the true throw, as a mean, in *nats*. An honest
 # model gives 1/10, so it cannot get below ln 10 = 2.303.
-#
-# It is trained three times: with **your** causal mask, with the same mask off by one, so
+
+# %% [markdown]
+# The model is trained three times: with **your** causal mask, with the same mask off by one, so
 # that each query sees one key too many, and without any mask.
 #
 # **Predict:** how low does the loss get with the mask that is off by one?
@@ -892,7 +893,7 @@ figures.attention_weights(tried["no mask"].weights, positions, positions, alt=al
 # at a cost of ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
 # $e^{-0.144} = 0.87$: this is what kept the model from 1.00.
 #
-# The mask that is off by one does just as well. In every row it opens the one key that is worth
+# The mask that is off by one does equally well. In every row it opens the one key that is worth
 # seeing, except in the last, where there is no further key to open.
 
 # %%

@@ -126,10 +126,9 @@ assert np.allclose(1 / share - 1, np.arange(5))
 # [Kazemnejad](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/):
 #
 # 1. **unique**: in one sentence, two positions never get the same vector;
-# 2. **a step is a step**: moving on by one position means the same everywhere, in
-#    sentences of any length;
+# 2. **a step is a step**: moving on by one position means the same in every sentence;
 # 3. **bounded**: a late position does not drown out its word;
-# 4. **computed**: a formula gives the vector of any position, even one never seen in training.
+# 4. **computed**: a formula gives the vector of any position, even one not seen in training.
 #
 # The simplest choice is the number t itself, which breaks the third wish, or the fraction
 # t/(n − 1).
@@ -144,7 +143,7 @@ assert np.allclose(1 / share - 1, np.arange(5))
 # %%
 print("number: position 500, added to a word of size 1:", 500.0)
 for n in (5, 50):
-    print(f"fraction: position 1 of {n}: {1 / (n - 1):.2f}, the last: {1.0:.2f}")
+    print(f"fraction: position 1 of {n}: {1 / (n - 1):.2f}")
 
 # %% [markdown]
 # The number 500 drowns out a word of size 1. With the fraction, the neighbour on the left is
@@ -153,10 +152,10 @@ for n in (5, 50):
 # %% [markdown]
 # ## Clock hands
 #
-# A clock does better. With only three **hands**, it gives each of the 43,200 seconds of half
-# a day a face of its own. None of them ever
-# leaves the face, and every minute turns a hand by the same angle. That is the idea of the
-# encoding. Three words:
+# A clock does better. With three **hands**, it gives each of the 43,200 seconds of half a day
+# a face of its own. None of them ever
+# leaves the face, and every minute turns a hand by the same angle. That is the idea.
+# Three words:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
@@ -293,9 +292,8 @@ assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 # Row by row: the right formula has 32 frequencies, and its slowest hand needs 47,000 positions
 # for one turn.
 #
-# - The first wrong one, which writes the power as exp of a logarithm, has 4 frequencies left.
-#   Somebody typed `/ d // 2` and meant `/ (d // 2)`, but Python works from left to right, so
-#   its `//` rounds the whole exponent down.
+# - The first wrong one has 4 frequencies left. Somebody meant `/ (d // 2)`, but Python works
+#   from left to right, so its `//` rounds the whole exponent down.
 # - The second has a single one. All hands turn together, and positions 333 apart (almost
 #   exactly 53 turns) are nearly the same.
 # - The third doubles the exponent, so its slowest hand needs 350 million positions for a turn.
@@ -303,13 +301,12 @@ assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 #   position, and even the nearest positions are further apart than a vector is long.
 
 # %% [markdown]
-# Each of these tables has the right shape and is made of sines and cosines. Later we train a
-# model with each of them. (What the lost slow hands are good for is the next section.)
+# Each of these tables has the right shape. Later we train a model with each of them.
 
 # %% [markdown]
-# You may meet this form: all sines first, then all cosines. The paper's formula alternates.
-# Its authors' own program, tensor2tensor, puts the sines first, with a slightly different
-# slowest wavelength, and many programs follow it. Does it matter?
+# You may meet this form: all sines first, then all cosines. The paper's formula alternates,
+# but its authors' own program, tensor2tensor, does it this way (with a slightly different
+# slowest wavelength), and many follow it. Does it matter?
 
 # %%
 sines_first = np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1)
@@ -351,8 +348,8 @@ for name, omega in wrong.items():
     assert max(means) < 0.1 or min(means) > 0.5
 
 # %% [markdown]
-# For three of them, even *near* is hardly different from *very far*. The hands of the third one
-# are so slow that *very far* still looks near.
+# In three of them, *near* is hardly different from *very far*. The third one's hands are so
+# slow that *very far* still counts as near.
 
 # %% [markdown]
 # ## One step is one turn
@@ -399,7 +396,7 @@ from course_lib.positions import shift_matrix  # exercise
 check(shift_matrix)
 
 # %% [markdown]
-# Three properties, on a thousand positions:
+# Two properties, on a thousand positions:
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
@@ -407,16 +404,11 @@ M_7 = shift_matrix(7, 64)
 error = np.abs(far_table[:-7] @ M_7 - far_table[7:]).max()
 print("largest error below 1e-12:", error < 1e-12)
 print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
-product = M_7 @ shift_matrix(-2, 64)
-shifts = [k for k in range(-20, 21) if np.allclose(product, shift_matrix(k, 64))]
-print("the product is the shift by", *shifts)
-assert shifts == [5]
 assert error < 1e-12  # an angle near 1,000 has 13 digits behind the point
 
 # %% [markdown]
-# Seven positions on and two back are five on. So "attend to three positions back" takes only
-# one matrix of parameters: if the query is $P_t M_{-3}$, the best matching key is $P_{t-3}$,
-# for every t. That is why the paper chose sinusoids: it expected that a model could "easily
+# So "attend to three positions back" takes only one matrix of parameters: if the query is
+# $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the paper chose sinusoids: it expected that a model could "easily
 # learn to attend by relative positions".
 
 # %% [markdown]
@@ -501,10 +493,9 @@ figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 # ## Can the turn be learned from examples?
 #
 # The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula, and we
-# *fit* a matrix that carries each of the positions 0 to 511 to the next one (`lstsq`, *least
-# squares*: the sum of the squared errors is as small as can be). That makes 512
-# equations for the 512 unknowns of each column: enough, one would expect, to find the rotation.
-# On these positions the fit is exact.
+# *fit* a matrix that carries each of the positions 0 to 511 to the next one (*least squares*:
+# the smallest sum of squared errors). That makes 512 equations for the 512 unknowns of each
+# column: enough, one would expect, to find the rotation. On these positions the fit is exact.
 #
 # **Predict:** how far off is the fitted matrix, on average, at the positions 512 to 1,023?
 #
@@ -530,9 +521,7 @@ assert misses["fitted"][520] < 0.05 < 0.7 < misses["fitted"][1023]
 assert misses["formula"].max() < 1e-12
 
 # %%
-alt = (
-    "The fitted matrix's error is 0 up to 512; then it grows, at first steeply, to 0.8."
-)
+alt = "The fitted matrix's error is 0 up to 512; then it grows, steeply at first."
 figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 
 # %% [markdown]
@@ -541,7 +530,7 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 # hardly move, so the 512 rows fill only a quarter of the 512 directions. Many matrices fit the
 # rows equally well; `lstsq` returns the smallest, and that is not the rotation.
 #
-# Keep this in mind: a right answer may *exist* for all positions, and training on some
+# So a right answer may *exist* for all positions, and training on some
 # positions may still not *find* it.
 
 # %% [markdown]
@@ -766,7 +755,7 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # Mind the direction: this formula turns the other way from the encoding's hands. There position
 # t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. (The encoding writes a hand as (sin, cos),
-# rotary treats a pair as (cos, sin), so the same turn looks reversed.) Since only differences
+# rotary treats a pair as (cos, sin), so the same turn seems reversed.) Since only differences
 # count, either direction would do, as long as queries and keys take the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways work, but
@@ -775,8 +764,7 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their positions. Any number of axes may
-# stand in front. This exercise is a stretch.
+# Turn the rows of x, queries or keys, by the angles of their positions. This is a stretch.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -787,9 +775,9 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Compute both new numbers from the *old* ones, then make them neighbours again. Either write
+# Compute both new numbers from the *old* ones. How do they become neighbours again? Either write
 # them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack them along a new
-# last axis and reshape. For an odd d_k, a ValueError that NumPy raises by itself is enough.
+# last axis and reshape.
 #
 # </details>
 #
@@ -834,7 +822,7 @@ print("four apart, added:", np.round(added, 1))
 assert np.ptp(added) > 1
 
 # %% [markdown]
-# Even their signs differ. They also hold terms such as word times position, which depend on the positions
+# Even their signs differ: they also hold terms such as word times position, which depend on the positions
 # themselves.
 
 # %% [markdown]
@@ -946,7 +934,7 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 #   not hold at others.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
-# section 3, on rotary positions; Haviv et al. (2022), on decoders without positions.
+# section 3; Haviv et al. (2022), on decoders without positions.
 #
 # **An open question:** all our tokens were whole words. What is a token, when a word has never
 # been seen before? Lesson 06.
