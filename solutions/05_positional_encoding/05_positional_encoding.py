@@ -768,9 +768,9 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 #
 # <details><summary>Hint 1</summary>
 #
-# All angles are an array `(n, d_k / 2)`, as in your encoding, except that the positions are
+# All angles are an array `(n, d_k / 2)`, as in your encoding, but the positions are
 # passed in, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds the
-# first number of every pair: what holds the second?
+# first of every pair: what holds the second?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -781,7 +781,7 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 #
 # </details>
 #
-# To go on without it, put the line `from course_lib.positions import rotary` into its cell.
+# To skip it, put the line `from course_lib.positions import rotary` into its cell.
 
 # %%
 from course_lib.positions import rotary  # exercise
