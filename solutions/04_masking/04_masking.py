@@ -612,7 +612,7 @@ print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's.
+# And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's function.
 #
 # **Predict:** what does the module return for such a row?
 #
@@ -914,7 +914,7 @@ assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is 
 # %% [markdown]
 # Data in which there is nothing to learn make a good alarm. We call such a test a *canary*,
 # after the birds that warned miners. It costs a training run, and it finds a leak only if
-# training does. But it catches every kind, also the forgotten shift, which `leak` could not
+# training does. But it can catch every kind, even the forgotten shift, which `leak` could not
 # see:
 
 # %%
