@@ -157,17 +157,17 @@ print("np.tril allows in each row:", cornered.sum(axis=-1))
 assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %% [markdown]
-# > **Popular error: "the causal mask is `tril`".** That works as long as there are as many
-# > queries as keys. With kept keys, the triangle is in the upper left corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead of 6 and
-# > 7. `k=offset` moves it to where it belongs.
+# > **Popular error: "the causal mask is `tril`".** That works for as many queries as keys
+# > and no offset. With kept keys, the triangle is in the upper left corner, so the two
+# > *newest* tokens see only the *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves it to where it belongs.
 
 # %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
 # With a causal mask, row i of one pass over the sentence should equal the result of a pass
 # over its first i + 1 words alone. If so, n tasks are trained at once, and what the model
-# sees while it writes is exactly what it saw in training. (Blocked scores become $-\infty$, since $e^{-\infty} = 0$.
-# There is more on that below.)
+# sees while it writes is exactly what it saw in training. (Blocked scores become $-\infty$,
+# since $e^{-\infty} = 0$. There is more on that below.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -214,8 +214,8 @@ assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
 # One might think that zeros change nothing. But a key of zeros has the score 0, and
-# $e^0 = 1$ is not nothing: 29 % of the weight goes to the padding. How much it is depends on the longest sentence that happens to be in the
-# batch.
+# $e^0 = 1$ is not nothing: 29 % of the weight goes to the padding. How much it is depends on
+# the longest sentence that happens to be in the batch.
 
 # %% [markdown]
 # So the padding is blocked, for every query of its sentence. Mind the shapes. Here are two

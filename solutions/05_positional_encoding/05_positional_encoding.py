@@ -241,8 +241,8 @@ figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 
 # %% [markdown]
 # On the left the colours change with every position. On the right sines stay near 0 (white)
-# and cosines near 1: these hands have hardly left twelve o'clock. They serve sequences of thousands of
-# tokens.
+# and cosines near 1: these hands have hardly left twelve o'clock. They serve sequences of
+# thousands of tokens.
 #
 # Now the first and the third wish as numbers, for 512 positions: the distance between the two
 # nearest vectors, and the lengths of all.
@@ -320,9 +320,10 @@ print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
 # %% [markdown]
 # ## Why 10,000?
 #
-# The paper gives no derivation, but an experiment shows what the base is good for. Take the dot product of position 0 with
-# positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a share of its largest value, and
-# average each group. Do they tell *near* from *far* from *very far*?
+# The paper gives no derivation, but an experiment shows what the base is good for. Take the
+# dot product of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a
+# share of its largest value, and average each group. Do they tell *near* from *far* from
+# *very far*?
 
 # %%
 far = {}
@@ -582,10 +583,10 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # x W_1 + P W_2.$$
 
 # %% [markdown]
-# Side by side, the two parts have matrices of their own, at the price of a wider model. If they
-# are added, they share one matrix; the model can still keep them apart by learning word vectors
-# that point in other directions than positions. How strongly the order counts is learned: next comes a task that is nothing *but*
-# order.
+# Side by side, the two parts have matrices of their own, at the price of a wider model. If
+# they are added, they share one matrix; the model can still keep them apart by learning
+# word vectors that point in other directions than positions. How strongly the order counts
+# is learned: next comes a task that is nothing *but* order.
 #
 # (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
 # words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
@@ -594,9 +595,9 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # ## A task that is nothing but order
 #
 # Reverse a sequence of 16 digits: at position i the answer is the token at position 15 − i,
-# whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an embedding, one
-# head, and a linear layer that scores the ten digits. It trains here twice, without an encoding and with the sinusoids, in
-# some ten seconds.
+# whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an
+# embedding, one head, and a linear layer that scores the ten digits. It trains here twice,
+# without an encoding and with the sinusoids, in some ten seconds.
 #
 # Without order one can still guess the digit that occurs most often in the sequence.
 #
@@ -741,9 +742,9 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# Most large language models do this (Su et al. 2021): leave the tokens alone, and turn each *query*
-# and each *key* by the angles of its position. Two neighbouring columns $(a,\, b)$ are a hand;
-# it turns by $t\,\omega_i$ from wherever it points:
+# Most large language models do this (Su et al. 2021): leave the tokens alone, and turn each
+# *query* and each *key* by the angles of its position. Two neighbouring columns $(a,\, b)$
+# are a hand; it turns by $t\,\omega_i$ from wherever it points:
 #
 # $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
 # \qquad \varphi = t\,\omega_i.$$
@@ -753,10 +754,11 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # Values are not turned: they are handed out, not compared.
 
 # %% [markdown]
-# Mind the direction: this formula turns the other way from the encoding's hands. There position
-# t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. (The encoding writes a hand as (sin, cos),
-# rotary treats a pair as (cos, sin), so the same turn seems reversed.) Since only differences
-# count, either direction would do, as long as queries and keys take the same one.
+# Mind the direction: this formula turns the other way from the encoding's hands. There
+# position t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. (The encoding writes a
+# hand as (sin, cos), rotary treats a pair as (cos, sin), so the same turn seems reversed.)
+# Since only differences count, either direction would do, as long as queries and keys take
+# the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways work, but
 # parameters trained with one are wrong for the other.
@@ -822,8 +824,8 @@ print("four apart, added:", np.round(added, 1))
 assert np.ptp(added) > 1
 
 # %% [markdown]
-# Even their signs differ: they also hold terms such as word times position, which depend on the positions
-# themselves.
+# Even their signs differ: these scores also hold terms such as word times position, which
+# depend on the positions themselves.
 
 # %% [markdown]
 # ## The same in PyTorch
@@ -905,9 +907,9 @@ figures.attention_arcs(rows, 2, fetched, alt=alt)
 # ## Backwards, by hand
 #
 # Training has found a head that reverses a sequence. You can also write such a head down by
-# hand. Keys and values stay as in the last section; only `w_q` changes. Change the sign of all sines, and every hand is mirrored: position t becomes
-# −t. Then your `shift_matrix` moves it on by n − 1, to n − 1 − t. What does the head make of
-# *stressed*?
+# hand. Keys and values stay as in the last section; only `w_q` changes. Change the sign of
+# all sines, and every hand is mirrored: position t becomes −t. Then your `shift_matrix`
+# moves it on by n − 1, to n − 1 − t. What does the head make of *stressed*?
 
 # %%
 letters = [*"stressed"]
