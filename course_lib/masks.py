@@ -14,8 +14,8 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     """Let each query attend to its own position and to all positions before it.
 
     n : number of queries, 0 or more; query i is at position i + offset
-    m : number of keys, 0 or more; key j is at position j. None for as many as the last
-        query may attend to: n + offset
+    m : number of keys, 0 or more; key j is at position j. By default n + offset, the
+        number of keys that the last query may attend to
     offset : number of positions before the first query
 
     Returns may_attend (n, m), booleans: row i is True for keys 0 … i + offset.
@@ -25,6 +25,9 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     array([[ True, False, False],
            [ True,  True, False],
            [ True,  True,  True]])
+    >>> causal_mask(2, 3)
+    array([[ True, False, False],
+           [ True,  True, False]])
     >>> causal_mask(1, offset=2)
     array([[ True,  True,  True]])
     """
@@ -39,13 +42,13 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     """Let all queries attend to a sequence's tokens, and not to its padding.
 
     lengths : (...), number of tokens of each sequence, 0 … m; the padding is behind
-        them
+        them. For a single sequence it may be an array without axes
     m : number of keys of each sequence, tokens and padding
 
     Returns may_attend (..., 1, m), booleans: the one row is that of every query, and
     True for the keys that are tokens.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3, where
-    blocked scores are −∞; which keys are padding is each program's to know.
+    blocked scores are −∞; the paper does not discuss padding.
 
     >>> padding_mask([2, 0], 3)
     array([[[ True,  True, False]],
@@ -83,7 +86,7 @@ def combine_masks(*masks: np.ndarray) -> np.ndarray:
 def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
     """Turn scores into weights that are 0 wherever a query may not attend.
 
-    scores : (..., n, m), numbers of any size
+    scores : (..., n, m), finite numbers of any size
     may_attend : (..., n, m), booleans; an axis of length 1, or one that is missing in
         front, counts for all
 
@@ -124,7 +127,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
 
     Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
     kind) for "additive". may_attend stays as it is. Raises ``ValueError`` for any other
-    convention. Back from an additive mask leads ``mask == 0``.
+    convention. To convert an additive mask back, use ``mask == 0``.
     Source: PyTorch's documentation of both; Vaswani et al. (2017), section 3.2.3.
 
     >>> may_attend = np.array([[True, False]])
@@ -149,7 +152,8 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
 def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     """Measure how much the past of a function's result depends on the future.
 
-    f : takes an array like x, returns an array (n, ...) with as many rows
+    f : takes an array like x, leaves it as it is, and returns an array (n, ...) with as
+        many rows
     x : (n, d), one token per row
     t : the present; rows t + 1, … of x are the future, rows 0 … t of a result the past
 

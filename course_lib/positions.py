@@ -13,7 +13,8 @@ def sinusoidal_encoding(n: int, d_model: int, base: float = 10000.0) -> np.ndarr
 
     n : number of positions, counted from 0
     d_model : length of a position's vector
-    base : sets the longest wavelength, nearly base · 2π; the shortest is 2π
+    base : sets the longest wavelength, below base · 2π and near it for large d_model;
+        the shortest is 2π
 
     Returns (n, d_model), computed in float64: row t holds, for i = 0, 1, …, sin(t ω_i)
     in column 2i and cos(t ω_i) in column 2i + 1, with ω_i = base ** (−2i / d_model). If

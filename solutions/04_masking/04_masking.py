@@ -11,7 +11,7 @@
 # - hand a mask to PyTorch in each of its conventions, without mixing them up;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 115 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
+# **About 125 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
 # (self-attention).
 
 # %%
@@ -29,9 +29,9 @@ from course_lib.lessons import decoder_variants
 #
 # Throw a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the throws and says how likely each face
-# is to come next. After less than a minute of training it was tested on new throws. Here is
-# the probability that it gave to the throw that really came: a geometric mean over all
-# throws, and the median of three trainings kept with the course.
+# is to come next. After less than a minute of training it was tested on new throws. On
+# average (a geometric mean) it gave this probability to the throw that came next. It is the
+# middle one of three stored runs.
 
 # %%
 runs = record.read("leak_canary")
@@ -44,7 +44,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? The last two pictures of this lesson
 # answer both questions.
 #
-# A mask can prevent this. It makes one of the Transformer's three attentions *causal*:
+# A mask can prevent this. The mask in question makes one of the Transformer's three kinds of
+# attention *causal*; that one is lit here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -64,7 +65,8 @@ figures.lesson_map("04", alt=alt)
 # | 2 | the cat sat | on |
 # | 3 | the cat sat on | it |
 #
-# Now let the words attend to each other, with random vectors and no projections.
+# Now let the five words attend to each other, without projections. Their vectors are random
+# and have nothing to do with each other.
 #
 # **Predict:** how much of its attention does the token at position 0, *the*, give to
 # *cat*, which it must predict?
@@ -84,7 +86,7 @@ assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 # *the* gives 28 % of its weight to *cat* before any training, and training will make use of
 # that. The same happens in a translator: an **encoder** reads the source sentence, a
 # **decoder** writes the translation, and in training the decoder is fed the whole correct
-# translation.
+# translation (*teacher forcing*).
 #
 # Three words for this lesson:
 #
@@ -114,7 +116,7 @@ for i in range(3):
 #
 # Query i is at position i + offset, key j at position j. The offset serves a model that
 # writes token by token: its new queries are few, and the keys of all earlier tokens have
-# been kept.
+# been kept (a *KV cache*).
 #
 # <details><summary>Hint 1</summary>
 #
@@ -155,18 +157,17 @@ print("np.tril allows in each row:", cornered.sum(axis=-1))
 assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %% [markdown]
-# > **Popular error: "the causal mask is `tril`".** It is tempting, and it works for as many
-# > queries as keys without an offset. With kept keys, the triangle is in the upper left
-# > corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead of 6 and
-# > 7. `k=offset` moves it to where it belongs.
+# > **Popular error: "the causal mask is `tril`".** That works for as many queries as keys
+# > and no offset. With kept keys, the triangle is in the upper left corner, so the two
+# > *newest* tokens see only the *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves it to where it belongs.
 
 # %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
 # With a causal mask, row i of one pass over the sentence should equal the result of a pass
-# over its first i + 1 words alone. If so, n tasks are trained at once, and the model meets
-# nothing new when it writes. (Blocked scores become $-\infty$, since $e^{-\infty} = 0$.
-# There is more on that below.)
+# over its first i + 1 words alone. If so, n tasks are trained at once, and what the model
+# sees while it writes is exactly what it saw in training. (Blocked scores become $-\infty$,
+# since $e^{-\infty} = 0$. There is more on that below.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -180,9 +181,9 @@ assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
 # The n tasks share one pass, while a recurrent network has to read one token after the other.
-# This is a large part of why Transformers train fast. You may meet this form: its training step is
-# [O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html). That is true of
-# the steps that must wait for each other: their number does not grow with n. The *work*
+# This is a large part of why Transformers train fast. You may read that a training step of a
+# Transformer is [O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html).
+# That counts only the steps that must wait for one another. The *work*
 # grows with n²: all scores are computed, blocked ones included.
 
 # %%
@@ -194,7 +195,7 @@ for n in (10, 100, 1000):
 # ## Sentences of different lengths
 #
 # A batch is one array, so its sentences must be equally long: the short ones are
-# **padded**. One might think that zeros change nothing and need no mask.
+# **padded**, here with rows of zeros.
 #
 # **Predict:** the one-word sentence *yes* is padded with three rows of zeros. How much of
 # the weight of *yes* goes to these?
@@ -212,9 +213,9 @@ print("padded:", shares.round(2))
 assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
-# A key of zeros has the score 0, and $e^0 = 1$ is not nothing: 29 % of the weight goes to
-# the padding. How much it is depends on the longest sentence that happens to be in the
-# batch.
+# One might think that zeros change nothing. But a key of zeros has the score 0, and
+# $e^0 = 1$ is not nothing: 29 % of the weight goes to the padding. How much it is depends on
+# the longest sentence that happens to be in the batch.
 
 # %% [markdown]
 # So the padding is blocked, for every query of its sentence. Mind the shapes. Here are two
@@ -255,8 +256,8 @@ print("second pair:", used[1].tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The lengths need two more axes at their end: one for the queries, one for the keys.
-# `np.asarray(lengths)` makes an array of a list, and `[..., np.newaxis]` adds an axis.
+# `np.asarray(lengths)` makes an array of a list. How many axes does the mask have more than
+# the lengths, and what does each of these stand for?
 #
 # </details>
 
@@ -280,7 +281,7 @@ check(padding_mask)
 # |---|---|
 # | encoder to its own sentence | padding of the source |
 # | decoder to its own sentence | causal **and** padding of the target |
-# | decoder to the encoder's sentence | padding of the source |
+# | decoder to the encoder's sentence (*cross-attention*) | padding of the source |
 #
 # The third has no causal mask: the whole source is there while the model writes. The second
 # has two masks.
@@ -336,8 +337,8 @@ from course_lib.masks import combine_masks  # exercise
 check(combine_masks)
 
 # %% [markdown]
-# Here are three words, padded to five positions. What the rows called *pad* hold does not
-# matter: in this case, the vectors of *on* and *it*.
+# Here are three words, padded to five positions. What the two *pad* rows hold does not
+# matter; here they still hold the vectors of *on* and *it*.
 
 # %%
 both = combine_masks(causal, padding)
@@ -351,14 +352,22 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 
 # %% [markdown]
 # A mask is the same for all heads. In a batch with heads the scores are
-# `(batch, n_heads, n, m)`, so the mask gets one more axis,
-# `may_attend[..., np.newaxis, :, :]`, as in the reference of lesson 03.
+# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in the reference of lesson 03.
+# Two sentences, of three and five tokens:
+
+# %%
+of_batch = combine_masks(causal, padding_mask([3, 5], 5))  # (2, 5, 5)
+for_heads = of_batch[..., np.newaxis, :, :]
+print(
+    for_heads.shape, "stretches to", np.broadcast_shapes(for_heads.shape, (2, 8, 5, 5))
+)
 
 # %% [markdown]
-# ## From a mask to weights: three tempting ways
+# ## From a mask to weights
 #
 # Take one query and three keys, of which the last is blocked. The scores are −2, −3 and 4.
-# The right weights are the softmax of the first two scores, and 0 for the third key.
+# The right weights are the softmax of the first two scores, and 0 for the third key. Three
+# ways suggest themselves.
 #
 # **Way 1:** multiply the scores by the mask.
 #
@@ -390,12 +399,12 @@ with np.errstate(invalid="ignore"):
     print("next to a score of 1000:", (far / far.sum())[0])
 
 # %% [markdown]
-# The row no longer sums to 1: only 0.3 % of this query's output is left. Dividing by the sum
+# The weights sum to 0.003, so the output shrinks to 0.3 % of its size. Dividing by the sum
 # repairs that on paper. In floats it may fail, because a large blocked score takes
 # everything, and what is left is 0 / 0.
 #
 # **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is low
-# enough? The first code of BERT, a well-known model of 2018 that reads sentences, adds
+# enough? The original code of BERT, a well-known model of 2018 that reads sentences, adds
 # −10,000; −1e9 is common as well. Here is −10,000 on a blocked score of 0, next to scores
 # that are low themselves:
 
@@ -407,10 +416,10 @@ for good in (-2.0, -9_999.0, -12_000.0):
 print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
-# > **Popular error: "−1e9 is as good as −∞".** It is tempting, since it nearly always works.
-# > But a finite number blocks only as long as all other scores stay far above it. When they
-# > do not, it leaks without a warning. In float16, which ends at 65,504, −1e9 does not even
-# > exist. And the next section shows a row in which −1e9 blocks nothing at all.
+# > **Popular error: "−1e9 is as good as −∞".** It nearly always works. But a finite number
+# > blocks only as long as all other scores stay far above it. When they do not, it leaks
+# > without a warning. float16 ends at 65,504: there, an added −1e9 becomes −∞, and PyTorch's
+# > `masked_fill` refuses it. And the next section shows a row in which −1e9 blocks nothing.
 
 # %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
@@ -456,7 +465,7 @@ assert np.spacing(np.float32(1e9)) == 64
 print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 
 # %% [markdown]
-# The course does what one of PyTorch's functions does: a query that may attend to nothing
+# We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to nothing
 # gets nothing. (Lesson 09 adds the output to the token itself, and a row of zeros leaves the
 # token as it is.)
 
@@ -516,8 +525,8 @@ assert masked_softmax(all_low, allowed)[0, 2] == 0
 # token attend?
 #
 # - [ ] In both, to itself only
-# - [ ] Function: to all others. Module: to itself
-# - [x] Function: to itself. Module: to all others
+# - [ ] Function: to all later ones. Module: to itself
+# - [x] Function: to itself. Module: to all later ones
 
 # %%
 import torch
@@ -537,8 +546,8 @@ print("module: last token's weights:", module_weights[4])
 assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
-# > **Popular error: "True means masked".** It is tempting to learn one rule for all of
-# > PyTorch, and there are two. In
+# > **Popular error: "True means masked".** One rule for all of PyTorch would be good to have,
+# > but there are two. In
 # > [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
 # > True = may attend, as in this course. In
 # > [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
@@ -565,13 +574,14 @@ print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).rou
 #
 # <details><summary>Hint 1</summary>
 #
-# One of the three is already ours. For another, exchange True and False. Which is which?
+# Take one allowed and one blocked key. Which pair of values does each of the three
+# conventions have for them?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `~mask` exchanges True and False, and `np.where` chooses between two numbers. Do not
-# forget the error for a name that is none of the three.
+# `~mask` exchanges True and False, and `np.where` chooses between two numbers. Which
+# convention needs which? And what happens with a name that is none of the three?
 #
 # </details>
 
@@ -602,15 +612,13 @@ print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# What do they make of a row with nothing to attend to? The module has an option,
-# `need_weights`: whether to return the weights as well.
+# And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's function.
 #
-# **Predict:** for a row with nothing to attend to, does the module's output depend on
-# `need_weights`?
+# **Predict:** what does the module return for such a row?
 #
-# - [x] Yes: NaN with weights, zeros without
-# - [ ] No: NaN either way
-# - [ ] No: zeros either way
+# - [x] NaN or zeros, depending on an option
+# - [ ] Always NaN
+# - [ ] Always zeros
 
 # %%
 none_at_all = torch.zeros(5, 5, dtype=torch.bool)
@@ -621,11 +629,11 @@ for asked in (True, False):
     print(f"module, weights {asked!s:5}:", made[0][0, 0].detach().numpy())
 
 # %% [markdown]
-# The function gives zeros. The module gives NaN or zeros, depending on an option that should
-# not matter: if it is asked for weights, it takes another path inside. (This is torch 2.13
-# on a CPU. Try it in yours.)
+# The module gives NaN or zeros, depending on `need_weights`, which should not matter: if it is
+# asked for the weights as well, it takes another path inside. (This is torch 2.13 on a CPU.
+# Try it in yours.)
 #
-# Here is a tempting repair: accept NaN, and replace it by 0 afterwards.
+# Could we accept NaN, and replace it by 0 afterwards?
 #
 # **Predict:** if NaN is replaced by 0, which gradients do two blocked scores get?
 #
@@ -642,9 +650,8 @@ print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
 # The output is repaired, the gradient is not. After one step of training, all parameters
-# that it reaches are NaN. The zeros must be made *before* anything becomes NaN, as in the
-# hints of `masked_softmax`: the powers are 0, and so is their total, which is mended before
-# the division.
+# that it reaches are NaN. The zeros must be made *before* anything becomes NaN, as hint 2 of
+# `masked_softmax` does: all powers are 0, so replace the total 0 by 1 before dividing.
 
 # %%
 mended_scores = torch.zeros(1, 2, requires_grad=True)
@@ -655,7 +662,7 @@ print("weights:", (powers / total).tolist(), " gradient:", mended_scores.grad.to
 assert open_scores.grad.isnan().all() and (mended_scores.grad == 0).all()
 
 # %% [markdown]
-# One more trap: the option `is_causal=True` saves making the mask.
+# Last, the function's option `is_causal=True` saves making the mask.
 #
 # **Predict:** a single new query meets five kept keys, with the values 0, 1, 2, 3 and 4.
 # What does it get with `is_causal=True`?
@@ -672,14 +679,10 @@ last_row = torch.tensor(causal_mask(1, offset=4))
 by_mask = scaled_dot_product_attention(new, keys, values, attn_mask=last_row)
 print("is_causal=True:          ", by_option.item())
 print("causal_mask(1, offset=4):", round(by_mask.item(), 2))
+assert by_option == values[0] and abs(by_mask - by_option) > 1
 
 # %% [markdown]
-# This is the triangle in the upper left corner again: the newest token sees only the oldest
-# key.
-
-# %%
-print("np.tril:", np.tril(np.ones((1, 5), dtype=bool))[0])
-assert by_option == values[0] and abs(by_mask - by_option) > 1
+# This is `np.tril`'s triangle again: the newest token sees only the oldest key.
 
 # %% [markdown]
 # ## A detector for leaks
@@ -765,13 +768,12 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 
 # %% [markdown]
 # C leaks through its **normalisation**: its mean and standard deviation include the tokens of
-# the future. *Batch normalisation*, which takes means over all rows of a batch, leaks like
-# this in training if tokens share its means. *Layer normalisation*, each token by itself,
-# does not (lesson 09).
+# the future. *Batch normalisation* leaks in the same way in training when it averages over
+# the tokens of a sequence. *Layer normalisation*, each token by itself, does not (lesson 09).
 
 # %%
 of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
-print("C's weights above the diagonal other than 0:", np.count_nonzero(of_the_future))
+print("C: nonzero weights above the diagonal:", np.count_nonzero(of_the_future))
 assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
 assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 
@@ -783,14 +785,14 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # `t` proves nothing yet, so try several.
 
 # %% [markdown]
-# ## What the detector cannot see
+# ## Counting days
 #
 # A model (`course_lib/experiments/no_shift.py`) learns to count days in steps:
 # *Mo We Fr Su Tu …*. Two days say how it goes on. Any first day with any step from 0 to 6
 # makes 49 sentences.
 #
-# The target of each position is the **next** day: the sentence, shifted by one. One of two
-# models was trained with that shift; for the other one it was forgotten.
+# The target of each position is the **next** day: the sentence, shifted by one. Of two
+# models, one is trained with that shift, the other without it.
 #
 # **Predict:** which model has the lower loss?
 #
@@ -815,11 +817,12 @@ for shift, model in trained.items():
 
 # %% [markdown]
 # Without the shift, the model has learned to repeat what it reads, because its target *was*
-# its input. The low loss said nothing. (An honest loss cannot go below ln 7 / 7 = 0.28: at
-# position 0, one of seven, the target is the second day, and nothing tells which day that
-# is.)
+# its input. The low loss said nothing. (An honest loss cannot go below ln 7 / 7 = 0.28. Of the
+# seven predictions, the first is pure guessing: nothing tells which day comes second. It
+# costs ln 7, the other six cost nothing.)
 #
-# Does the detector for leaks notice? And how accurate would guessing be?
+# Does the detector for leaks notice? Here it tests the model's *logits*, the scores from which
+# a softmax makes probabilities. And how accurate would guessing be?
 
 # %%
 for shift, model in trained.items():
@@ -851,16 +854,19 @@ print(shift_runs.made_with())
 #
 # Back to the first question. The small decoder reads 16 throws, and at each position it must
 # predict the next one. All throws are drawn anew at each step, so nothing can be memorised.
-# An honest model cannot get below ln 10 = 2.303.
-#
-# It is trained three times: with **your** causal mask, with the same mask off by one, so
+# The loss is $-\ln$ of the probability given to the true throw, as a mean, in *nats*. An honest
+# model gives 1/10, so it cannot get below ln 10 = 2.303.
+
+# %% [markdown]
+# The model is trained three times: with **your** causal mask, with the same mask off by one, so
 # that each query sees one key too many, and without any mask.
 #
-# **Predict:** what loss does the mask that is off by one lead to?
+# **Predict:** how low does the loss get with the mask that is off by one?
 #
-# - [x] About 0.1, as without a mask
-# - [ ] About 1.2, halfway
-# - [ ] About 2.3, as with the causal mask
+# - [ ] Below 0.01: nothing is hidden
+# - [x] To about 0.1
+# - [ ] To about 1.2, halfway
+# - [ ] To about 2.3, that of a guess
 
 # %%
 tried = {
@@ -875,7 +881,7 @@ assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
 # Without a mask, and also with a mask that is wrong in one cell of every row but the last,
-# the loss falls to almost nothing. What did the model without a mask learn to attend to?
+# the loss falls to about 0.1, but not to 0. What did the model without a mask learn to attend to?
 
 # %%
 alt = "Nearly all weight lies one cell to the right of the diagonal: the next throw."
@@ -887,7 +893,7 @@ figures.attention_weights(tried["no mask"].weights, positions, positions, alt=al
 # at a cost of ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
 # $e^{-0.144} = 0.87$: this is what kept the model from 1.00.
 #
-# The mask that is off by one does as well. In every row it opens the one key that is worth
+# The mask that is off by one does equally well. In every row it opens the one key that is worth
 # seeing, except in the last, where there is no further key to open.
 
 # %%
@@ -906,10 +912,10 @@ assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
-# Data in which there is nothing to learn make a good alarm. Such a test is called a
-# *canary*, after the birds that warned miners. It takes a training run and finds only what
-# training finds. But that may be any path from the target to the prediction, even the one
-# that `leak` could not see:
+# Data in which there is nothing to learn make a good alarm. We call such a test a *canary*,
+# after the birds that warned miners. It costs a training run, and it finds a leak only if
+# training does. But it can catch every kind, even the forgotten shift, which `leak` could not
+# see:
 
 # %%
 forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
@@ -932,16 +938,16 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
 # It is the same model with the same throws; only the mask differs. A model that predicts a
-# fair die has seen it, and none gets below the dotted line, because nothing shows the last
-# throw.
+# fair die has seen it. None of these three gets below the dotted line, because their inputs
+# do not hold the last throw.
 
 # %% [markdown]
 # ## In three lines
 #
 # - `may_attend` says which query may attend to which key; masks are combined with "and", and
 #   blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros; conventions differ, so convert a mask where
-#   it leaves your code, and never guess.
+# - A row with nothing to attend to gives zeros; conventions differ, so convert a mask when
+#   you pass it to a library, and never guess.
 # - A low loss can be a leak: change the future and measure the past, or train on a die.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
