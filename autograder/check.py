@@ -153,8 +153,9 @@ def _worth(exercise: Exercise, result: ExerciseResult) -> str:
     if not rest:
         return f"All {exercise.points:g} points are yours."
     return (
-        f"These claims are worth {result.max_points:g} of {exercise.points:g} points; "
-        "grading tries more inputs for the rest."
+        "Nothing is left to do here. In a class these claims give "
+        f"{result.max_points:g} of {exercise.points:g} points, and grading tries more "
+        "inputs for the rest."
     )
 
 
