@@ -50,6 +50,18 @@ PAPERS = (
         "https://www.microsoft.com/en-us/research/publication/"
         "pattern-recognition-machine-learning/",
     ),
+    _doi(
+        "Bojanowski",
+        2017,
+        "10.1162/tacl_a_00051",
+        "Enriching Word Vectors with Subword Information",
+    ),
+    _arxiv(
+        "Cheng",
+        2016,
+        "1601.06733",
+        "Long Short-Term Memory-Networks for Machine Reading",
+    ),
     _arxiv(
         "Cho",
         2014,
@@ -142,6 +154,12 @@ PAPERS = (
         2002,
         "10.3115/1073083.1073135",
         "BLEU: a Method for Automatic Evaluation of Machine Translation",
+    ),
+    _arxiv(
+        "Parikh",
+        2016,
+        "1606.01933",
+        "A Decomposable Attention Model for Natural Language Inference",
     ),
     _doi(
         "Popović",

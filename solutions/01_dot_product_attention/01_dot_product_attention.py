@@ -213,7 +213,9 @@ print("legs:", (weights @ v).round(2))
 # $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
 # \qquad \text{output} = \text{weights}\; y.$$
 #
-# Row i of the result is word i of `x`, rebuilt as a mix of the words of `y`.
+# Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. How the words
+# are related is in the weights: those of one word of `x` are a **probability distribution**
+# over the words of `y`.
 
 # %% [markdown]
 # You may meet this form: $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself. It

@@ -341,7 +341,11 @@ assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 #
 # The output is a sequence again, with as many rows as the input. So it can be the input of
 # another self-attention, the next **layer**: that is how Transformers are built (lesson
-# 09). Older texts call self-attention **intra-attention**.
+# 09).
+#
+# Self-attention is older than the Transformer: see Cheng et al. (2016), who call it
+# **intra-attention**, Parikh et al. (2016) and Lin et al. (2017). New in the paper was a
+# translator whose words exchange information by attention alone, without recurrence.
 
 # %% [markdown]
 # ## A real sentence
@@ -683,6 +687,10 @@ assert it_before < 0.5 and it_after > 0.9
 # %% [markdown]
 # Your derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
 # only the colour was asked for, and attending to the kite is the way to get it right.
+#
+# So queries, keys and values are not word vectors like those of fastText, which are trained
+# on a task of their own: predicting nearby words (Bojanowski et al. 2017). What is learned
+# here are matrices, with the loss of the task itself and the same for every word.
 
 # %% [markdown]
 # ## The same in PyTorch

@@ -107,7 +107,9 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 # and appears in the formula twice, as $K$ and as $V$).
 #
 # The d_k directions in which a head sees the tokens are its **representation subspace**.
-# Each head has its own, since its three matrices are its own.
+# Each head has its own, since its three matrices are its own. Inside a head any attention
+# would do, for example with the additive scores of lesson 01; the paper's heads use scaled
+# dot products.
 
 # %% [markdown]
 # ## Heads are columns
@@ -306,9 +308,15 @@ check(multi_head_attention)
 # ## Who kicked whom?
 #
 # *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and** what
-# it was done to: two questions about one word, with answers that may be near or far. Let
-# head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked* asks in
-# both heads, *Bob* answers in head 0, and *ball* in head 1.
+# it was done to: two questions about one word, with answers that may be near or far.
+# *Bob* could ask a third, "did what?", and find *kicked*.
+#
+# Each word is in several relations at once, and a translation must get them right. In the
+# German *Bob trat **den** Ball*, the subject decides the verb's form, and the verb decides
+# the case of its object: *den Ball*, not *der Ball*.
+#
+# Let head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked*
+# asks in both heads, *Bob* answers in head 0, and *ball* in head 1.
 
 # %%
 words, tokens = ["Bob", "kicked", "the", "ball"], np.eye(4)
@@ -445,6 +453,14 @@ assert gap < 1e-12
 #
 # (For `w_o` reshape alone is right: there the heads are *rows*, which lie one after the
 # other in memory.)
+
+# %% [markdown]
+# Voita et al. (2019) studied the heads of translators, and a few did most of the work:
+# in one model, 38 of the encoder's 48 heads could be pruned (removed, while training went
+# on), and the translations were hardly worse. The important heads had roles. Some attended
+# to the token before or after; some followed the syntax, from a verb to its subject or
+# object; and one, in the first layer, attended to the rarest tokens of the sentence. A
+# later lesson examines such heads.
 
 # %% [markdown]
 # ## Which root?
