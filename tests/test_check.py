@@ -143,7 +143,7 @@ def test_passed_check_shows_ticks_and_returns_none(notebook):
 
 def test_passed_check_says_what_the_claims_are_worth(notebook):
     points = sum(case.points for case in load("scaled_scores").cases if case.visible)
-    assert f"worth {points:g} of " in plain(notebook["right checked"])
+    assert f"give {points:g} of " in plain(notebook["right checked"])
 
 
 def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
@@ -546,7 +546,9 @@ def test_every_exercise_can_be_checked_by_its_name(capsys):
 
 
 def test_unknown_exercise_lists_the_known_ones():
-    with pytest.raises(UnknownExercise, match="no exercise named 'x'; there are: add"):
+    with pytest.raises(
+        UnknownExercise, match="no exercise named 'x'; there are: adam_step, add"
+    ):
         load("x")
 
 
@@ -683,6 +685,7 @@ print(time.process_time())
 
 # They take PyTorch's tensors, or share a module with such; their lessons import torch.
 TAKES_TENSORS = {
+    "adam_step",
     "additive_attention",
     "alignment_mass",
     "beam_search",
@@ -694,14 +697,18 @@ TAKES_TENSORS = {
     "embed",
     "encoder_layer",
     "feed_forward",
+    "gather_log_probabilities",
     "greedy_decode",
     "gru_step",
     "label_smoothing",
     "layer_norm",
     "load_torch_parameters",
     "luong_score",
+    "numerical_gradient",
     "padding_gap",
+    "sgd_step",
     "shift_right",
+    "train",
     "warmup_rate",
 }
 
