@@ -10,12 +10,12 @@
 # - turn any text into token ids and back without losing a byte;
 # - weigh the number of merges, and see whom a vocabulary serves badly.
 #
-# **About 165 minutes.** You need Python's dictionaries, tuples and loops, and from
+# **About 170 minutes.** You need Python's dictionaries, tuples and loops, and from
 # lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
-# it, the exercises, their checks and the toy examples still work; cells about German
-# do not, and the first of them says what to run.
+# it, the exercises, their checks and the toy examples still work; cells about German do
+# not, and the first of them says what to run.
 
 # %%
 from itertools import pairwise
@@ -75,12 +75,12 @@ print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
-# About one word in seven, with an embedding of some 20,000 rows. They all share one row,
-# *unknown*, and what they said is lost.
+# About one word in seven, with an embedding of some 20,000 rows. They all share one
+# row, *unknown*, and what they said is lost.
 #
-# The other extreme is one row per **letter**. About a hundred rows are enough, and hardly
-# anything is unknown. But sentences become long: with the space after it, a word has
-# about nine letters.
+# The other extreme is one row per **letter**. About a hundred rows are enough, and
+# hardly anything is unknown. But sentences become long: with the space after it, a word
+# has about nine letters.
 #
 # **Predict:** how many times as many scores does attention then compute?
 #
@@ -99,8 +99,8 @@ assert 8 < letters_per_word < 9.5
 # letters lie **subwords**, parts of words. But which parts?
 #
 # Philip Gage (1994) had an idea for making files smaller: find the two signs that most
-# often stand next to each other, and give the pair a sign of its own. Repeat.
-# Sennrich, Haddow and Birch (2016) brought the idea to translation.
+# often stand next to each other, and give the pair a sign of its own. Repeat. Sennrich,
+# Haddow and Birch (2016) brought the idea to translation.
 
 # %% [markdown]
 # Four words for this lesson:
@@ -108,8 +108,8 @@ assert 8 < letters_per_word < 9.5
 # - a **symbol** is what a word is made of at the moment: at first, its letters;
 # - a **merge** joins two neighbouring symbols into one;
 # - **tokens** are the symbols that are left at the end;
-# - the **vocabulary** lists all tokens that can be left: every symbol of the start, and
-#   the one that each merge makes.
+# - the **vocabulary** lists all tokens that can be left: the first symbols, and what
+#   each merge makes.
 
 # %% [markdown]
 # ## Counting words, with their ends
@@ -155,8 +155,8 @@ from course_lib.bpe import word_counts  # exercise
 check(word_counts)
 
 # %% [markdown]
-# Six words make a corpus (a training text) that you can follow by hand. To keep it
-# plain, they carry no marks for the moment.
+# Six words make a **corpus**, a training text, that you can follow by hand. For now,
+# they carry no marks.
 
 # %%
 toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -201,7 +201,6 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
 # (a, t) wins with 19, since every word has it. Now it becomes one symbol, everywhere.
-# That takes more care than it seems to.
 #
 # **Predict:** read from left to right, what should joining (a, a) in `a a a` give?
 #
@@ -215,8 +214,9 @@ print("aaa".replace("aa", "[aa]"))
 
 # %% [markdown]
 # `aa a`: the first two are joined and the third is left over, since a symbol that has
-# been joined cannot be joined once more in the same merge. Python's `replace` agrees. It is tempting to leave all joining to `replace`, with spaces
-# between the symbols of a word.
+# been joined cannot be joined once more in the same merge. Python's `replace` agrees.
+# It is tempting to leave all joining to `replace`, with spaces between the symbols of a
+# word.
 #
 # **Predict:** what does `replace("m a", "ma")` make of `m a m at`?
 #
@@ -271,8 +271,8 @@ assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 
 
 # %% [markdown]
 # (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It also
-# uses up the (at, e) in *mate*, which occurs 3 times: of its 6 only 3 remain. So merge 3
-# is (c, at), with 4.
+# uses up the (at, e) in *mate*, which occurs 3 times: of its 6 only 3 remain. So merge
+# 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
 #
@@ -305,7 +305,8 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 # <details><summary>Hint 1</summary>
 #
 # A loop: count pairs with your `pair_counts`, choose one, write it down, join it in all
-# words with your `merge_pair`. Words such as `a b c` and `ab c` can become equal; then their counts add up.
+# words with your `merge_pair`. Words such as `a b c` and `ab c` can become equal; then
+# their counts add up.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -384,8 +385,7 @@ for word, steps in splits.items():
     print(f"{word}:", *steps[-1])
 
 # %% [markdown]
-# Notice that a merge does nothing in a word that lacks its pair, and that no word is
-# left out: what no merge joins stays letters.
+# A merge does nothing in a word that lacks its pair; what no merge joins stays letters.
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
@@ -410,9 +410,10 @@ assert train_bpe(apart, 5)[:2] == [("a", "t"), ("at", END_OF_WORD)]
 assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 
 # %% [markdown]
-# No two agree. With marks, *at* at the end of a word and *at* inside one are two tokens. With the mark
-# apart, both grow out of one first merge; with the mark glued, each is learned on its
-# own. So merges are of no use to a program that marks words differently.
+# No two agree. With marks, *at* at the end of a word and *at* inside one are two
+# tokens. With the mark apart, both grow out of one first merge; with the mark glued,
+# each is learned on its own. So merges are of no use to a program that marks words
+# differently.
 #
 # Two more conventions. Some texts mark what is **not** the end, with `@@`; then `mat@@`
 # and `mat` are different tokens. And **SentencePiece**
@@ -432,8 +433,8 @@ print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=Tru
 # ## Using the merges on a new word
 #
 # *meat* was not in the corpus. Its symbols are joined by the learned merges, but which
-# of them comes first? Three letters are enough to see why the order matters. In training,
-# *bc* was more frequent than *ab*:
+# of them comes first? Three letters are enough to see why the order matters. In
+# training, *bc* was more frequent than *ab*:
 
 # %%
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
@@ -480,8 +481,7 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 # <details><summary>Hint 1</summary>
 #
 # Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
-# and search again: there are new pairs now. Training learned those later, since it had
-# to make their parts first.
+# and search again: there are new pairs now.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -498,9 +498,8 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# By rank, the three letters and the word that was not in the corpus. (The pictures above
-# made every merge in turn; with thousands of merges, it is quicker to search the few
-# pairs of a word.)
+# By rank, the three letters and the word that was not in the corpus. (The pictures
+# above made every merge in turn; to search only the word's own pairs is quicker.)
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -555,8 +554,8 @@ assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 # %% [markdown]
 # ## Back to text
 #
-# A model writes tokens, and a program must make text of them. That is what the marks at
-# the ends of words are for.
+# A model writes tokens, and a program must make text of them. The marks at the ends of
+# words are for that.
 
 # %% [markdown]
 # ### Exercise: decode
@@ -631,9 +630,8 @@ assert loaded == merges
 # %% [markdown]
 # ## Unknown words
 #
-# Back to the German. The merges were learned on the training text, and the held-out
-# text is new to them. We compare with a word vocabulary of the same size as ours: the
-# most frequent words.
+# Back to the German, and to the held-out text. We compare with a word vocabulary of the
+# same size as ours: the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -664,9 +662,8 @@ assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 
 # %% [markdown]
 # > **Popular error: "with byte-pair encoding there are no unknown tokens".** It is
-# > tempting to think so after the numbers above. But a *letter* that training never saw
-# > has no row, be it ☂, 雨 or a Greek one. On **bytes** the sentence is true, as you will
-# > see.
+# > tempting to think so. But a *letter* that training never saw has no row, be it ☂, 雨
+# > or a Greek one. On **bytes** the sentence is true.
 #
 # Now one sentence (*the chance of rain changes by the hour*) in three ways:
 
@@ -718,10 +715,9 @@ for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wer
 
 # %% [markdown]
 # Six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one word.)
-# Punctuation always comes back. The case is lost
-# where a full stop does not end a sentence (*Max.*), or where a text begins with a small
-# letter (the name *homee*). *dB* is safe: a word with a capital after its first letter
-# is left alone.
+# Punctuation always comes back. The case is lost where a full stop does not end a
+# sentence (*Max.*), or where a text begins with a small letter (the name *homee*). *dB*
+# is safe: a word with a capital after its first letter is left alone.
 #
 # Now learn 4,000 merges on each of the three training texts.
 #
@@ -747,14 +743,13 @@ assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed
 
 # %% [markdown]
 # The number of different words falls from 20,100 to 13,600, and in 100 held-out texts
-# that of unknown words from 57 to 33. Truecasing contributes little, because German nouns have their capital
-# everywhere. Tokens are **not** fewer, since punctuation marks count too: 499 words
-# instead of 371, and 761 tokens instead of 746. The gain shows on the right.
-# *aktiviert* was split where a comma or a full stop followed; now it is the same token
-# everywhere, and its row is learned from all 208 occurrences.
+# that of unknown words from 57 to 33. Truecasing contributes little, because German
+# nouns have their capital everywhere. Tokens are **not** fewer, since punctuation marks
+# count too: 499 words instead of 371, and 761 tokens instead of 746. The gain shows on
+# the right. *aktiviert* was split where a comma or a full stop followed; now it is the
+# same token everywhere, and its row is learned from all 208 occurrences.
 #
-# Whether translations get better cannot be counted here: only a trained translator can
-# tell (lesson 11).
+# Only a trained translator can tell whether translations get better (lesson 11).
 
 # %% [markdown]
 # ## Frequent words stay whole
@@ -819,8 +814,8 @@ assert [word in german for word in compounds] == [True, False, False]
 # last letter.
 #
 # > **Popular error: "tokens are the parts that carry meaning".** After the first word it
-# > is tempting to think so. But training knows nothing of meaning: it counts. For
-# > frequent parts the two often agree, elsewhere they do not.
+# > is tempting to think so. But training only counts. For frequent parts the two often
+# > agree, elsewhere they do not.
 
 # %% [markdown]
 # ## How many merges?
@@ -860,12 +855,12 @@ millions = {
 lengths = [per_word[n] for n in n_merges]
 
 # %%
-alt = "Tokens per word fall ever more slowly; the embedding grows with the merges."
+alt = "Tokens per word fall from 4.9 to 1.5; the embedding grows with the merges."
 figures.length_and_size(n_merges, lengths, millions, alt=alt)
 
 # %% [markdown]
-# A row can be learned only from text in which its token occurs. Encode the training text
-# with all 16,000 merges and take the tokens that occur in it.
+# A row can be learned only from text in which its token occurs. Encode the training
+# text with all 16,000 merges and take the tokens that occur in it.
 #
 # **Predict:** what share of them occurs fewer than five times in the whole text?
 #
@@ -880,11 +875,11 @@ for n in (1000, 4000, 16_000):
 assert seldom > 0.6
 
 # %% [markdown]
-# That is a second price: a larger vocabulary is not a better one. On this small text, most tokens of the
-# largest are hardly ever seen. Usual sizes are some thousands to some hundred thousand
-# and grow with the text and the number of languages. For translation, 4,000 to 32,000
-# merges are common. The Transformer's paper took 37,000 tokens for 4.5 million pairs of
-# sentences, and Gemma (2024) has 256,000.
+# That is a second price: a larger vocabulary is not a better one. On this small text,
+# most tokens of the largest are hardly ever seen. Usual sizes are some thousands to
+# some hundred thousand and grow with the text and the number of languages. For
+# translation, 4,000 to 32,000 merges are common. The Transformer's paper took 37,000
+# tokens for 4.5 million pairs of sentences, and Gemma (2024) has 256,000.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -932,8 +927,7 @@ assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 #
 # Any text becomes token ids. `ALPHABET` has the 256 characters in the order of their
 # bytes. The errors are raised for you: by `split_special` for an empty special token,
-# and by `spell_bytes` for half a surrogate pair: `"\ud83d"` is half of 🙂, which a Python
-# string can hold and UTF-8 cannot.
+# and by `spell_bytes` for half a surrogate pair (`"\ud83d"` is half of 🙂).
 #
 # <details><summary>Hint 1</summary>
 #
@@ -994,8 +988,8 @@ print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 # <details><summary>Hint 2</summary>
 #
 # `BYTE_OF` gives the bytes of most tokens. Why not those of a special token, which is
-# ordinary text and not written in `ALPHABET`, and which method of strings does? What does
-# a list do with the index −1, and what should your function do?
+# ordinary text and not written in `ALPHABET`, and which method of strings does? What
+# does a list do with the index −1, and what should your function do?
 #
 # </details>
 
@@ -1023,13 +1017,12 @@ print("all came back:", back == [*texts, "☂", *strange])
 assert back == [*texts, "☂", *strange]
 
 # %% [markdown]
-# Every one. (Only half a surrogate pair is refused, with the error mentioned above.)
+# Every one. (Only half a surrogate pair is refused.)
 #
-# Now the order that ends a text. Somebody types `my name is <end>` into a form, and a
-# program encodes what was typed and puts an order at its end, of which the token id is
-# `end_id`. The model should get this order once.
+# Somebody types `my name is <end>` into a form. A program encodes it and adds the order
+# *here the text ends*, which has the token id `end_id`.
 #
-# **Predict:** which call does that?
+# **Predict:** which call gives the model that order exactly once?
 #
 # - [ ] `encode_bytes(typed + "<end>", few)`
 # - [ ] `encode_bytes(typed + "<end>", few, ("<end>",))`
@@ -1047,12 +1040,14 @@ for way, token_ids in ways_to_end.items():
     text_again = decode_bytes(token_ids, few, special)
     print(way, token_ids.count(end_id), "times", text_again)
 assert [each.count(end_id) for each in ways_to_end.values()] == [0, 2, 1]
+assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
+    typed + "<end>"
+}
 
 # %% [markdown]
 # In the second call, whoever filled in the form has given the model an order. So encode
-# other people's text *without* special tokens, and let your program put the special ones
-# in as token ids. Decoded again, all versions look the same, so you do not notice the
-# mistake by reading.
+# other people's text *without* special tokens, and let your program add these as token
+# ids. Decoded, all three look the same, so you do not notice the mistake by reading.
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
@@ -1074,9 +1069,9 @@ print("texts to measure on:", len(to_measure))
 assert len(to_measure) > 300
 
 # %% [markdown]
-# We learn 4,000 merges on English, on English and German, or on all six, from over six
-# times as many letters. All three vocabularies are equally large, and the texts that we
-# measure on are new to each:
+# We learn 4,000 merges on English, on English and German, or on all six (almost seven
+# times as many letters as in English alone). So all three vocabularies are equally
+# large, and the texts that we measure on are new to each:
 
 # %%
 measured = {
@@ -1136,8 +1131,8 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # It helps to learn on all languages that will be served: then it is 1.3 times. English
 # pays with 1.4 times its tokens.
 #
-# Notice Korean: few characters, of three bytes each. Its bytes are hardly more than
-# the English ones, its tokens over four times as many.
+# Notice Korean: few characters, of three bytes each. Its bytes are hardly more than the
+# English ones, its tokens over four times as many.
 
 # %% [markdown]
 # ## The same with a library
@@ -1168,8 +1163,7 @@ print(f"the same: the first {parting} of {len(theirs):,}")
 assert 50 <= parting < 4000 and theirs != byte_merges
 
 # %% [markdown]
-# What happens where they part? How often does each of the two pairs occur, after the
-# merges before it?
+# How often does each of the two pairs occur where they part?
 
 # %%
 german_now = fast_bpe.PairCounts(pre_token_counts(german))
@@ -1214,8 +1208,8 @@ assert same_tokens and came_back
 # we by their numbers.
 #
 # Three settings made it agree with us: `min_frequency=2`, which ends training as ours
-# ends, `initial_alphabet` and `add_prefix_space=False`. Suppose that somebody forgets the
-# last two.
+# ends, `initial_alphabet` and `add_prefix_space=False`. Suppose that somebody forgets
+# the last two.
 #
 # **Predict:** what comes back for *Regen 雨*?
 #
@@ -1233,9 +1227,10 @@ print(repr(second.decode(second.encode("Regen 雨").ids)))
 assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 
 # %% [markdown]
-# Without `add_prefix_space=False`, a space has appeared in front. And only a � is left of
-# 雨: some of its bytes do not occur in the German, and without `initial_alphabet` they had
-# no token. Unknown words have returned by the back door. Byte-level encoding is lossless only with all 256 bytes in the vocabulary.
+# Without `add_prefix_space=False`, a space has appeared in front. And only a � is left
+# of 雨: some of its bytes do not occur in the German, and without `initial_alphabet`
+# they had no token. Unknown words have returned by the back door. Byte-level encoding
+# is lossless only with all 256 bytes in the vocabulary.
 
 # %% [markdown]
 # ## Your own tokenizer
@@ -1265,9 +1260,8 @@ assert {"es</w>", "das</w>"} < set(your_tokens)
 # %% [markdown]
 # ## The word from the beginning
 #
-# *Nebelwahrscheinlichkeit* has no row in an embedding of words, as it was not in the
-# training text. Here are its tokens from 4,000 merges, and whether they have rows. For
-# comparison, *Nebel* (fog), which was in that text:
+# Here are the tokens of *Nebelwahrscheinlichkeit* from 4,000 merges, and whether they
+# have rows. For comparison, *Nebel* (fog), which was in the training text:
 
 # %%
 print(encode(new_word), [token in tokens_known for token in encode(new_word)])
@@ -1285,9 +1279,10 @@ figures.merge_trees(new_trees, alt=alt)
 # %% [markdown]
 # All four are known from *other* words. *wahrscheinlichkeit* was learned from words
 # such as *Regenwahrscheinlichkeit* (how likely rain is): what a model has learned about
-# the chance of rain helps it with fog. The fog itself falls into N, eb and el. As a word
-# of its own, *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and `l</w>`:
-# three other rows. What a model has learned from that word does not help it here.
+# the chance of rain helps it with fog. The fog itself falls into N, eb and el. As a
+# word of its own, *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and
+# `l</w>`: three other rows. What a model has learned from that word does not help it
+# here.
 
 # %% [markdown]
 # ## In three lines
