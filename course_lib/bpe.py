@@ -1,9 +1,10 @@
 """Byte-pair encoding of words: counting, training, encoding and decoding, to be read.
 
 A word is a tuple of symbols, so the same functions serve for any convention about a
-word's end; ``spell`` is this course's. Text is split at white space. Nothing here is
-fast (``course_lib.fast_bpe`` is), splits bytes (``course_lib.byte_bpe``) or saves what
-was learned (``course_lib.merges_file``).
+word's end; ``spell`` is this course's. Text is split at white space, so how much of it
+there was, of which kind and at both ends is lost, and so is a ``</w>`` in the text.
+Nothing here is fast (``course_lib.fast_bpe`` is), splits bytes
+(``course_lib.byte_bpe``) or saves what was learned (``course_lib.merges_file``).
 """
 
 from itertools import pairwise
@@ -108,8 +109,8 @@ def train_bpe(
 
     Returns the pairs in the order in which they were learned, by these rules:
     - In each step it is the pair with the greatest count.
-    - Of several pairs with that count it is the one that is last in Python's order of
-      tuples of strings: ("b", "a") before ("a", "z"), ("b", "c") before ("b", "a").
+    - Of several pairs with that count it is the last one in Python's order of tuples of
+      strings, the greatest: ("b", "a") beats ("a", "z"), ("b", "c") beats ("b", "a").
     - It ends early when no pair occurs at least twice; no words give an empty list.
 
     words stays as it is.
@@ -141,7 +142,7 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
 
     word : the word's symbols, in the same convention as in training
     merges : the learned pairs, as ``train_bpe`` gives them: in the order in which they
-        were learned, none before the pairs that make its parts
+        were learned; a pair never comes before those that create its two symbols
 
     Returns the word's tokens, from left to right, by these rules:
     - Of all pairs in the word the one that was learned first is joined, wherever it
@@ -169,13 +170,9 @@ def decode(tokens: list[str]) -> str:
 
     tokens : tokens of any number of words, from left to right
 
-    Returns the text: the mark ``</w>`` at the end of a token is a space, unless it is
-    the last token; nothing else is between tokens. Tokens that no training made are
-    text like others. Three things of a text are lost on the way to tokens and back:
-    - which white space was between two words, and how much of it
-    - white space at both ends
-    - if the text itself contains ``</w>``, where that was
-
+    Returns the text: the mark ``</w>`` at the end of a token becomes a space; on the
+    last token it is simply dropped. Nothing else is between tokens. Tokens that no
+    training made are text like others.
     Source: Sennrich et al. (2016), section 3.2: the mark lets the text be restored.
 
     >>> decode(["m", "at</w>", "eats</w>"])

@@ -151,14 +151,15 @@ def encode_bytes(
     text : any text
     merges : the learned pairs, in symbols of ``ALPHABET``, in the order in which they
         were learned
-    special_tokens : texts that stand for themselves wherever they occur in the text;
-        where two fit, the longer one counts
+    special_tokens : texts that become one token id each, wherever they occur; where two
+        fit, the longer one counts
 
-    Returns the token ids, indices in ``byte_vocabulary``: 0 … 255 are bytes, then come
-    the merges, then the special tokens. Symbols are joined within each of the
-    ``pre_tokens`` of what is between special tokens, as ``encode_word`` does, and never
-    across two.
-    Raises ``ValueError`` for half a surrogate pair and for an empty special token.
+    Returns the token ids, indices in ``byte_vocabulary``: 0 … 255 are bytes, then
+    comes one for each merge, then the special tokens. If two merges give the same text,
+    either token id is right. Symbols are joined within each of the ``pre_tokens`` of
+    what is between special tokens, as ``encode_word`` does, and never across two.
+    Raises ``ValueError`` for half a surrogate pair, such as ``"\\ud83d"``, and for an
+    empty special token.
     Source: Radford et al. (2019), section 2.2.
 
     >>> encode_bytes("at ä<end>", [("a", "t")], ("<end>",))
@@ -193,7 +194,7 @@ def decode_bytes(
     bytes that could begin a character but does not go on, and each other wrong byte,
     becomes one � (U+FFFD). Raises ``ValueError`` for a token id that is not in the
     vocabulary.
-    Source: Radford et al. (2019), section 2.2; � is Unicode's own advice (chapter 3.9)
+    Source: Radford et al. (2019), section 2.2; � is Unicode's own advice (section 3.9)
     and Python's ``errors="replace"``.
 
     >>> decode_bytes([256, 32, 195, 164, 257], [("a", "t")], ("<end>",))

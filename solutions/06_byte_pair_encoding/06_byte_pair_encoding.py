@@ -10,12 +10,12 @@
 # - turn any text into token ids and back without losing a byte;
 # - weigh the number of merges, and see whom a vocabulary serves badly.
 #
-# **About 165 minutes.** You need Python's dictionaries, tuples and loops, and from
+# **About 170 minutes.** You need Python's dictionaries, tuples and loops, and from
 # lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
-# it, the exercises, their checks and the toy examples still work; cells about German
-# do not, and the first of them says what to run.
+# it, the exercises, their checks and the toy examples still work; cells about German do
+# not, and the first of them says what to run.
 
 # %%
 from itertools import pairwise
@@ -43,8 +43,9 @@ from course_lib.lessons import token_statistics
 pairs = translation_pairs()
 german = "\n".join(pair.target for pair in pairs.train)
 held_out = "\n".join(pair.target for pair in pairs.test)
-print("over 80,000 words to learn from:", len(german.split()) > 80_000)
+print(f"words to learn from: {len(german.split()):,}")
 print(f"{new_word} among them:", new_word in german)
+assert len(german.split()) > 80_000
 
 # %% [markdown]
 # *Nebelwahrscheinlichkeit* is a perfectly good German word, but it has no row. **How
@@ -52,16 +53,16 @@ print(f"{new_word} among them:", new_word in german)
 # shows how.
 
 # %%
-alt = "The Transformer's encoder and decoder; lit are source and target, the token ids."
+alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
 figures.lesson_map("06", alt=alt)
 
 # %% [markdown]
 # This lesson makes the numbers at the bottom of the Transformer.
 #
-# Are words without a row rare? Give every word of the training text a row, and count
-# the words of held-out text of the same kind.
+# Are words without a row rare? Give every word of the training text a row. Then read
+# **held-out** text: text of the same kind that is kept apart and not trained on.
 #
-# **Predict:** how many of them have no row?
+# **Predict:** how many of its words have no row?
 #
 # - [ ] About one in a thousand
 # - [ ] About one in a hundred
@@ -74,12 +75,12 @@ print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
-# About one word in seven, with an embedding of some 20,000 rows. They all share one row,
-# *unknown*, and what they said is lost.
+# About one word in seven, with an embedding of some 20,000 rows. They all share one
+# row, *unknown*, and what they said is lost.
 #
-# The other extreme is one row per **letter**. A few hundred rows are enough, and hardly
-# anything is unknown. But sentences become long: with the space after it, a word has
-# about nine letters.
+# The other extreme is one row per **letter**. About a hundred rows are enough, and
+# hardly anything is unknown. But sentences become long: with the space after it, a word
+# has about nine letters.
 #
 # **Predict:** how many times as many scores does attention then compute?
 #
@@ -98,8 +99,8 @@ assert 8 < letters_per_word < 9.5
 # letters lie **subwords**, parts of words. But which parts?
 #
 # Philip Gage (1994) had an idea for making files smaller: find the two signs that most
-# often stand next to each other, and give the pair a sign of its own. Repeat.
-# Sennrich, Haddow and Birch (2016) brought the idea to translation.
+# often stand next to each other, and give the pair a sign of its own. Repeat. Sennrich,
+# Haddow and Birch (2016) brought the idea to translation.
 
 # %% [markdown]
 # Four words for this lesson:
@@ -107,25 +108,26 @@ assert 8 < letters_per_word < 9.5
 # - a **symbol** is what a word is made of at the moment: at first, its letters;
 # - a **merge** joins two neighbouring symbols into one;
 # - **tokens** are the symbols that are left at the end;
-# - the **vocabulary** is the list of all tokens.
+# - the **vocabulary** lists all tokens that can be left: the first symbols, and what
+#   each merge makes.
 
 # %% [markdown]
 # ## Counting words, with their ends
 #
 # Merges happen only inside words, so it is enough to know each word and how often it
-# occurs. But a model reads the symbols of a text in one row, and such a row does not
-# show where a word ends. Which text is this?
+# occurs. But a model reads the symbols of a text as one sequence, which does not show
+# where a word ends. Which text is this?
 
 # %%
-print(list("mateats"))
+print(list("nowhere"))
 
 # %% [markdown]
-# It could be *mat eats*, *ma teats* or *mate ats*. So the last letter of each word
+# It could be *nowhere*, *now here* or *no where*. So the last letter of each word
 # carries a mark, `</w>`, for the end of the word. With the mark it is a symbol of its
 # own, different from the same letter inside a word.
 
 # %%
-print(spell("mat"), spell("eats"))
+print(spell("now"), spell("here"))
 
 # %% [markdown]
 # ### Exercise: word_counts
@@ -141,8 +143,8 @@ print(spell("mat"), spell("eats"))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `text.split()`, with nothing in the brackets. For each word, the dictionary's entry
-# grows by one; `counts.get(symbols, 0)` is 0 where there is none yet.
+# By how much does the dictionary's entry grow for each word, and what is it before the
+# first one? What does `counts.get(symbols, 0)` return then?
 #
 # </details>
 
@@ -153,8 +155,8 @@ from course_lib.bpe import word_counts  # exercise
 check(word_counts)
 
 # %% [markdown]
-# Six words make a corpus that you can follow by hand. To keep it plain, they carry no
-# marks for the moment.
+# Six words make a **corpus**, a training text, that you can follow by hand. For now,
+# they carry no marks.
 
 # %%
 toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -180,7 +182,7 @@ print(toy_words)
 # <details><summary>Hint 2</summary>
 #
 # `pairwise(symbols)` of `itertools` gives the neighbours: for `abc` first (a, b), then
-# (b, c). Add the *word's* count for each of them.
+# (b, c). What do you add to the entry of each?
 #
 # </details>
 
@@ -199,9 +201,8 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
 # (a, t) wins with 19, since every word has it. Now it becomes one symbol, everywhere.
-# That takes more care than it seems to.
 #
-# **Predict:** what should joining (a, a) in `a a a` give?
+# **Predict:** read from left to right, what should joining (a, a) in `a a a` give?
 #
 # - [ ] `aa aa`
 # - [x] `aa a`
@@ -212,10 +213,10 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 print("aaa".replace("aa", "[aa]"))
 
 # %% [markdown]
-# `aa a`: from the left, two of the three are joined and the third is left over, since a
-# symbol that has been joined cannot be joined once more in the same merge. Python's
-# `replace` agrees. It is tempting to leave all joining to `replace`, with spaces
-# between the symbols of a word.
+# `aa a`: the first two are joined and the third is left over, since a symbol that has
+# been joined cannot be joined once more in the same merge. Python's `replace` agrees.
+# It is tempting to leave all joining to `replace`, with spaces between the symbols of a
+# word.
 #
 # **Predict:** what does `replace("m a", "ma")` make of `m a m at`?
 #
@@ -229,8 +230,8 @@ print("as text:", " ".join(spelt).replace("m a", "ma").split())
 
 # %% [markdown]
 # (m, a) stands there once, at the front. The replacement found it a second time, in the
-# first letter of *at*. Programs that merge this way must check what surrounds a match;
-# comparing whole symbols needs no such care.
+# first letter of *at*. Programs that merge this way must check what surrounds a match.
+# Comparing whole symbols needs no such care, so that is what we do.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -269,8 +270,9 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It takes
-# the three of *mate* away from (at, e), which has 6 here. So merge 3 is (c, at), with 4.
+# (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It also
+# uses up the (at, e) in *mate*, which occurs 3 times: of its 6 only 3 remain. So merge
+# 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
 #
@@ -288,8 +290,8 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 # %% [markdown]
 # A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say which one
 # wins, and each program has its own rule. Ours is that of the program by the paper's
-# authors: of equal pairs, take the one that is last in Python's order of tuples. Here
-# that is (mat, e).
+# authors: of equal pairs, take the greatest, which is the last one in Python's order of
+# tuples. Here that is (mat, e).
 #
 # Without a rule, the order of a dictionary would decide, and the same words in another
 # order would give different tokens.
@@ -303,8 +305,8 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 # <details><summary>Hint 1</summary>
 #
 # A loop: count pairs with your `pair_counts`, choose one, write it down, join it in all
-# words with your `merge_pair`. The dictionary that you receive must stay as it is.
-# Words such as `a b c` and `ab c` can become equal; then their counts add up.
+# words with your `merge_pair`. Words such as `a b c` and `ab c` can become equal; then
+# their counts add up.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -352,8 +354,8 @@ figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
 # %% [markdown]
 # Now words of your own. Change the list `chosen` (any lower-case words) and run both
 # cells. The toy's five merges are made in each word, one after the other, whether the
-# toy had the word or not. **Press "merge"**, or move the slider, and guess each time
-# what comes next.
+# toy had the word or not. **Press "merge"** below the cells, or move the slider, and
+# guess each time what comes next.
 #
 # **Predict:** the toy has no *matte*. How many tokens is it after all five merges?
 #
@@ -370,16 +372,20 @@ for pair in merges:
     words_now = {merge_pair(word, pair): n for word, n in words_now.items()}
     for steps in splits.values():
         steps.append([*merge_pair(tuple(steps[-1]), pair)])
-for word, steps in splits.items():
-    print(f"{word}:", *steps[-1])
 
 # %%
 alt = "After five merges mats is mat and s; words that the toy lacks keep letters, too."
 figures.merge_steps(splits, merges, frequencies, alt=alt)
 
 # %% [markdown]
-# Notice that a merge does nothing in a word that lacks its pair, and that no word is
-# left out: what no merge joins stays letters.
+# After all five merges:
+
+# %%
+for word, steps in splits.items():
+    print(f"{word}:", *steps[-1])
+
+# %% [markdown]
+# A merge does nothing in a word that lacks its pair; what no merge joins stays letters.
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
@@ -388,11 +394,12 @@ figures.merge_steps(splits, merges, frequencies, alt=alt)
 # first version of its program, put `</w>` after the last letter as a symbol of its own.
 # Since version 0.2 the program glues it to the last letter, as our `spell` does.
 #
-# **Predict:** do no mark, a mark apart and a mark glued give the same merges?
+# **Predict:** without marks, the toy's first merge was (a, t). With glued marks, which
+# pair is joined first?
 #
-# - [ ] Yes, all three give the same
-# - [ ] The two with a mark agree
-# - [x] No two of them agree
+# - [ ] `(a, t)`, as before
+# - [ ] `(m, a)`
+# - [x] `(a, t</w>)`
 
 # %%
 apart = {(*word, END_OF_WORD): count for word, count in toy.items()}
@@ -403,15 +410,16 @@ assert train_bpe(apart, 5)[:2] == [("a", "t"), ("at", END_OF_WORD)]
 assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 
 # %% [markdown]
-# With marks, *at* at the end of a word and *at* inside one are two tokens. With the mark
-# apart, both grow out of one first merge; with the mark glued, each is learned on its
-# own. So merges are of no use to a program that marks words differently.
+# No two agree. With marks, *at* at the end of a word and *at* inside one are two
+# tokens. With the mark apart, both grow out of one first merge; with the mark glued,
+# each is learned on its own. So merges are of no use to a program that marks words
+# differently.
 #
 # Two more conventions. Some texts mark what is **not** the end, with `@@`; then `mat@@`
 # and `mat` are different tokens. And **SentencePiece**
 # ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a
-# space becomes the symbol ▁ and belongs to the word after it. Nothing has to cut the
-# text into words first, which helps with languages that write no spaces.
+# space becomes the symbol ▁ and belongs to the word after it. In principle, nothing has
+# to cut the text into words first, which helps with languages that write no spaces.
 
 # %%
 tokens = ["mat", "s</w>", "e", "at</w>"]
@@ -425,8 +433,8 @@ print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=Tru
 # ## Using the merges on a new word
 #
 # *meat* was not in the corpus. Its symbols are joined by the learned merges, but which
-# of them comes first? Three letters are enough to ask. In training, *bc* was more
-# frequent than *ab*:
+# of them comes first? Three letters are enough to see why the order matters. In
+# training, *bc* was more frequent than *ab*:
 
 # %%
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
@@ -434,27 +442,27 @@ print(abc_merges)
 
 # %% [markdown]
 # The text to be split is `ab ab abc`. In its last word, only one of the two pairs can
-# be joined. The library `tokenizers` gets your merges.
+# be joined. The library `tokenizers` gets your merges and this text.
 #
 # **Predict:** which tokens does it make of *abc*?
 #
-# - [ ] `ab c`, the longest match from the left
 # - [x] `a bc`, as *bc* was learned first
-# - [ ] `ab c`, as *ab* is more frequent here
+# - [ ] `ab c`, as *ab* fits first and is frequent here
 
 # %%
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer, models, pre_tokenizers
 
+text = "ab ab abc"
 ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
 library_bpe = Tokenizer(models.BPE(ids, abc_merges))
-print("the library:", library_bpe.encode("abc").tokens)
-assert library_bpe.encode("abc").tokens == ["a", "bc"]
+library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()
+print("the library:", library_bpe.encode(text).tokens)
+assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 
 # %% [markdown]
 # And the two other rules?
 
 # %%
-text = "ab ab abc"
 print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
 print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
 
@@ -473,14 +481,13 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 # <details><summary>Hint 1</summary>
 #
 # Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
-# and search again: there are new pairs now. Training learned those later, since it had
-# to make their parts first.
+# and search again: there are new pairs now.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A dictionary from pair to rank answers "known?" and "how early?". `min(…, key=…)`
-# finds the earliest of the known pairs. Stop when no pair of the word is known.
+# A dictionary from pair to rank answers "known?" and "how early?". What does
+# `min(…, key=…)` find among the known pairs? And when is there none?
 #
 # </details>
 
@@ -491,7 +498,8 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# By rank, the three letters and the word that was not in the corpus:
+# By rank, the three letters and the word that was not in the corpus. (The pictures
+# above made every merge in turn; to search only the word's own pairs is quicker.)
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -546,8 +554,8 @@ assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 # %% [markdown]
 # ## Back to text
 #
-# A model writes tokens, and a program must make text of them. That is what the marks at
-# the ends of words are for.
+# A model writes tokens, and a program must make text of them. The marks at the ends of
+# words are for that.
 
 # %% [markdown]
 # ### Exercise: decode
@@ -563,8 +571,8 @@ assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 # <details><summary>Hint 2</summary>
 #
 # Only the *end* of each token matters: `token.endswith(END_OF_WORD)`, `removesuffix`.
-# Mind the last token, which may or may not carry the mark; and a token may be a text
-# with `</w>` in the middle.
+# Mind the last token, which may or may not carry the mark. A `</w>` in the middle of a
+# token is ordinary text and stays.
 #
 # </details>
 
@@ -598,7 +606,8 @@ assert [decode(encode_toy(each)) == each for each in texts] == [True, False, Fal
 # %% [markdown]
 # What is lost: how much white space there was and of which kind, and `</w>` where the
 # text itself has it, since such a token seems to end a word. A translator of sentences
-# can bear that. In a program's code, white space has a meaning. Bytes will mend it.
+# can bear that. In a program's code, white space has a meaning. Bytes, later in
+# this lesson, solve this.
 #
 # One practical thing: merges are *part of the model*. Others must be able to load them,
 # so they are stored as text, one merge per line:
@@ -615,14 +624,14 @@ with tempfile.TemporaryDirectory() as folder:
 assert loaded == merges
 
 # %% [markdown]
-# The order must stay as it is: a merge's line *is* its rank.
+# The first line names the format's version. The order of the others must stay as it is:
+# it *is* the rank.
 
 # %% [markdown]
 # ## Unknown words
 #
-# Back to the German. The merges were learned on the training text, and the held-out
-# text is new to them. We compare with a word vocabulary of the same size as ours: the
-# most frequent words.
+# Back to the German, and to the held-out text. We compare with a word vocabulary of the
+# same size as ours: the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -635,38 +644,28 @@ print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# None is unknown, with about 4,200 rows. (*Gerät* and *Gerät.* are two words here. Are
-# full stops to blame for the unknown words? Only for a few of them:)
+# None is unknown, with about 4,200 rows. Now two words that the training text lacks:
+# *Regenxylophon* (a rain xylophone) and ☂.
+#
+# **Predict:** which of them gives a token that has no row?
+#
+# - [ ] Neither of them
+# - [ ] Only *Regenxylophon*
+# - [x] Only ☂
+# - [ ] Both of them
 
 # %%
-signs = str.maketrans("", "", ".,:;!?()\"'")
-bare_words = token_statistics.most_frequent_words(german.translate(signs))
-in_new_text = held_out.translate(signs)
-unknown_bare = token_statistics.share_out_of_vocabulary(in_new_text, bare_words)
-print(f"words without such signs: {unknown_bare:.0%} unknown")
-assert 0.1 < unknown_bare < unknown
-
-# %% [markdown]
-# The training text has no umbrella.
-#
-# **Predict:** what becomes of ☂?
-#
-# - [ ] The encoder leaves it out
-# - [ ] It is spelt with tokens that have rows
-# - [x] It becomes a token that has no row
-
-# %%
-umbrella = encode("Regen ☂")
-print(umbrella, [token in tokens_known for token in umbrella])
-assert umbrella[-1] not in tokens_known
+for word in ("Regenxylophon", "☂"):
+    print(encode(word), [token in tokens_known for token in encode(word)])
+assert tokens_known.issuperset(encode("Regenxylophon"))
+assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 
 # %% [markdown]
 # > **Popular error: "with byte-pair encoding there are no unknown tokens".** It is
-# > tempting to think so after the numbers above. But a *letter* that training never saw
-# > has no row, be it ☂, 雨 or a Greek one. On **bytes** the sentence is true, as you will
-# > see.
+# > tempting to think so. But a *letter* that training never saw has no row, be it ☂, 雨
+# > or a Greek one. On **bytes** the sentence is true.
 #
-# Now the same sentence as words, as tokens and as letters:
+# Now one sentence (*the chance of rain changes by the hour*) in three ways:
 
 # %%
 sentence = "Die Regenwahrscheinlichkeit ändert sich stündlich"
@@ -680,15 +679,16 @@ figures.token_boxes(rows, alt=alt)
 # %% [markdown]
 # ## Before the first merge
 #
-# To `split()`, *Gerät* and *Gerät.* are two words. **What should a word be?** The
-# **pre-tokenisation** decides that, before the first merge. For a translator, it makes
-# each punctuation mark a word of its own, with a joiner ￭ on a side that had no space.
-# Then **truecasing** gives the first word of a sentence the case that it has most often
-# *elsewhere* in the training text.
+# To `split()`, *Gerät* (device) and *Gerät.* are two words. **What should a word be?**
+# The **pre-tokenisation** decides that, before the first merge. In machine translation,
+# one usually splits off each punctuation mark as a word of its own; a joiner ￭ marks
+# each side where there was no space. Then **truecasing** gives the first word of a
+# sentence the case that it has most often *elsewhere* in the training text.
 #
-# Watch the spellings of *aktiviert* (enabled) become fewer. Then both steps are undone.
+# Watch the spellings of *aktiviert* (enabled) become fewer. The cell then undoes both
+# steps.
 #
-# **Predict:** how many of 23,255 different texts come back changed?
+# **Predict:** how many of the 23,255 different training texts come back changed?
 #
 # - [ ] None
 # - [x] About thirty
@@ -714,10 +714,10 @@ for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wer
     print(f"  {example} → {prepare(example)} → {back_again}")
 
 # %% [markdown]
-# Six spellings, then two, then one. Punctuation always comes back. The case is lost
-# where a full stop does not end a sentence (*Max.*), or where a text begins with a small
-# letter (the name *homee*). *dB* is safe: a word with a capital after its first letter
-# is left alone.
+# Six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one word.)
+# Punctuation always comes back. The case is lost where a full stop does not end a
+# sentence (*Max.*), or where a text begins with a small letter (the name *homee*). *dB*
+# is safe: a word with a capital after its first letter is left alone.
 #
 # Now learn 4,000 merges on each of the three training texts.
 #
@@ -742,15 +742,14 @@ for way, prepare in ways.items():
 assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed)
 
 # %% [markdown]
-# Different words fall from 20,100 to 13,600, and unknown ones from 57 to 33 in 100
-# texts. Truecasing contributes little, because German nouns have their capital
-# everywhere. Tokens are **not** fewer, since punctuation marks count too: 499 words
-# instead of 371, and 761 tokens instead of 746. The gain shows on the right.
-# *aktiviert* was split where a comma or a full stop followed; now it is the same token
-# everywhere, and its row is learned from all 208 occurrences.
+# The number of different words falls from 20,100 to 13,600, and in 100 held-out texts
+# that of unknown words from 57 to 33. Truecasing contributes little, because German
+# nouns have their capital everywhere. Tokens are **not** fewer, since punctuation marks
+# count too: 499 words instead of 371, and 761 tokens instead of 746. The gain shows on
+# the right. *aktiviert* was split where a comma or a full stop followed; now it is the
+# same token everywhere, and its row is learned from all 208 occurrences.
 #
-# Whether translations get better cannot be counted here: only a trained translator can
-# tell (lesson 11).
+# Only a trained translator can tell whether translations get better (lesson 11).
 
 # %% [markdown]
 # ## Frequent words stay whole
@@ -780,7 +779,8 @@ assert shares[1000, "1–100"] > 0.9 and shares[8000, "5,001–10,000"] < 0.05
 assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
-# The praise is right, with a sharp edge that the number of merges moves. With 8,000
+# The praise is right, but there is a sharp boundary, and the number of merges decides
+# where it lies. With 8,000
 # merges, all of the first thousand are whole; with 1,000 merges, the first hundred and
 # few others. Being whole is not a property of a *word*: of the second thousand, 4,000
 # merges leave hardly any whole, and 8,000 nearly all.
@@ -794,9 +794,10 @@ assert shares[8000, "1,001–2,000"] > 0.85
 #
 # **Predict:** into which tokens is *Haustürschlüssel* cut?
 #
+# - [ ] `Haus tür schlüssel`
 # - [ ] `Haustür schlüssel`
 # - [x] `Hau st ür schlüssel`
-# - [ ] `Haus tür schlüssel`
+# - [ ] `Haust ür sch lüssel`
 
 # %%
 compounds = ["Niederschlagswahrscheinlichkeit", "Haustürschlüssel", "Spülmaschine"]
@@ -813,15 +814,15 @@ assert [word in german for word in compounds] == [True, False, False]
 # last letter.
 #
 # > **Popular error: "tokens are the parts that carry meaning".** After the first word it
-# > is tempting to think so. But training knows nothing of meaning: it counts. For
-# > frequent parts the two often agree, elsewhere they do not.
+# > is tempting to think so. But training only counts. For frequent parts the two often
+# > agree, elsewhere they do not.
 
 # %% [markdown]
 # ## How many merges?
 #
 # More merges make sentences shorter and scores fewer. But every token has a row of
 # d_model numbers that must be learned: from 4,000 to 16,000 merges, the embedding
-# becomes four times as large.
+# becomes almost four times as large.
 #
 # **Predict:** how many of the tokens does that step save?
 #
@@ -845,7 +846,7 @@ assert 0.6 < per_word[16_000] / per_word[4000] < 0.85
 
 # %% [markdown]
 # The millions are the numbers in the embedding for d_model = 512. As a picture, with a
-# smaller model for comparison:
+# smaller model for comparison; each step to the right doubles the merges:
 
 # %%
 millions = {
@@ -854,12 +855,12 @@ millions = {
 lengths = [per_word[n] for n in n_merges]
 
 # %%
-alt = "Tokens per word fall ever more slowly; the embedding grows with the merges."
+alt = "Tokens per word fall from 4.9 to 1.5; the embedding grows with the merges."
 figures.length_and_size(n_merges, lengths, millions, alt=alt)
 
 # %% [markdown]
-# There is a second price. A row can be learned only from text in which its token
-# occurs. With 16,000 merges, the training text becomes certain tokens: those in use.
+# A row can be learned only from text in which its token occurs. Encode the training
+# text with all 16,000 merges and take the tokens that occur in it.
 #
 # **Predict:** what share of them occurs fewer than five times in the whole text?
 #
@@ -874,11 +875,11 @@ for n in (1000, 4000, 16_000):
 assert seldom > 0.6
 
 # %% [markdown]
-# So a larger vocabulary is not a better one: on this small text, most tokens of the
-# largest are hardly ever seen. Usual sizes are some thousands to some hundred thousand
-# and grow with the text and the number of languages. For translation, 4,000 to 32,000
-# merges are common. The Transformer's paper took 37,000 tokens for 4.5 million pairs of
-# sentences, and Gemma (2024) has 256,000.
+# That is a second price: a larger vocabulary is not a better one. On this small text,
+# most tokens of the largest are hardly ever seen. Usual sizes are some thousands to
+# some hundred thousand and grow with the text and the number of languages. For
+# translation, 4,000 to 32,000 merges are common. The Transformer's paper took 37,000
+# tokens for 4.5 million pairs of sentences, and Gemma (2024) has 256,000.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -900,8 +901,8 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # %% [markdown]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
 # start, there is no text that cannot be written. White space is bytes too, and belongs
-# to the word *after* it, so no mark is needed and nothing is lost. Both are GPT-2's
-# ideas, and so are the first two of three functions that the course gives you:
+# to the word *after* it, so no mark is needed and nothing is lost. GPT-2 combined both;
+# the first two of the three functions that the course gives you are from it:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
@@ -926,8 +927,7 @@ assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 #
 # Any text becomes token ids. `ALPHABET` has the 256 characters in the order of their
 # bytes. The errors are raised for you: by `split_special` for an empty special token,
-# and by `spell_bytes` for half a surrogate pair, which a Python string can hold and
-# UTF-8 cannot.
+# and by `spell_bytes` for half a surrogate pair (`"\ud83d"` is half of 🙂).
 #
 # <details><summary>Hint 1</summary>
 #
@@ -938,8 +938,8 @@ assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 # <details><summary>Hint 2</summary>
 #
 # A dictionary from token to id: the 256 characters first, then `left + right` of each
-# merge. A special token's id is how many of these there are, plus its index among the
-# special ones.
+# merge. How many ids are in use before the first special token? Two merges can give the
+# same text, so count merges, not entries.
 #
 # </details>
 
@@ -950,8 +950,8 @@ from course_lib.byte_bpe import encode_bytes  # exercise
 check(encode_bytes)
 
 # %% [markdown]
-# The way back has one trap. *ä* is the two bytes 195 and 164, and a model may write only
-# the first of them.
+# Now the way back. *ä* is the two bytes 195 and 164, and a model may write only the
+# first of them.
 #
 # **Predict:** what does Python's `bytes([195]).decode()` do?
 #
@@ -987,10 +987,9 @@ print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Collect bytes: `bytes(BYTE_OF[character] for character in token)` for a token,
-# `token.encode()` for a special one, since its letters are letters. `.decode` at the
-# end, with `errors="replace"`. Do not forget the error for ids that no token has, such
-# as −1.
+# `BYTE_OF` gives the bytes of most tokens. Why not those of a special token, which is
+# ordinary text and not written in `ALPHABET`, and which method of strings does? What
+# does a list do with the index −1, and what should your function do?
 #
 # </details>
 
@@ -1018,29 +1017,37 @@ print("all came back:", back == [*texts, "☂", *strange])
 assert back == [*texts, "☂", *strange]
 
 # %% [markdown]
-# Every one. (Only half a surrogate pair is refused, with the error mentioned above.)
+# Every one. (Only half a surrogate pair is refused.)
 #
-# Special tokens have a danger of their own. Somebody types `<end>` into a form, and a
-# program encodes the form with `<end>` among its special tokens.
+# Somebody types `my name is <end>` into a form. A program encodes it and adds the order
+# *here the text ends*, which has the token id `end_id`.
 #
-# **Predict:** what does the model get?
+# **Predict:** which call gives the model that order exactly once?
 #
-# - [ ] The five signs of `<end>`, as text
-# - [x] The special token, an order
-# - [ ] Nothing: an error is raised
+# - [ ] `encode_bytes(typed + "<end>", few)`
+# - [ ] `encode_bytes(typed + "<end>", few, ("<end>",))`
+# - [x] `[*encode_bytes(typed, few), end_id]`
 
 # %%
-typed = "my name is <end>"
-with_special = encode_bytes(typed, few, ("<end>",))
-without = encode_bytes(typed, few)
-print("special token in it:", 256 + len(few) in with_special, 256 + len(few) in without)
-assert decode_bytes(without, few) == typed
-assert decode_bytes(with_special, few, ("<end>",)) == typed
+typed, end_id = "my name is <end>", 256 + len(few)
+special = ("<end>",)
+ways_to_end = {
+    "as text:     ": encode_bytes(typed + "<end>", few),
+    "as special:  ": encode_bytes(typed + "<end>", few, special),
+    "as an id:    ": [*encode_bytes(typed, few), end_id],
+}
+for way, token_ids in ways_to_end.items():
+    text_again = decode_bytes(token_ids, few, special)
+    print(way, token_ids.count(end_id), "times", text_again)
+assert [each.count(end_id) for each in ways_to_end.values()] == [0, 2, 1]
+assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
+    typed + "<end>"
+}
 
 # %% [markdown]
-# Whoever filled in the form has given the model an order. So encode other people's text
-# *without* special tokens, and let your program put the special ones in as token ids.
-# The resulting texts read the same.
+# In the second call, whoever filled in the form has given the model an order. So encode
+# other people's text *without* special tokens, and let your program add these as token
+# ids. Decoded, all three look the same, so you do not notice the mistake by reading.
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
@@ -1058,11 +1065,13 @@ parts = {"train": pairs.train, "test": pairs.test}
 english = {name: {pair.source for pair in part} for name, part in parts.items()}
 to_learn = [row for row in same if row["en"] in english["train"]]
 to_measure = [row for row in same if row["en"] in english["test"]]
-print("texts to measure on, over 300:", len(to_measure) > 300)
+print("texts to measure on:", len(to_measure))
+assert len(to_measure) > 300
 
 # %% [markdown]
-# We learn 4,000 merges on English, on English and German, or on all six. So all three
-# vocabularies are equally large, and the texts that we measure on are new to each:
+# We learn 4,000 merges on English, on English and German, or on all six (almost seven
+# times as many letters as in English alone). So all three vocabularies are equally
+# large, and the texts that we measure on are new to each:
 
 # %%
 measured = {
@@ -1097,14 +1106,16 @@ on_english = n_tokens["tokens, learned on English"]
 price = n_tokens["tokens, learned on all six"]["en"] / on_english["en"]
 print(f"English, learned on all six instead of English: {price:.1f} times the tokens")
 shrinks = {k: n_tokens["bytes"][k] / on_english[k] for k in ("en", "el")}
-print("bytes per token, learned on English:", *(f"{n:.1f}" for n in shrinks.values()))
+print(
+    "bytes per token, learned on English:", *(f"{k} {shrinks[k]:.1f}" for k in shrinks)
+)
 greek = [row[3] for row in times.values()]
 assert 2 < greek[0] < 2.6 and 8 < greek[1] < 9.5 and greek[3] < 1.6
 assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
 assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
 
 # %% [markdown]
-# In each row, English is 1. (The last line is for English and Greek.) As a picture:
+# In each row, English is 1. As a picture:
 
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
@@ -1120,8 +1131,8 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # It helps to learn on all languages that will be served: then it is 1.3 times. English
 # pays with 1.4 times its tokens.
 #
-# Notice Korean: few characters, of three bytes each. Its bytes are hardly more than
-# the English ones, its tokens over four times as many.
+# Notice Korean: few characters, of three bytes each. Its bytes are hardly more than the
+# English ones, its tokens over four times as many.
 
 # %% [markdown]
 # ## The same with a library
@@ -1137,7 +1148,7 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # %%
 import json
 
-from tokenizers import decoders, pre_tokenizers, trainers
+from tokenizers import decoders, trainers
 
 byte_merges = fast_bpe.train_bpe_fast(pre_token_counts(german), 4000)
 library = Tokenizer(models.BPE())
@@ -1148,11 +1159,11 @@ settings["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
 library.train_from_iterator([german], trainers.BpeTrainer(**settings))
 theirs = [tuple(pair) for pair in json.loads(library.to_str())["model"]["merges"]]
 parting = next(n for n in range(4000) if theirs[n] != byte_merges[n])
-print("the first 50 are the same:", parting >= 50, " all are:", theirs == byte_merges)
+print(f"the same: the first {parting} of {len(theirs):,}")
+assert 50 <= parting < 4000 and theirs != byte_merges
 
 # %% [markdown]
-# What happens where they part? How often does each of the two pairs occur, after the
-# merges before it?
+# How often does each of the two pairs occur where they part?
 
 # %%
 german_now = fast_bpe.PairCounts(pre_token_counts(german))
@@ -1175,13 +1186,12 @@ assert tied and oldest == theirs
 only_ours = len(set(byte_merges) - set(theirs))
 lengths_of = [len(fast_bpe.byte_encoder(m)(held_out)) for m in (byte_merges, theirs)]
 print(f"merges that only one has: {only_ours / 4000:.0%}")
-print("tokens of the held-out text differ by less than 1 %:", end=" ")
-print(abs(lengths_of[0] / lengths_of[1] - 1) < 0.01)
+print(f"tokens of the held-out text: {lengths_of[0]:,} and {lengths_of[1]:,}")
 assert 0.01 < only_ours / 4000 < 0.1 and abs(lengths_of[0] / lengths_of[1] - 1) < 0.01
 
 # %% [markdown]
-# One is as good as the other. But a model trained with one must never be fed by the
-# other. And with the same merges, are the tokens the same?
+# One is as good as the other. But a model trained with one must never be given tokens
+# from the other. And with the same merges, are the tokens the same?
 
 # %%
 rainy = "Regen ☂"
@@ -1191,20 +1201,15 @@ print("same tokens:", same_tokens)
 print("ours:  ", ours[-4:], " theirs:", library.encode(rainy).ids[-4:])
 came_back = library.decode(library.encode(rainy).ids) == rainy
 print("both come back:", decode_bytes(ours, oldest) == rainy and came_back)
-small = Tokenizer(models.BPE())
-end = trainers.BpeTrainer(special_tokens=["<end>"], show_progress=False)
-small.train_from_iterator(["a small text"], end)
-print("the id of its special token:", small.token_to_id("<end>"))
 assert same_tokens and came_back
 
 # %% [markdown]
 # The same tokens, but other **ids**: the library orders the bytes by their characters,
-# we by their numbers. Its special tokens come first, ours last.
+# we by their numbers.
 #
-# Three settings make it agree with us. `min_frequency=2` ends training as ours ends,
-# `initial_alphabet` puts all 256 bytes into the vocabulary, and
-# `add_prefix_space=False` leaves the front of a text as it is. Suppose that somebody
-# forgets the last two.
+# Three settings made it agree with us: `min_frequency=2`, which ends training as ours
+# ends, `initial_alphabet` and `add_prefix_space=False`. Suppose that somebody forgets
+# the last two.
 #
 # **Predict:** what comes back for *Regen 雨*?
 #
@@ -1222,9 +1227,10 @@ print(repr(second.decode(second.encode("Regen 雨").ids)))
 assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 
 # %% [markdown]
-# A space has appeared in front, and only a � is left of 雨: some of its bytes do not
-# occur in the German, so they had no token. Unknown words have returned by the back
-# door. Byte-level encoding is lossless only with all 256 bytes in the vocabulary.
+# Without `add_prefix_space=False`, a space has appeared in front. And only a � is left
+# of 雨: some of its bytes do not occur in the German, and without `initial_alphabet`
+# they had no token. Unknown words have returned by the back door. Byte-level encoding
+# is lossless only with all 256 bytes in the vocabulary.
 
 # %% [markdown]
 # ## Your own tokenizer
@@ -1254,15 +1260,17 @@ assert {"es</w>", "das</w>"} < set(your_tokens)
 # %% [markdown]
 # ## The word from the beginning
 #
-# *Nebelwahrscheinlichkeit* has no row in an embedding of words, as it was not in the
-# training text. Here are its tokens from 4,000 merges, and whether they have rows:
+# Here are the tokens of *Nebelwahrscheinlichkeit* from 4,000 merges, and whether they
+# have rows. For comparison, *Nebel* (fog), which was in the training text:
 
 # %%
 print(encode(new_word), [token in tokens_known for token in encode(new_word)])
+print(encode("Nebel"))
 new_trees = token_statistics.merge_trees(spell(new_word), learned)
 assert all(token in tokens_known for token in encode(new_word))
 assert decode(encode(new_word)) == new_word and "Regenwahrscheinlichkeit" in german
 assert encode(new_word) == ["N", "eb", "el", "wahrscheinlichkeit</w>"]
+assert "Nebel" in german.split() and encode("Nebel") == ["Ne", "be", "l</w>"]
 
 # %%
 alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other words."
@@ -1271,9 +1279,10 @@ figures.merge_trees(new_trees, alt=alt)
 # %% [markdown]
 # All four are known from *other* words. *wahrscheinlichkeit* was learned from words
 # such as *Regenwahrscheinlichkeit* (how likely rain is): what a model has learned about
-# the chance of rain helps it with fog. *Nebel*, the fog itself, falls into N, eb and el.
-# It can be read, but none of the three means fog; what they mean together has yet to be
-# learned.
+# the chance of rain helps it with fog. The fog itself falls into N, eb and el. As a
+# word of its own, *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and
+# `l</w>`: three other rows. What a model has learned from that word does not help it
+# here.
 
 # %% [markdown]
 # ## In three lines
