@@ -5,7 +5,7 @@
 #
 # After this lesson you can
 #
-# - implement the paper's loss, label smoothing and learning-rate schedule;
+# - implement the paper's loss, label smoothing and warm-up;
 # - train a Transformer on pairs of sentences, and read the curve of its loss;
 # - find out with five quick checks, before a long training run, whether it can work.
 #
@@ -53,8 +53,8 @@ assert len(texts.test) == 1_340
 # %% [markdown]
 # A model reads token ids: subwords as in lesson 06, learned from both languages together, with
 # that lesson's preprocessing (punctuation is a token of its own, and the first word of a
-# sentence is lower-cased unless it is capitalised elsewhere too). Four token ids are special: padding, start, end, and
-# unknown characters.
+# sentence is lower-cased unless it is capitalised elsewhere too). Four token ids are special:
+# padding, start, end, and the unknown token, for new characters.
 
 # %%
 from course_lib.nn.training.subwords import (
@@ -147,10 +147,9 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 
 # %% [markdown]
 # > **Popular error: the mean over everything in the batch.** It is tempting to write `.mean()`
-# > and be done. But then the surprises at padding are averaged in. Even if you set them to 0
-# > first, they count in the divisor: the more padding, the smaller the loss, here 0.72. And
-# > with a mean of the sentences' means, a token of the short sentence counts nine times as much
-# > as one of the long sentence.
+# > and be done. But then the surprises at padding are averaged in. If they are set to 0 first,
+# > the loss falls with the amount of padding: here 0.72. And with a mean of the sentences' means,
+# > a token of the short sentence counts nine times as much as one of the long sentence.
 
 # %% [markdown]
 # ### Exercise: cross_entropy
@@ -165,9 +164,9 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `gather(-1, right.unsqueeze(-1))` picks one number per position. What does it do with an
-# `ignore_index` of −100, and which token id could stand there instead, as long as what is
-# picked there does not count? By how many positions do you divide, and what if there are none?
+# `gather(-1, right.unsqueeze(-1))` picks one number per position. Which token id could replace
+# an `ignore_index` such as −100, as what is picked there does not count? By how many positions
+# do you divide, and what if there are none?
 #
 # </details>
 
@@ -239,13 +238,13 @@ assert (logits.argmax(-1) == batch.decoder_input)[batch.target != PADDING_ID].al
 assert logits.softmax(dim=-1).amax(dim=-1).median() > 0.99
 
 # %% [markdown]
-# Such a model is *sure* of nonsense, namely that the token it has just read comes again: its
-# row of the embedding has by far the largest product with itself. That must be unlearned first.
-# The course's models use the standard deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by
+# Such a model is *sure* of nonsense: that the token which it reads comes again, because a row
+# of the embedding has the largest product with itself. The course's models use the standard
+# deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by
 # $\sqrt{d_{model}}$ (lesson 09).
 #
-# The first loss is the only one whose value you know beforehand. Does it also show that the
-# shift was forgotten?
+# The first loss is the only one whose value you know beforehand. Does it also show a forgotten
+# shift?
 
 # %% tags=["nbval-ignore-output"]
 for name, model in models.items():
@@ -258,9 +257,8 @@ for name, model in models.items():
 
 # %% [markdown]
 # Not always. Far above ln V: the parameters have wrong sizes. Far below it: the model reads its
-# target, or the sum over the positions that count is divided by all positions. But even a model
-# that reads its target may begin at ln V, as the recurrent ones do. So the shift needs a check
-# of its own.
+# target, or the sum is divided by all positions, padding too. But the recurrent models read
+# their target here, and begin at ln V. So the shift needs a check of its own.
 
 # %% [markdown]
 # ## Not too sure, please
@@ -402,7 +400,7 @@ labels = {"xlabel": "steps before", "ylabel": "learning rate · 1000"}
 figures.curves(steps, learning_rates, **labels, alt=alt)
 
 # %% [markdown]
-# A longer warm-up has a lower peak, and afterwards both curves are the same. The course's own
+# A longer warm-up has a lower peak; later both curves are the same. The course's own
 # training (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight
 # line to nearly 0, since its number of steps is fixed beforehand.
 
@@ -410,11 +408,11 @@ figures.curves(steps, learning_rates, **labels, alt=alt)
 # ## A small one learns before your eyes
 #
 # The long training of lesson 11 takes minutes. Here are a small Transformer, with one layer on
-# each side and 127,000 parameters, and a smaller task: to write English number words in
-# German (`course_lib/lessons/small_translator.py`). Units come before tens
-# (*drei-und-siebzig*), so the order changes. 4,000 numbers below a million are for learning,
-# 100 others are **held out**: the model never learns from them. The loop is that of lesson 07: a batch, the loss, its gradients, a
-# step.
+# each side and 127,000 parameters, and a smaller task: to write English number words in German
+# (`course_lib/lessons/small_translator.py`). Units come before tens (*drei-und-siebzig*), so
+# the order changes. 4,000 numbers below a million are for learning, 100 others are **held
+# out**: the model never learns from them. The loop is that of lesson 07: a batch, the loss, its
+# gradients, a step.
 #
 # **Predict:** what does the model write after 50 steps?
 #
@@ -449,8 +447,8 @@ print(f"{sum(each.numel() for each in small.parameters()):,} parameters")
 assert share_right > 0.75  # 0.93 when the course was made; others round otherwise
 
 # %% [markdown]
-# When the course was made, it was 93 %. Of the seven mistakes, six went on writing where the
-# number should end: the first text above is one of them, even after 400 steps.
+# When the course was made, 93 were right. Six of the other seven went on where the number should
+# end, as the first text above still does after 400 steps.
 
 # %%
 windows = np.array(training.losses).reshape(-1, 20).mean(axis=1)
@@ -478,8 +476,8 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 # model. **One** you have seen: the first loss is ln V. The others follow, with real pairs.
 #
 # **Two: it learns one batch by heart** (it *overfits* it). Here are eight pairs, again and
-# again, and a model as small as the one above. One that cannot learn eight pairs will not learn 31,335. (The targets
-# are not smoothed, so the least loss is 0.)
+# again, and a model as small as the one above. One that cannot learn eight pairs will not learn
+# 31,335. (The targets are not smoothed, so the least loss is 0.)
 
 # %% tags=["nbval-ignore-output"]
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
@@ -489,7 +487,7 @@ assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
 # %% [markdown]
 # **Three: nothing leaks.** `leak` of lesson 04 changes the later inputs of a function, and
 # measures how much its earlier outputs change. Try it on both halves of `real`, the untrained
-# Transformer of the first check (1.4 million parameters).
+# Transformer of the first check.
 #
 # **Predict:** where does it detect a leak?
 #
@@ -568,8 +566,8 @@ assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
 # No shape is wrong, and no number is NaN. But what the copy makes of a sentence changes with its
 # neighbours in the batch.
 #
-# The small model of above is trained, so you can check it from outside as well: all texts at
-# once, and one by one.
+# The small model is trained, so check it from outside as well: all texts at once, and one by
+# one.
 
 # %%
 sources = [pair.source for pair in task.held_out[:30]]
@@ -583,7 +581,7 @@ print("same translations:", together == alone)
 assert together == alone
 
 # %% [markdown]
-# Here is the list, for your own models too:
+# The list, for your own models too:
 #
 # | check | passes if | if not, suspect |
 # |---|---|---|

@@ -30,10 +30,9 @@ from course_lib.nn.attention import attention
 # decoder attends to the source (both of lesson 08), and a Transformer (lesson 09). They were
 # trained beforehand, and their results are stored with the course.
 #
-# **Which of them is best, for short texts and for long ones?** Lesson 10 gave you a loss, a
-# schedule and checks. Here you build what else the answer needs: two ways of decoding and a
-# measure. At the end you type a number in words, and its translation appears while you watch.
-# (For other texts the large model must be trained first, which takes six minutes.)
+# **Which of them is best, for short texts and for long ones?** To answer, you build two ways of
+# decoding, and measure. At the end you type a number in words, and watch its translation appear.
+# (Other texts need the large model: six minutes of training.)
 
 # %% [markdown]
 # ## Which is which?
@@ -77,9 +76,9 @@ assert riddle.translations[2] == riddle.wanted
 # %% [markdown]
 # ## The small translator once more
 #
-# Before a model can write, it must be trained. Here is the small Transformer of lesson 10
-# again, with the same task and the same random start (`course_lib/lessons/small_translator.py`):
-# 400 steps, and English number words become German ones.
+# Here is the small Transformer of lesson 10 again, with the same task and the same random start
+# (`course_lib/lessons/small_translator.py`): 400 steps, and English number words become German
+# ones.
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons import small_translator
@@ -125,9 +124,9 @@ assert sum(range(1, n + 1)) == 210
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Which three vectors are made from the embedded token, and which two of them are appended to
-# what is stored (`torch.cat`)? `attention(q, k, v)` takes matrices and returns the output and
-# the weights: how does one vector become a matrix of one row? Does this one query need a mask?
+# Which two of the three vectors made from the embedded token are stored (`torch.cat`)?
+# `attention(q, k, v)` takes matrices, and returns output and weights: how does one vector become
+# a matrix of one row? Does this one query need a mask?
 #
 # </details>
 
@@ -165,7 +164,7 @@ assert gap < 1e-4
 # %% [markdown]
 # ## Writing greedily
 #
-# Now let it write. **Greedy** decoding takes the likeliest token, again and again, until the
+# **Greedy** decoding takes the likeliest token, again and again, until the
 # end token. A model that has learned little may never write one, as you saw in lesson 10. So
 # there is also a largest number of tokens.
 
@@ -237,9 +236,9 @@ figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt
 
 # %% [markdown]
 # To write *drei*, it attends to *three*, which comes after the tens in English. In the next row
-# it goes back to *seventy*. Nobody told it which words belong together. (Means over four heads. Tokens that
-# follow from the one before, such as *zig* or the end, need no source, and their rows are
-# spread.)
+# it goes back to *seventy*. Nobody told it which words belong together. (Means over four heads.
+# Tokens that follow from the one before, such as *zig* or the end, need no source, and their
+# rows are spread.)
 
 # %% [markdown]
 # ## Several beams
@@ -262,7 +261,8 @@ assert 0.5 > 0.4 and 0.4 * 0.9 > 0.5 * 0.3
 # sequences as far as they are written. In each step all of them are continued by all tokens,
 # and the best few stay. Products of many probabilities become too small for a float, so
 # logarithms are added.
-#
+
+# %% [markdown]
 # Each further token makes the sum smaller, and short hypotheses would win. So sums are divided
 # by a **length penalty**, with α usually between 0 and 1. (The sums are negative: a larger
 # divisor brings them closer to 0.)
@@ -284,8 +284,8 @@ assert [long > short for short, long in penalised.values()] == [False, True, Tru
 # %% [markdown]
 # ### Exercise: beam_search
 #
-# The rules are in the docstring; read it to the end before you begin. (In some other programs
-# the beam stays full when a hypothesis is finished; here it becomes smaller by one.)
+# The rules are in the docstring; read it to the end before you begin. (Some programs keep the
+# beam full; here each finished hypothesis makes it smaller.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -295,9 +295,8 @@ assert [long > short for short, long in penalised.values()] == [False, True, Tru
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Where do you keep what is finished, so that nothing pushes it out again? How many
-# continuations stay in a step after that? Which hypotheses do you compare at the end, and does
-# the end token count for their length?
+# Where do you keep what is finished, so that nothing pushes it out? How many continuations stay
+# after that? What do you compare at the end, and does the end token count for the length?
 #
 # </details>
 
@@ -337,8 +336,8 @@ alt = "With two beams ein, second at step 1, stays, and its end at step 2 is the
 figures.beam_tree(trees, words, alt=alt)
 
 # %% [markdown]
-# At the first: *ein* was second, and greedy decoding keeps one hypothesis only. With two, *ein*
-# stays in the beam, and its end is so probable that it wins.
+# At the first: greedy search keeps one hypothesis only. With two, *ein* stays in the beam, and
+# its end is so probable that it wins.
 
 # %% [markdown]
 # And the small model? For how many of 20 numbers do four beams find another translation than
@@ -355,8 +354,8 @@ print("other translations with four beams:", others, "of 20")
 assert others <= 5
 
 # %% [markdown]
-# For few, if any: at nearly every step one token has about 90 %, and no other can win. Real
-# texts are less clear: there four beams will gain 2 to 4 BLEU, as a table below shows.
+# For few: at nearly every step one token has about 90 %. On the real texts below, four beams
+# gain 2 to 4 BLEU.
 
 # %% [markdown]
 # > **Popular error: "beam search finds the likeliest sequence".** It is tempting to think so,
@@ -368,14 +367,14 @@ assert others <= 5
 # ## How good is a translation?
 #
 # **BLEU** (bilingual evaluation understudy) counts **n-grams**, runs of n words. $p_n$ is the
-# share of the translation's n-grams that are in the reference as well; each counts at most as
-# often as it occurs in the reference. Their geometric mean is multiplied by a **brevity penalty**, below 1 if the translations
-# (c words) are shorter than the references (r words):
+# share of the translation's n-grams that are in the reference; each counts at most as often as
+# it occurs in the reference. Their geometric mean is multiplied by a **brevity penalty**, below
+# 1 if translations (c words) are shorter than references (r words):
 #
 # $$\text{BLEU} = \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# Numbers are given times 100. The reference is *der Akku der Fernbedienung ist fast leer*; the
-# translation has *beinahe* for *fast*, a synonym.
+# Numbers are given times 100. For *der Akku der Fernbedienung ist fast leer* a translation has
+# *beinahe*, a synonym of *fast*.
 #
 # **Predict:** what share of its 4-grams is right?
 #
@@ -427,8 +426,8 @@ assert marks["a synonym"][1] < marks["another spelling"][1]
 
 # %% [markdown]
 # The opposite has a BLEU of 71, and the right one of 64. No measure of n-grams knows what a word
-# means. (By the formula, BLEU is 0 where one $p_n$ is 0. The program used here then counts a
-# fraction of a match instead, provided that the translations have any n-grams of that length.)
+# means. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
+# match, unless the translations have no n-grams of that length.)
 #
 # Now the small translator, of whose numbers more than three quarters are right to the letter.
 #
@@ -462,8 +461,8 @@ print(f"mean of the two: {mean:.0f}  BLEU of both together: {whole:.0f}")
 assert abs(mean - whole) > 5
 
 # %% [markdown]
-# BLEU also depends on how texts are split into words, so say which program measured it. Here it is sacrebleu
-# with its usual settings (Post, 2018).
+# BLEU also depends on how texts are split into words, so say which program measured it. Here it
+# is sacrebleu with its usual settings (Post, 2018).
 
 # %% [markdown]
 # ## The real thing
@@ -502,8 +501,8 @@ print(", ".join(map(" ".join, runs.environment.items())))
 #   tokens an English token usually becomes, and its embedding is started near theirs;
 # - **more time**.
 #
-# In the table, "no near copy" leaves out the test texts of which training has a near copy, with
-# one word more, less or other: those measure memory rather than translation.
+# "No near copy" leaves out test texts that differ by one word from a text in training: those
+# measure memory rather than translation.
 #
 # **Predict:** which change gains most BLEU?
 #
@@ -527,12 +526,11 @@ figures.gains(gains, xlabel="BLEU of 1,000 texts, median of three runs", alt=alt
 
 # %% [markdown]
 # More pairs do not raise the BLEU of all texts: 31.3 becomes 30.7. But without near copies it
-# grows, from 21.6 to 23.5, although each pair was read less often in the same time.
+# grows, from 21.6 to 23.5.
 #
 # The last gain comes from training 1.6 times as long. The last row repeats that without the
-# alignment start: it costs about one BLEU, less than the runs differ by their seeds (the
-# numbers from which all random draws follow). With the shorter training it changed nothing. A
-# gain holds only for the setting in which it was measured.
+# alignment start: it costs about one BLEU, less than the spread between seeds (other random
+# draws). A gain holds only for the setting in which it was measured.
 #
 # Back to the three systems:
 
@@ -619,29 +617,27 @@ assert repeats == [223, 121]
 assert translation_errors.MIN_LENGTH_RATIO == 0.6
 
 # %% [markdown]
-# With attention, twice as many are right as without, and repeats fall from 223 to 121. What may
-# be behind the errors?
+# With attention, twice as many are right, and repeats fall from 223 to 121. What may cause the
+# errors?
 #
 # - **A word that training never showed** is spelled from subwords, and may be translated like a
 #   word that begins alike.
-# - **Cut otherwise**: a compound may be written as one word or with a hyphen, *Batteriestatus*
-#   or *Batterie-Status*; the reference has one form.
+# - **Cut otherwise**: a compound may be one word or have a hyphen; the reference has one form.
 # - **Other words** may mean the same, or be invented: only a reader can tell.
 # - **Repeats** may come from a decoder that loses track of what it has translated.
 # - **A short text says too little.** *Open* is *offen*, *öffnen*, *geöffnet*: only the program
 #   shows what is meant.
 #
-# The first can be measured: is BLEU lower for texts with such a word? (Greedy decoding once
-# more, so compare with the column "greedy" above.)
+# The first can be measured: is BLEU lower for texts with such a word?
 
 # %%
 print(translation_tables.known_words(runs))
-seen, unseen = (runs.median(f"transformer, {each} bleu") for each in ("seen", "unseen"))
-assert seen - unseen > 10
+drops = [runs.median(f"transformer, {each} bleu") for each in ("seen", "unseen")]
+assert drops[0] - drops[1] > 10
 
 # %% [markdown]
-# Yes, for all three systems, and most for the Transformer: 20.4 instead of 34.1. (The texts may
-# differ in other ways too, for instance be longer.)
+# Yes, most of all for the Transformer: 20.4 instead of 34.1. (These texts may differ in other
+# ways too, for instance be longer.)
 
 # %% [markdown]
 # ## What did it attend to?
@@ -763,7 +759,7 @@ assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) 
 # with the authors' script and 27.5 with sacrebleu
 # ([tensor2tensor, issue 317](https://github.com/tensorflow/tensor2tensor/issues/317)).
 #
-# (For French, section 6.1 of the paper has 41.0, but abstract and table 2 have 41.8.)
+# (For French, the paper's section 6.1 has 41.0, its table 2 has 41.8.)
 
 # %% [markdown]
 # What came next was **pre-training**: a Transformer first learns from large amounts of plain
@@ -796,9 +792,9 @@ figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt
 
 # %% [markdown]
 # When you have run the command of *The real thing*, the last code cell below translates real
-# texts with the large model; until then it says what is missing. Begin with texts of its kind, and
-# then type one of another: *The children are sleeping.* What will become of it? How often has
-# training shown these words?
+# texts with the large model; until then it says what is missing. Begin with texts of its kind,
+# and then type one of another: *The children are sleeping.* What will become of it? How often
+# has training shown these words?
 
 # %%
 from collections import Counter
@@ -814,11 +810,11 @@ for english in (
 assert (counts["children"], counts["sleeping"]) == (0, 4)
 
 # %% [markdown]
-# A word that never occurs in 31,335 texts, like *children*, or only a few times, like *sleeping*,
-# can hardly be learned: it is spelled from subwords that mean something else. No loss, schedule
-# or search fixes that; other pairs would. (Characters that training never had become an unknown token. A text may have
-# 256 tokens at most. To see what the model attended to, run the cell under *And what it attended
-# to* once more.)
+# A word that never occurs in 31,335 texts, like *children*, or only a few times, like
+# *sleeping*, can hardly be learned: its subwords mean something else. No loss, schedule or
+# search fixes that; other pairs would. (Characters that training never had become an unknown
+# token. A text may have 256 tokens at most. To see what the model attended to, run the cell
+# under *And what it attended to* once more.)
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError
