@@ -240,8 +240,7 @@ assert logits.softmax(dim=-1).amax(dim=-1).median() > 0.99
 # %% [markdown]
 # Such a model is *sure* of nonsense: that the token which it reads comes again, because a row
 # of the embedding has the largest product with itself. The course's models use the standard
-# deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by
-# $\sqrt{d_{model}}$ (lesson 09).
+# deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by $\sqrt{d_{model}}$ (lesson 09).
 #
 # The first loss is the only one whose value you know beforehand. Does it also show a forgotten
 # shift?
@@ -276,7 +275,7 @@ for name, model in models.items():
 
 # %%
 print(f"a wrong one {0.2 / 4:.2f}, the right one {0.8 + 0.2 / 4:.2f}")
-assert np.isclose(3 * 0.05 + 0.85, 1)
+assert np.isclose(0.8 + 0.2 / 4, 0.85) and np.isclose(0.8 + 4 * 0.2 / 4, 1)
 
 # %% [markdown]
 # ### Exercise: label_smoothing
@@ -605,5 +604,5 @@ assert together == alone
 # **What you can read now:** *Attention Is All You Need*, section 5; Goodfellow et al.
 # (2016), *Deep Learning*, section 6.2.2.
 #
-# **An open question:** a trained Transformer gives probabilities of the next token. How does a
-# translation come of them, and how good is it? Lesson 11.
+# **An open question:** a trained Transformer gives probabilities of the next token. How are they
+# turned into a translation, and how good is it? Lesson 11.
