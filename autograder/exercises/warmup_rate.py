@@ -219,14 +219,14 @@ exercise.option(
 exercise.option(
     "growth_squared",
     "Your learning rate grows with the square of the step's number.",
-    "How much is added with each step, if it grows evenly?",
+    "How much is added with each step, if it grows linearly?",
     why="Smooth warm-ups of other recipes begin like a parabola.",
     growth="squared",
 )
 exercise.option(
     "growth_with_the_root",
     "Your learning rate grows with the root of the step's number.",
-    "How much is added with each step, if it grows evenly?",
+    "How much is added with each step, if it grows linearly?",
     why="The root of the falling part is used for both.",
     growth="root",
 )

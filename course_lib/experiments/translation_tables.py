@@ -65,7 +65,7 @@ def error_types(record: Record) -> str:
 def known_words(record: Record) -> str:
     """Compare BLEU of texts whose words were all in training with that of others."""
     run = record.runs[0]
-    lines = [f"{'BLEU':18} all words known   not all"]
+    lines = [f"{'BLEU, greedy':18} all words known   not all"]
     for name, label in SYSTEM_NAMES.items():
         known, new = (record.median(f"{name}, {group} bleu") for group in WORD_GROUPS)
         lines.append(f"{label:18} {known:15.1f} {new:9.1f}")

@@ -32,7 +32,7 @@ def greedy_decode(
         (vocab_size,) of what may come next
     start_id : the token id with which every sequence begins
     end_id : the token id that ends it; it may be start_id
-    max_length : how many tokens are chosen at most; start and end are not counted
+    max_length : how many tokens are chosen at most; start is not counted, end is
 
     Returns the token ids without the first start_id and without end_id:
     - start_id may come again, as a token of the sequence.
@@ -82,8 +82,8 @@ def beam_search(
       continuations with the greatest sums of log-probabilities stay.
     - A hypothesis that ends is finished. It leaves the beam, and nothing pushes it out
       again.
-    - Each finished hypothesis makes the beam smaller by one: beam_size minus their
-      number stay in a step.
+    - Each finished hypothesis makes the beam smaller by one: in a step there stay
+      beam_size minus the number finished in earlier steps.
     - The search stops when the beam is empty or max_length is reached. What is then
       unfinished counts as it is.
     - The best hypothesis has the greatest sum divided by its length penalty,
@@ -96,7 +96,7 @@ def beam_search(
     section 3.2; the length penalty is that of Wu et al. (2016), Google's Neural Machine
     Translation System, section 7, equation 14.
 
-    >>> first, after_1 = [0.05, 0.5, 0.4, 0.05], [0.2, 0.2, 0.3, 0.3]
+    >>> first, after_1 = [0.05, 0.5, 0.4, 0.05], [0.2, 0.25, 0.3, 0.25]
     >>> log_p = np.log([first, after_1, [0.03, 0.03, 0.04, 0.9]])
     >>> greedy_decode(lambda ids: log_p[ids[-1]], start_id=0, end_id=3, max_length=9)
     [1, 2]

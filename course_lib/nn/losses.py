@@ -17,13 +17,14 @@ def cross_entropy(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
 
     logits : (..., vocab_size), one for each token at each position, any finite size
     targets : (...), token ids of the right tokens
-    ignore_index : the token id of padding; where a target is that, nothing counts
+    ignore_index : the token id of padding, which may be outside the vocabulary, such as
+        −100; where a target is that, nothing counts
 
     Returns a tensor without axes: −ln of the softmax at the right token, as a mean over
     all positions of all sequences that count; 0 if none counts. The arguments stay as
     they are.
-    Source: Goodfellow et al. (2016), Deep Learning, section 6.2.2; padding is left out
-    in all programs for translation.
+    Source: Goodfellow et al. (2016), Deep Learning, section 6.2.2; programs for
+    translation usually leave padding out.
 
     >>> logits = torch.tensor([[0.0, 0.0], [9.0, 9.0], [5.0, 7.0]])
     >>> cross_entropy(logits, torch.tensor([1, 0, 5]), ignore_index=5)
@@ -70,14 +71,14 @@ def label_smoothing(targets: Tensor, vocab_size: int, smoothing: float) -> Tenso
 
 
 def warmup_rate(step: int, d_model: int, warmup_steps: int) -> float:
-    """Compute the learning rate: it grows evenly, then falls with the step's root.
+    """Compute the learning rate: it grows linearly, then falls like 1 / √step.
 
     step : number of optimizer steps made before, 0 for the first one
     d_model : length of a token's vector
     warmup_steps : number of steps during which the learning rate grows, at least 1
 
     Returns a float, never 0. The paper counts from 1: its step is one more than this
-    one. The greatest learning rate is that of step number warmup_steps, counted from 1.
+    one. The peak is reached when step is warmup_steps − 1.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 5.3, equation 3.
 
     >>> warmup_rate(0, 4, 100)
