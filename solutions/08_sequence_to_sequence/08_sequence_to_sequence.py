@@ -287,12 +287,11 @@ assert relative[20] < 0.005
 # %% [markdown]
 # Bahdanau, Cho and Bengio proposed this in 2014. (Two years later Google Translate
 # switched to a model with such attention.) Their encoder, too, reads in both directions,
-# so that row j knows what comes before token j and what comes after it. Their score is a
-# small network:
+# so that row j knows what surrounds token j. Their score is a small network:
 #
 # $$\text{score}_j = v \cdot \tanh(s\,W_q + k_j W_k)$$
 #
-# The key $k_j$ is row j; the matrices $W_q$, $W_k$ and the vector v are learned.
+# The key $k_j$ is row j; $W_q$, $W_k$ and the vector v are learned.
 #
 # **Predict:** the state s is 0, the keys are −1, 0 and 1, and all parameters are 1. Which
 # key gets the most weight?
@@ -851,8 +850,8 @@ assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 # %% [markdown]
 # ## In three lines
 #
-# - The bottleneck was the one vector through which the whole source had to go: large
-#   enough, but for long sources that hold much it is hard to *learn* how to use it.
+# - The bottleneck was the one vector through which the source had to go: large enough,
+#   but hard to *learn* to use for long sources.
 # - With attention, the decoder attends to all states at each step, by an additive score
 #   or a product; Bahdanau's query is the state *before* the step.
 # - What to attend to is learned with everything else, and can be drawn and measured.
