@@ -42,22 +42,18 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 # end it is made of your parts, with the number of parameters in each box.
 
 # %%
-sections = {
-    part: f"09 The Transformer, section “{title}”"
-    for part, title in {
-        **{"norm": "Layer normalisation", "feed-forward": "Feed-forward"},
-        **{"embedding": "Embed", "logits": "Embed", "shift right": "Shift"},
-    }.items()
-}
-behind = ("tokens", "positions", "softmax")
-behind += ("self-attention", "causal attention", "cross-attention")
-parts = dict.fromkeys(behind, "done") | dict.fromkeys(sections, "current")
+sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
+sections |= {"embedding": "Embed", "logits": "Embed", "shift right": "Shift"}
 
 # %%
 alt = "The Transformer: attentions are done; norms, feed-forward and the rest are next."
-figures.architecture(parts=parts, lessons=sections, alt=alt)
+figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
+# The orange boxes are written in this lesson, in this order: norm, feed-forward, embed
+# (with the logits) and shift. *Residual connections* explains the arrows at the sides. The
+# encoder's and the decoder's layer then join the parts.
+#
 # From lesson 03 you have `multi_head_attention`. Here it is in PyTorch, imported above
 # from `course_lib.nn.functional`. Three words are new:
 #
@@ -265,8 +261,8 @@ assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 # ## Feed-forward: each token by itself
 #
 # Attention moves information between tokens. The other sublayer, the **feed-forward
-# network**, never does: two linear maps make each token's vector longer and short again,
-# with a ReLU between (negative numbers become 0):
+# network**, never does: two linear maps make each token's vector longer and then
+# shorter again, with a ReLU between (negative numbers become 0):
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -530,7 +526,7 @@ assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 
 # %% [markdown]
 # Post-norm moves them farthest and still learns, so little shift is not needed. But these
-# runs settle little: without norms the stack hardly learns, and so its inputs hardly move.
+# runs settle little: without norms the stack hardly learns, so its small shift says little.
 # For batch norm, Santurkar and others ([2018](https://arxiv.org/abs/1805.11604)) found that
 # the shift is no smaller, but the loss becomes a smoother function of the parameters.
 #
