@@ -10,8 +10,7 @@
 # - write Bahdanau's and Luong's attention, and one step of a decoder that uses it;
 # - draw an alignment, and measure how much of it is right.
 #
-# **About 120 minutes.** You need lessons 01, 02, 04 and 07. All arrays of this lesson
-# are PyTorch tensors; `@`, `softmax` and shapes work as before.
+# **About 120 minutes.** You need lessons 01, 02, 04 and 07.
 
 # %%
 from collections.abc import Sequence
@@ -79,10 +78,10 @@ assert round(state, 2) == 0.58
 
 # %% [markdown]
 # $\sigma$, the sigmoid (`torch.sigmoid`), gives numbers between 0 and 1; $\odot$
-# multiplies number by number. x is the token's vector, s the old state and s′ the new one. The **reset
-# gate** r decides how much of s reaches the candidate c. In code, the parameters that
-# belong to the state are `w_h` and `b_h`, and the state's length is `d_h`: h, for
-# *hidden*, is the usual letter.
+# multiplies number by number. x is the token's vector, s the old state and s′ the new
+# one. The **reset gate** r decides how much of s reaches the candidate c. In code, the
+# parameters that belong to the state are `w_h` and `b_h`, and the state's length is
+# `d_h`: h, for *hidden*, is the usual letter.
 
 # %% [markdown]
 # ### Exercise: gru_step
@@ -280,9 +279,9 @@ assert relative[20] < 0.005
 # ## The way out: keep all states, and attend to them
 #
 # The encoder has computed a state at *every* token, and the translator above discards all
-# but the last. Keep them: one row for each of the m source tokens, `(m, d)`. At each step the decoder
-# attends to these rows by the three moves of lesson 01: **scores**, softmax, weighted mean.
-# So there is a separate context for *each* target token.
+# but the last. Keep them: one row for each of the m source tokens, `(m, d)`. At each step
+# the decoder attends to these rows by the three moves of lesson 01: **scores**, softmax,
+# weighted mean. So there is a separate context for *each* target token.
 
 # %% [markdown]
 # Bahdanau, Cho and Bengio proposed this in 2014. (Two years later Google Translate
@@ -531,8 +530,8 @@ from course_lib.nn.sequence_to_sequence import decoder_step  # exercise
 check(decoder_step)
 
 # %% [markdown]
-# You have written the heart of the translator. Take the parameters of the trained one, go
-# step by step with *your* function, and compare. `decoder_input` shifts the target, and
+# Take the parameters of the trained translator, go step by step with *your* function, and
+# compare. `decoder_input` shifts the target, and
 # `decoder_parameters` names the parameters as you do. (The module multiplies embeddings by
 # 8 = √64, and so does the cell; lesson 09 says why.)
 
@@ -560,8 +559,7 @@ assert gap < 1e-5  # 32-bit floats, after five steps
 # network cannot do that: each state needs the one before.
 #
 # `sequential_operations` (in `course_lib/lessons/cost.py`) counts PyTorch's operations (a
-# product, a sum, a tanh …) that must wait for each other. How many there are for one token
-# depends on how you wrote `gru_step`.
+# product, a sum, a tanh …) that must wait for each other.
 
 # %%
 torch.manual_seed(0)
@@ -590,9 +588,10 @@ for n in (5, 10, 20):
 # ## Numbers, written in another order
 #
 # Back to the first question. The translator learns from 2,700 numbers below a million,
-# written in English words and in German, split into its parts; 300 more are kept for the test. It is told
-# only what it should have written, never which words belong together. Scores, softmax and
-# mean all have gradients, so *what to attend to* is learned like everything else.
+# written in English words and in German, split into its parts; 300 more are kept for the
+# test. It is told only what it should have written, never which words belong together.
+# Scores, softmax and mean all have gradients, so *what to attend to* is learned like
+# everything else.
 
 # %%
 translator = alignments.train(numbers)  # some seconds
@@ -790,7 +789,6 @@ for kind in bottleneck.ATTENTION_KINDS:
     for half in halves:
         print(f"{kind:14} {half:5} dates right:", runs.values(f"dates, {kind}, {half}"))
 print("seeds", runs.values("seed"), "by", runs.command)
-print(", ".join(map(" ".join, runs.environment.items())))
 short, long = (torch.tensor(runs.values(f"dates, none, {h}")) for h in halves)
 assert 0.5 < min(short.min(), long.min()) and max(short.max(), long.max()) < 0.9
 assert (short - long).max() < 0.16
@@ -819,7 +817,7 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
 # The day's 7 and the last three digits of the year are found where they are, though all
-# have moved. (The 0 before the 7 is not in the source.) Almost no row attends to the
+# have moved. Almost no row attends to the
 # weekday, which nobody needs. And the month is read off the **A**. How can the network
 # tell April from August?
 
@@ -832,10 +830,8 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 # %%
 for kind in ("additive", "multiplicative"):
     print(f"mass, {kind:14}", runs.values(f"dates, {kind}, mass"))
-hyphens = weights[[4, 7]].sum(dim=-1)
 print("weight of the month's digits on A:", weights[5:7, 9].numpy().round(1))
 print("on the weekday at most:", round(weights[:, :7].sum(dim=-1).max().item(), 2))
-print("the weights of the hyphens' rows sum to", [round(x.item(), 1) for x in hyphens])
 masses, accuracies = (
     runs.values(f"dates, multiplicative, {of}") for of in ("mass", "short")
 )

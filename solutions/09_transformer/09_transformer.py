@@ -12,7 +12,6 @@
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
 # **About 160 minutes.** There is a break in the middle. You need lessons 03, 04, 05 and 07.
-# The exercises are in PyTorch.
 
 # %%
 import torch
@@ -253,7 +252,7 @@ assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 
 # %% [markdown]
 # Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. *Dropout*,
-# with which the paper regularises, prevents it. (Whether a model does better on *new*
+# with which the paper regularises, prevents it here. (Whether a model does better on *new*
 # examples is another question, which random answers cannot settle.) The main use of norms
 # comes below: with them, deep stacks can be trained at all.
 
@@ -345,7 +344,6 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # %% [markdown]
 # Attention computes all tokens at once, but each result depends on all of them. The
 # feed-forward network alone treats each token by itself; hence its name, *position-wise*.
-# (It knows no position.)
 
 # %% [markdown]
 # ## Residual connections
@@ -423,7 +421,7 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 #
 # In pre-norm no norm lies on the residual connections: the input arrives at the top, plus
 # what the sublayers added. The last sum has not been normed, so the stack gets one more
-# norm at its end. (PyTorch's model has one there in post-norm, too.)
+# norm at its end.
 
 # %% [markdown]
 # Which of them learns? Six layers must reverse a sequence of eight tokens, of 8 kinds. A
@@ -1110,7 +1108,7 @@ figures.architecture(drawn, 6, totals, alt=alt)
 #   x + sublayer(norm(x)), without a second norm on the sum.
 # - The decoder reads its own words so far, one position behind, and the encoder's memory;
 #   each of the three attentions has its mask.
-# - Residual connections delay that tokens become alike, norms keep numbers in bounds, and
+# - Residual connections keep tokens apart for longer, norms keep numbers in bounds, and
 #   together they let deep stacks learn.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
