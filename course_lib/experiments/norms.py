@@ -50,8 +50,7 @@ def steps_to_memorise(
 ) -> int:
     """Count the steps until 32 sequences with random targets are memorised.
 
-    Tokens and targets are independent, so nothing but memory helps, and regularisation
-    makes it harder.
+    Tokens and targets are independent, so nothing but memory helps.
 
     dropout : of each sublayer's output
 

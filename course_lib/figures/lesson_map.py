@@ -1,7 +1,9 @@
 """The small map that opens a lesson: what of the Transformer is written in it."""
 
+from collections.abc import Mapping
+
 from course_lib.figures.living import LivingFigure
-from course_lib.figures.transformer import architecture
+from course_lib.figures.transformer import LESSONS, architecture
 
 # In the order of the lessons: what each of them writes of the Transformer.
 _ATTENTIONS = ("self-attention", "causal attention", "cross-attention")
@@ -16,11 +18,15 @@ PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
 }
 
 
-def lesson_map(lesson: str, *, alt: str) -> LivingFigure:
+def lesson_map(
+    lesson: str, *, alt: str, sections: Mapping[str, str] | None = None
+) -> LivingFigure:
     """Draw the Transformer as a map: a lesson's parts lit, earlier lessons' filled.
 
     lesson : its number with two digits, such as "03"; the lessons are the keys of
         ``PARTS_OF_LESSONS``
+    sections : part to the section of this lesson that writes it; with sections, the
+        map has full size
 
     A part that several lessons work on is filled once the last of them is behind.
     Raises ``ValueError`` for a lesson that writes no part of the Transformer.
@@ -37,4 +43,8 @@ def lesson_map(lesson: str, *, alt: str) -> LivingFigure:
                 parts[name] = "current"
             elif parts.get(name) != "current":
                 parts[name] = "done" if number < lesson else "to come"
-    return architecture(parts=parts, small=True, alt=alt)
+    lessons = {
+        part: f"{LESSONS.get(part, lesson)}, section “{title}”"
+        for part, title in (sections or {}).items()
+    }
+    return architecture(parts=parts, lessons=lessons, small=not sections, alt=alt)

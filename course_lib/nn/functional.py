@@ -37,7 +37,7 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
     Returns a tensor like x; its row i depends on row i of x alone. The variance is the
     mean of the squared differences from the mean (divided by d_model), and right also
     where the numbers are large and close to each other. x stays as it is.
-    Source: Ba et al. (2016), Layer Normalization, section 3, equation 4; eps is used
+    Source: Ba et al. (2016), Layer Normalization, section 3.1, equation 4; eps is used
     as in PyTorch's ``nn.LayerNorm``.
 
     >>> layer_norm(torch.tensor([1.0, 3.0]), torch.ones(2), torch.tensor([0.0, 5.0]))
@@ -55,7 +55,7 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
 def feed_forward(
     x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor
 ) -> Tensor:
-    """Send each token's vector, alone, through two linear layers with a ReLU between.
+    """Send each token's vector, alone, through two linear maps with a ReLU between.
 
     x : (..., d_model), one token per row
     w_1 : (d_model, d_ff)
@@ -199,8 +199,8 @@ def encoder_layer(
     1.
 
     >>> import torch
-    >>> names = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
-    >>> zeros = dict.fromkeys(names, torch.zeros(2, 2))
+    >>> matrices = ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2")
+    >>> zeros = dict.fromkeys(matrices, torch.zeros(2, 2))
     >>> zeros |= dict.fromkeys(("b_1", "b_2"), torch.zeros(2))
     >>> plain = dict(gain_1=torch.ones(2), gain_2=torch.ones(2))
     >>> plain |= dict(bias_1=torch.zeros(2), bias_2=torch.zeros(2))
@@ -258,9 +258,9 @@ def decoder_layer(
     Architecture, table 1.
 
     >>> import torch
-    >>> names = ("w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2")
+    >>> matrices = ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2")
     >>> cross = ("cross_q", "cross_k", "cross_v", "cross_o")
-    >>> parameters = dict.fromkeys(names + cross, torch.zeros(2, 2))
+    >>> parameters = dict.fromkeys(matrices + cross, torch.zeros(2, 2))
     >>> parameters |= dict.fromkeys(("b_1", "b_2"), torch.zeros(2))
     >>> parameters |= {f"gain_{i}": torch.ones(2) for i in (1, 2, 3)}
     >>> parameters |= {f"bias_{i}": torch.zeros(2) for i in (1, 2, 3)}
@@ -304,7 +304,7 @@ def count_transformer(
 
     n_layers : number of layers of the encoder, and as many of the decoder
     d_model : length of a token's vector
-    d_ff : length between the two layers of the feed-forward network
+    d_ff : length between the two linear maps of the feed-forward network
     vocab_size : number of rows of the one embedding that serves source, target and
         logits; 0 to leave it out
 

@@ -26,9 +26,8 @@ def gru_step(
     b_h : (3 d_h), added to ``state @ w_h``
 
     Returns the new hidden state (..., d_h): where the update gate is 1 it is the old
-    one, where it is 0 the candidate. The reset gate is multiplied with the state's part
-    of the candidate after the parameters and b_h, as in PyTorch. The arguments stay as
-    they are.
+    one, where it is 0 the candidate. The reset gate multiplies the candidate's part of
+    ``state @ w_h + b_h``, as in PyTorch. The arguments stay as they are.
     Source: Cho et al. (2014), Learning Phrase Representations using RNN
     Encoder–Decoder, section 2.3; the reset gate is that of PyTorch's ``nn.GRU``.
 
@@ -139,7 +138,7 @@ def decoder_step(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Make one step of a recurrent decoder that attends to the source.
 
-    x : (..., d_in), the vector of the target token before
+    x : (..., d_in), the vector of the previous target token
     state : (..., d_h), the decoder's hidden state before this step
     keys : (..., m, d_k), one source token per row
     values : (..., m, d_v), value j belongs to key j
@@ -154,7 +153,7 @@ def decoder_step(
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, section 3.1, equations 4 to 6.
 
-    >>> zeros, names = torch.zeros(2, 3), ("w_x", "w_h", "w_q", "w_k")
+    >>> zeros = torch.zeros(2, 3)
     >>> parameters = dict(w_x=zeros, w_h=zeros[:1], b_x=zeros[0], b_h=zeros[0])
     >>> parameters |= dict(w_q=zeros[:1], w_k=zeros[:1], v=zeros[0])
     >>> keys, values = torch.zeros(2, 1), torch.tensor([[2.0], [4.0]])
@@ -183,8 +182,8 @@ def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
     links : pairs (target token i, source token j) that belong together; a target token
         may have several, or none; no pair twice
 
-    Returns a float from 0 to 1: the weight on a target token's own source tokens,
-    summed over them, as a mean over the target tokens that have any. Raises
+    Returns a float from 0 to 1: for each linked target token, its weights on its linked
+    source tokens are summed; this is the mean over the linked target tokens. Raises
     ``ValueError`` if links is empty.
     Source: this course; the pictures of Bahdanau et al. (2015), figure 3, show it.
 

@@ -11,8 +11,7 @@
 # - give each of the three attentions the mask that it needs;
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
-# **About 120 minutes.** You need lessons 03, 04 and 05. The exercises are in PyTorch, as
-# in lesson 08.
+# **About 160 minutes.** There is a break in the middle. You need lessons 03, 04, 05 and 07.
 
 # %%
 import torch
@@ -37,15 +36,23 @@ print("it fits in", round(44_140_544 / one_attention, 2), "times")
 
 # %% [markdown]
 # The model has far fewer than 42 attentions. **How many are there, what is all the rest,
-# and which layer reads from which?** The last picture of this lesson is the whole
-# architecture, made of your parts, with the number of parameters in each box. The map
-# shows what is still missing.
+# and which layer reads from which?** Here is the whole architecture, from bottom to top: a
+# map to come back to. **Point at a box** for what it does and where you write it. At the
+# end it is made of your parts, with the number of parameters in each box.
 
 # %%
-alt = "The Transformer: attentions are done; lit are norms, feed-forward and the rest."
-figures.lesson_map("09", alt=alt)
+sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
+sections |= {"embedding": "Embed", "logits": "Embed", "shift right": "Shift"}
+
+# %%
+alt = "The Transformer: attentions are done; norms, feed-forward and the rest are next."
+figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
+# The orange boxes are written in this lesson, in this order: norm, feed-forward, embed
+# (with the logits) and shift. *Residual connections* explains the arrows at the sides. The
+# encoder's and the decoder's layer then join the parts.
+#
 # From lesson 03 you have `multi_head_attention`. Here it is in PyTorch, imported above
 # from `course_lib.nn.functional`. Three words are new:
 #
@@ -59,7 +66,7 @@ figures.lesson_map("09", alt=alt)
 #
 # Take thirty-two untrained layers, each with an attention and a feed-forward network
 # (`course_lib/lessons/deep_stack.py`). Each sublayer f adds its result to its input,
-# x + f(x), and nothing else happens. The vectors start with numbers around 2.
+# x + f(x), without any norm. The vectors start with numbers around 2.
 #
 # **Predict:** how large are these numbers after the last layer?
 #
@@ -73,13 +80,12 @@ from course_lib.lessons import deep_stack
 grown = deep_stack.propagate("residual only", 32)
 print("after 0, 1 and 8 layers:", [round(grown.rms[depth]) for depth in (0, 1, 8)])
 print(f"after 32 layers: about {round(grown.rms[32], -4):,.0f}")
-assert (
-    round((grown.rms[32] / grown.rms[0]) ** (1 / 32), 1) == 1.4 and grown.rms[32] > 1e4
-)
+assert abs((grown.rms[32] / grown.rms[0]) ** (1 / 32) - 1.36) < 0.01
+assert grown.rms[32] > 1e4
 
 # %% [markdown]
-# A sublayer's result grows with its input, so the numbers are multiplied, by about 1.4 in
-# each layer. **Layer normalisation** puts each token's vector back in bounds: subtract
+# A sublayer's result grows with its input, so the numbers are multiplied, by about 1.36
+# in each layer. **Layer normalisation** puts each token's vector back in bounds: subtract
 # its mean, divide by its standard deviation, then multiply by a learned `gain` and add
 # a learned `bias`:
 #
@@ -135,9 +141,10 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# Is yours the same as PyTorch's? And it is tempting to take `x.std()` as the denominator.
+# The next cell compares yours with PyTorch's. It also tries a tempting denominator,
+# `x.std()`.
 #
-# **Predict:** how far off is `x.std()` for a token of 4 numbers?
+# **Predict:** how far from the right one is `x.std()`, for a token of 4 numbers?
 #
 # - [ ] About 0.1 %
 # - [x] About 15 %
@@ -159,12 +166,13 @@ assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 # norm estimates nothing: it divides by d. At d = 4 the denominator is 15 % too large, at
 # d = 512 only 0.1 %. Small tests find this error, and large models hide it.
 #
-# And ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
+# And ε? The norm should give numbers around 1. Take a token whose numbers are around
+# 0.001, and ε = 0.00001.
 #
-# **Predict:** where must ε stand for the result to stay far below 1?
+# **Predict:** which ε spoils that for this token?
 #
-# - [x] Under the root
-# - [ ] Outside the root
+# - [x] The one under the root
+# - [ ] One outside the root
 # - [ ] Neither
 
 # %%
@@ -183,8 +191,8 @@ assert (outside.std(dim=-1, correction=0) > 0.97).all()
 # ε. So a token that hardly varies stays small instead of being blown up. Parameters
 # trained with ε inside do not fit a norm with ε outside.
 #
-# The axis is the third decision. In a vision network, *batch normalisation* takes the mean
-# of each number over the rows of the batch. What if the rows are tokens?
+# The axis is the third decision. In a vision network, *batch normalisation* takes each
+# channel's mean over all pixels of the whole batch. For text, that is a mean over tokens:
 
 # %%
 changed = vectors.clone()
@@ -201,9 +209,9 @@ for name, norm in {
 # A mean over tokens carries the future into the past, whatever the mask. Model C of lesson
 # 04 leaked through such a norm.
 #
-# There is one more difference.
+# A module has two modes, for training and for evaluation (lesson 07).
 #
-# **Predict:** which norm computes the same in training and in use?
+# **Predict:** which norm computes the same in both modes?
 #
 # - [ ] Batch norm only
 # - [ ] Batch norm and layer norm
@@ -213,50 +221,47 @@ for name, norm in {
 for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items():
     training = norm(vectors)
     moved = (norm.eval()(vectors) - training).abs().max().item()
-    print(f"{name} norm: training and use differ by {moved:.1f}")
+    print(f"{name} norm: training and evaluation differ by {moved:.1f}")
 
 # %% [markdown]
-# So layer norm is more than batch norm along another axis. Batch norm keeps running means
-# for use, and needs a batch to train with. Layer norm keeps nothing: it always computes
-# the same, for one token or for a million.
+# So layer norm is more than batch norm along another axis. Batch norm needs a batch to
+# train with, and keeps running means of its batches for evaluation. Layer norm keeps
+# nothing: it always computes the same, for one token or for a million.
 #
-# You may read that layer norm is a *regularisation technique*: something that makes it
-# harder to learn examples by heart. Measure it (`course_lib/experiments/norms.py`), with
-# sequences and answers drawn at random, so that there is nothing to understand. Two layers
-# without norms know all answers in under 75 steps.
+# You may read that layer norm is a *regularisation technique*. One thing can be measured
+# (`course_lib/experiments/norms.py`): does it make it harder to learn examples by heart?
+# Sequences and answers are drawn at random, so that there is nothing to understand. Two
+# layers without norms know all answers after about 40 steps.
 #
 # **Predict:** and two layers with norms?
 #
-# - [x] In under 75 steps, too
-# - [ ] In 75 to 100 steps
+# - [ ] After about 20 steps
+# - [x] After about 50 steps
 # - [ ] Not in 100 steps
 
-# %%
+# %% tags=["nbval-ignore-output"]
 settings = {"no norms": ("residual only", 0.0), "norms": ("pre-norm", 0.0)}
 settings["norms and dropout 0.3"] = ("pre-norm", 0.3)
 steps = {}
 for name, (kind, dropout) in settings.items():
     tries = (norms.steps_to_memorise(kind, dropout=dropout, seed=s) for s in range(3))
     steps[name] = list(tries)
-    n_fast = sum(each < 75 for each in steps[name])
-    print(f"{name + ':':23} {n_fast} of 3 runs know all answers after 75 steps")
-assert 20 < min(steps["no norms"] + steps["norms"])
-assert max(steps["no norms"] + steps["norms"]) < 75
+    print(f"{name + ':':23} steps {steps[name]}  (100: never)")
+assert 25 < sorted(steps["no norms"])[1] < sorted(steps["norms"])[1] < 75
 assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 
 # %% [markdown]
-# > **Popular error: "a norm is there to regularise".** It is tempting to think so: in ten
-# > runs (`seed=0` to `9`), learning by heart took 33 to 49 steps without norms and 45 to 56
-# > with them. But with *dropout*, which sets random numbers to 0 during training, 100 steps
-# > were never enough. Two small layers do not settle it for all models, but the main use of
-# > norms is another: with them, deep stacks can be trained at all, as you will see.
+# Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. *Dropout*,
+# with which the paper regularises, prevents it here. (Whether a model does better on *new*
+# examples is another question, which random answers cannot settle.) The main use of norms
+# comes below: with them, deep stacks can be trained at all.
 
 # %% [markdown]
 # ## Feed-forward: each token by itself
 #
 # Attention moves information between tokens. The other sublayer, the **feed-forward
-# network**, never does: it sends each token's vector through a wide layer with a ReLU
-# (negative numbers become 0) and back:
+# network**, never does: two linear maps make each token's vector longer and then
+# shorter again, with a ReLU between (negative numbers become 0):
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -272,7 +277,7 @@ print("between:", torch.relu(words @ w_1 + b_1).tolist())
 # %% [markdown]
 # ### Exercise: feed_forward
 #
-# Two layers with a ReLU between, for any leading axes.
+# Two linear maps with a ReLU between, for any leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -281,7 +286,7 @@ print("between:", torch.relu(words @ w_1 + b_1).tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The ReLU comes once, after the first bias; the second layer's result may be negative.
+# The ReLU comes once, after the first bias; the second map's result may be negative.
 #
 # </details>
 
@@ -294,7 +299,7 @@ check(feed_forward)
 # %% [markdown]
 # Back to the three words 3, −2 and 0.5, and the numbers between.
 #
-# **Predict:** what does the second layer make of them?
+# **Predict:** what does the second linear map make of them?
 #
 # - [ ] 3, −2 and 0.5
 # - [ ] 3, 0 and 0.5
@@ -305,7 +310,7 @@ print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 
 # %% [markdown]
 # The absolute value. A matrix alone cannot compute it: it gives −2 the opposite of what
-# it gives 2.
+# it gives 2. Without such networks, values would only go through means and matrices.
 #
 # The paper also describes this network as **two convolutions of kernel size 1**: filters
 # that slide over the sentence and see one token at a time. Is that true? (`.mT` swaps the
@@ -337,10 +342,8 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
     print(f"{name:12} moves rows", moved.abs().amax(dim=(0, 2)).nonzero().flatten())
 
 # %% [markdown]
-# You may read that attention computes each item independently. It computes all at once,
-# but each result depends on all items. Only the feed-forward network treats each item by
-# itself. It is called *position-wise* for that, which one text turned into "positional
-# encoding network", although it knows no position.
+# Attention computes all tokens at once, but each result depends on all of them. The
+# feed-forward network alone treats each token by itself; hence its name, *position-wise*.
 
 # %% [markdown]
 # ## Residual connections
@@ -355,26 +358,26 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
-depths = [1, 2, 4, 8, 16, 32]
-chosen = ("norm only", "post-norm", "pre-norm")
+depths = [1, 2, 3, 4, 8, 16, 32]
+chosen = ("norm only", "residual only", "post-norm", "pre-norm")
 apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
 
 # %% [markdown]
-# **Predict:** without residual connections, when is the share below a thousandth?
+# **Predict:** with norms but no residual connections, after how many layers does the share
+# first fall below a thousandth?
 #
-# - [x] After 4 layers
+# - [x] After 3 layers
 # - [ ] After 16 layers
 # - [ ] After 32 layers
 
 # %%
 print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
 for kind, shares in apart.items():
-    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.1%}" for s in shares])
+    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.2%}" for s in shares])
 labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
-assert apart["norm only"][2] < 1e-5 and apart["pre-norm"][-1] > 0.2
-
-# %% [markdown]
-# As a picture:
+assert apart["norm only"][1] > 0.01 and apart["norm only"][2] < 1e-3
+assert apart["norm only"][3] < 1e-5 and apart["pre-norm"][-1] > 0.2
+assert max(apart["post-norm"][-1], apart["residual only"][-1]) < 0.05
 
 # %%
 alt = "Without residual connections all is gone after 4 layers; pre-norm keeps half."
@@ -382,12 +385,11 @@ figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %% [markdown]
 # Without residual connections, **four layers** make all tokens the same, up to rounding
-# (the almost flat end is rounding). With them, half of the difference is left after 32
-# layers if the norm comes *before* the sublayer; less than one percent is left if it comes
-# after the sum.
+# (the almost flat end is rounding). Residual connections alone only delay that: after 32
+# layers little is left, as in post-norm. In pre-norm half of the difference is left.
 #
-# The gradient tells more. Divide its length at the input by that at the top: a 1 means that
-# it came through.
+# The gradient tells more. Divide the length of the loss's gradient at the input by its
+# length at the top: a 1 means that it came through.
 
 # %%
 ratio = {
@@ -403,7 +405,7 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 
 # %% [markdown]
 # With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
-# no norms, it explodes (5e7). With norms it comes through, in post-norm somewhat smaller,
+# no norms, it explodes (6e7). With norms it comes through, in post-norm somewhat smaller,
 # in pre-norm somewhat larger. It comes through with norms *alone*, too: such stacks fail
 # because their tokens become alike, not because gradients vanish.
 
@@ -419,7 +421,7 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 #
 # In pre-norm no norm lies on the residual connections: the input arrives at the top, plus
 # what the sublayers added. The last sum has not been normed, so the stack gets one more
-# norm at its end. (PyTorch's model has one there in post-norm, too.)
+# norm at its end.
 
 # %% [markdown]
 # Which of them learns? Six layers must reverse a sequence of eight tokens, of 8 kinds. A
@@ -463,21 +465,12 @@ middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
 axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
 
 # %% [markdown]
-# The median of the three seeds, for the two good ways and for the two that lack a half.
-# (100 stands for anything larger.)
+# The median of the three seeds, for the two good orders, and for stacks without norms or
+# without residual connections. (100 stands for anything larger.)
 
 # %%
-alt = "Pre-norm learns at all four learning rates, post-norm at two, norm only at none."
+alt = "The larger the learning rate, the farther apart are the losses of the kinds."
 figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
-
-# %%
-for run in recorded.runs:
-    assert max(run["pre-norm"]) < 0.5  # 0.17 was the worst
-    assert max(run["post-norm"][:2]) < 0.1 and min(run["post-norm"][2:]) > 2
-    assert run[warmed][2] < 0.5 and run[warmed][3] > 2 and min(run["norm only"]) > 1.7
-    *smaller, third, largest = run["residual only"]
-    assert largest == "above 100" and third > 1.9 and min(smaller) > 0.03
-    assert max(run["post-norm"][:2] + run["pre-norm"][:2]) < 0.02
 
 # %% [markdown]
 # Notice four things:
@@ -490,15 +483,15 @@ for run in recorded.runs:
 # - pre-norm learns at all four, without warm-up.
 #
 # At the two smaller learning rates both good ways learn: all their losses are below 0.02.
-# So the choice is about how easily a stack trains, not about what it can do.
+# So in this task the choice is about how easily a stack trains, not about what it can do.
 
 # %% [markdown]
-# Why do norms help? You may read that they reduce **internal covariate shift**: while a
-# layer learns, those below it learn too, so its inputs keep changing. Batch norm was
+# Why do norms help? One explanation is that they reduce **internal covariate shift**: while
+# a layer learns, those below it learn too, so its inputs keep changing. Batch norm was
 # invented against that
-# ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Measure how far 100 steps
-# move the means of what the last feed-forward network reads, in standard deviations (the
-# median of three runs):
+# ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Train for 100 steps. How
+# far do the means of the last feed-forward network's inputs move, in units of their
+# standard deviation? (The median of three runs.)
 
 # %%
 shifts, final = {}, {}
@@ -513,18 +506,30 @@ for kind in ("residual only", "post-norm", "pre-norm"):
 # - [ ] About as far
 # - [ ] Less than half as far
 
-# %%
+# %% tags=["nbval-ignore-output"]
 for kind, shift in shifts.items():
-    size = "over 0.8" if shift > 0.8 else "under 0.8"
-    print(f"{kind:13} moved by {size}, loss below 0.5: {final[kind] < 0.5}")
+    print(f"{kind:13} moved by {shift:.1f}, loss {final[kind]:.2f}")
 assert max(shifts["residual only"], shifts["pre-norm"]) < 0.8 < shifts["post-norm"]
 assert max(final["post-norm"], final["pre-norm"]) < 0.5 and final["residual only"] > 1.5
+# The losses above, of the runs that were trained beforehand:
+assert all(max(run["pre-norm"]) < 0.5 for run in recorded.runs)  # 0.17 was the worst
+assert all(max(run["post-norm"][:2]) < 0.02 for run in recorded.runs)
+assert all(max(run["pre-norm"][:2]) < 0.02 for run in recorded.runs)
+assert all(min(run["post-norm"][2:]) > 2 for run in recorded.runs)
+assert all(run[warmed][2] < 0.5 and run[warmed][3] > 2 for run in recorded.runs)
+assert all(min(run["norm only"]) > 1.7 for run in recorded.runs)
+assert all(run["residual only"][3] == "above 100" for run in recorded.runs)
+assert all(run["residual only"][2] > 1.9 for run in recorded.runs)
+assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 
 # %% [markdown]
-# Post-norm moves them farthest and still learns; pre-norm learns and moves them about as
-# far as no norms do. So less shift is not what helps these stacks. Santurkar and others
-# found the same for batch norm ([2018](https://arxiv.org/abs/1805.11604)): the shift is no
-# smaller, but the loss becomes a smoother function of the parameters.
+# Post-norm moves them farthest and still learns, so little shift is not needed. But these
+# runs settle little: without norms the stack hardly learns, so its small shift says little.
+# For batch norm, Santurkar and others ([2018](https://arxiv.org/abs/1805.11604)) found that
+# the shift is no smaller, but the loss becomes a smoother function of the parameters.
+#
+# **Half of the lesson is done: a good moment for a break.** So far you have the sublayers
+# and what joins them; next come what is below and above, and then the layers.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
@@ -550,13 +555,13 @@ for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
     print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# With the factor, the token's vector is the longer one. But why not start with large
-# numbers? Because the same embedding is used a second time: at the top,
-# `y @ embedding.T` gives the **logits**, one score for each token of the vocabulary (the
-# paper *ties* the two). There, y comes from a norm, with numbers around 1. A model that
-# knows nothing should have the loss ln 1000 = 6.9.
+# With the factor, the token's vector is the longer one. The same embedding is used a
+# second time: at the top of the decoder there is a vector y per position, out of a norm,
+# with numbers around 1. `y @ embedding.T` gives the **logits**, one score for each token of
+# the vocabulary (the paper *ties* the two). A model that knows nothing should have the
+# loss ln 1000 = 6.9.
 #
-# **Predict:** what is the loss of an untrained model if the embedding is large?
+# **Predict:** what is its loss if the embedding's rows are √512 times as long?
 #
 # - [ ] About 7
 # - [x] Far above 7
@@ -623,9 +628,9 @@ check(embed)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.full_like` makes a tensor like another one, with one number everywhere. Give it the
-# first column, kept as an axis (`targets[..., :1]`), and put the result in front with
-# `torch.cat`, along `dim=-1`.
+# `torch.full_like` makes a tensor like another one, with one number everywhere. Which part
+# of `targets` has the shape of the start? And along which axis does `torch.cat` join the
+# two?
 #
 # </details>
 
@@ -659,7 +664,8 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 #
 # And for pre-norm: `x = x + attention(norm_1(x))`, then
 # `x = x + feed_forward(norm_2(x))`. The two norms have parameters of their own. They
-# arrive in a dictionary, as PyTorch's `state_dict` does.
+# arrive in a dictionary, as PyTorch's `state_dict` does. (In training, the paper applies
+# dropout to a sublayer's result before it is added. Ours has none, hence the 0.0 below.)
 
 # %% [markdown]
 # ### Exercise: encoder_layer
@@ -711,34 +717,24 @@ assert all(same)
 # ## A formula in circulation
 #
 # First a test for any layer. Set all parameters of both sublayers to 0, so that each of
-# them returns 0:
+# them returns 0. As the check said, your layer then returns x in pre-norm, and x normed in
+# post-norm:
 
 # %%
 p = parameters_of(layer)
 norm_names = [f"{name}_{i}" for i in (1, 2) for name in ("gain", "bias")]
 idle = {k: v if k in norm_names else torch.zeros_like(v) for k, v in p.items()}
 
-# %% [markdown]
-# **Predict:** what does your layer return in pre-norm?
-#
-# - [ ] Zeros
-# - [x] Its input, unchanged
-# - [ ] Its input, normed
-
 # %%
 result = encoder_layer(x, idle, 4, norm_first=True)
 normed = layer_norm(x, p["gain_1"], p["bias_1"])
 gap = (encoder_layer(x, idle, 4) - normed).abs().max()
-print(
-    "same as x:",
-    torch.equal(result, x),
-    " in post-norm, as x normed:",
-    bool(gap < 1e-4),
-)
+print("pre-norm, x:", torch.equal(result, x), " post-norm, x normed:", bool(gap < 1e-4))
 assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
 
 # %% [markdown]
-# A good layer passes its input on. You may meet this form of an encoder:
+# A good layer passes its input on. In notes on the web you may meet this form of an
+# encoder:
 #
 # $$\text{layer}(x) = \text{norm}(x + \text{attention}(\text{norm}(x)))$$
 # $$\text{encoder}(x) = \text{FFN}(\text{layer}_N(\dots \text{layer}_1(x)))$$
@@ -784,8 +780,8 @@ assert not printed.any()
 
 # %%
 six = 6 * one_attention
-two_layers = nn.Sequential(nn.Linear(512, 2048), nn.Linear(2048, 512))
-one_network = sum(parameter.numel() for parameter in two_layers.parameters())
+linear_maps = nn.Sequential(nn.Linear(512, 2048), nn.Linear(2048, 512))
+one_network = sum(parameter.numel() for parameter in linear_maps.parameters())
 print(f"6 attentions {six:,}, feed-forward: 6 × {one_network:,}, or only once")
 print(f"missing of an encoder's: {5 * one_network / (six + 6 * one_network):.0%}")
 
@@ -836,9 +832,10 @@ three_masks = {
     "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
     "decoder to source": (source_only.repeat(4, axis=0), german, english),
 }
+alt = "Padding is blocked in all three."
 
 # %%
-alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
+alt = f"{alt} The decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
@@ -870,7 +867,7 @@ from course_lib.nn.functional import decoder_layer  # exercise
 check(decoder_layer)
 
 # %% [markdown]
-# You may meet this form of a decoder's layer, without a feed-forward network:
+# In such notes you may also meet a decoder's layer without a feed-forward network:
 #
 # $$\text{layer}(y, \text{memory}) = \text{norm}(y + \text{attention}(\text{norm}(
 # \text{masked attention}(y))))$$
@@ -986,25 +983,11 @@ assert torch.allclose(logits, theirs)
 
 # %% [markdown]
 # For training, the course has the same parts as modules: `EncoderLayer`, `DecoderLayer`
-# and `Transformer`, in `course_lib/nn/`. Do they compute what your functions compute?
-
-# %%
-from course_lib.nn import transformer as modules
-
-first, last = small.encoder.layers[0], small.decoder.layers[0]
-encoded = modules.EncoderLayer.from_torch(first)(x, source_mask).detach()
-yours = encoder_layer(x, parameters_of(first), 4, source_mask)
-print("encoder layer:", torch.allclose(encoded, yours))
-module = modules.DecoderLayer.from_torch(last)
-decoded = module(y, x, None, source_mask, causal=True).detach()
-also_yours = decoder_layer(y, x, parameters_of(last), 4, causal, source_mask)
-print("decoder layer:", torch.allclose(decoded, also_yours))
-assert torch.allclose(encoded, yours) and torch.allclose(decoded, also_yours)
-
-# %% [markdown]
-# Lesson 10 trains these modules, in pre-norm, on pairs of sentences alone. Most models
+# and `Transformer`, in `course_lib/nn/`.
+#
+# Lesson 10 trains these modules, in pre-norm, only on pairs of sentences. Most models
 # today are **pre-trained** first, on plain text, of which there is much more. BERT is an
-# encoder alone, pre-trained on guessing hidden words; GPT is a decoder without
+# encoder alone, pre-trained on guessing masked words; GPT is a decoder without
 # cross-attention, pre-trained on guessing the next one.
 
 # %% [markdown]
@@ -1039,7 +1022,7 @@ assert len(attentions) == 18
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Projections add a vector, as `nn.Linear` does. One embedding serves source, target and
+# Each projection has a bias. One embedding serves source, target and
 # logits. A norm has two vectors.
 #
 # </details>
@@ -1063,6 +1046,8 @@ assert counted == count_transformer(6, 512, 2048) == 44_140_544
 # (`device="meta"` makes tensors with a shape and no numbers):
 
 # %%
+from course_lib.nn import transformer as modules
+
 config = modules.TransformerConfig(37_000, 512, 8, 6, 2048)
 names = dict(modules.Transformer(config, device="meta").named_parameters())
 total = sum(parameter.numel() for parameter in names.values())
@@ -1108,9 +1093,9 @@ figures.architecture(drawn, 6, totals, alt=alt)
 
 # %% [markdown]
 # An encoder layer has 1 attention and 1 feed-forward network, a decoder layer has 2 and 1.
-# All six decoder layers read the **same** memory, from the encoder's top. More than half
-# of the parameters work on each token alone: 57 % are feed-forward. And the norms, without
-# which deep stacks hardly train, are less than one in a thousand.
+# All six decoder layers read the **same** memory, from the encoder's top. 57 % of the
+# parameters are in the feed-forward networks (40 % if the embedding is counted too). And
+# the norms, without which deep stacks hardly train, are less than one in a thousand.
 #
 # Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no biases in the projections; PyTorch's model has
@@ -1120,11 +1105,11 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # ## In three lines
 #
 # - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
-#   x + sublayer(norm(x)), never both at once.
+#   x + sublayer(norm(x)), without a second norm on the sum.
 # - The decoder reads its own words so far, one position behind, and the encoder's memory;
 #   each of the three attentions has its mask.
-# - Residual connections keep tokens apart, norms keep numbers in bounds, and together they
-#   let deep stacks learn.
+# - Residual connections keep tokens apart for longer, norms keep numbers in bounds, and
+#   together they let deep stacks learn.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
 # and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization

@@ -35,3 +35,9 @@ def test_lessons_write_every_part():
 def test_lesson_without_a_part_is_refused():
     with pytest.raises(ValueError, match="lesson='08' writes no part"):
         figures.lesson_map("08", alt=ALT)
+
+
+def test_sections_are_named_at_the_boxes():
+    boxes = figures.lesson_map("09", alt=ALT, sections={"norm": "Norms"}).data["boxes"]
+    lessons = {box["lesson"] for column in boxes.values() for box in column}
+    assert {"09 The Transformer, section “Norms”", "09 The Transformer"} <= lessons
