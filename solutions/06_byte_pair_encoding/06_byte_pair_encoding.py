@@ -413,7 +413,9 @@ assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 # No two agree. With marks, *at* at the end of a word and *at* inside one are two
 # tokens. With the mark apart, both grow out of one first merge; with the mark glued,
 # each is learned on its own. So merges are of no use to a program that marks words
-# differently.
+# differently. The marks are there before the first merge, so that each merge adds exactly
+# one token: marked afterwards, one merge could give two, such as *mat* inside and at the
+# end of words.
 #
 # Two more conventions. Some texts mark what is **not** the end, with `@@`; then `mat@@`
 # and `mat` are different tokens. And **SentencePiece**

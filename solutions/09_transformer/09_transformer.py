@@ -349,7 +349,8 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # ## Residual connections
 #
 # Around each sublayer runs a bypass: the input x is added to the result, x + sublayer(x).
-# This is a **residual connection**. What is it for?
+# This is a **residual connection**, and the reason why every sublayer returns d_model
+# numbers for each token. What is it for?
 #
 # Attention takes means. Means of means of means make all tokens of a sentence alike, until
 # nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier and Loukas
@@ -994,7 +995,8 @@ assert torch.allclose(logits, theirs)
 # ## Count
 #
 # Now the question from the start. The paper's base model has six encoder layers and six
-# decoder layers, 512 numbers per token, and 2048 between.
+# decoder layers, 512 numbers per token, and 2048 between. Six is a choice: the paper tries
+# 2, 4 and 8 as well (table 3, rows C).
 #
 # **Predict:** how many attentions does it have?
 #
