@@ -416,7 +416,8 @@ assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 # differently. The marks are there before the first merge, so that each merge adds exactly
 # one token: marked afterwards, one merge could give two, such as *mat* inside and at the
 # end of words.
-#
+
+# %% [markdown]
 # Two more conventions. Some texts mark what is **not** the end, with `@@`; then `mat@@`
 # and `mat` are different tokens. And **SentencePiece**
 # ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a

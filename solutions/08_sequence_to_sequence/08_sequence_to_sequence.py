@@ -657,8 +657,7 @@ figures.encoder_decoder(columns, rows, **drawn, bidirectional=True, alt=alt)
 # <details><summary>Hint 1</summary>
 #
 # A target token may have several links: English *going* comes from both words of Hindi
-# *ja raha*. Must it count more than another, because of
-# that?
+# *ja raha*. Must it count more than another, because of that?
 #
 # </details>
 # <details><summary>Hint 2</summary>
