@@ -37,9 +37,9 @@ from course_lib.lessons import cost
 # %% [markdown]
 # ## A network that reads one token after another
 #
-# Before 2017, most networks that translated, answered questions or predicted the next
-# word were **recurrent**. A recurrent network keeps one vector, and updates it at every
-# token. Three words:
+# Before the Transformer, most networks that translated, answered questions or predicted
+# the next word were **recurrent**. A recurrent network keeps one vector, and updates it
+# at every token. Three words:
 #
 # - the **hidden state**, or state, is that vector: all that the network knows of the tokens
 #   so far;
