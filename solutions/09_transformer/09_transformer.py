@@ -349,8 +349,8 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # ## Residual connections
 #
 # Around each sublayer runs a bypass: the input x is added to the result, x + sublayer(x).
-# This is a **residual connection**, and the reason why every sublayer returns d_model
-# numbers for each token. What is it for?
+# This is a **residual connection**, and the reason why every sublayer returns vectors of
+# the length of x. What is it for?
 #
 # Attention takes means. Means of means of means make all tokens of a sentence alike, until
 # nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier and Loukas
