@@ -7,11 +7,11 @@
 #
 # - turn arrays into tensors and back, and say which of them share their memory;
 # - let PyTorch compute gradients, and test them with a measurement of your own;
-# - recognise what makes gradients wrong without an error: sums, cuts, changes in place;
+# - recognise what makes gradients wrong: sums, cuts, changes in place;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write SGD, Adam and the training loop, and train a model with them.
 #
-# **About 90 minutes.** You need lessons 01 and 02.
+# **About 110 minutes.** You need lessons 01, 02 and 05.
 
 # %%
 from collections.abc import Callable, Sequence
@@ -31,9 +31,8 @@ from course_lib import figures
 # *Attention Is All You Need* has 18 attentions, and norms and feed-forward networks between
 # them. **Who computes its gradients, and what happens to them then?**
 #
-# At the end of this lesson a small model spells *attention* backwards. You will have written
-# all of its training, from tensors to gradients, from gradients to steps, and from steps to
-# the loop that all later lessons use.
+# At the end of this lesson a small model spells *attention* backwards. PyTorch computes its
+# gradients; the optimizer's step and the loop of its training are yours.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -46,8 +45,8 @@ from course_lib import figures
 # | `axis=-1, keepdims=True` | `dim=-1, keepdim=True` |
 # | `np.concatenate`, `np.stack` | `torch.cat`, `torch.stack` |
 # | `np.swapaxes(x, -1, -2)` | `x.mT`, or `x.transpose(-1, -2)` |
-# | `x.astype(np.float64)` | `x.double()`, or `x.to(torch.float64)` |
-# | `x.copy()` | `x.clone()` |
+# | `x.astype(np.float64)` | `x.double()`: x itself, if it has that type already |
+# | `x.copy()` | `x.detach().clone()`; `x.clone()` keeps the graph, of which more below |
 # | `np.where(mask, x, -np.inf)` | `x.masked_fill(~mask, -torch.inf)` |
 
 # %%
@@ -114,7 +113,8 @@ print("a:", a.tolist(), " b:", b.tolist())
 assert a[0] == 5 and b[0] == 0
 
 # %% [markdown]
-# `torch.tensor` always copies. `from_numpy`, and `.numpy()` on the way back, never do.
+# `torch.tensor` always copies. `from_numpy`, and `.numpy()` on the way back, never do (a
+# tensor on a GPU has to be copied to the CPU first).
 #
 # Within PyTorch, slices, `.mT`, `.chunk` and `.view` are **views**: other shapes of the same
 # memory. And `.reshape`?
@@ -289,16 +289,16 @@ figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 # %% [markdown]
 # Read it from the right. A step that is ten times smaller makes the gap a hundred times
 # smaller, because what central differences miss is proportional to the step's square. Below
-# 0.00001 another error takes over: the two values of f agree in nearly all of their sixteen
-# digits, and their difference has only the last few. Float32, with its seven digits, would
-# leave about four right ones at best, which is why you were asked for float64.
+# 0.00001 another error takes over: the two values of f agree in ever more of their sixteen
+# digits, and their difference has only the rest. Float32, with its seven digits, would
+# leave even fewer, which is why you were asked for float64.
 #
 # `torch.autograd.gradcheck` is the same test, ready made.
 
 # %% [markdown]
 # ## Three traps
 #
-# The first: in training, `backward` is called again and again.
+# The first one is met by everybody: in training, `backward` is called once for each batch.
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -322,8 +322,8 @@ assert w.grad.item() == 12
 # gradients back to zero, and in PyTorch that is you. Forget it and there is no error: each
 # step goes where all batches so far have pointed.
 #
-# The second trap is a cut. `detach()`, `.item()`, `.numpy()` and `torch.tensor(…)` return
-# numbers without their graph.
+# The second trap is a cut. `detach()`, `.item()` and `torch.tensor(…)` return numbers
+# without their graph. (`.numpy()` is safe: it refuses a tensor with a graph.)
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -375,9 +375,9 @@ print("1 − 0.1 · e =", round(p[0].item(), 4))
 assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
 
 # %% [markdown]
-# It is tempting to write `p = p - 0.1 * p.grad` instead. There is no error, but now `p` is a
-# *result* of other tensors. The next `backward` goes through all earlier steps, and puts no
-# gradient into `p.grad`.
+# It is tempting to write `p = p - 0.1 * p.grad` instead. That line raises no error, but now
+# `p` is a *result* of other tensors: the next `backward` puts no gradient into `p.grad`, which
+# is None, and the second step fails.
 
 # %% [markdown]
 # ## Picking one number per position
@@ -391,7 +391,7 @@ log_p = torch.randn(3, 5).log_softmax(dim=-1)
 targets = torch.tensor([4, 0, 2])
 
 # %% [markdown]
-# **Predict:** which shape has `log_p[:, targets]`?
+# **Predict:** what is the shape of `log_p[:, targets]`?
 #
 # - [ ] (3,), one number per position
 # - [x] (3, 3)
@@ -402,15 +402,15 @@ print(tuple(log_p[:, targets].shape))
 assert log_p[:, targets].shape == (3, 3)
 
 # %% [markdown]
-# An index picks its columns from *every* row. A boolean mask does pick one per row, but needs
-# a table of the size of `log_p` to say so:
+# `[:, targets]` takes these columns from *every* row. A boolean mask can take one per row, but
+# it is as large as `log_p` itself:
 
 # %%
 mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
 print(mask.int().tolist(), tuple(log_p[mask].shape))
 
 # %% [markdown]
-# We want an index of its own for each row, and that is what `gather` takes:
+# Each row needs an index of its own. `gather` does that, as NumPy's `take_along_axis`:
 # `x.gather(dim, index)` picks, along one axis, the entries that `index` names. Its result
 # has the shape of `index`.
 
@@ -440,8 +440,10 @@ check(gather_log_probabilities)
 
 # %% [markdown]
 # The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss that nearly
-# all models of language are trained with (lesson 10). A model that knows nothing gives each of 26 letters
-# 1/26: its loss is ln 26.
+# all models of language are trained with (lesson 10). PyTorch's `cross_entropy` takes
+# **logits**, numbers before the softmax, and computes their log-probabilities itself; those of
+# `log_p` stay as they are. A model that knows nothing gives each of 26 letters 1/26: its loss
+# is ln 26.
 
 # %%
 from torch.nn.functional import cross_entropy
@@ -515,7 +517,7 @@ assert torch.allclose(new, w)
 #
 # <details><summary>Hint 1</summary>
 #
-# Which number has the very first step, 0 or 1? What would the hats be with the other one?
+# What is s in the very first step, 0 or 1? What would the divisions give with the other one?
 # And which of m and m̂ is remembered?
 #
 # </details>
@@ -639,7 +641,7 @@ print(list(layer.state_dict()), "but", list(hidden.state_dict()))
 assert layer[0].w_q.dtype == torch.float64 and not hidden.state_dict()
 
 # %% [markdown]
-# A training should end with the best parameters that it had, which need not be the last
+# Training should return the best parameters that it found, which need not be the last
 # ones. So one keeps them along the way:
 
 # %%
@@ -649,7 +651,7 @@ with torch.no_grad():
     layer[0].w_q += 1  # the training goes on
 
 # %% [markdown]
-# **Predict:** which number has `snapshot["0.w_q"][0, 0]` now?
+# **Predict:** what is `snapshot["0.w_q"][0, 0]` now?
 #
 # - [ ] the one before
 # - [x] the one before, plus 1
@@ -660,7 +662,7 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 
 # %% [markdown]
 # `state_dict()` copies nothing: its tensors have the memory of the parameters, which are
-# changed in place. What is to stay needs a `clone()`, or `copy.deepcopy` for the whole
+# changed in place. To keep numbers, `clone()` them, or `copy.deepcopy` the whole
 # dictionary. Without it the "best" model is always the last one, and nobody notices.
 
 # %% [markdown]
@@ -679,7 +681,7 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # %% [markdown]
 # Your loop knows neither the model nor the optimizer. Both come in as functions:
 #
-# | function of | returns | in PyTorch |
+# | function | returns | in PyTorch |
 # |---|---|---|
 # | `gradient_of(parameters, batch, gradients)` | the loss; `gradients` plus its own | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
@@ -719,7 +721,7 @@ check(train)
 #
 # Now the model. Each word has nine letters. An embedding makes a vector of each letter, and
 # a learned vector for each position is added (lesson 05). Your attention lets each position
-# attend to all others, and a last matrix makes 26 logits of what it fetched.
+# attend to all of them, and a last matrix turns what it fetched into 26 logits.
 
 
 # %%
@@ -821,13 +823,13 @@ assert 3.2 < at_first < 3.6
 # the first step, something is wrong already. Now your loop:
 
 # %% tags=["nbval-ignore-output"]
-torch.manual_seed(1)  # of the dropout
+torch.manual_seed(1)  # makes the dropout repeatable
 best, losses, held_out_losses = train(
     gradient_of, start, batches, step, loss_of, held_out, epochs=6
 )
 print("in training:", [round(loss, 3) for loss in losses])
 print("held out:   ", [round(loss, 3) for loss in held_out_losses])
-assert min(held_out_losses) < 0.05  # 0.001 in the trial
+assert min(held_out_losses) < 0.05  # we got 0.001
 
 # %% [markdown]
 # The losses in training are means over a whole epoch, with a tenth of each vector dropped:
@@ -887,10 +889,10 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
 # That is **overfitting**. Eight words can be learned by heart, and what helps with them
-# (this letter here, so that letter there) is wrong for all others. The model is sure and
+# (an e in third place, so an a in seventh) is wrong for all others. The model is sure and
 # wrong, which costs more than a guess. The loss in training does not show it; the held-out
 # loss does. It is lowest in the first epochs, and those are the parameters that your loop
-# returned: had it kept no copy, they would be lost.
+# returned, since the loop kept them.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
