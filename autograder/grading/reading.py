@@ -222,7 +222,7 @@ def _not_json(text: str, error: json.JSONDecodeError, name: str) -> str:
 
 
 MAX_BYTES = 32 << 20  # Colab takes 20 MB; a lesson with all its pictures has 2 MB
-MAX_CELLS = 2_000  # the longest lesson has 70, and each is matched with each
+MAX_CELLS = 2_000  # the longest lesson has 175, and each is matched with each
 MAX_CELL_CODE_BYTES = 1 << 20  # an honest cell has a few thousand
 MAX_CODE_BYTES = 3 << 20  # of all cells: a message to the sandbox holds 4 MiB
 MAX_PROSE_LENGTH = 100_000  # a longer text cell holds a picture: cut

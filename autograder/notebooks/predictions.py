@@ -11,7 +11,8 @@ list of options, one of them marked as right::
 The notebook has a plain list; which option is right stands in the cell's metadata,
 where JupyterLab's extension and the book read it. In the code cells that follow, what
 would tell the answer before the run is collapsed: assertions, which get a cell of their
-own, and the source of drawings, whose alternative text says what they show.
+own, and the source of drawings, whose alternative text says what they show; of drawings
+also further down, up to the next heading.
 """
 
 import ast
@@ -28,6 +29,7 @@ from autograder.releases import ANSWER_KEY
 QUESTION = re.compile(r"\*\*Predict\b")
 OPTION = re.compile(r"- \[([ x])\] (.+)")
 FEWEST, MOST = 2, 5  # options
+HEADING = re.compile(r"#{1,6} ")
 ALTERNATIVE_TEXT = re.compile(r"\balt ?= ?[f\"'(]")
 
 
@@ -38,7 +40,9 @@ def with_predictions(path: Path, cells: Iterable[SourceCell]) -> list[SourceCell
     assertion in a run that stands above other code.
     """
     read: list[SourceCell] = []
-    is_run = False
+    is_run = is_below = (
+        False  # right below a prediction, or in what is left of its section
+    )
     for cell in cells:
         if cell.kind == "prose":
             try:
@@ -46,9 +50,12 @@ def with_predictions(path: Path, cells: Iterable[SourceCell]) -> list[SourceCell
             except ValueError as error:
                 raise SourceError(path, cell.line, str(error)) from None
             is_run = right is not None
+            is_below = is_run or (is_below and not HEADING.match(text))
             read.append(replace(cell, text=text, right=right))
         elif cell.kind == "code" and is_run:
             read += _run(path, cell)
+        elif cell.kind == "code" and is_below:
+            read.append(replace(cell, collapsed=_only_draws(cell.text)))
         else:
             read.append(cell)
     return read
@@ -99,6 +106,12 @@ def _run(path: Path, cell: SourceCell) -> list[SourceCell]:
     if not code:
         return [replace(cell, collapsed=True)]
     return [visible, own] if claims else [visible]
+
+
+def _only_draws(code: str) -> bool:
+    """Return whether a cell is a picture's: its alternative text and its call."""
+    kinds = {type(statement) for statement in ast.parse(code).body}
+    return bool(ALTERNATIVE_TEXT.search(code)) and kinds <= {ast.Assign, ast.Expr}
 
 
 def split_claims(source: str) -> tuple[str, str]:

@@ -35,6 +35,17 @@ assert two < 3
 # %%
 print("no run of a prediction")
 assert two == 2
+
+# %%
+alt = "Two dots again."
+print(alt)
+
+# %% [markdown]
+# ## Something else
+
+# %%
+alt = "Three dots."
+print(alt)
 """
 
 
@@ -61,7 +72,7 @@ def test_options_are_a_list_with_the_right_one_in_metadata(cells):
 
 def test_assertions_and_drawings_of_a_run_are_collapsed(cells):
     read = list(cells(PREDICTION + RUN).values())
-    first, claims, drawing, assertion, prose, other = read[-6:]
+    first, claims, drawing, assertion, prose, other, below, _, elsewhere = read[-9:]
     assert first.source == "two = 1 + 1\nprint(two)" and not is_collapsed(first)
     assert claims.source == "# It is two.\nassert two == 2\nassert two > 1"
     assert claims.id == f"{first.id}-claims" and is_collapsed(claims)
@@ -69,6 +80,7 @@ def test_assertions_and_drawings_of_a_run_are_collapsed(cells):
     assert is_collapsed(assertion) and assertion.source == "assert two < 3"
     assert prose.source == "So there are two."
     assert not is_collapsed(other) and "assert" in other.source
+    assert is_collapsed(below) and not is_collapsed(elsewhere)
 
 
 def test_ids_are_those_without_the_cells_of_assertions(cells):
