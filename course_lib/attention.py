@@ -34,9 +34,9 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 def softmax_jacobian(p: np.ndarray) -> np.ndarray:
     """Return how each softmax weight moves when each score moves.
 
-    p : (..., n), the weights that a softmax over the last axis returned
+    p : (..., m), the weights that a softmax over the last axis returned
 
-    Returns the Jacobian (..., n, n): entry [i, j] is the derivative of weight i with
+    Returns the Jacobian (..., m, m): entry [i, j] is the derivative of weight i with
     respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere. The
     weights p stay as they are.
     Source: Bishop (2006), Pattern Recognition and Machine Learning, section 4.3.4,
@@ -46,7 +46,7 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
-    p = arguments.floats("p (..., n)", p)
+    p = arguments.floats("p (..., m)", p)
     diagonal = p[..., np.newaxis] * np.eye(p.shape[-1], dtype=p.dtype)
     return diagonal - p[..., :, np.newaxis] * p[..., np.newaxis, :]
 

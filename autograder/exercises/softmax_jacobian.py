@@ -210,7 +210,7 @@ exercise.option(
 )
 exercise.option(
     "divided_by_n",
-    "Your numbers are divided by n, the number of weights.",
+    "Your numbers are divided by m, the number of weights.",
     "Does an entry depend on how many other weights there are, or only on two of them?",
     why="The mean that a loss takes over its terms is taken here already.",
     factor="1 / n",
@@ -317,7 +317,7 @@ exercise.option(
     "summed_away",
     "One number is left per weight: an axis of the table is summed away.",
     "How many pairs of a weight and a score are there?",
-    why="A loss has one slope per score; a softmax has n.",
+    why="A loss has one slope per score; a softmax has m.",
     returned="(…, n), sums",
 )
 exercise.option(
@@ -377,8 +377,8 @@ exercise.option(
     "diagonal_shared_by_the_batch",
     "Your diagonals of a batch take entry [i, i] from row i of p; where there is "
     "no row i, that can stop.",
-    "Along which axes of np.eye(n) does broadcasting lay a p of shape (n, n)?",
-    why="np.eye(n) * p puts one row on a diagonal, and looks as if it did so for all.",
+    "Along which axes of np.eye(m) does broadcasting lay a p of shape (m, m)?",
+    why="np.eye(m) * p puts one row on a diagonal, and looks as if it did so for all.",
     batch="shared diagonal",
 )
 exercise.option(

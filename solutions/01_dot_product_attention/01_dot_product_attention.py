@@ -11,7 +11,7 @@
 # - name three ways of scoring a query against a key.
 #
 # **About 120 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
-# for one section, partial derivatives and the chain rule.
+# for one section, variance, partial derivatives and the chain rule.
 
 # %%
 import numpy as np
@@ -38,12 +38,13 @@ from course_lib.lessons.scale import scale_effect
 # start as random numbers learn to make them.
 
 # %% [markdown]
-# Below is the Transformer. By the end of lesson 09 you will have written all of it; this
-# lesson is about its three boxes called *attention*. **Point at a box**, or move between
-# them with the arrow keys, and it says what it does. You need not know the words yet.
+# Below is the Transformer, the neural network behind today's language models. By the end of
+# lesson 09 you will have written all of it; this lesson is about its three boxes called
+# *attention*. **Point at a box**, or move between them with the arrow keys, and it says
+# what it does. You need not know the words yet.
 
 # %%
-alt = "The Transformer's encoder and decoder; lit are softmax and the three attentions."
+alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
 figures.lesson_map("01", alt=alt)
 
 # %% [markdown]
@@ -80,6 +81,9 @@ figures.arrows_in_the_plane(arrows, xlabel="alive", ylabel="flies", alt=alt)
 # - a **key** is what an entry of the table can be found by;
 # - a **value** is what the entry hands out.
 #
+# **Attention** answers a query with a mean of all values, each weighted by how well its key
+# matches.
+#
 # To match a query with a key, multiply number by number and add up: the **dot product**.
 #
 # **Predict:** which key has the smallest dot product with the kitten's query?
@@ -99,12 +103,13 @@ print(scores)
 # Divide the dot product by both lengths, and what remains is the **cosine** of the angle
 # between the two arrows. Now make the bird's key 1.5 times as long.
 #
-# **Predict:** who has the largest dot product with the kitten, and who the largest cosine?
+# **Predict:** which key has the largest dot product with the kitten's query, and which the
+# largest cosine?
 #
-# - [ ] The cat has both.
-# - [x] The bird has the dot product, the cat the cosine.
-# - [ ] The cat has the dot product, the bird the cosine.
-# - [ ] The bird has both.
+# - [ ] Dot product: cat. Cosine: cat.
+# - [x] Dot product: bird. Cosine: cat.
+# - [ ] Dot product: cat. Cosine: bird.
+# - [ ] Dot product: bird. Cosine: bird.
 
 # %%
 longer = k * np.array([[1.0], [1.5], [1.0]])
@@ -117,8 +122,8 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow sets it apart. Attention uses the dot product all the same: a learned key can show
-# by its length that it matters.
+# arrow sets it apart. Attention uses the dot product all the same: when keys are learned,
+# a longer key can count for more.
 #
 # > **Popular error: "the dot product lies between −1 and 1".** It is tempting to think so,
 # > since it is often called a similarity. But that is the cosine. The dot product is the
@@ -193,14 +198,14 @@ print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
 # About three and a half legs: no biologist would say so, but it is better than `None`.
-# Notice two things that a dictionary cannot do. Every entry gets a little weight, even the
-# car. And the answer changes *smoothly* with the query: it has a derivative, and what has a
+# Notice two differences from a dictionary. Every entry gets a little weight, even the car.
+# And the answer changes *smoothly* with the query: it has a derivative, and what has a
 # derivative can be trained.
 #
 # *Dive into Deep Learning* calls such a weighted mean
 # [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
-# It is a mean of **values**. Some texts say "a weighted mean of the embeddings". Not here: a
-# word's vector has two numbers, its value has one.
+# It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the words'
+# vectors). Here it cannot be: those have two numbers, but the answer, like a value, has one.
 
 # %% [markdown]
 # ## From one sentence to another
@@ -213,14 +218,14 @@ print("legs:", (weights @ v).round(2))
 # $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
 # \qquad \text{output} = \text{weights}\; y.$$
 #
-# Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. How the words
-# are related is in the weights: those of one word of `x` are a **probability distribution**
+# Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. The weights say
+# how the words are related. For each word of `x` they are a **probability distribution**
 # over the words of `y`.
 
 # %% [markdown]
 # You may meet this form: $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself. It
-# is right if `y` is `x`, as in lesson 02. Otherwise $w_{ij}$ belongs to word j of `y`, and
-# with equal lengths nothing complains.
+# is right if `y` is `x`, as in lesson 02. Otherwise it is wrong: $w_{ij}$ must multiply
+# word j of `y`. With equal lengths, NumPy raises no error.
 #
 # One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
 # last two axes, sentence by sentence. `y.T`, however, reverses *all* axes:
@@ -245,7 +250,7 @@ print(
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Three lines, one per formula. In the first, exchange the last two axes of y only: see the
+# Three lines, one per formula. In the first, swap only the last two axes of y: see the
 # cell above.
 #
 # </details>
@@ -272,7 +277,7 @@ figures.attention_lines(alignment, *names, alt=alt)
 
 # %% [markdown]
 # Notice that the lines of *red* and *car* cross: each word attends to its translation at
-# another position.
+# another position. The printed rows are nearly *la*, *rouge*, *voiture*.
 #
 # What if two words belong together without being alike? *it* and *animal* share no
 # meaning, and no dot product of their meanings will join them. That is why queries and
@@ -281,14 +286,14 @@ figures.attention_lines(alignment, *names, alt=alt)
 # %% [markdown]
 # ## How large may a score be?
 #
-# Two random vectors of 4 numbers typically have a dot product of size 2; two of 512
-# numbers, of about 23. If all numbers are independent, with mean 0 and variance 1, each
+# If all numbers of a query and a key are independent, with mean 0 and variance 1, each
 # product $q_i k_i$ has variance 1, and the variances of independent terms add up: the dot
-# product has **variance d_k**.
+# product has **variance d_k**. Its typical size is 2 for d_k = 4 and about 23 for 512:
+# scores lie further apart.
 
 # %% [markdown]
-# Does it matter how large scores are? Raise the middle one of the scores 1, 0.5 and 0 by
-# 0.1, and the weights move a little. Now multiply the three by 16 first.
+# Does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
+# a little. Now multiply all three by 16, and then raise the middle one by 0.1.
 #
 # **Predict:** how far do the weights of 16, 8 and 0 move if the 8 rises by 0.1?
 #
@@ -304,18 +309,17 @@ for size in (1.0, 4.0, 16.0):
     print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
 # %% [markdown]
-# Large scores leave one weight near 1 and the others near 0, and a small push hardly moves
-# them.
+# A score far ahead gets nearly all the weight, and a small push hardly changes that.
 #
-# How far weight i moves when score j moves is a derivative. The table of all n × n of them
-# is the **Jacobian**. With weights $p$,
+# How fast weight i changes with score j is a derivative. For m scores, the table of all
+# m × m of them is the **Jacobian**. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$
 #
-# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ by $s_j$, and multiply by $p_i$.
-# Training multiplies every gradient that goes back through a softmax by this matrix (the
-# chain rule).
+# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
+# multiply by $p_i$. Training multiplies every gradient that goes back through a softmax by
+# this matrix (the chain rule). Where its entries are near 0, queries and keys hardly learn.
 
 # %% [markdown]
 # ### Exercise: softmax_jacobian
@@ -331,7 +335,7 @@ for size in (1.0, 4.0, 16.0):
 # <details><summary>Hint 2</summary>
 #
 # The products are "every row with every row" of lesson 00, within one row of p. Where can
-# p get an axis of length 1? `np.eye(n)` has ones on the diagonal, else zeros.
+# p get an axis of length 1? `np.eye(m)` has ones on the diagonal, else zeros.
 #
 # </details>
 
@@ -371,7 +375,7 @@ assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
 assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
 
 # %% [markdown]
-# Raw, the variance follows d_k and the largest weight goes towards 1. The Jacobian rises a
+# Raw, the variance is about d_k and the largest weight goes towards 1. The Jacobian rises a
 # little up to d_k = 4, then falls from 0.36 to 0.0002. Divided by $\sqrt{d_k}$, the
 # variance stays near 1, the Jacobian hardly changes, and the largest weight stays below
 # 0.3.
@@ -404,7 +408,7 @@ for divisor in (1, 8):
 
 # %% [markdown]
 # **Move the slider** from 8 down to 1 and watch the weights. **Point at a score**: its row of
-# the Jacobian says how each weight moves when that score rises.
+# the (symmetric) Jacobian says how each weight moves when that score rises.
 
 # %%
 alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
@@ -416,8 +420,9 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 # > Need* (2017), "the paper" from here on, suspects the same: the softmax is pushed "into
 # > regions where it has extremely small gradients" (section 3.2.1).
 #
-# You may meet this form: softmax(QKᵀ)V, without the root. With d_k = 64, one of ten keys
-# then gets 95 % of a typical query's weight before anything has been learned.
+# You may meet this form: softmax(QKᵀ)V, without the root, for tables of queries, keys and
+# values. With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a
+# typical query's weight.
 #
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$:
 # dividing by it brings the *typical size* of a score back to 1.
@@ -430,14 +435,14 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 #
 # <details><summary>Hint 1</summary>
 #
-# Row i belongs to query i, column j to key j. Which of the two has to be turned for a
+# Row i belongs to query i, column j to key j. Which of the two must be transposed for a
 # matrix product?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # Read d_k from the shape: it is the length of one query. It is neither the number of
-# queries nor the number of keys. And what did `softmax` do with small integer types?
+# queries nor the number of keys. Make floats first: in int8, 100 + 100 is −56.
 #
 # </details>
 
@@ -562,8 +567,8 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 
 # %% [markdown]
 # The numbers are the same, almost to the last digit of a float. If your `attention`
-# multiplies whole matrices, it needs a fraction of the time. That is why the
-# formula is written with capital letters.
+# multiplies whole matrices, it needs a fraction of the time. That is why attention is
+# written as a formula for whole matrices.
 
 # %% [markdown]
 # **Predict:** what happens to the output if keys and values are shuffled together?
@@ -584,14 +589,14 @@ assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
 # queries:
 
 # %%
-turned = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
-print("the same output:", np.allclose(turned, output))
-print("the same rows, shuffled:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
+rotated = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
+print("the same output:", np.allclose(rotated, output))
+print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
 # Each query is answered on its own, and the answer moves with it. So the order of keys and
-# values changes nothing, and that of the queries only the order of the rows. Lesson 05
-# brings order back.
+# values does not matter, and shuffling the queries only shuffles the output's rows.
+# Language needs word order; lesson 05 puts it back in.
 #
 # This is a good moment for a break.
 
@@ -599,16 +604,17 @@ print("the same rows, shuffled:", np.allclose(turned, output[[1, 2, 3, 4, 0]]))
 # ## Other ways to score
 #
 # The paper calls whatever scores a query against a key a *compatibility function*. It can
-# have parameters of its own. Two famous ones are older than the Transformer; here they are
-# next to the plain dot product:
+# have parameters of its own. Two that do are older than the Transformer; here they are next
+# to the plain dot product:
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
 # | dot | $q_i\, k_j^\top$ | Luong et al. 2015 |
 # | general, or bilinear | $q_i\, W\, k_j^\top$ | Luong et al. 2015 |
-# | additive | $v \cdot \tanh(q_i A + k_j B)$ | Bahdanau et al. 2015 |
+# | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
 #
-# The rest stays the same.
+# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean stay the
+# same.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores
@@ -639,15 +645,14 @@ check(bilinear_scores)
 # With this score, *it* and *animal* can match: `w` may connect "is a pronoun" with "is a
 # living thing". Two matrices $W_q$ and $W_k$ can do that too, since
 # $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. The Transformer uses two, of shape
-# (d_model, d_k). If d_k is smaller, $W_q W_k^\top$ has rank at most d_k, so it cannot be
-# every $W$.
+# (d_model, d_k). If d_k is smaller than d_model, some matrices $W$ cannot be written this
+# way.
 
 # %% [markdown]
 # ### Exercise: additive_scores
 #
-# The additive score is a small network with one hidden layer, asked for every pair of a
-# query and a key. Its `w_q` and `w_k` are A and B above. Its last vector of parameters is
-# called `v`, as in the paper by Bahdanau and others: it is not a value.
+# The additive score is a small network with one hidden layer, run once for every pair of a
+# query and a key.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -657,7 +662,7 @@ check(bilinear_scores)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Which shapes must the projected queries and keys have, so that their sum is
+# Which shapes must `q @ w_q` and `k @ w_k` get, so that their sum is
 # `(..., n, m, d_hidden)`? Which step takes the last axis away?
 #
 # </details>
@@ -670,7 +675,7 @@ check(additive_scores)
 
 # %% [markdown]
 # Why did the dot product win? Let 512 queries meet 512 keys, with a hidden layer of 64
-# numbers. With either score, the finished table takes 2 MB.
+# numbers. With either score, the table of 512 × 512 scores takes 2 MB.
 #
 # **Predict:** without loops, how large is the largest array on the way to additive scores?
 #
@@ -688,15 +693,15 @@ assert [round(size) for size in sizes_in_mb] == [2, 134]
 
 # %% [markdown]
 # Every pair has its own hidden layer, and no single matrix product computes them all. The
-# paper (section 3.2.1) reports that both scores do about equally well for small d_k; that
-# dot products are much faster, but unscaled do worse for large d_k. So the paper keeps the
-# dot product and scales it.
+# paper (section 3.2.1) reports that both scores do about equally well for small d_k. Dot
+# products are much faster, but without scaling they do worse when d_k is large. So the
+# paper keeps the dot product and scales it.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# PyTorch calls your `attention` by a longer name. It runs where the tensors are: on a GPU
-# if there is one.
+# PyTorch calls your `attention` by a longer name. It runs on the device of the tensors (its
+# arrays): below, a GPU if you have one.
 
 # %%
 import torch
@@ -722,9 +727,9 @@ print(yours.round(3))
 # %% [markdown]
 # ## What is *it*?
 #
-# Back to the question from the start. Each word has a key of four numbers: is it a thing,
-# alive, a location, a description? The query of *it* asks for a thing, and the last word
-# decides of what kind: *tired* needs something alive, *wide* a location.
+# Back to the question from the start. Each word's key has four numbers: how much the word
+# is a thing, alive, a location, a description. The query of *it* asks for a thing, and the
+# last word decides of what kind: *tired* needs something alive, *wide* a location.
 #
 # All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
 # last word into the query of *it* ourselves. Your code does the lookup.
@@ -764,7 +769,8 @@ figures.attention_lines(np.array(rows), *labels, alt=alt)
 #
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
-# - Scores are dot products divided by $\sqrt{d_k}$, or else most gradients vanish.
+# - Scores are dot products divided by $\sqrt{d_k}$, or else, with random vectors and large
+#   d_k, most gradients vanish.
 # - Row i is query i, each row of weights sums to 1, and the order of keys and values does
 #   not matter.
 #
