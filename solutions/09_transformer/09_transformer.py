@@ -235,8 +235,8 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 #
 # You may read that layer norm is a *regularisation technique*. We can measure one part
 # of that claim (`course_lib/experiments/norms.py`): do norms make it harder to learn
-# examples by heart? Sequences and answers are random, so there is nothing to
-# understand. Two layers without norms know all answers after about 40 steps.
+# random answers to random sequences by heart? Two layers without norms know them all
+# after about 40 steps.
 #
 # **Predict:** after how many steps do two layers *with* norms know them all?
 #
@@ -422,7 +422,7 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # %% [markdown]
 # ## Norm after, or norm first
 #
-# Two orders are in use. Post-norm looked poor in 32 untrained layers; in six, as in the
+# Two orders are in use. Post-norm seems poor in 32 untrained layers; in six, as in the
 # paper, it can learn.
 #
 # | name | formula | where |
