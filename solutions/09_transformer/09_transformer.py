@@ -143,7 +143,7 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# The next cell compares yours with PyTorch's. It also tries a tempting denominator,
+# The next cell compares yours with PyTorch's, and tries a tempting denominator,
 # `x.std()`.
 #
 # **Predict:** by how much does `x.std()` differ from the right denominator, for a token
@@ -528,7 +528,7 @@ assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 
 # %% [markdown]
 # Post-norm has the largest shift and still learns, so a small shift is not necessary.
-# More cannot be concluded: the stack without norms hardly learns, so its small
+# But the stack without norms hardly learns, so its small
 # shift says little. For batch norm, Santurkar and others ([2018](https://arxiv.org/abs/1805.11604))
 # found that the shift is no smaller, but the loss becomes a smoother function of the
 # parameters.
@@ -663,7 +663,7 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # ## The encoder's layer
 #
 # Two sublayers, in this order: attention of the source to itself, then the feed-forward
-# network. Each has its residual connection and its norm. As code for post-norm:
+# network. Each has its residual connection and its norm. For post-norm:
 #
 # ```python
 # x = norm_1(x + attention(x))
@@ -1093,8 +1093,7 @@ totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
 totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
-# Each box has its shapes or its number of parameters. Here the residual connections are
-# orange, the memory is blue. **Point at a box** for what goes in and comes out; at
+# Each box has its shapes or its number of parameters. Here residual connections are orange, the memory is blue. **Point at a box** for what goes in and comes out; at
 # *embed*, to see what shares its numbers:
 
 # %%
