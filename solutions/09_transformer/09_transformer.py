@@ -11,7 +11,8 @@
 # - give each of the three attentions the mask that it needs;
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
-# **About 160 minutes.** There is a break in the middle. You need lessons 03, 04, 05 and 07.
+# **About 160 minutes.** There is a break in the middle. You need lessons 02 to 05 and
+# 07.
 
 # %%
 import torch
@@ -26,8 +27,8 @@ from course_lib.nn.functional import multi_head_attention
 # ## A question to carry through the lesson
 #
 # The base model of the paper, as PyTorch builds it and without its embedding, has
-# 44,140,544 parameters. One multi-head attention of that size has these (lesson 03, with
-# a bias for each projection):
+# 44,140,544 parameters. Here is the count for one multi-head attention of that size (as
+# in lesson 03, plus a bias for each projection):
 
 # %%
 one_attention = 4 * (512 * 512 + 512)
@@ -35,10 +36,10 @@ print(f"one attention: {one_attention:,} of 44,140,544")
 print("it fits in", round(44_140_544 / one_attention, 2), "times")
 
 # %% [markdown]
-# The model has far fewer than 42 attentions. **How many are there, what is all the rest,
-# and which layer reads from which?** Here is the whole architecture, from bottom to top: a
-# map to come back to. **Point at a box** for what it does and where you write it. At the
-# end it is made of your parts, with the number of parameters in each box.
+# The model has far fewer than 42 attentions. **How many are there, what is all the
+# rest, and which layer reads from which?** Here is the whole architecture, from bottom
+# to top: a map to come back to. **Point at a box** for what it does and where you write
+# it.
 
 # %%
 sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
@@ -53,8 +54,9 @@ figures.lesson_map("09", sections=sections, alt=alt)
 # (with the logits) and shift. *Residual connections* explains the arrows at the sides. The
 # encoder's and the decoder's layer then join the parts.
 #
-# From lesson 03 you have `multi_head_attention`. Here it is in PyTorch, imported above
-# from `course_lib.nn.functional`. Three words are new:
+# From lesson 03 you have `multi_head_attention`. The one imported above, from
+# `course_lib.nn.functional`, is in PyTorch and returns **the output alone**, without
+# the weights. Three words are new:
 #
 # - a **sublayer** takes one vector per token and returns one vector per token: an
 #   attention is one;
@@ -65,8 +67,9 @@ figures.lesson_map("09", sections=sections, alt=alt)
 # ## Layer normalisation
 #
 # Take thirty-two untrained layers, each with an attention and a feed-forward network
-# (`course_lib/lessons/deep_stack.py`). Each sublayer f adds its result to its input,
-# x + f(x), without any norm. The vectors start with numbers around 2.
+# (next section; code: `course_lib/lessons/deep_stack.py`). Each sublayer f adds its
+# result to its input, x + f(x), without any norm: `"residual only"`. The vectors start
+# with numbers around 2.
 #
 # **Predict:** how large are these numbers after the last layer?
 #
@@ -95,7 +98,7 @@ assert grown.rms[32] > 1e4
 # $\varepsilon$ prevents a division by 0 for a token of equal numbers.
 
 # %% [markdown]
-# Three words have two numbers each: (1, 3), (10, 30) and (−7, 7).
+# Take three tokens with two numbers each: (1, 3), (10, 30) and (−7, 7).
 #
 # **Predict:** what does the norm make of them, with gain 1 and bias 0?
 #
@@ -114,12 +117,12 @@ print(((three - mean) / variance.sqrt()).tolist())
 # Of two numbers, only their order is left. Of 512 numbers, the whole pattern is left, but
 # for its mean and its spread.
 #
-# The code needs three decisions: over which axis, divided by what, and where ε goes.
+# Three details are easy to get wrong: the axis, the denominator and the position of ε.
 
 # %% [markdown]
 # ### Exercise: layer_norm
 #
-# Norm each token's vector by itself, then apply what was learned.
+# Normalise each token's vector by itself, then apply gain and bias.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -129,8 +132,7 @@ print(((three - mean) / variance.sqrt()).tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Centre first, and take the mean of the squares of what you have then. ε goes under the
-# root.
+# Centre first, and take the mean of the squares of what you have then.
 #
 # </details>
 
@@ -141,10 +143,11 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# The next cell compares yours with PyTorch's. It also tries a tempting denominator,
+# The next cell compares yours with PyTorch's, and tries a tempting denominator,
 # `x.std()`.
 #
-# **Predict:** how far from the right one is `x.std()`, for a token of 4 numbers?
+# **Predict:** by how much does `x.std()` differ from the right denominator, for a token
+# of 4 numbers?
 #
 # - [ ] About 0.1 %
 # - [x] About 15 %
@@ -166,10 +169,9 @@ assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 # norm estimates nothing: it divides by d. At d = 4 the denominator is 15 % too large, at
 # d = 512 only 0.1 %. Small tests find this error, and large models hide it.
 #
-# And ε? The norm should give numbers around 1. Take a token whose numbers are around
-# 0.001, and ε = 0.00001.
+# And ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
 #
-# **Predict:** which ε spoils that for this token?
+# **Predict:** which ε makes the norm's result far smaller than 1?
 #
 # - [x] The one under the root
 # - [ ] One outside the root
@@ -187,12 +189,12 @@ assert (inside.std(dim=-1, correction=0) < 0.6).all() and spread.max() ** 2 < 2e
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of
-# ε. So a token that hardly varies stays small instead of being blown up. Parameters
-# trained with ε inside do not fit a norm with ε outside.
+# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth
+# of ε. So a token that hardly varies stays small instead of being blown up. For such
+# tokens, parameters trained with ε inside do not fit a norm with ε outside.
 #
-# The axis is the third decision. In a vision network, *batch normalisation* takes each
-# channel's mean over all pixels of the whole batch. For text, that is a mean over tokens:
+# And the axis? In a vision network, *batch normalisation* takes each channel's mean
+# over all pixels of the whole batch. For text, that is a mean over tokens:
 
 # %%
 changed = vectors.clone()
@@ -218,22 +220,25 @@ for name, norm in {
 # - [x] Layer norm only
 
 # %%
+batches = torch.randn(100, 3, 4, generator=torch.Generator().manual_seed(1))
 for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items():
+    for batch in batches:
+        norm(batch)
     training = norm(vectors)
     moved = (norm.eval()(vectors) - training).abs().max().item()
     print(f"{name} norm: training and evaluation differ by {moved:.1f}")
 
 # %% [markdown]
-# So layer norm is more than batch norm along another axis. Batch norm needs a batch to
-# train with, and keeps running means of its batches for evaluation. Layer norm keeps
-# nothing: it always computes the same, for one token or for a million.
+# So the axis is not the only difference. Batch norm needs a batch to train with, and
+# for evaluation the running means and variances of many batches. Layer norm keeps no
+# such statistics: it always computes the same, for one token or for a million.
 #
-# You may read that layer norm is a *regularisation technique*. One thing can be measured
-# (`course_lib/experiments/norms.py`): does it make it harder to learn examples by heart?
-# Sequences and answers are drawn at random, so that there is nothing to understand. Two
-# layers without norms know all answers after about 40 steps.
+# You may read that layer norm is a *regularisation technique*. We can measure one part
+# of that claim (`course_lib/experiments/norms.py`): do norms make it harder to learn
+# random answers to random sequences by heart? Two layers without norms know them all
+# after about 40 steps.
 #
-# **Predict:** and two layers with norms?
+# **Predict:** after how many steps do two layers *with* norms know them all?
 #
 # - [ ] After about 20 steps
 # - [x] After about 50 steps
@@ -241,6 +246,7 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 
 # %% tags=["nbval-ignore-output"]
 settings = {"no norms": ("residual only", 0.0), "norms": ("pre-norm", 0.0)}
+# "pre-norm" is explained below.
 settings["norms and dropout 0.3"] = ("pre-norm", 0.3)
 steps = {}
 for name, (kind, dropout) in settings.items():
@@ -251,10 +257,10 @@ assert 25 < sorted(steps["no norms"])[1] < sorted(steps["norms"])[1] < 75
 assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 
 # %% [markdown]
-# Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. *Dropout*,
-# with which the paper regularises, prevents it here. (Whether a model does better on *new*
-# examples is another question, which random answers cannot settle.) The main use of norms
-# comes below: with them, deep stacks can be trained at all.
+# Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. By
+# this measure, which says nothing of *new* examples, they regularise only slightly.
+# *Dropout* (lesson 07), with which the paper regularises, prevents it in these 100 steps.
+# The main use of norms comes below: they let deep stacks learn at all.
 
 # %% [markdown]
 # ## Feed-forward: each token by itself
@@ -297,9 +303,9 @@ from course_lib.nn.functional import feed_forward  # exercise
 check(feed_forward)
 
 # %% [markdown]
-# Back to the three words 3, −2 and 0.5, and the numbers between.
+# Back to the three words 3, −2 and 0.5.
 #
-# **Predict:** what does the second linear map make of them?
+# **Predict:** what does the whole network make of them?
 #
 # - [ ] 3, −2 and 0.5
 # - [ ] 3, 0 and 0.5
@@ -309,12 +315,12 @@ check(feed_forward)
 print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 
 # %% [markdown]
-# The absolute value. A matrix alone cannot compute it: it gives −2 the opposite of what
-# it gives 2. Without such networks, values would only go through means and matrices.
+# The absolute value. No matrix can compute that: it would map −2 to the opposite of
+# what it maps 2 to. Without such networks, values would only go through means, matrices
+# and norms.
 #
-# The paper also describes this network as **two convolutions of kernel size 1**: filters
-# that slide over the sentence and see one token at a time. Is that true? (`.mT` swaps the
-# last two axes.)
+# The paper also describes this network as **two convolutions of kernel size 1**:
+# filters that slide over the sentence and see one token at a time. Is that true?
 
 # %%
 x = torch.randn(2, 5, 16, generator=generator)
@@ -327,8 +333,7 @@ print("same to 0.00001:", gap < 1e-5)
 assert gap < 1e-5  # 32-bit floats, sums of 64 terms
 
 # %% [markdown]
-# Which rows does one word reach? Change the third word, and see whose result moves. (The
-# projections of this attention are identity matrices.)
+# Which rows does one word reach? Change the third:
 
 # %%
 other = x.clone()
@@ -342,8 +347,9 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
     print(f"{name:12} moves rows", moved.abs().amax(dim=(0, 2)).nonzero().flatten())
 
 # %% [markdown]
-# Attention computes all tokens at once, but each result depends on all of them. The
-# feed-forward network alone treats each token by itself; hence its name, *position-wise*.
+# Attention computes all tokens at once, but each result depends on all of them. Of the
+# two sublayers, only the feed-forward network treats each token by itself; hence its
+# name, *position-wise*.
 
 # %% [markdown]
 # ## Residual connections
@@ -352,10 +358,11 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # This is a **residual connection**, and the reason why every sublayer returns vectors of
 # the length of x. What is it for?
 #
-# Attention takes means. Means of means of means make all tokens of a sentence alike, until
-# nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier and Loukas
-# (2021) prove for attention alone. Here are untrained stacks, and the share of the vectors
-# that differs between the tokens of a sentence:
+# Attention takes means. Means of means of means make all tokens of a sentence alike,
+# until nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier
+# and Loukas (2021) prove for attention alone. Here are untrained stacks, and the
+# **share** of the vectors that differs between the tokens of a sentence: ‖x − m‖ / ‖x‖,
+# with m the mean of its tokens.
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
@@ -385,12 +392,14 @@ alt = "Without residual connections all is gone after 4 layers; pre-norm keeps h
 figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %% [markdown]
-# Without residual connections, **four layers** make all tokens the same, up to rounding
-# (the almost flat end is rounding). Residual connections alone only delay that: after 32
-# layers little is left, as in post-norm. In pre-norm half of the difference is left.
+# Without residual connections, 0.04 % is left after three layers, and after **four**
+# all tokens are the same, up to rounding (the almost flat end). Residual connections
+# only delay it: without norms, and in post-norm too, little is left after 32 layers. In
+# pre-norm half of the difference is left.
 #
-# The gradient tells more. Divide the length of the loss's gradient at the input by its
-# length at the top: a 1 means that it came through.
+# The gradient tells more. Take the loss of reversing the sequence, and divide the
+# length of its gradient at the input by its length at the top: a 1 means that it came
+# through.
 
 # %%
 ratio = {
@@ -413,21 +422,22 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # %% [markdown]
 # ## Norm after, or norm first
 #
-# So there are two good ways, and both are in use:
+# Two orders are in use. Post-norm seems poor in 32 untrained layers; in six, as in the
+# paper, it can learn.
 #
 # | name | formula | where |
 # |---|---|---|
-# | post-norm | $\text{norm}(x + \text{sublayer}(x))$ | the paper; BERT |
-# | pre-norm | $x + \text{sublayer}(\text{norm}(x))$ | most models since GPT-2 |
+# | post-norm | $\text{norm}(x + \text{sublayer}(x))$ | the paper |
+# | pre-norm | $x + \text{sublayer}(\text{norm}(x))$ | most models since 2019 |
 #
-# In pre-norm no norm lies on the residual connections: the input arrives at the top, plus
-# what the sublayers added. The last sum has not been normed, so the stack gets one more
-# norm at its end.
+# In pre-norm no norm lies on the residual connections: the input arrives at the top,
+# plus what the sublayers added. The last sum is not normalised, so the stack gets one
+# more norm at its end.
 
 # %% [markdown]
-# Which of them learns? Six layers must reverse a sequence of eight tokens, of 8 kinds. A
-# model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the size of a
-# step, is 0.001 or ten times that.
+# Which of them learns? Six layers must reverse a sequence of eight tokens; there are
+# eight different tokens. A model that learns nothing has the loss ln 8 = 2.08. The
+# **learning rate**, the size of a step, is 0.001 or ten times that.
 #
 # **Predict:** which models are still near 2.08 after 100 steps?
 #
@@ -441,33 +451,27 @@ losses = {}
 for learning_rate in (0.001, 0.01):
     for kind in ("post-norm", "pre-norm"):
         loss = norms.final_loss(norms.train(kind, learning_rate, steps=100))
-        print(learning_rate, kind, "below 1.2" if loss < 1.2 else "near 2.08")
+        print(learning_rate, kind, "below 1.2" if loss < 1.2 else f"{loss:.1f}")
         losses[learning_rate, kind] = loss
 assert 2 < losses[0.01, "post-norm"] < 2.2
 assert sum(loss < 1.2 for loss in losses.values()) == 3
 
 # %% [markdown]
-# Next come more learning rates and kinds, with 150 steps and three seeds, trained
-# beforehand. *Warm-up*, which the paper uses, lets the learning rate rise from nearly 0,
-# here during the first half.
+# At the start, post-norm's gradients are large for the parameters near the output, so
+# large steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the
+# paper uses, helps: the learning rate rises from nearly 0, below during the first half.
+# Here are the medians of three seeds, trained beforehand for 150 steps. (100 stands for
+# anything larger.)
 
 # %%
-recorded = record.read("norms")
-print(f"{'learning rates':25}", *[f"{each:>9}" for each in norms.LEARNING_RATES])
-for kind in (*norms.KINDS_TRIED, "post-norm, warm-up"):
-    for run in recorded.runs:
-        print(f"{kind:18} seed", run["seed"], *[f"{loss:>9}" for loss in run[kind]])
-print("by", recorded.command, "with torch", recorded.environment["torch"])
-
-# %%
-warmed = "post-norm, warm-up"
+recorded, warmed = record.read("norms"), "post-norm, warm-up"
 kinds = ("norm only", "residual only", "post-norm", warmed, "pre-norm")
 middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
+print(f"{'learning rates':18}", *[f"{each:>7}" for each in norms.LEARNING_RATES])
+for kind, medians in middle.items():
+    print(f"{kind:18}", *[f"{loss:>7.3f}" for loss in medians])
+print("by", recorded.command, "with torch", recorded.environment["torch"])
 axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
-
-# %% [markdown]
-# The median of the three seeds, for the two good orders, and for stacks without norms or
-# without residual connections. (100 stands for anything larger.)
 
 # %%
 alt = "The larger the learning rate, the farther apart are the losses of the kinds."
@@ -476,15 +480,14 @@ figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 # %% [markdown]
 # Notice four things:
 #
-# - norms without residual connections learn next to nothing, at any learning rate: the
-#   tokens are alike;
-# - residual connections without norms learn slowly at the two smaller learning rates,
-#   nothing at 0.01 (2.09, 1.96 and 2.82), and explode at the largest;
-# - post-norm learns at the two smaller learning rates only, with warm-up at one more;
+# - norms without residual connections learn next to nothing: the tokens are alike;
+# - residual connections without norms learn slowly at the two smaller learning rates, and
+#   explode at the largest;
+# - post-norm learns only at the two smaller ones, with warm-up at one more;
 # - pre-norm learns at all four, without warm-up.
 #
-# At the two smaller learning rates both good ways learn: all their losses are below 0.02.
-# So in this task the choice is about how easily a stack trains, not about what it can do.
+# At the two smaller learning rates, all losses of both orders are below 0.02. So here the
+# choice is about how easily a stack trains, not about what it can do.
 
 # %% [markdown]
 # Why do norms help? One explanation is that they reduce **internal covariate shift**: while
@@ -524,21 +527,23 @@ assert all(run["residual only"][2] > 1.9 for run in recorded.runs)
 assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 
 # %% [markdown]
-# Post-norm moves them farthest and still learns, so little shift is not needed. But these
-# runs settle little: without norms the stack hardly learns, so its small shift says little.
-# For batch norm, Santurkar and others ([2018](https://arxiv.org/abs/1805.11604)) found that
-# the shift is no smaller, but the loss becomes a smoother function of the parameters.
+# Post-norm has the largest shift and still learns, so a small shift is not necessary.
+# But the stack without norms hardly learns, so its small
+# shift says little. For batch norm, Santurkar and others ([2018](https://arxiv.org/abs/1805.11604))
+# found that the shift is no smaller, but the loss becomes a smoother function of the
+# parameters.
 #
-# **Half of the lesson is done: a good moment for a break.** So far you have the sublayers
-# and what joins them; next come what is below and above, and then the layers.
+# **Half of the lesson is done: a good moment for a break.** Next come the steps below
+# and above the stacks, then the layers.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# Each token has a **token id**, a whole number from 0 on. Its vector is that row of the
-# **embedding**, a learned table (in PyTorch `nn.Embedding`), plus the encoding of its
-# position (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$ first, and does
-# not say why. Take an embedding whose rows have length 1, at $d_{model} = 512$.
+# Each token has a **token id**, a whole number from 0 on. Its vector is the row with
+# that number in the **embedding**, a learned table (in PyTorch `nn.Embedding`), plus
+# the encoding of its position (lesson 05). The paper multiplies the row by
+# $\sqrt{d_{model}}$ first, and does not say why. Take an embedding whose rows have
+# length 1, at $d_{model} = 512$.
 #
 # **Predict:** without the factor, which of the two vectors is longer?
 #
@@ -557,10 +562,10 @@ for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
 
 # %% [markdown]
 # With the factor, the token's vector is the longer one. The same embedding is used a
-# second time: at the top of the decoder there is a vector y per position, out of a norm,
-# with numbers around 1. `y @ embedding.T` gives the **logits**, one score for each token of
-# the vocabulary (the paper *ties* the two). A model that knows nothing should have the
-# loss ln 1000 = 6.9.
+# second time: at the top of the decoder there is a vector y per position, out of a
+# norm, with numbers around 1. `y @ embedding.T` gives the **logits**, one score for
+# each token of the vocabulary (the paper *ties* the two). A model that knows nothing
+# should have a loss near ln 1000 = 6.9, or a little more, as random logits differ.
 #
 # **Predict:** what is its loss if the embedding's rows are √512 times as long?
 #
@@ -573,15 +578,17 @@ y = torch.randn(500, 512, generator=generator)
 answers = torch.randint(1000, (500,), generator=generator)
 for name, factor in (("small", 1.0), ("large", 512**0.5)):
     loss = nn.functional.cross_entropy(y @ (embedding * factor).T, answers)
-    print(f"{name} numbers: loss {loss:.0f}")
+    print(f"{name} numbers: loss {loss:.1f}")
 
 # %% [markdown]
-# So the embedding is small for the logits, and made large for the sum.
+# So small rows suit the logits, and the factor makes them large enough for the sum with
+# the positions.
 
 # %% [markdown]
 # ### Exercise: embed
 #
-# Rows of the embedding, stretched, plus positions. The encoding has more rows than needed.
+# Rows of the embedding, multiplied by √d_model, plus the encoding of the positions,
+# which has more rows than needed.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -604,9 +611,9 @@ check(embed)
 # %% [markdown]
 # ## Shift: read one behind
 #
-# The decoder must predict each token of the target before it reads it. So it reads the
-# target moved to the right by one position, behind a **start** token. Here the targets are
-# *die*, *Katze*, *saß*:
+# The decoder must predict each target token without having read it. So it reads the
+# target moved to the right by one position, behind a **start** token. Here the targets
+# are *die*, *Katze*, *saß*:
 #
 # | position | reads | must write |
 # |---|---|---|
@@ -629,9 +636,8 @@ check(embed)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.full_like` makes a tensor like another one, with one number everywhere. Which part
-# of `targets` has the shape of the start? And along which axis does `torch.cat` join the
-# two?
+# `torch.full_like` makes a tensor like another one, with one number everywhere;
+# `torch.cat` joins two. Which part of `targets` has the shape of the start?
 #
 # </details>
 
@@ -649,14 +655,15 @@ START = 1
 print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
-# The last target is not read: nothing comes after it. With a causal mask, position i sees
-# the targets 0 … i − 1 only.
+# The last target (in training an **end** token, at which the decoder stops) is not
+# read: nothing comes after it. With a causal mask, position i sees the targets 0 … i − 1
+# only.
 
 # %% [markdown]
 # ## The encoder's layer
 #
 # Two sublayers, in this order: attention of the source to itself, then the feed-forward
-# network. Each has its residual connection and its norm. As code for post-norm:
+# network. Each has its residual connection and its norm. For post-norm:
 #
 # ```python
 # x = norm_1(x + attention(x))
@@ -664,16 +671,16 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # ```
 #
 # And for pre-norm: `x = x + attention(norm_1(x))`, then
-# `x = x + feed_forward(norm_2(x))`. The two norms have parameters of their own. They
-# arrive in a dictionary, as PyTorch's `state_dict` does. (In training, the paper applies
-# dropout to a sublayer's result before it is added. Ours has none, hence the 0.0 below.)
+# `x = x + feed_forward(norm_2(x))`. All parameters of the layer, each norm's too, arrive
+# in one dictionary, as in PyTorch's `state_dict`. (The paper's dropout of each sublayer's
+# result is left out, hence the 0.0 below.)
 
 # %% [markdown]
 # ### Exercise: encoder_layer
 #
 # Use your `layer_norm` and `feed_forward`, and
-# `multi_head_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)` as in
-# lesson 03.
+# `multi_head_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)`. Here its
+# `memory` is the same as its `x`. It returns one tensor, without the weights.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -682,8 +689,8 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# What is added is x itself, not its norm. In pre-norm the attention gets the normed x
-# twice: as the tokens that attend, and as those that are attended to.
+# What is added is x itself, not its norm. In pre-norm the attention gets the normalised
+# x twice: as the tokens that attend, and as those that are attended to.
 #
 # </details>
 
@@ -695,7 +702,7 @@ check(encoder_layer)
 
 # %% [markdown]
 # PyTorch has this layer as a module. `parameters_of` returns its parameters under our
-# names. (PyTorch's fresh attentions add biases of zero, and ours has none.)
+# names. (PyTorch's attention has biases, which are 0 at first; ours has none.)
 
 # %%
 from course_lib.nn.functional import parameters_of
@@ -718,8 +725,8 @@ assert all(same)
 # ## A formula in circulation
 #
 # First a test for any layer. Set all parameters of both sublayers to 0, so that each of
-# them returns 0. As the check said, your layer then returns x in pre-norm, and x normed in
-# post-norm:
+# them returns 0. As the examples in the docstring show, your layer then returns x in
+# pre-norm, and x normalised in post-norm:
 
 # %%
 p = parameters_of(layer)
@@ -728,9 +735,9 @@ idle = {k: v if k in norm_names else torch.zeros_like(v) for k, v in p.items()}
 
 # %%
 result = encoder_layer(x, idle, 4, norm_first=True)
-normed = layer_norm(x, p["gain_1"], p["bias_1"])
-gap = (encoder_layer(x, idle, 4) - normed).abs().max()
-print("pre-norm, x:", torch.equal(result, x), " post-norm, x normed:", bool(gap < 1e-4))
+normalised = layer_norm(x, p["gain_1"], p["bias_1"])
+gap = (encoder_layer(x, idle, 4) - normalised).abs().max()
+print("pre-norm, x:", torch.equal(result, x), " post-norm, norm(x):", bool(gap < 1e-4))
 assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
 
 # %% [markdown]
@@ -747,22 +754,22 @@ assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in bot
 def encoder_as_printed(x, layers):
     for p in layers:
         q, k, v, o = (p[f"w_{name}"] for name in "qkvo")
-        normed = layer_norm(x, p["gain_1"], p["bias_1"])
-        attended = multi_head_attention(normed, normed, q, k, v, o, 4)
+        normalised = layer_norm(x, p["gain_1"], p["bias_1"])
+        attended = multi_head_attention(normalised, normalised, q, k, v, o, 4)
         x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
     last = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
     return last
 
 
 # %% [markdown]
-# Apart from the missing mask, three things are wrong. Can you find them? Give it the same
-# test.
+# Apart from the missing mask, three things are wrong. Write down what you find, then
+# give it the same test.
 #
 # **Predict:** what does this encoder return if its sublayers return 0?
 #
 # - [x] Zeros
 # - [ ] Its input, unchanged
-# - [ ] Its input, normed
+# - [ ] Its input, normalised
 
 # %%
 printed = encoder_as_printed(x, [idle])
@@ -787,8 +794,8 @@ print(f"6 attentions {six:,}, feed-forward: 6 × {one_network:,}, or only once")
 print(f"missing of an encoder's: {5 * one_network / (six + 6 * one_network):.0%}")
 
 # %% [markdown]
-# And the two norms? Here are the stacks of 32 layers again, and what still differs between
-# the tokens at the top:
+# What does the third cost? Here is the share that differs between tokens after 32
+# layers:
 
 # %%
 for kind in ("pre-norm", "post-norm", "both mixed"):
@@ -819,7 +826,7 @@ source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
 target_only = masks.padding_mask([3], 4)[0]
 
 # %% [markdown]
-# In the picture, queries run down, keys across, and hatched is blocked.
+# In the picture below, queries run down, keys across, and hatched is blocked.
 #
 # **Predict:** in which attentions must the mask block the future?
 #
@@ -840,14 +847,15 @@ alt = f"{alt} The decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
-# The third has no triangle: the whole source is there from the start. In the second, the
-# triangle already hides the padding from every word, so `transformer`, below, gives only
-# the triangle there.
+# Cross-attention has no triangle: the whole source is there from the start. In the
+# decoder's self-attention, the triangle already hides the padding from every word, so
+# `transformer`, below, passes only the causal mask there.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
 #
-# Three sublayers, three norms. The memory is taken as it is: it has been normed already.
+# Three sublayers, three norms. The memory gets no norm in this layer: the encoder ends
+# with one.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -856,8 +864,8 @@ figures.three_attentions(three_masks, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# In pre-norm, `y` is normed before it attends to the memory, the memory is not. Which
-# mask belongs to which attention?
+# In pre-norm, `y` is normalised before it attends to the memory, the memory is not.
+# Which mask belongs to which attention?
 #
 # </details>
 
@@ -881,14 +889,14 @@ def decoder_layer_as_printed(y, memory, p, may_attend):
     own = [p[f"w_{name}"] for name in "qkvo"]
     second = [p[f"cross_{name}"] for name in "qkvo"]
     attended = multi_head_attention(y, y, *own, 4, may_attend)
-    normed = layer_norm(attended, p["gain_1"], p["bias_1"])
-    attended = multi_head_attention(normed, normed, *second, 4)
+    normalised = layer_norm(attended, p["gain_1"], p["bias_1"])
+    attended = multi_head_attention(normalised, normalised, *second, 4)
     return layer_norm(y + attended, p["gain_2"], p["bias_2"])
 
 
 # %% [markdown]
-# Give both the same parameters. Take another source, then another *last* word of the
-# target, and see what moves at the first word:
+# Give both the same parameters. Then take another source, or another *last* word of the
+# target:
 
 # %%
 with torch.random.fork_rng():
@@ -896,10 +904,10 @@ with torch.random.fork_rng():
     decoder = nn.TransformerDecoderLayer(16, 4, 32, 0.0, dtype=torch.float64)
 parameters, causal = parameters_of(decoder), torch.tensor(masks.causal_mask(4))
 y, memory, another = torch.randn(3, 4, 16, generator=generator, dtype=torch.float64)
-longer = torch.cat([y[:3], another[:1]])  # another last word
+changed_target = torch.cat([y[:3], another[:1]])  # another last word
 
 # %% [markdown]
-# **Predict:** what moves the result of the printed form?
+# **Predict:** in the printed form, what moves the *first* word's result?
 #
 # - [ ] Another source only
 # - [x] Another last word only
@@ -915,7 +923,7 @@ kinds = {
 moves = {}
 for name, f in kinds.items():
     by_source = (f(y, another) - f(y, memory))[0].abs().max().item()
-    by_last_word = (f(longer, memory) - f(y, memory))[0].abs().max().item()
+    by_last_word = (f(changed_target, memory) - f(y, memory))[0].abs().max().item()
     print(
         f"{name} by the source: {by_source:.1f}, by the last word: {by_last_word:.1f}"
     )
@@ -932,8 +940,9 @@ assert moves["yours  "] == (True, False) and moves["printed"] == (False, True)
 # %% [markdown]
 # ## The whole Transformer
 #
-# You have all parts. Here they are put together, for token ids in and logits out. All
-# layers of a stack have the same form, but they share no parameters: each has its own.
+# Here all parts are put together, for token ids in and logits out. All layers of a
+# stack have the same form, but they share no parameters: each has its own. Each stack
+# ends with a norm, as PyTorch's do in post-norm too.
 
 
 # %%
@@ -948,14 +957,14 @@ def transformer(source, target, embedding, encoding, model, n_heads, source_mask
     for layer in model.decoder.layers:
         y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
     y = layer_norm(y, model.decoder.norm.weight, model.decoder.norm.bias)
-    made = {"x": embedded, "decoder input": read, "y": y, "memory": memory}
-    return y @ embedding.T, made
+    between = {"x": embedded, "decoder input": read, "y": y, "memory": memory}
+    return y @ embedding.T, between
 
 
 # %% [markdown]
-# PyTorch's module `nn.Transformer` holds all layers and the two norms at the ends, but no
-# embedding, no positions and no shift. Give your function its parameters, and compare them
-# on two sentences, one of them padded:
+# PyTorch's module `nn.Transformer` holds all layers, but no embedding, no positions and
+# no shift. Give your function its parameters, and compare them on two sentences, one of
+# them padded:
 
 # %%
 with torch.random.fork_rng():
@@ -965,8 +974,9 @@ small_embedding = torch.randn(20, 16, generator=generator, dtype=torch.float64) 
 positions = torch.tensor(sinusoidal_encoding(10, 16))
 source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
 target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
+# source_mask is from the encoder's layer, START from the shift.
 arguments = (source, target, small_embedding, positions, small, 4, source_mask)
-logits, made = transformer(*arguments)
+logits, between = transformer(*arguments)
 print("logits:", tuple(logits.shape))
 
 # %% [markdown]
@@ -977,19 +987,17 @@ print("logits:", tuple(logits.shape))
 blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
 blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
 x = embed(source, small_embedding, positions)
-y = embed(made["decoder input"], small_embedding, positions)
+y = embed(between["decoder input"], small_embedding, positions)
 theirs = small(x, y, **blocked).detach() @ small_embedding.T
 print("same as nn.Transformer:", torch.allclose(logits, theirs))
 assert torch.allclose(logits, theirs)
 
 # %% [markdown]
-# For training, the course has the same parts as modules: `EncoderLayer`, `DecoderLayer`
-# and `Transformer`, in `course_lib/nn/`.
-#
-# Lesson 10 trains these modules, in pre-norm, only on pairs of sentences. Most models
-# today are **pre-trained** first, on plain text, of which there is much more. BERT is an
-# encoder alone, pre-trained on guessing masked words; GPT is a decoder without
-# cross-attention, pre-trained on guessing the next one.
+# Lesson 10 trains the same parts as modules (`EncoderLayer`, `DecoderLayer` and
+# `Transformer`, in `course_lib/nn/`), in pre-norm, only on pairs of sentences. Most
+# models today are **pre-trained** first, on plain text, of which there is much more.
+# BERT is an encoder alone, pre-trained on guessing masked words; GPT is a decoder
+# without cross-attention, pre-trained on guessing the next one.
 
 # %% [markdown]
 # ## Count
@@ -1024,8 +1032,7 @@ assert len(attentions) == 18
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Each projection has a bias. One embedding serves source, target and
-# logits. A norm has two vectors.
+# At the paper's size there are 18 attentions and 12 networks. How many norms?
 #
 # </details>
 
@@ -1036,7 +1043,7 @@ from course_lib.nn.functional import count_transformer  # exercise
 check(count_transformer)
 
 # %% [markdown]
-# And PyTorch's own model, counted by going through it:
+# And PyTorch's own model, counted:
 
 # %%
 counted = sum(parameter.numel() for parameter in base.parameters())
@@ -1045,7 +1052,7 @@ assert counted == count_transformer(6, 512, 2048) == 44_140_544
 
 # %% [markdown]
 # With the paper's vocabulary of about 37,000 tokens, in the course's own module
-# (`device="meta"` makes tensors with a shape and no numbers):
+# (`device="meta"`: shapes without numbers):
 
 # %%
 from course_lib.nn import transformer as modules
@@ -1076,18 +1083,18 @@ assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
-logits, made = transformer(source, target, big_embedding, encoding, base, 8)
-made |= {"source": source, "target": target, "logits": logits}
-drawn = {name: str(tuple(part.shape)) for name, part in made.items()}
+# source, target as above; encoding from the section on embeddings
+logits, between = transformer(source, target, big_embedding, encoding, base, 8)
+between |= {"source": source, "target": target, "logits": logits}
+drawn = {name: str(tuple(part.shape)) for name, part in between.items()}
 drawn |= {name: f"{number:,}" for name, number in notes.items()}
 drawn["embedding"] = f"{big_embedding.numel():,}"
 totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
 totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
-# Read it from bottom to top; each box has its shapes or its number of parameters. Residual
-# connections are orange, the memory is blue. **Point at a box** for what goes in and comes
-# out; at *embed*, to see what shares its numbers:
+# Each box has its shapes or its number of parameters. Here residual connections are orange, the memory is blue. **Point at a box** for what goes in and comes out; at
+# *embed*, to see what shares its numbers:
 
 # %%
 alt = "Memory goes from the encoder's top to cross-attention in every decoder layer."
@@ -1100,8 +1107,8 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # the norms, without which deep stacks hardly train, are less than one in a thousand.
 #
 # Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
-# norms at the ends, and its formula no biases in the projections; PyTorch's model has
-# both, and so has our count.
+# norms at the ends, and its formula no biases in the projections; PyTorch's model and
+# our count have both.
 
 # %% [markdown]
 # ## In three lines
