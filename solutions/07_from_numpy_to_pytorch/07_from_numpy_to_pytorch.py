@@ -889,7 +889,7 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
 # That is **overfitting**. Eight words can be learned by heart, and what helps with them
-# (an e in third place, so an a in seventh) is wrong for all others. The model is sure and
+# (a third letter e, so a seventh letter a) is wrong for all others. The model is sure and
 # wrong, which costs more than a guess. The loss in training does not show it; the held-out
 # loss does. It is lowest in the first epochs, and those are the parameters that your loop
 # returned, since the loop kept them.

@@ -5,7 +5,7 @@ import pytest
 
 from course_lib import figures
 from course_lib.attention import softmax, softmax_jacobian
-from tests.browser import TOO_WIDE
+from tests.browser import TOO_WIDE, becomes_true
 from tests.figures.living import assert_accessible, opened, page_text
 
 SCORES = np.array([2.0, -1.5, 0.25, 4.0])
@@ -147,7 +147,7 @@ def test_sixteen_scores_fit_on_a_phone(tmp_path):
     figure = figures.softmax(np.linspace(-9, 9, 16), names, alt=ALT)
     with opened(tmp_path, figure) as page:
         page.set_viewport_size({"width": 360, "height": 900})
-        assert page.evaluate(TOO_WIDE) == []
+        becomes_true(page, lambda: page.evaluate(TOO_WIDE) == [])
 
 
 def test_name_of_html_stays_text(figure):

@@ -5,7 +5,7 @@ import pytest
 
 from course_lib import figures
 from course_lib.attention import attention_step_by_step
-from tests.browser import TOO_WIDE
+from tests.browser import TOO_WIDE, becomes_true
 from tests.figures.living import assert_accessible, opened, page_text
 
 RNG = np.random.default_rng(3)
@@ -197,7 +197,7 @@ def test_six_keys_fit_on_a_phone(tmp_path):
     figure = figures.six_steps(q, k, v, steps, alt=ALT, names=names)
     with opened(tmp_path, figure) as page:
         page.set_viewport_size({"width": 360, "height": 900})
-        assert page.evaluate(TOO_WIDE) == []
+        becomes_true(page, lambda: page.evaluate(TOO_WIDE) == [])
 
 
 def test_name_of_html_stays_text(figure):
