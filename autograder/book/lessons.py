@@ -12,8 +12,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from autograder.checking.exercise import Exercise
-from autograder.notebooks.predictions import prediction_of
 from autograder.notebooks.source import BEGIN, END
+from autograder.workspace.answer_cell import prediction_of
 from autograder.workspace.outline import TITLE, outline_of
 
 HOME_LINE = re.compile(r"^\[[^\]]*\]\([^)]*home\.md\).*\n*", re.MULTILINE)

@@ -21,10 +21,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from nbformat import NotebookNode
-
 from autograder.notebooks.cells import SourceCell, SourceError
-from autograder.releases import ANSWER_KEY
 
 QUESTION = re.compile(r"\*\*Predict\b")
 OPTION = re.compile(r"- \[([ x])\] (.+)")
@@ -129,13 +126,3 @@ def split_claims(source: str) -> tuple[str, str]:
     rows = source.split("\n")
     end = statements[count - 1].end_lineno if count else 0
     return "\n".join(rows[:end]), "\n".join(rows[end:]).strip("\n")
-
-
-def prediction_of(cell: NotebookNode) -> dict:
-    """Return a prediction's ``right``, and the learner's ``choice`` if one was made.
-
-    It is empty if the cell is no prediction.
-    """
-    ours = cell.metadata.get(ANSWER_KEY)
-    prediction = ours.get("prediction") if isinstance(ours, dict) else None
-    return prediction if isinstance(prediction, dict) else {}

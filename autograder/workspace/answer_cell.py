@@ -48,12 +48,23 @@ def keep_earlier(cell: NotebookNode, answers: list[dict[str, str]]) -> None:
         cell.metadata[ANSWER_KEY] = ours
 
 
+def prediction_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a prediction's ``right`` option, and the ``choice`` if one was made.
+
+    It is empty if the cell is no prediction, or what is there is odd.
+
+    >>> prediction_of({"metadata": {"attention": {"prediction": {"right": 1}}}})
+    {'right': 1}
+    """
+    prediction = of_answer(cell).get("prediction")
+    return prediction if isinstance(prediction, Mapping) else {}
+
+
 def keep_choice(cell: NotebookNode, mine: Mapping[str, Any]) -> None:
     """Put the learner's choice into a prediction of the same text, if there is one."""
-    lesson, own = (of_answer(each).get("prediction") for each in (cell, mine))
-    if isinstance(lesson, Mapping) and isinstance(own, Mapping):
-        if isinstance(choice := own.get("choice"), int):
-            cell.metadata[ANSWER_KEY]["prediction"] = {**lesson, "choice": choice}
+    lesson, choice = prediction_of(cell), prediction_of(mine).get("choice")
+    if lesson and isinstance(choice, int):
+        cell.metadata[ANSWER_KEY]["prediction"] = {**lesson, "choice": choice}
 
 
 def begin_anew(cell: NotebookNode, stub: str) -> bool:

@@ -7,8 +7,9 @@ import pytest
 from autograder.course import Course
 from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.cells import SourceError
-from autograder.notebooks.predictions import prediction_of, read_prediction
+from autograder.notebooks.predictions import read_prediction
 from autograder.notebooks.source import LessonSource
+from autograder.workspace.answer_cell import prediction_of
 from tests.synthetic import TOP, write_lesson
 
 COURSE = Course.here()

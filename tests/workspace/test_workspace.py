@@ -18,7 +18,7 @@ from autograder.course import Course, CourseError
 from autograder.workspace import copies as workspace
 from autograder.workspace.copies import Copy, open_workspace
 from autograder.workspace.home import HOME
-from autograder.workspace.update import update
+from autograder.workspace.update import merge, update
 
 LESSON = "01_dot_product_attention"
 OTHER = "02_self_attention"
@@ -350,6 +350,29 @@ def test_changed_demonstration_stays_unless_changed_upstream(learner):
     assert learner.texts[4] == "Better words."
     assert "1 cell as you changed it" in line
     assert "1 cell of the lesson that you had changed" in line
+
+
+def prediction(text, **prediction):
+    """Return a notebook of one prediction, with what its metadata say."""
+    cell = new_markdown_cell(text, id="guess")
+    cell.metadata["attention"] = {"prediction": prediction}
+    return new_notebook(cells=[cell])
+
+
+@pytest.mark.parametrize("choice", [0, 1, "1", None])
+def test_choice_is_kept_while_the_text_is_the_same(choice):
+    mine = prediction("which?", right=0, choice=choice)
+    (cell,) = merge(prediction("which?", right=1), mine).notebook.cells
+    expected = {"choice": choice} if isinstance(choice, int) else {}
+    assert cell.metadata["attention"]["prediction"] == {"right": 1, **expected}
+
+
+def test_choice_of_another_question_is_not_kept():
+    mine, base = prediction("which?", right=0, choice=1), prediction("which?", right=0)
+    merged = merge(prediction("which one?", right=0), mine, base)
+    (cell,) = merged.notebook.cells
+    assert cell.source == "which one?"
+    assert cell.metadata["attention"]["prediction"] == {"right": 0}
 
 
 def test_changed_check_is_replaced_by_the_courses(learner):
