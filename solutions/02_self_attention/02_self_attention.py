@@ -366,7 +366,7 @@ assert np.allclose(word_weights[0], 1 / 8)
 assert np.isclose(word_weights[4, 4], word_weights[4, 7])
 
 # %%
-alt = "we → all words alike, bank → bank and river, river → mostly itself."
+alt = "The word we attends to all alike, bank to itself and river, river to itself."
 figures.attention_lines(*three, words, alt=alt)
 
 # %% [markdown]
