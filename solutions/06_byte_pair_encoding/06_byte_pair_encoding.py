@@ -501,7 +501,8 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# Now split the three letters and *meat* by rank. (The pictures above made every merge in turn; to search only the word's own pairs is quicker.)
+# Now split the three letters and *meat* by rank. (The pictures above made every
+# merge in turn; to search only the word's own pairs is quicker.)
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
