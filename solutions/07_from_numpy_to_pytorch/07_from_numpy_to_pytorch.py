@@ -445,9 +445,9 @@ check(gather_log_probabilities)
 # %% [markdown]
 # The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss with which
 # nearly all language models are trained (lesson 10). PyTorch's `cross_entropy` takes
-# **logits**, numbers before the softmax, and computes their log-probabilities itself. (Those of
-# log-probabilities are the same once more.) A model that knows nothing gives each of 26
-# letters 1/26: its loss is ln 26.
+# **logits**, numbers before the softmax, and computes their log-probabilities itself. (What
+# are log-probabilities already, it does not change.) A model that knows nothing gives each of
+# 26 letters 1/26: its loss is ln 26.
 
 # %%
 from torch.nn.functional import cross_entropy
@@ -949,7 +949,7 @@ assert all(p.grad is None for p in theirs.parameters())
 # they drift apart, because tiny differences of rounding grow from step to step.)
 #
 # And the questions? `zero_grad` sets `grad` to None, and `step` skips such parameters: nothing
-# would be learned, without an error. Without `eval()` the held-out losses would include
+# would be learned, and no error raised. Without `eval()` the held-out losses would include
 # dropout; without `deepcopy` the best would be the last.
 #
 # The course's translators are trained by `course_lib/nn/training/loop.py`. It has much more

@@ -613,7 +613,8 @@ print(*target)
 
 # %% [markdown]
 # *drei* should attend to *three*, and *siebzig* to *seventy*: which target token belongs to
-# which source token is called the **alignment**. Between them is *und*, the German for *and*; but in English the *and* comes after the hundreds.
+# which source token is called the **alignment**. Between *drei* and *siebzig* stands *und*, the
+# German for *and*; but in English the *and* comes after the hundreds.
 #
 # **Predict:** which English word gets the most weight when the first *und* is written?
 #
