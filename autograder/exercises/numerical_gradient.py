@@ -169,7 +169,7 @@ def variants(
     others="as in x",
     inside="float64",
     flattened="in a copy",
-    given="that of x",
+    shape_for_f="that of x",
     steps="step",
     shape="that of x",
     numbers="all",
@@ -181,7 +181,7 @@ def variants(
     point = x.detach().clone().to(dtype)
     is_copied = flattened == "by reshape" and not point.is_contiguous()
     point = point.view(-1) if flattened == "by view" else point.flatten()
-    shape_of_f = (-1,) if given == "a flat one" else x.shape
+    shape_of_f = (-1,) if shape_for_f == "a flat one" else x.shape
     gradient = torch.zeros(point.numel(), dtype=torch.float64)
     for index in range(point.numel()):
         shift = torch.zeros_like(point)
@@ -403,7 +403,7 @@ exercise.option(
     "Your f gets all numbers in one row, not a tensor with the shape of x.",
     "What would f return if it reads the rows of x?",
     why="x.flatten() makes one loop enough, and most functions sum over everything.",
-    given="a flat one",
+    shape_for_f="a flat one",
 )
 exercise.option(
     "step_by_heart",

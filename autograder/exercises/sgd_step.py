@@ -268,7 +268,7 @@ exercise.option(
     "Your code goes through a parameter row by row, and stops where that is a single "
     "number.",
     "What is len() of a tensor without axes?",
-    why="A vector or a matrix is what one thinks of, and both have rows.",
+    why="A vector or a matrix is what comes to mind, and both have rows.",
     stepped="row by row",
 )
 exercise.option(
