@@ -824,8 +824,8 @@ exercise.option(
 )
 exercise.option(
     "parameters_changed_in_place",
-    "Your call changes `parameters`: the caller's tensors are overwritten.",
-    "Does your answer write into the caller's tensors, or into new ones?",
+    "Your call changes the caller's `parameters`: they have become the new ones.",
+    "Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?",
     why="optimizer.step() and p -= … write into the tensors that they are given.",
     overwritten="parameters",
 )
