@@ -248,7 +248,7 @@ def term_cell(grades: StudentGrades | None, not_yet_due: bool) -> TermCell:
         state,
         rounded(grades.points) if grades.submitted else 0.0,
         grades.max_points,
-        grades.late_penalty,
+        grades.rounded_penalty,
         grades.by_hand,
         grades.extension_hours,
     )

@@ -119,7 +119,7 @@ check(softmax_by_hand)
 # %% [markdown]
 # A check shows what your function must do. In a class, grading tries a few more inputs of
 # the same kind, and asks for nothing that the contract does not say. So the claims above
-# give 4 of 7 points. If you learn alone, ignore points.
+# give a part of the points: the check says which. If you learn alone, ignore points.
 #
 # Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
 # and read the message. The line with the arrow, at the top, names the misconception. Click

@@ -17,7 +17,7 @@ EXERCISES = exercise_names()
 
 
 def drawn(rng):
-    """Return points and weights such as a bank could have, and stranger ones."""
+    """Return points and weights such as a bank could have, and odder ones."""
     some = [0.1, 1 / 3, 0.5, 1, 1.5, 3, 7.5, 40]
     weights = rng.choice(some, rng.integers(1, 24))
     least = int(np.ceil(len(weights) * EIGHTH))
@@ -43,7 +43,7 @@ def test_points_follow_minutes_and_difficulty():
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_exercise_is_worth_its_minutes_and_four_for_each_further_dot(name):
+def test_exercise_is_worth_its_minutes_and_four_a_dot(name):
     exercise = load(name)
     assert exercise.points == exercise.minutes + 4 * (exercise.difficulty - 1)
 
@@ -69,7 +69,7 @@ def test_shares_sum_exactly_and_none_is_below_an_eighth():
         assert min(parts) >= EIGHTH
 
 
-def test_equal_weights_differ_by_an_eighth_at_most_and_heavier_never_get_less():
+def test_heavier_gets_no_less_and_equals_differ_by_an_eighth():
     for points, weights in cases_to_share():
         pairs = zip(weights, apportion(points, weights), strict=True)
         for (one, less), (other, more) in itertools.combinations(sorted(pairs), 2):
@@ -109,10 +109,10 @@ def test_shown_parts_add_up_to_the_shown_sum():
     for _ in range(300):
         parts = [*(rng.integers(0, 60, rng.integers(1, 15)) / 8)]
         start = rng.integers(0, 60) / 8
-        shown = adding_up(parts, start)
+        hundredths = adding_up(parts, start)
         difference = rounded(start + sum(parts)) - rounded(start)
-        assert sum(shown) == pytest.approx(difference, abs=1e-9)
-        for exact, part in zip(parts, shown, strict=True):
+        assert sum(hundredths) == pytest.approx(difference, abs=1e-9)
+        for exact, part in zip(parts, hundredths, strict=True):
             assert abs(exact - part) <= 0.005 + 1e-9
             assert exact == part or exact % 0.25
 
@@ -127,15 +127,15 @@ def result_of(name, points, statuses):
 
 
 @pytest.mark.parametrize("start", [0.0, 0.125, 0.375])
-def test_earned_points_and_maxima_of_cases_both_add_up(start):
+def test_earned_points_and_maxima_of_cases_add_up(start):
     points = [1.375, 1.375, 1.125, 1.125, 0.875, 2.125]
     for statuses in itertools.product(["ok", "wrong"], repeat=len(points)):
         result = result_of("softmax", points, statuses)
         earned, maxima = zip(*result.rounded_cases(start), strict=True)
-        shown = rounded(start + result.points) - rounded(start)
-        assert sum(earned) == pytest.approx(shown, abs=1e-9)
-        shown = rounded(start + 8) - rounded(start)
-        assert sum(maxima) == pytest.approx(shown, abs=1e-9)
+        difference = rounded(start + result.points) - rounded(start)
+        assert sum(earned) == pytest.approx(difference, abs=1e-9)
+        difference = rounded(start + 8) - rounded(start)
+        assert sum(maxima) == pytest.approx(difference, abs=1e-9)
 
 
 def test_judge_prints_points_of_two_decimals_that_add_up():
