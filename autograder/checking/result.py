@@ -132,12 +132,12 @@ class ExerciseResult:
         """
         # What is earned first: then its sum is right, and that of the maxima.
         order = sorted(
-            range(len(self.cases)), key=lambda index: not self.cases[index].points
+            range(len(self.cases)), key=lambda index: not self.cases[index].points > 0
         )
         maxima = adding_up((self.cases[index].max_points for index in order), start)
         by_index = dict(zip(order, maxima, strict=True))
         return [
-            (by_index[index] if case.points else 0.0, by_index[index])
+            (by_index[index] if case.points > 0 else 0.0, by_index[index])
             for index, case in enumerate(self.cases)
         ]
 

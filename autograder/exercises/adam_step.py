@@ -112,7 +112,7 @@ def gradients_of_zero(student, rng):
 
 @exercise.case(
     "A weight decay subtracts a share of the old parameter, and leaves m and v alone",
-    weight=2,
+    weight=2.5,
 )
 def decoupled_weight_decay(student, rng):
     student.agrees(*after(4, rng, 3, 2), 0.25, (0.75, 0.875), 0.125, 0.5)

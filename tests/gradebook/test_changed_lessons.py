@@ -94,7 +94,7 @@ def test_removed_exercise_counts_for_its_last_points(root):
 
 
 def test_gradebook_of_earlier_points_goes_on_with_others(root):
-    """As after a new rule for points: everybody's change, grades by hand stay."""
+    # As after a new rule for points.
     path, book = Course(root).learner(LESSON), Gradebook(Course(root))
     today = path.read_text()
     change_lesson(root, points=dict.fromkeys(EXERCISES, 8.0))

@@ -483,7 +483,7 @@ def _edit(path, change):
 
 CHANGES = {
     "in cell a-lesson-1": lambda n: n.cells[0].update(source="changed"),
-    "in cell check-double": lambda n: n.cells[4].metadata.nbgrader.update(points=9),
+    "in cell check-double": lambda n: n.cells[4].metadata.nbgrader.update(points=99),
     "in cell a-lesson-2": lambda n: n.cells[1].metadata.update(tags=["new"]),
     "in length: 4, not 5 cells": lambda n: n.cells.pop(),
     "in length: 6, not 5 cells": lambda n: n.cells.append(
