@@ -85,7 +85,7 @@ def small_example_by_hand(student, rng):
     student.agrees(drawn(rng, 3), drawn(rng, 3), at_first(3), 2.0, (0.5, 0.75), 1.0)
 
 
-@exercise.case("A later step goes on from m, v and the number of steps", points=2)
+@exercise.case("A later step goes on from m, v and the number of steps", weight=2)
 def later_steps(student, rng):
     student.agrees(*after(4, rng, 3, 2), 0.25, (0.75, 0.875), 0.125)
     student.agrees(*after(40, rng, 5), 0.5, (0.9, 0.98), 0.25)
@@ -97,13 +97,13 @@ def default_settings(student, rng):
     student.agrees(drawn(rng, 3), 1e-6 * drawn(rng, 3), at_first(3))
 
 
-@exercise.case("A parameter may be a single number, or have three axes", points=0.5)
+@exercise.case("A parameter may be a single number, or have three axes", weight=0.5)
 def any_shape(student, rng):
     for shape in ((), (1, 4), (2, 3, 5)):
         student.agrees(*after(3, rng, *shape, dtype=torch.float32), 0.5, (0.75, 0.25))
 
 
-@exercise.case("Where every gradient was 0, the parameter stays as it is", points=0.5)
+@exercise.case("Where every gradient was 0, the parameter stays as it is", weight=0.5)
 def gradients_of_zero(student, rng):
     gradient = drawn(rng, 2, 3)
     gradient[0, 1:] = 0.0
@@ -112,7 +112,7 @@ def gradients_of_zero(student, rng):
 
 @exercise.case(
     "A weight decay subtracts a share of the old parameter, and leaves m and v alone",
-    points=2,
+    weight=2.5,
 )
 def decoupled_weight_decay(student, rng):
     student.agrees(*after(4, rng, 3, 2), 0.25, (0.75, 0.875), 0.125, 0.5)

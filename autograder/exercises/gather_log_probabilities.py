@@ -53,13 +53,13 @@ def small_example_by_hand(student, rng):
     student.agrees(draw_log_p(rng, 2, 3), draw_targets(rng, 3, 2))
 
 
-@exercise.case("A batch of sequences gives one number per position", points=2)
+@exercise.case("A batch of sequences gives one number per position", weight=2)
 def batch_of_sequences(student, rng):
     student.agrees(draw_log_p(rng, 2, 5, 7), draw_targets(rng, 7, 2, 5))
     student.agrees(draw_log_p(rng, 3, 4, 9), draw_targets(rng, 4, 3, 4))
 
 
-@exercise.case("Any number of axes may come first, also none", points=1.5)
+@exercise.case("Any number of axes may come first, also none", weight=1.5)
 def leading_axes(student, rng):
     student.agrees(draw_log_p(rng, 2, 3, 4, 7), draw_targets(rng, 7, 2, 3, 4))
     student.agrees(draw_log_p(rng, 6, 9), draw_targets(rng, 6, 6))
@@ -76,7 +76,7 @@ def as_many_positions_as_tokens(student, rng):
     student.agrees(draw_log_p(rng, 2, 3, 4, 4), draw_targets(rng, 4, 2, 3, 4))
 
 
-@exercise.case("A single sequence, or a single position, keeps its axes", points=0.5)
+@exercise.case("A single sequence, or a single position, keeps its axes", weight=0.5)
 def axes_of_length_one(student, rng):
     student.agrees(draw_log_p(rng, 1, 4, 5), draw_targets(rng, 5, 1, 4))
     student.agrees(draw_log_p(rng, 3, 1, 5), draw_targets(rng, 5, 3, 1))

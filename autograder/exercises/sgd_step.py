@@ -59,7 +59,7 @@ def small_example_by_hand(student, rng):
     student.agrees(drawn(rng, w=2), drawn(rng, w=2), float(rng.uniform(0.5, 2)))
 
 
-@exercise.case("Each of several parameters takes its own step", points=2)
+@exercise.case("Each of several parameters takes its own step", weight=2)
 def several_parameters(student, rng):
     student.agrees(drawn(rng, **LAYER), drawn(rng, **LAYER), 0.25)
     shapes = {"embedding": (7, 2), "kernel": (2, 3, 5), "scale": ()}
@@ -79,7 +79,7 @@ def other_learning_rates(student, rng):
         student.agrees(*arguments, learning_rate)
 
 
-@exercise.case("Where a gradient is 0, the parameter stays as it is", points=0.5)
+@exercise.case("Where a gradient is 0, the parameter stays as it is", weight=0.5)
 def gradient_of_zero(student, rng):
     parameters, gradients = drawn(rng, w=(2, 4), b=4), drawn(rng, w=(2, 4), b=4)
     gradients["w"][0, 1:] = 0.0
