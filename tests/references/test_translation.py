@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from course_lib.nn.decoding import beam_search, cached_step, greedy_decode
 from course_lib.nn.losses import (
+    clip_gradients,
     cross_entropy,
     label_smoothing,
     padding_gap,
@@ -244,6 +245,28 @@ def self_attention(tokens, mask):
         scores = np.where((tokens != 9)[:, np.newaxis, :], scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers @ x / powers.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("max_norm", [0.5, 50.0])
+def test_clip_gradients_matches_pytorch(max_norm):
+    generator = torch.Generator().manual_seed(0)
+    shapes = {"w": (4, 6), "b": (6,), "gain": ()}
+    gradients = {
+        name: torch.randn(shape, generator=generator, dtype=torch.float64)
+        for name, shape in shapes.items()
+    }
+    leaves = {
+        name: torch.nn.Parameter(each.clone()) for name, each in gradients.items()
+    }
+    for name, leaf in leaves.items():
+        leaf.grad = gradients[name].clone()
+    leaves["frozen"] = torch.nn.Parameter(torch.ones(2))
+    clipped, norm = clip_gradients({**gradients, "frozen": None}, max_norm)
+    theirs = torch.nn.utils.clip_grad_norm_(leaves.values(), max_norm)
+    assert norm == pytest.approx(theirs.item())
+    assert clipped.pop("frozen") is None
+    for name, each in clipped.items():
+        torch.testing.assert_close(each, leaves[name].grad, rtol=1e-6, atol=0)
 
 
 def test_padding_mask_closes_the_padding_gap():
