@@ -1113,9 +1113,9 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # %% [markdown]
 # ## Do your own parts learn?
 #
-# Equal to PyTorch's is one thing, learning another. Here your parts make a Transformer with one layer
-# on each side, 32 numbers per token, for words of six letters from a to j. What you have not
-# written yet is replaced by the course's:
+# Equal to PyTorch's is one thing, learning another. Here your parts make a Transformer with
+# one layer on each side and 32 numbers per token, for words of six letters from a to j.
+# What you have not written yet is replaced by the course's:
 
 # %%
 from course_lib.lessons.own_parts import complete

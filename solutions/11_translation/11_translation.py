@@ -915,6 +915,44 @@ except CheckpointError as fault:
     print(fault)
 
 # %% [markdown]
+# ## All of it yours
+#
+# Last, your functions together, on twenty held-out numbers and the small translator: your
+# `cached_step` computes the self-attention of its decoder, head by head, your `greedy_decode` and
+# `beam_search` choose the tokens, and your `bleu` measures. (The encoder and cross-attention stay
+# the model's: `course_lib/lessons/own_decoder.py`.) What is missing is the course's:
+
+# %%
+import course_lib.bleu
+from course_lib.lessons import own_decoder
+from course_lib.lessons.own_parts import complete
+from course_lib.nn import decoding
+
+complete(globals(), decoding, "cached_step", "greedy_decode", "beam_search")
+complete(globals(), course_lib.bleu, "bleu")
+
+# %% [markdown]
+# A number is one word, so BLEU counts its subwords here.
+
+# %% tags=["nbval-ignore-output"]
+pieces, by_search = task.tokenizer.vocabulary, {"greedy": [], "four beams": []}
+for pair in task.held_out[:20]:
+    source_ids = [*task.tokenizer.encode(pair.source), END_ID]
+    ask = own_decoder.next_log_probabilities(small, source_ids, cached_step)
+    by_search["greedy"].append(greedy_decode(ask, START_ID, END_ID, 40))
+    by_search["four beams"].append(beam_search(ask, START_ID, END_ID, 4, 40))
+
+# %% tags=["nbval-ignore-output"]
+wanted_ids = [task.tokenizer.encode(pair.target) for pair in task.held_out[:20]]
+wanted_pieces = [[pieces[i] for i in ids] for ids in wanted_ids]
+for name, rows in by_search.items():
+    numbers = [task.tokenizer.decode(ids) for ids in rows]
+    n_right = sum(pair.target in numbers for pair in task.held_out[:20])
+    of_pieces = bleu([[pieces[i] for i in ids] for ids in rows], wanted_pieces)
+    print(f"{name:10}: {n_right} of 20 right to the letter, BLEU {of_pieces:.1f}")
+    assert n_right >= 12 and of_pieces > 70
+
+# %% [markdown]
 # ## In three lines
 #
 # - A translation is written token by token: greedily, or with beams and a length penalty.
