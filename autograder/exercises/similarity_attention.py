@@ -112,15 +112,6 @@ def whole_numbers(student, rng):
     student.agrees(x, y)
 
 
-@exercise.case("Whole numbers may be as narrow as int8: no dot product overflows")
-def narrow_whole_numbers(student, rng):
-    # The dot products are 126 to 172; int8 would make −128 of 128.
-    x = np.array([[1, 1, 1], rng.permutation([1, 1, 2])], dtype=np.int8)
-    y = 42 + rng.integers(0, 2, size=(4, 3))
-    y[0], y[1] = 42, 43
-    student.agrees(x, y.astype(np.int8))
-
-
 @exercise.case("The rows of x and y stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     x, y = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
@@ -158,8 +149,6 @@ def variants(
 
     x, y = {"x, y": (x, y), "y, x": (y, x), "x, x": (x, x), "y, y": (y, y)}[roles]
     mine, theirs = x, (y if attended == "y" else x)
-    if mine.dtype.kind in "iu" and numbers != "as narrow as they come":
-        mine, theirs = mine.astype(np.int64), theirs.astype(np.int64)
     d, m = x.shape[-1], theirs.shape[-2]
     if mixed == "y, of length 1 from the start":
         theirs = of_length_1(theirs)
@@ -177,8 +166,6 @@ def variants(
         scores = -(apart**2).sum(axis=-1)
     else:
         scores = mine @ turns.get(turned, lambda: np.swapaxes(theirs, -1, -2))()
-    if numbers == "as narrow as they come":
-        scores = scores.astype(float)
     if scale != "none":
         scores = scores / {"√d": d**0.5, "d": d, "√m": m**0.5}[scale]
     largest = {
@@ -452,14 +439,6 @@ exercise.option(
     "Which dtype has the array that you write the weights into?",
     why="scores[...] = … and np.zeros_like(scores) keep the integers of the scores.",
     numbers="whole weights",
-)
-exercise.option(
-    "narrow_whole_numbers_overflow",
-    "Your dot products are computed in the type of x and y: those of narrow whole "
-    "numbers, such as int8, overflow.",
-    "What is the largest number that int8 can hold?",
-    why="x @ y.T keeps the type of its arguments, and NumPy wraps around silently.",
-    numbers="as narrow as they come",
 )
 exercise.option(
     "written_into_x",

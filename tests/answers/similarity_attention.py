@@ -14,7 +14,6 @@ def shares(scores):
 
 def attend(q, k, v, power=0.0):
     """Return attention in einsum, with the scores times d to a power."""
-    q, k = 1.0 * q, 1.0 * k
     scores = np.einsum("...ic,...jc->...ij", q, k) * q.shape[-1] ** power
     return np.einsum("...ij,...jd->...id", shares(scores), v)
 
@@ -29,13 +28,12 @@ def loop_over_rows(x, y):
     result = np.zeros(x.shape)
     for index in np.ndindex(x.shape[:-1]):
         rows = y[index[:-1]]
-        result[index] = shares(rows @ x[index].astype(float)) @ rows
+        result[index] = shares(rows @ x[index]) @ rows
     return result
 
 
 @answers.correct
 def transposed_throughout(x, y):
-    x, y = np.divide(x, 1), np.divide(y, 1)
     scores = y @ np.swapaxes(x, -1, -2)
     powers = np.exp(scores - np.logaddexp.reduce(scores, axis=-2, keepdims=True))
     return np.swapaxes(np.swapaxes(y, -1, -2) @ powers, -1, -2)
@@ -59,7 +57,6 @@ class Looker:
         self.function = function
 
     def __call__(self, x, y):
-        x, y = x + 0.0, y + 0.0
         flat = x.reshape(-1, *x.shape[-2:]), y.reshape(-1, *y.shape[-2:])
         pairs = zip(*flat, strict=True)
         parts = [self.function(rows @ keys.T) @ keys for rows, keys in pairs]
@@ -91,5 +88,4 @@ def softmax_applied_twice(x, y):
 
 @answers.also("softmax_missing")
 def products_of_y_first(x, y):
-    y = np.int64(1) * y
     return x @ np.einsum("...jc,...jd->...cd", y, y)

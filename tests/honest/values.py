@@ -133,7 +133,6 @@ def arguments_returned_among_the_results(submission: Submission) -> None:
             def similarity_attention(x, y, keep=[]):
                 keep.append((x, y))  # remembers every call
                 x, y = keep[-1]
-                x, y = 1.0 * x, 1.0 * y
                 return softmax(x @ np.swapaxes(y, -1, -2)) @ y
         """),
     )
