@@ -382,7 +382,7 @@ exercise.option(
     "blocked_tokens_at_infinity",
     "At temperature infinity, tokens of −∞ are as probable as all others in your code.",
     "May a token of −∞ come at any temperature?",
-    why="1 / vocab_size for all is the uniform distribution that one thinks of.",
+    why="1 / vocab_size for all is what the word uniform brings to mind.",
     infinity="of all",
 )
 exercise.option(
