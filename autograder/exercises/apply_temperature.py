@@ -397,8 +397,8 @@ exercise.option(
 )
 exercise.option(
     "formula_alone",
-    "Your code divides at every temperature: by 0 or infinity that gives NaN, and by "
-    "a tiny temperature it makes large logits overflow.",
+    "Your code divides at every temperature. By 0 that gives NaN, by infinity too "
+    "where a logit is −∞, and by a tiny temperature large logits overflow.",
     "What are 0 / 0 and −∞ / ∞, and what does the docstring promise at both ends?",
     why="softmax(logits / temperature) is what every tutorial shows.",
     overflow="the formula alone",
