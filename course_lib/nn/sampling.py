@@ -1,0 +1,132 @@
+"""From logits to the next token: temperature, top-k, top-p, and a draw.
+
+These are functions of lesson 12, in the order in which they are applied. Randomness
+arrives as a number u, so that a draw can be repeated and judged;
+``course_lib.nn.generating`` draws these numbers from a seed.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from course_lib.nn import arguments
+
+
+def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
+    """Turn logits into probabilities that are sharper or flatter than softmax's.
+
+    logits : (..., vocab_size), −∞ for tokens that must not come; each row has one
+        number above −∞ at least
+    temperature : from 0 to infinity; below 1 sharper, above 1 flatter, 1 for softmax
+
+    Returns the probabilities (..., vocab_size): the softmax of logits / temperature in
+    each row, without overflow where logits are large or the temperature is tiny. The
+    two ends are:
+    - at temperature 0, the largest logit has probability 1: the first of them, if
+      several are largest
+    - at temperature infinity (``math.inf``), all tokens above −∞ have the same
+      probability
+
+    logits stays as it is.
+    Source: Hinton et al. (2015), Distilling the Knowledge in a Neural Network, equation
+    1.
+
+    >>> logits = torch.tensor([0.0, 1.0])
+    >>> apply_temperature(logits, 0.5)
+    tensor([0.1192, 0.8808])
+    >>> apply_temperature(logits, 0), apply_temperature(logits, math.inf)
+    (tensor([0., 1.]), tensor([0.5000, 0.5000]))
+    """
+    arguments.logits(logits)
+    arguments.temperature(temperature)
+    if temperature == 0:
+        best = logits.argmax(dim=-1, keepdim=True)  # (..., 1), the first of equal ones
+        return torch.zeros_like(logits).scatter(-1, best, 1.0)
+    # 0 for the largest, so that dividing by a tiny number overflows to −∞ alone.
+    below = logits - logits.max(dim=-1, keepdim=True).values
+    if temperature == math.inf:
+        return torch.where(below == -math.inf, below, 0.0).softmax(dim=-1)
+    # A float32 may be too coarse for the temperature, never for the quotient.
+    return (below.double() / temperature).softmax(dim=-1).to(logits.dtype)
+
+
+def top_k_filter(probabilities: Tensor, k: int) -> Tensor:
+    """Let only the k most probable tokens stay, and make their probabilities sum to 1.
+
+    probabilities : (..., vocab_size), each row sums to 1
+    k : how many stay, at least 1; all, if there are fewer than k
+
+    Returns the probabilities (..., vocab_size): 0 for all other tokens, and for those
+    that stay what they had, divided by their sum; each token where it stood. Of equally
+    probable tokens those with the smaller token ids stay, so that never more than k do.
+    probabilities stays as it is.
+    Source: Fan et al. (2018), Hierarchical Neural Story Generation, section 5.4.
+
+    >>> top_k_filter(torch.tensor([0.1, 0.4, 0.3, 0.2]), 2)
+    tensor([0.0000, 0.5714, 0.4286, 0.0000])
+    """
+    arguments.probabilities(probabilities)
+    arguments.whole(1, k=k)
+    order = probabilities.argsort(dim=-1, descending=True, stable=True)
+    stays = torch.zeros_like(probabilities, dtype=torch.bool)
+    stays = stays.scatter(-1, order[..., :k], True)
+    filtered = probabilities.masked_fill(~stays, 0.0)
+    return filtered / filtered.sum(dim=-1, keepdim=True)
+
+
+def top_p_filter(probabilities: Tensor, p: float) -> Tensor:
+    """Let only the most probable tokens stay that together have probability p.
+
+    probabilities : (..., vocab_size), each row sums to 1
+    p : above 0, at most 1
+
+    Returns the probabilities (..., vocab_size): 0 for all other tokens, and for those
+    that stay what they had, divided by their sum; each token where it stood. Tokens
+    stay in the order of their probability, of equal ones the smaller token id first,
+    until their sum is p or more: the token that makes it so stays too, and at least one
+    token does. p = 1 returns all as they are, also where rounding makes a row's sum a
+    little less than 1. probabilities stays as it is.
+    Source: Holtzman et al. (2020), The Curious Case of Neural Text Degeneration,
+    section 3.1 (nucleus sampling).
+
+    >>> top_p_filter(torch.tensor([0.125, 0.5, 0.25, 0.125]), 0.6)
+    tensor([0.0000, 0.6667, 0.3333, 0.0000])
+    """
+    arguments.probabilities(probabilities)
+    arguments.real(0, 1, p=p)
+    arguments.positive(p=p)
+    if p == 1:  # sums of floats may reach 1 before the last token
+        return probabilities.clone()
+    order = probabilities.argsort(dim=-1, descending=True, stable=True)
+    ordered = probabilities.gather(-1, order).double()
+    before = ordered.cumsum(dim=-1) - ordered  # the sum of those that come earlier
+    stays = torch.zeros_like(probabilities, dtype=torch.bool)
+    stays = stays.scatter(-1, order, before < p)
+    filtered = probabilities.masked_fill(~stays, 0.0)
+    return filtered / filtered.sum(dim=-1, keepdim=True)
+
+
+def sample(probabilities: Tensor, u: Tensor) -> Tensor:
+    """Choose a token in each row, by a random number from 0 to 1.
+
+    probabilities : (..., vocab_size), each row sums to 1, up to rounding
+    u : (...), from 0 to below 1, a number for each row
+
+    Returns token ids (...): the first token whose probability, with those of all tokens
+    before it, is more than u; the last token of a probability above 0, where rounding
+    leaves none. So a token comes for a share of all u that is its probability, and one
+    of probability 0 never does. The arguments stay as they are.
+    Source: Devroye (1986), Non-Uniform Random Variate Generation, section III.2.1
+    (inversion by sequential search).
+
+    >>> probabilities = torch.tensor([[0.5, 0.0, 0.5], [0.5, 0.0, 0.5]])
+    >>> sample(probabilities, torch.tensor([0.4, 0.5]))
+    tensor([0, 2])
+    """
+    arguments.probabilities(probabilities)
+    arguments.drawn_numbers("u", u, probabilities.shape[:-1])
+    # The last sum is exactly 1, so that no u lies beyond it.
+    sums = probabilities.double().cumsum(dim=-1)
+    sums = sums / sums[..., -1:]
+    return (sums <= u.double().unsqueeze(-1)).sum(dim=-1)
