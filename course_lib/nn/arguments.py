@@ -194,6 +194,23 @@ got (3, 1)
         )
 
 
+def grouped_queries(q: Any, k: Any, v: Any, may_attend: Any) -> None:
+    """Refuse heads of queries, keys and values, and a mask, that do not fit.
+
+    >>> q, k, v = torch.ones(4, 5, 2), torch.ones(2, 7, 2), torch.ones(7, 2)
+    >>> grouped_queries(q, k, v, None)
+    Traceback (most recent call last):
+    ValueError: v must have shape (..., n_kv_heads, m, d_v), got (7, 2)
+    """
+    leading = tensors(
+        "q (..., n_heads, n, d_k), k (..., n_kv_heads, m, d_k), "
+        "v (..., n_kv_heads, m, d_v)",
+        *(q, k, v),
+    )
+    whole(1, n_heads=q.shape[-3], n_kv_heads=k.shape[-3])
+    mask("may_attend", may_attend, (*leading, q.shape[-2], k.shape[-2]))
+
+
 def mask_between(name: str, may_attend: Any, x: Tensor, memory: Tensor) -> None:
     """Refuse what is no mask for tokens (..., n, d) that attend to others (..., m, d).
 
