@@ -22,7 +22,7 @@ from course_lib.corpora.download import DataError
 from course_lib.corpora.pairs import Split
 from course_lib.nn.device import best_device
 from course_lib.nn.training import checkpoints
-from course_lib.nn.training.batches import encode_pairs
+from course_lib.nn.training.batches import PairData, encode_pairs
 from course_lib.nn.training.checkpoints import (
     COMMAND,
     Checkpoint,
@@ -260,7 +260,7 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
     examples = encode_pairs(split.train, tokenizer)
     if recipe.alignment_start and not options.resume:
         align_embedding(cast(Any, model).embedding.weight, examples)
-    trainer = Trainer(model, examples, config, group)
+    trainer = Trainer(model, PairData(examples), config, group)
     if options.resume:
         trainer.load_state_dict(start["training"])
     checkpointer = Checkpointer(path, start, tokenizer, trainer, options.save_every)
