@@ -53,10 +53,9 @@ def n_gram_losses(
         total = np.bincount(pair // vocab_size, count, size)[context[n_training:]]
         kinds = np.bincount(pair // vocab_size, minlength=size)[context[n_training:]]
         own = context[n_training:] * vocab_size + tokens[n_training:]
-        index = np.searchsorted(pair, own)
-        index[index == len(pair)] = 0
-        found = pair[index] == own if len(pair) else np.zeros(len(own), dtype=bool)
-        own_count = np.where(found, count[index], 0) if len(pair) else 0
+        pair, count = np.append(pair, -1), np.append(count, 0)  # none is there
+        index = np.searchsorted(pair[:-1], own)
+        own_count = np.where(pair[index] == own, count[index], 0)
         known = (position >= length) & (total > 0)
         mixed = (own_count + kinds * probability) / np.maximum(total + kinds, 1)
         probability = np.where(known, mixed, probability)
