@@ -223,7 +223,7 @@ def train(
     ] = None,
     vocab_size: Annotated[
         int | None,
-        typer.Option(min=256, help="Tokens of a language model; 2048."),
+        typer.Option(min=256, help="Tokens of a language model; 1024."),
     ] = None,
     dropout: Annotated[
         float | None, typer.Option(min=0, max=1, help="While training; 0.")
@@ -316,7 +316,11 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
     encoded = task.encode(split, tokenizer)
     if not options.resume:
         task.initialise(model, encoded, recipe)
-    trainer = Trainer(model, task.training_data(model, encoded), config, group)
+    try:
+        data = task.training_data(model, encoded)
+    except ValueError as error:
+        raise TrainingError(f"{error}: choose other sizes.") from None
+    trainer = Trainer(model, data, config, group)
     if options.resume:
         trainer.load_state_dict(start["training"])
     checkpointer = Checkpointer(path, start, tokenizer, trainer, options.save_every)

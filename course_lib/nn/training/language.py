@@ -23,8 +23,8 @@ from course_lib.nn.language_model import (
 from course_lib.nn.training import checkpoints
 from course_lib.nn.training.windows import WindowData
 
-CONTEXT = 128
-VOCAB_SIZE = 2048
+VOCAB_SIZE = 1024
+SIZES: dict[str, Any] = {"d_model": 96, "n_layers": 4, "n_positions": 128}
 TRAIN_COMMAND = f"{checkpoints.COMMAND} --task language"
 
 
@@ -67,8 +67,8 @@ class LanguageSystem:
 LANGUAGE_SYSTEMS = {
     system.name: system
     for system in (
-        LanguageSystem("today", BLOCK_TODAY | {"n_positions": CONTEXT}),
-        LanguageSystem("2017", BLOCK_2017 | {"n_positions": CONTEXT}),
+        LanguageSystem("today", BLOCK_TODAY | SIZES),
+        LanguageSystem("2017", BLOCK_2017 | SIZES),
     )
 }
 
@@ -139,7 +139,7 @@ class LanguageTask:
 LANGUAGE = LanguageTask(
     "language",
     {
-        "steps": 4000,
+        "steps": 6000,
         "batch_tokens": 512,
         "learning_rate": 3e-3,
         "warmup_steps": 200,
