@@ -138,7 +138,7 @@ def train_bpe(
 
 
 def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[str]:
-    """Split a word into tokens: join its symbols as was learned, earliest pair first.
+    """Split a word into tokens: join its symbols, the pair learned earliest first.
 
     word : the word's symbols, in the same convention as in training
     merges : the learned pairs, as ``train_bpe`` gives them: in the order in which they
@@ -146,7 +146,7 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
 
     Returns the word's tokens, from left to right, by these rules:
     - Of all pairs in the word the one that was learned first is joined, wherever it
-      occurs, until there is none left; how long a token becomes does not matter.
+      occurs, until no learned pair is left; how long a token becomes does not matter.
     - A symbol that did not occur in training stays a token of its own.
     - A word without symbols gives an empty list.
 
@@ -171,8 +171,8 @@ def decode(tokens: list[str]) -> str:
     tokens : tokens of any number of words, from left to right
 
     Returns the text: the mark ``</w>`` at the end of a token becomes a space; on the
-    last token it is simply dropped. Nothing else is between tokens. Tokens that no
-    training made are text like others.
+    last token it is simply dropped. Nothing else is put between tokens. Tokens that
+    no training could make are treated alike.
     Source: Sennrich et al. (2016), section 3.2: the mark lets the text be restored.
 
     >>> decode(["m", "at</w>", "eats</w>"])

@@ -11,8 +11,8 @@ from course_lib.nn.decoding import cached_step
 exercise = Exercise(
     cached_step,
     lesson="11_translation",
-    minutes=20,
-    difficulty=3,
+    minutes=15,
+    difficulty=2,
     returns=("output", "keys", "values"),
     library=(
         "torch.nn.functional.scaled_dot_product_attention",

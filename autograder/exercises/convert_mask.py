@@ -10,8 +10,8 @@ from course_lib.masks import convert_mask
 exercise = Exercise(
     convert_mask,
     lesson="04_masking",
-    minutes=10,
-    difficulty=2,
+    minutes=8,
+    difficulty=1,
     library=("course_lib.lessons.tiny_decoder.mask_for_torch",),
 )
 

@@ -8,7 +8,7 @@ from course_lib.heads import count_parameters
 exercise = Exercise(
     count_parameters,
     lesson="03_multi_head_attention",
-    minutes=8,
+    minutes=6,
     difficulty=1,
     library=("torch.nn.MultiheadAttention",),
 )

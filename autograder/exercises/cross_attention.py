@@ -13,7 +13,7 @@ from course_lib.self_attention import cross_attention
 exercise = Exercise(
     cross_attention,
     lesson="02_self_attention",
-    minutes=10,
+    minutes=8,
     difficulty=2,
     returns=("output", "weights"),
     library=(

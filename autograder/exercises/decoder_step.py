@@ -16,7 +16,7 @@ from course_lib.nn.sequence_to_sequence import (
 exercise = Exercise(
     decoder_step,
     lesson="08_sequence_to_sequence",
-    minutes=15,
+    minutes=10,
     difficulty=2,
     uses=("additive_attention", "gru_step"),
     returns=("state", "context", "weights"),

@@ -8,7 +8,7 @@ from course_lib.self_attention import equivariance_gap
 exercise = Exercise(
     equivariance_gap,
     lesson="02_self_attention",
-    minutes=12,
+    minutes=10,
     difficulty=2,
 )
 

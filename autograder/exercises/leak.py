@@ -8,7 +8,7 @@ from course_lib.masks import leak
 exercise = Exercise(
     leak,
     lesson="04_masking",
-    minutes=15,
+    minutes=12,
     difficulty=2,
 )
 

@@ -8,7 +8,7 @@ from course_lib.heads import load_torch_parameters
 exercise = Exercise(
     load_torch_parameters,
     lesson="03_multi_head_attention",
-    minutes=15,
+    minutes=12,
     difficulty=2,
 )
 

@@ -9,7 +9,7 @@ from course_lib.heads import merge_heads
 exercise = Exercise(
     merge_heads,
     lesson="03_multi_head_attention",
-    minutes=10,
+    minutes=8,
     difficulty=2,
 )
 

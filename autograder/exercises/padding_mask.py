@@ -8,7 +8,7 @@ from course_lib.masks import padding_mask
 exercise = Exercise(
     padding_mask,
     lesson="04_masking",
-    minutes=10,
+    minutes=8,
     difficulty=1,
 )
 

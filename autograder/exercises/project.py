@@ -8,7 +8,7 @@ from course_lib.self_attention import project
 exercise = Exercise(
     project,
     lesson="02_self_attention",
-    minutes=8,
+    minutes=5,
     difficulty=1,
     returns=("queries", "keys", "values"),
 )

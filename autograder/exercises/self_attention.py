@@ -12,7 +12,7 @@ from course_lib.self_attention import self_attention
 exercise = Exercise(
     self_attention,
     lesson="02_self_attention",
-    minutes=12,
+    minutes=8,
     difficulty=2,
     uses=("project",),
     returns=("output", "weights"),

@@ -54,9 +54,8 @@ def six_frequencies(student, rng):
     student.agrees(5, 2 * int(rng.integers(7, 60)))
 
 
-@exercise.case(
-    "Every position's vector has the same length, the root of d_model / 2", points=0.5
-)
+# Not what the lengths are: the lesson asks for that after the check.
+@exercise.case("The vectors of seven positions have the right lengths", points=0.5)
 def equal_lengths(student, rng):
     lengths = np.sqrt((student(7, 12) ** 2).sum(axis=1))
     what = "the length of each row"

@@ -10,7 +10,7 @@ from course_lib.nn.losses import warmup_rate
 exercise = Exercise(
     warmup_rate,
     lesson="10_training",
-    minutes=10,
+    minutes=5,
     difficulty=1,
 )
 

@@ -235,7 +235,7 @@ _YEAR = rf",?{_GAP}(?:\(((?:19|20)\d\d)\)|((?:19|20)\d\d)\b)"
 CITATION = re.compile(rf"\b([A-Z][\w’]+){_OTHERS}{_YEAR}")
 _AUTHOR = "|".join(sorted({paper.author for paper in PAPERS}, key=len, reverse=True))
 _KNOWN = re.compile(rf"\b({_AUTHOR})\b{_OTHERS}{_YEAR}")
-_TITLE = re.compile(r"\*([A-Z][^*]+)\*")
+_TITLE = re.compile(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)")  # no bold term
 # What is set as code, as a formula or as a link stays as it is.
 _CODE_OR_LINK = re.compile(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)")
 

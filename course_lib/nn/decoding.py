@@ -32,11 +32,11 @@ def greedy_decode(
         (vocab_size,) of what may come next
     start_id : the token id with which every sequence begins
     end_id : the token id that ends it; it may be start_id
-    max_length : how many tokens are chosen at most; start is not counted, end is
+    max_length : how many tokens are chosen at most, end included, start excluded
 
     Returns the token ids without the first start_id and without end_id:
     - start_id may come again, as a token of the sequence.
-    - Of several tokens with the highest logit it is the one with the smallest token id.
+    - Of several tokens with the highest logit, the smallest token id is chosen.
     - A sequence that is max_length long ends there, and next_logits is not called
       again.
 
@@ -73,9 +73,9 @@ def beam_search(
     start_id : the token id with which every hypothesis begins
     end_id : the token id that ends it; it may be start_id
     beam_size : how many hypotheses are kept at most
-    max_length : how many tokens are chosen at most; start is not counted, end is
-    alpha : exponent of the length penalty, usually 0 … 1: the larger, the more longer
-        hypotheses are favoured; 0 for not at all
+    max_length : how many tokens are chosen at most, end included, start excluded
+    alpha : exponent of the length penalty, usually 0 … 1: the larger it is, the more it
+        favours longer hypotheses; 0 for not at all
 
     Returns the token ids of the best hypothesis, by these rules:
     - In each step every unfinished hypothesis is continued by every token, and the
@@ -85,13 +85,13 @@ def beam_search(
     - Each finished hypothesis makes the beam smaller by one: in a step there stay
       beam_size minus the number finished in earlier steps.
     - The search stops when the beam is empty or max_length is reached. What is then
-      unfinished counts as it is.
+      unfinished competes as it is.
     - The best hypothesis has the greatest sum divided by its length penalty,
       ((5 + length) / 6) ** alpha, where length counts end and not start.
     - The first start_id and the final end_id are removed; start_id may come again in
       between.
 
-    No two sums are equal in what is graded.
+    In the graded cases no two sums are equal.
     Source: Sutskever et al. (2014), Sequence to Sequence Learning with Neural Networks,
     section 3.2; the length penalty is that of Wu et al. (2016), Google's Neural Machine
     Translation System, section 7, equation 14.

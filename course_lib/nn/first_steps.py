@@ -20,7 +20,7 @@ def gather_log_probabilities(log_p: Tensor, targets: Tensor) -> Tensor:
     targets : (...), token ids of the right tokens, 0 … vocab_size − 1
 
     Returns a tensor (...), one number per position: entry [b, i] is
-    log_p[b, i, targets[b, i]], whatever the others are. The arguments stay as they are.
+    log_p[b, i, targets[b, i]], also if others are −∞. The arguments stay as they are.
     Source: Goodfellow et al. (2016), Deep Learning, section 5.5; PyTorch's ``nll_loss``
     has the opposite sign.
 
@@ -82,7 +82,7 @@ def adam_step(
     learning_rate : how far to go, at least 0
     betas : (β₁, β₂), the shares of m and of v that a step keeps, from 0 to below 1
     eps : at least 0, added to √v̂, not under the root
-    weight_decay : at least 0, the share of the old parameter that joins the change; it
+    weight_decay : at least 0; times the old parameter, it is added to the change, and
         has no part in m and v
 
     Returns the new parameter and the new state (m, v, step):

@@ -15,10 +15,10 @@ from course_lib.nn import arguments
 def cross_entropy(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
     """Compute how surprised a model is by the tokens that it should have predicted.
 
-    logits : (..., vocab_size), one for each token at each position, any finite size
+    logits : (..., vocab_size), one for each token at each position, all finite
     targets : (...), token ids of the right tokens
     ignore_index : the token id of padding, which may be outside the vocabulary, such as
-        −100; where a target is that, nothing counts
+        −100; positions with this target do not count
 
     Returns a tensor without axes: −ln of the softmax at the right token, as a mean over
     all positions of all sequences that count; 0 if none counts. The arguments stay as

@@ -23,8 +23,8 @@ def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> 
 
     Returns a tensor (...) of float64: for each number of x, f with that number moved up
     by step, minus f with it moved down by step, divided by twice the step; all other
-    numbers are as in x. f is called with float64 also where x is float32, in which a
-    small step is lost. x stays as it is.
+    numbers are as in x. f gets float64 also where x is float32, since a small step
+    would be lost there. x stays as it is.
     Source: Goodfellow et al. (2016), Deep Learning, section 11.5.
 
     >>> numerical_gradient(lambda x: float((x**3).sum()), torch.tensor([1.0, 2.0]), 0.5)
@@ -54,15 +54,15 @@ def train(
     """Train with one step per batch; return the parameters with the best held-out loss.
 
     gradient_of : gradient_of(parameters, batch, gradients) runs the model in training
-        mode; it returns the batch's loss, a float, and new gradients: those that it was
-        given plus its own, added up as PyTorch does
+        mode; it returns the batch's loss, a finite float, and new gradients: those that
+        it was given plus the batch's own, added up as PyTorch does
     parameters : tensors by name; they stay as they are
     batches : one or more, of any kind; an epoch takes each of them once, in this order
     step : step(parameters, gradients, state) makes one step of the optimizer; it
         returns the new parameters and the optimizer's new state, which is None at first
-    loss_of : loss_of(parameters, batch, training) returns the batch's loss, a float,
-        without any gradient; training says whether the model is in training mode, with
-        its dropout, or in evaluation mode
+    loss_of : loss_of(parameters, batch, training) returns the batch's loss, a finite
+        float, without any gradient; training says whether the model is in training
+        mode, with its dropout, or in evaluation mode
     held_out : one or more batches that are never trained on
     epochs : how often to go through batches, at least 1
 

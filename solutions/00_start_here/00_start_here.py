@@ -56,10 +56,10 @@ check_environment()
 # %% [markdown]
 # ## Shares from scores, by hand
 #
-# *The animal didn't cross the street because it was too tired.* Which word explains *it*?
-# Three candidates have a **score** each: *animal* 2, *street* 1, *because* −1. We want
-# **shares**: positive numbers that add up to 1, larger where the score is larger. A natural
-# first idea is to divide each score by the sum of the scores.
+# *The animal didn't cross the street because it was too tired.* Which word does *it*
+# stand for? Three candidates have a **score** each: *animal* 2, *street* 1, *because* −1.
+# We want **shares**: positive numbers that add up to 1, larger where the score is larger.
+# A natural first idea is to divide each score by the sum of the scores.
 #
 # **Predict:** which numbers do you get if you divide 2, 1 and −1 by their sum?
 #
@@ -94,8 +94,8 @@ print(shares.round(3), "sum:", round(shares.sum(), 3))
 # ### Exercise: softmax_by_hand
 #
 # Write the recipe for a list of any length, in plain Python without NumPy: `math.exp`
-# gives the powers. The text in quotes under the first line is the contract: what goes in,
-# what comes out, an example. Put your answer in place of the line
+# gives the powers of e. The text in quotes under the first line is the contract: what goes
+# in, what comes out, an example. Put your answer in place of the line
 # `raise NotImplementedError`.
 #
 # <details><summary>Hint 1</summary>
@@ -117,9 +117,9 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# A check shows what your function must do. In a class, grading tries a few more inputs of
-# the same kind, and asks for nothing that the contract does not say. So the claims above
-# give 4 of 7 points. If you learn alone, ignore points.
+# Each line of a check is one claim about your function. The claims above are worth 4 of 7
+# points. In a class, grading tries a few more inputs of the same kind for the other 3, and
+# asks for nothing that the contract does not say. If you learn alone, ignore points.
 #
 # Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
 # and read the message. The line with the arrow, at the top, names the misconception. Click
@@ -206,7 +206,7 @@ check(normalise_rows)
 # %% [markdown]
 # ## Every row with every row
 #
-# Attention compares each word of one sentence with each word of another. Here `a` has 3
+# Attention compares each word of one sentence with each word of another. Below, `a` has 3
 # entries and `b` has 2, so there are 3 × 2 pairs. Broadcasting makes the table of pairs
 # without a loop: give `a` an axis of length 1 where `b` has its entries, and the other way
 # round. `np.newaxis` adds such an axis.
@@ -218,8 +218,9 @@ table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
 
 # %% [markdown]
-# Row i, column j holds $a_i b_j$. This is how all lessons draw a table of pairs: rows down,
-# columns across. Purple is positive, orange negative, white zero.
+# Row i, column j holds $a_i b_j$. All lessons draw a table of pairs like this: one row
+# for each entry of the first array, one column for each of the second. Purple is
+# positive, orange negative, white zero.
 
 # %%
 names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]
@@ -268,12 +269,12 @@ check(pairwise_sums)
 # %% [markdown]
 # ## The notation of all lessons
 #
-# You need not understand these words yet. Come back whenever a letter looks strange.
+# You don't need to know these words yet. Come back whenever a letter looks strange.
 
 # %% [markdown]
 # | letter | meaning |
 # |---|---|
-# | `n`, `m` | number of queries, number of keys (rows) |
+# | `n`, `m` | number of queries, number of keys |
 # | `d_model` | numbers that describe one token (a word, or a piece of one) |
 # | `d_k`, `d_v` | numbers in a query or key, numbers in a value |
 # | `q (..., n, d_k)` | queries, one per row: what is looked for |
@@ -291,7 +292,7 @@ check(pairwise_sums)
 # | `vocab_size` | number of known tokens (06) |
 # | `x (..., n, d_model)` | tokens, one per row |
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
-# | `may_attend` | a mask of truth values: `True` means "may attend" |
+# | `may_attend` | a table of truth values (a **mask**): `True` means "may attend" |
 #
 # Three habits: tokens are **rows**. Axes in front of them (sentences, heads) stay as they
 # are. *Weights* always means attention weights; what is learned is called *parameters*.
@@ -301,8 +302,8 @@ check(pairwise_sums)
 #
 # - Softmax turns any scores into positive shares that add up to 1.
 # - `keepdims=True` keeps the summed axis with length 1; broadcasting stretches it.
-# - Tokens are rows: the last two axes are always (rows, numbers per row), and everything in
-#   front is batch.
+# - Tokens are rows: an array of tokens ends with the axes (rows, numbers per row), and all
+#   axes in front of them are batch axes.
 #
 # **What you can read now:** the chapter
 # [Broadcasting](https://numpy.org/doc/stable/user/basics.broadcasting.html) of NumPy's user

@@ -5,7 +5,8 @@
 #
 # After this lesson you can
 #
-# - say what a second head adds to the first, and show it with a number;
+# - say what a second *head* (one attention of several) adds to the first, and show it
+#   with a number;
 # - split tokens into heads and merge them again without mixing tokens;
 # - write multi-head attention for self- and cross-attention, with a mask;
 # - count its parameters, and say what more heads cost;
@@ -64,15 +65,16 @@ for name, numbers in asks.items():
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **mean** of values, so it lies between 11 and 18, and 7 does not.
+# The output is a **weighted mean** of the values, so it lies between 11 and 18: 7 is out
+# of reach.
 
 # %% [markdown]
-# Would other values help, say temperatures times some number $c$? All days share this $c$,
-# as all tokens share `w_v`. With weights $a$ and $b$ on Thursday and Monday the output is
-# $a\,c \cdot 18 + b\,c \cdot 11$. It should be $1 \cdot 18 - 1 \cdot 11$, and it should be
-# right for all temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1. No $c$ does both,
-# because weights are never negative. Longer values do not help, nor does a matrix behind the
-# head: $c$ is then a matrix, but all days still share it.
+# Would other values help, say temperatures times some number $c$? All days share this
+# $c$, as all tokens share `w_v`. With weights $a$ and $b$ on Thursday and Monday the
+# output is $a\,c \cdot 18 + b\,c \cdot 11$. It should be $1 \cdot 18 - 1 \cdot 11$, and
+# it should be right for all temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1. No
+# $c$ does both, because weights are never negative. Longer values do not help, nor does a
+# matrix after the head: $c$ is then a matrix, but all days still share it.
 
 # %% [markdown]
 # ## Attending twice
@@ -106,10 +108,10 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 # themselves. Our code calls the sequences `x` (it attends) and `memory` (it is attended to,
 # and appears in the formula twice, as $K$ and as $V$).
 #
-# The d_k directions in which a head sees the tokens are its **representation subspace**.
-# Each head has its own, since its three matrices are its own. Inside a head any attention
-# would do, for example with the additive scores of lesson 01; the paper's heads use scaled
-# dot products.
+# A head sees only d_k directions of a token: its **representation subspace**. Each head
+# has its own three matrices, and so its own subspace. Inside a head any attention would
+# do, for example with the additive scores of lesson 01; the paper's heads use scaled dot
+# products.
 
 # %% [markdown]
 # ## Heads are columns
@@ -281,7 +283,8 @@ print(softmax(np.where(allowed, [2.0, 5.0, 2.0], -np.inf)))
 # ### Exercise: multi_head_attention
 #
 # Return the output and the weights of all heads. `split_heads`, `merge_heads`,
-# `scaled_scores` and `softmax` are at hand. (`attention` takes no mask.)
+# `scaled_scores` and `softmax` are at hand. (`attention` does not help: it takes no
+# mask.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -307,9 +310,8 @@ check(multi_head_attention)
 # %% [markdown]
 # ## Who kicked whom?
 #
-# *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and** what
-# it was done to: two questions about one word, with answers that may be near or far.
-# *Bob* could ask a third, "did what?", and find *kicked*.
+# *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and**
+# what it was done to: two questions about one word.
 #
 # Each word is in several relations at once, and a translation must get them right. In the
 # German *Bob trat **den** Ball*, the subject decides the verb's form, and the verb decides
@@ -369,17 +371,17 @@ print("weights:", one_head[0, 1].round(2), "output:", output_1[1].round(2))
 assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look alike
 
 # %% [markdown]
-# The two halves of the dot product are added into one score, and the output no longer says
-# which of the two kicked. The paper (section 3.2.2) says why it wants several heads, which
-# attend to different subspaces at different positions: "With a single attention head,
-# averaging inhibits this." In a well-known picture of a trained model, one head attends
-# from *it* mostly to *the animal*, another to *tired*
+# The two halves of the dot product are added into one score, and the output no longer
+# says who kicked. The paper (section 3.2.2) says why it wants several heads, which attend
+# to different subspaces at different positions: "With a single attention head, averaging
+# inhibits this." A well-known picture shows a trained model at the sentence that opens
+# lesson 01: from *it*, one head attends mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
 # So heads are an inductive bias (lesson 02): we assume in advance that a token has several
 # questions to ask.
 #
-# One trap: unless told otherwise, `nn.MultiheadAttention` returns the **mean** of its heads'
+# One trap: by default, `nn.MultiheadAttention` returns the **mean** of its heads'
 # weights. Here the mean hides what the heads do:
 
 # %%
@@ -389,7 +391,7 @@ assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 # %% [markdown]
 # ## Three facts about heads
 #
-# First: what is left with a single head? Let `x` attend to itself.
+# First: what does a single head compute? Let `x` attend to itself.
 #
 # **Predict:** which function of lesson 02 equals `multi_head_attention` with `n_heads=1`?
 #
@@ -411,8 +413,8 @@ assert np.abs(single - by_self @ w_o).max() < 1e-12
 assert np.abs(single - by_self).max() > 0.1
 
 # %% [markdown]
-# Second: do heads have an order? Let head 2 become the first in all four matrices: its
-# *columns* move in `w_q`, `w_k` and `w_v`, its *rows* in `w_o`.
+# Second: do heads have an order? Let the last of three heads become the first in all four
+# matrices: its *columns* move in `w_q`, `w_k` and `w_v`, its *rows* in `w_o`.
 #
 # **Predict:** what happens to the output?
 #
@@ -455,12 +457,12 @@ assert gap < 1e-12
 # other in memory.)
 
 # %% [markdown]
-# Voita et al. (2019) studied the heads of translators, and a few did most of the work:
-# in one model, 38 of the encoder's 48 heads could be pruned (removed, while training went
-# on), and the translations were hardly worse. The important heads had roles. Some attended
-# to the token before or after; some followed the syntax, from a verb to its subject or
-# object; and one, in the first layer, attended to the rarest tokens of the sentence. A
-# later lesson examines such heads.
+# Voita et al. (2019) studied the heads of models that translate. A few did most of the
+# work: in one model, 38 of the encoder's 48 heads could be pruned (removed, while
+# training went on), and the translations were hardly worse. The important heads had
+# roles. Some attended to the token before or after; some followed the syntax, from a verb
+# to its subject or object; and one, in the first layer, attended to the rarest tokens of
+# the sentence. A later lesson examines such heads.
 
 # %% [markdown]
 # ## Which root?
@@ -481,8 +483,8 @@ for n in (16, 256):
 # %% [markdown]
 # > **Popular error: dividing by √d_model inside heads.** It is tempting, because without
 # > heads d_k often *is* d_model. Scores come out √n_heads times too small, here with
-# > deviation 1/√8, about 0.35, instead of 1: at first every head attends to all tokens
-# > nearly alike.
+# > deviation 1/√8, about 0.35, instead of 1: before training, every head attends to all
+# > tokens nearly alike.
 #
 # You may also meet √n, where a text uses *n* both for the length of a key and for the length
 # of the sentence. Then scores depend on how long the sentence is: their deviation is about 2
@@ -520,9 +522,10 @@ check(count_parameters)
 
 # %% [markdown]
 # Operations are multiplications and additions (FLOPs). A product of an `(a, b)` with a
-# `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times `w_q`, `w_k`
-# and `w_v`; queries times keys; weights times values; and the heads' outputs times `w_o`.
-# `course_lib/lessons/cost.py` counts them for 512 tokens of 512 numbers.
+# `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times `w_q`,
+# `w_k` and `w_v`; queries times keys; weights times values; and the heads' outputs times
+# `w_o`. `course_lib/lessons/cost.py` counts them for 512 tokens of 512 numbers, with
+# d_k = d_v = 512 / n_heads.
 #
 # **Predict:** which of these is 16 times as large with 16 heads as with one?
 #
@@ -556,16 +559,17 @@ print(f"softmax of 16 heads, compared with the products: {extra:.1%}")
 assert extra < 0.02
 
 # %% [markdown]
-# Heads have a price of another kind: more heads mean shorter queries and keys. With d_k = 1
-# a key is a single number, which tells few things apart. In the paper (table 3, rows A) 32
-# heads, with d_k = 16, are 0.4 BLEU (the usual score of translations) worse than 8. One head
-# is worse too, by 0.9.
+# Heads have a price of another kind: more heads mean shorter queries and keys. With
+# d_k = 1 a key is a single number, and one number can tell few things apart. In the paper
+# (table 3, rows A) 32 heads, with d_k = 16, are 0.4 BLEU (the usual score of
+# translations) worse than 8. One head is worse too, by 0.9.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input matrices
-# **on top of each other** in one tensor, each transposed as in `nn.Linear`: (out, in).
+# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input
+# matrices **on top of each other** in one tensor, each transposed: (out, in). Its
+# `state_dict()` is a dictionary of all parameters by name.
 
 # %%
 import torch
@@ -622,9 +626,8 @@ output, weights = multi_head_attention(with_one, with_one, *below, loaded["w_o"]
 output = output + loaded["b_o"]
 
 # %% [markdown]
-# Compare the outputs, and the weights head by head. `average_attn_weights=False` avoids the
-# trap of *Who kicked whom?* (Another one, for lesson 04: in this module's masks, True means
-# *blocked*, the opposite of `may_attend`.)
+# Compare the outputs, and the weights head by head. `average_attn_weights=False` avoids
+# the trap of *Who kicked whom?*
 
 # %%
 thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
@@ -682,12 +685,12 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
 # Where does the half come from? Temperatures are random with variance 1, so the answer, a
-# difference, has variance 2. A head that attends to Thursday alone gets Thursday's part
-# right and misses Monday's: 1 of 2. Other fixed weights do worse: with equal weights on both
-# days, the difference is lost.
+# difference, has variance 2. A head that attends to the first day alone gets that day's
+# part right and misses the second's: 1 of 2. Other fixed weights do worse: with equal
+# weights on both days, the difference is lost.
 #
-# Was that luck? There is a record of longer trainings, with three seeds: also with four
-# heads, and with an *ensemble*: three layers of one head each, trained separately, whose
+# Was that luck? A record of longer trainings, with three seeds, also has a layer of four
+# heads and an *ensemble*: three layers of one head each, trained separately, whose
 # answers are averaged.
 #
 # **Predict:** what is the error of the ensemble?
@@ -710,10 +713,11 @@ assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
 assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) > 0.5
 
 # %% [markdown]
-# > **Popular error: "several heads are an ensemble".** It is tempting to think so: many
-# > voices, one answer. But members of an ensemble get the same question, and their answers
-# > are averaged. Heads ask **different** questions, and `w_o` treats each answer in its own
-# > way. The ensembles have an error of 0.29 to 0.51, the two-head layers below 0.001.
+# > **Popular error: "several heads are an ensemble".** It is tempting to think so, since
+# > both combine several answers. But members of an ensemble get the same question, and
+# > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
+# > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
+# > layers below 0.001.
 
 # %% [markdown]
 # Why is one ensemble better than the others? With seed 0, two members attend to the first
@@ -757,8 +761,8 @@ figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt
 # %% [markdown]
 # Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
 # 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends to Thursday
-# alone and has to guess Monday. Thursday is 4° warmer than an ordinary day of 14°, so 4° is
-# its best guess; that it says 5° is left over from the short training.
+# alone and has to guess Monday. Thursday is 4° warmer than an ordinary day of 14°, so 4°
+# is its best guess; it says 5° because its training was short.
 
 # %% [markdown]
 # Notice that the two heads also give weight to other days. This does no harm: both give them

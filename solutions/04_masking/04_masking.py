@@ -11,8 +11,8 @@
 # - hand a mask to PyTorch in each of its conventions, without mixing them up;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 125 minutes.** You need lesson 01 (`softmax`, scaled scores) and lesson 02
-# (self-attention).
+# **About 120 minutes.** You need lessons 01 (`softmax`, scaled scores), 02
+# (self-attention) and 03 (heads).
 
 # %%
 from collections.abc import Callable
@@ -29,9 +29,9 @@ from course_lib.lessons import decoder_variants
 #
 # Throw a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the throws and says how likely each face
-# is to come next. After less than a minute of training it was tested on new throws. On
-# average (a geometric mean) it gave this probability to the throw that came next. It is the
-# middle one of three stored runs.
+# is to come next. After less than a minute of training it was tested on new throws. The
+# cell below prints the probability that it gave, on average, to the throw that came next
+# (a geometric mean; the median of three stored runs).
 
 # %%
 runs = record.read("leak_canary")
@@ -44,8 +44,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? The last two pictures of this lesson
 # answer both questions.
 #
-# A mask can prevent this. The mask in question makes one of the Transformer's three kinds of
-# attention *causal*; that one is lit here:
+# A mask can prevent this. The mask in question makes one of the Transformer's three kinds
+# of attention *causal*; it is highlighted here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -92,15 +92,15 @@ assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 #
 # - **`may_attend`** is a table of booleans, one row per query, one column per key:
 #   True = may attend;
-# - a **causal mask** lets a token attend to itself and to what comes before it;
-# - a **padding mask** lets no token attend to the **padding**, which makes rows equally
-#   long.
+# - a **causal mask** blocks the future: no token attends to a later one;
+# - a **padding mask** lets no token attend to the **padding**, which makes sequences
+#   equally long.
 #
 # **Predict:** the causal mask of three words has nine cells. How many are True?
 #
 # - [ ] 3
 # - [x] 6
-# - [ ] 8
+# - [ ] 9
 
 # %%
 for i in range(3):
@@ -115,8 +115,8 @@ for i in range(3):
 # ### Exercise: causal_mask
 #
 # Query i is at position i + offset, key j at position j. The offset serves a model that
-# writes token by token: its new queries are few, and the keys of all earlier tokens have
-# been kept (a *KV cache*).
+# writes token by token: it has only a few new queries, and it has kept the keys of all
+# earlier tokens (a *KV cache*).
 #
 # <details><summary>Hint 1</summary>
 #
@@ -197,8 +197,8 @@ for n in (10, 100, 1000):
 # A batch is one array, so its sentences must be equally long: the short ones are
 # **padded**, here with rows of zeros.
 #
-# **Predict:** the one-word sentence *yes* is padded with three rows of zeros. How much of
-# the weight of *yes* goes to these?
+# **Predict:** the one-word sentence *yes*, with the vector (2, 0, 0, 0), is padded with
+# three rows of zeros. How much of the weight of *yes* goes to these?
 #
 # - [ ] None
 # - [x] About 29 %
@@ -352,8 +352,8 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 
 # %% [markdown]
 # A mask is the same for all heads. In a batch with heads the scores are
-# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in the reference of lesson 03.
-# Two sentences, of three and five tokens:
+# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Two
+# sentences, of three and five tokens:
 
 # %%
 of_batch = combine_masks(causal, padding_mask([3, 5], 5))  # (2, 5, 5)
@@ -474,7 +474,7 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
 # and rows of zeros where it may attend to nothing. Try to do without NaN on the way: no
-# check asks for that, but training will.
+# check asks for it; the reason follows.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -612,13 +612,15 @@ print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's function.
+# And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's
+# function (since version 2.5). The module's weights for such a row were NaN above.
 #
-# **Predict:** what does the module return for such a row?
+# **Predict:** what does the module return for such a row if it is asked for its output
+# alone (`need_weights=False`)?
 #
-# - [x] NaN or zeros, depending on an option
-# - [ ] Always NaN
-# - [ ] Always zeros
+# - [ ] NaN again
+# - [x] Zeros, like the function
+# - [ ] The mean of all values
 
 # %%
 none_at_all = torch.zeros(5, 5, dtype=torch.bool)
@@ -649,9 +651,10 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# The output is repaired, the gradient is not. After one step of training, all parameters
-# that it reaches are NaN. The zeros must be made *before* anything becomes NaN, as hint 2 of
-# `masked_softmax` does: all powers are 0, so replace the total 0 by 1 before dividing.
+# The output is repaired, the gradient is not. After one step of training, every parameter
+# that this gradient reaches is NaN. The zeros must be made *before* anything becomes NaN,
+# as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1 before
+# dividing.
 
 # %%
 mended_scores = torch.zeros(1, 2, requires_grad=True)
@@ -745,7 +748,7 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
 # B is convicted: its mask is off by one, so every token sees its successor, the very token
 # that it must predict. A and C have clean masks.
 #
-# **Predict:** which of A and C lets the future through all the same?
+# **Predict:** which of A and C leaks nevertheless?
 #
 # - [ ] Neither
 # - [ ] Only A
@@ -787,9 +790,9 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # %% [markdown]
 # ## Counting days
 #
-# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps:
-# *Mo We Fr Su Tu …*. Two days say how it goes on. Any first day with any step from 0 to 6
-# makes 49 sentences.
+# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
+# Su Tu …*. The first two days determine the others. Any first day with any step from 0 to
+# 6 makes 49 sentences.
 #
 # The target of each position is the **next** day: the sentence, shifted by one. Of two
 # models, one is trained with that shift, the other without it.
@@ -852,10 +855,11 @@ print(shift_runs.made_with())
 # %% [markdown]
 # ## The die again
 #
-# Back to the first question. The small decoder reads 16 throws, and at each position it must
-# predict the next one. All throws are drawn anew at each step, so nothing can be memorised.
-# The loss is $-\ln$ of the probability given to the true throw, as a mean, in *nats*. An honest
-# model gives 1/10, so it cannot get below ln 10 = 2.303.
+# Back to the first question. The small decoder reads 16 throws, and at each position it
+# must predict the next one. All throws are drawn anew at each step, so nothing can be
+# memorised. The loss is $-\ln$ of the probability given to the true throw, averaged over
+# all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
+# below ln 10 = 2.303.
 
 # %% [markdown]
 # The model is trained three times: with **your** causal mask, with the same mask off by one, so
@@ -880,8 +884,9 @@ positions = [str(i) for i in range(16)]
 assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
-# Without a mask, and also with a mask that is wrong in one cell of every row but the last,
-# the loss falls to about 0.1, but not to 0. What did the model without a mask learn to attend to?
+# Without a mask, and also with a mask that has one wrong cell in every row except the
+# last, the loss falls to about 0.1, but not to 0. What did the model without a mask learn
+# to attend to?
 
 # %%
 alt = "Nearly all weight lies one cell to the right of the diagonal: the next throw."
@@ -889,8 +894,8 @@ figures.attention_weights(tried["no mask"].weights, positions, positions, alt=al
 
 # %% [markdown]
 # Each position attends to the next one, to the throw that it must predict. Only the last
-# position has no next one: its target is not in the input. It has to guess like anyone else,
-# at a cost of ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
+# position has no next one: its target is not in the input. There the model has to guess,
+# which costs ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
 # $e^{-0.144} = 0.87$: this is what kept the model from 1.00.
 #
 # The mask that is off by one does equally well. In every row it opens the one key that is worth
@@ -912,10 +917,10 @@ assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
-# Data in which there is nothing to learn make a good alarm. We call such a test a *canary*,
-# after the birds that warned miners. It costs a training run, and it finds a leak only if
-# training does. But it can catch every kind, even the forgotten shift, which `leak` could not
-# see:
+# Data in which there is nothing to learn make a good alarm. We call such a test a
+# *canary*, after the birds that warned miners. It costs a training run, and it finds a
+# leak only if the model learns to use it. But it can catch every kind, even the forgotten
+# shift, which `leak` could not see:
 
 # %%
 forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)

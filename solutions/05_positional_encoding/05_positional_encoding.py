@@ -5,15 +5,14 @@
 #
 # After this lesson you can
 #
-# - show with a number what attention knows about the order of its tokens, and what it
-#   does not;
+# - measure what attention knows about the order of its tokens;
 # - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of
 #   its columns does;
 # - move an encoding by k positions with one matrix, and turn queries and keys instead
 #   of adding anything to them;
 # - judge an encoding by its own properties.
 #
-# **About 120 minutes.** The last exercise, 20 of them, may be left out. You need lessons 01
+# **About 120 minutes.** The last exercise (20 minutes) may be left out. You need lessons 01
 # to 04 and sine and cosine as coordinates on a circle.
 
 # %%
@@ -57,7 +56,7 @@ assert np.allclose(attend(dog_bit)[2], attend(man_bit)[2])
 # %% [markdown]
 # Only rounding differs. *bit* knows which words there are, but not where they stand, so no
 # parameters, however well trained, could let this layer say **who bit**. In *Mary saw a dog
-# in the window, she wanted it*, content may tell that *it* is the dog. Whether Mary saw the dog
+# in the window and wanted it*, content may tell that *it* is the dog. Whether Mary saw the dog
 # or the dog saw Mary is in the order alone.
 #
 # The Transformer adds what is missing right after the embedding, on both sides:
@@ -108,7 +107,7 @@ assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
 # Row t is $1/(t+1)$, which tells its position. Decoders, the models that write token by token,
-# learn where their tokens stand even if they are trained with a causal mask and no encoding
+# learn where their tokens stand from the causal mask alone, without any encoding
 # (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no such mask. It
 # needs to be told.
 
@@ -130,7 +129,7 @@ assert np.allclose(1 / share - 1, np.arange(5))
 # 3. **bounded**: a late position does not drown out its word;
 # 4. **computed**: a formula gives the vector of any position, even one not seen in training.
 #
-# The simplest choice is the number t itself, which breaks the third wish, or the fraction
+# The number t itself breaks the third wish. Another choice, for n tokens, is the fraction
 # t/(n − 1).
 #
 # **Predict:** which wish does the fraction break?
@@ -152,9 +151,8 @@ for n in (5, 50):
 # %% [markdown]
 # ## Clock hands
 #
-# A clock does better. With three **hands**, it gives each of the 43,200 seconds of half a day
-# a face of its own. None of them ever
-# leaves the face, and every minute turns a hand by the same angle. That is the idea.
+# A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day. They
+# never leave the dial, and every minute turns a hand by the same angle. That is the idea.
 # Three words:
 #
 # - a **position** t counts tokens from 0;
@@ -241,8 +239,8 @@ figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 
 # %% [markdown]
 # On the left the colours change with every position. On the right sines stay near 0 (white)
-# and cosines near 1: these hands have hardly left twelve o'clock. They serve sequences of
-# thousands of tokens.
+# and cosines near 1: these hands have hardly left twelve o'clock. They matter in sequences
+# of thousands of tokens.
 #
 # Now the first and the third wish as numbers, for 512 positions: the distance between the two
 # nearest vectors, and the lengths of all.
@@ -322,8 +320,8 @@ print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
 #
 # The paper gives no derivation, but an experiment shows what the base is good for. Take the
 # dot product of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a
-# share of its largest value, and average each group. Do they tell *near* from *far* from
-# *very far*?
+# share of its largest value, and average each group. Do these averages tell *near* from
+# *far* from *very far*?
 
 # %%
 far = {}
@@ -409,13 +407,13 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits behind the point
 
 # %% [markdown]
 # So "attend to three positions back" takes only one matrix of parameters: if the query is
-# $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the paper chose sinusoids: it expected that a model could "easily
-# learn to attend by relative positions".
+# $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the paper chose
+# sinusoids: it expected that a model could "easily learn to attend by relative positions".
 
 # %% [markdown]
 # ## Dot products: how near is near?
 #
-# What do two encodings have in common? Each hand contributes $\sin a \sin b + \cos a
+# How similar are two encodings? Each hand contributes $\sin a \sin b + \cos a
 # \cos b = \cos(a - b)$, so
 #
 # $$P_t \cdot P_s = \sum_i \cos\big((t - s)\,\omega_i\big):$$
@@ -440,16 +438,16 @@ assert spread < 1e-12 and np.isclose(dots[30, 25], dots[30, 35])
 # The bare dot product cannot tell left from right. That takes a matrix such as $M_{-1}$ in
 # between.
 #
-# Here are two positions as clocks: one hand in each is position 30's, the dashed one the
-# other's. **Drag the second position** away from 30, or use the arrow keys. Which hands part
-# first? Can you find a distance at which the dot product goes *up* again?
+# Here are two positions as clocks: in each, the solid hand is position 30's and the dashed one
+# the second position's. **Drag the second position** away from 30, or use the arrow keys. Which
+# hands separate first? Can you find a distance at which the dot product goes *up* again?
 
 # %%
 alt = "From 30 to 35 fast hands have turned, slow ones hardly; the dot product is 23.5."
 figures.two_positions(table, dots, pair=(30, 35), alt=alt)
 
 # %% [markdown]
-# The fast hands part at once and come round again. The slow ones hardly move, and they keep
+# The fast hands separate at once and come round again. The slow ones hardly move, and they keep
 # the sum up. All pairs of positions at once:
 
 # %%
@@ -457,14 +455,15 @@ alt = "A dark diagonal; the colour fades away from it, while faint stripes get c
 figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
 
 # %% [markdown]
-# The colour fades away from the diagonal, but not evenly: there are faint stripes, mostly
-# clearer farther out. Many texts say that the dot product falls with the distance. With these
-# 64 columns, it falls at every step only up to distance 5.
+# The colour fades away from the diagonal, but not evenly: there are faint stripes, most of
+# them clearer farther out. Many texts say that the dot product falls with the distance. With
+# these 64 columns, it falls at every step only up to distance 5.
 #
 # **Predict:** up to which distance does it do so with the paper's 512 columns?
 #
 # - [ ] Up to 5, as with 64
 # - [x] Up to 43
+# - [ ] Up to 78
 # - [ ] Up to 99, the largest one tried
 
 # %%
@@ -486,7 +485,7 @@ figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 
 # %% [markdown]
 # It falls at every step up to distance 5 with 64 columns, 11 with 128, and 43 with the paper's
-# 512. Beyond that it goes up and down on its way. With 64 columns it rises by 0.002 to the
+# 512. Beyond that it rises again and again. With 64 columns it rises by 0.002 to the
 # stripe 6 positions away, and by 0.12 to the one 32 positions away. "Nearer means a larger dot
 # product" is a tendency, with exceptions at all four sizes.
 
@@ -496,7 +495,7 @@ figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 # The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula, and we
 # *fit* a matrix that carries each of the positions 0 to 511 to the next one (*least squares*:
 # the smallest sum of squared errors). That makes 512 equations for the 512 unknowns of each
-# column: enough, one would expect, to find the rotation. On these positions the fit is exact.
+# column. On these positions the fit is exact.
 #
 # **Predict:** how far off is the fitted matrix, on average, at the positions 512 to 1,023?
 #
@@ -531,8 +530,8 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 # hardly move, so the 512 rows fill only a quarter of the 512 directions. Many matrices fit the
 # rows equally well; `lstsq` returns the smallest, and that is not the rotation.
 #
-# So a right answer may *exist* for all positions, and training on some
-# positions may still not *find* it.
+# So a right answer may *exist* for all positions, and training on some positions may still not
+# *find* it.
 
 # %% [markdown]
 # ## Adding
@@ -576,7 +575,7 @@ print(f"gap: {new_gap:.2f}, same output for bit: {np.allclose(*of_bit)}")
 assert new_gap > 0.1 and not np.allclose(*of_bit)
 
 # %% [markdown]
-# The order is back. Adding may seem crude: why not give the position columns of its own? The
+# The order is back. Adding may seem crude: why not give positions columns of their own? The
 # two ways are related, because a matrix applied to a sum gives a sum:
 #
 # $$(x + P)\,W = xW + PW, \qquad [x,\, P] \begin{pmatrix} W_1 \\ W_2 \end{pmatrix} =
@@ -603,9 +602,9 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 #
 # **Predict:** how often is this guess right, with 10 digits in 16 positions?
 #
-# - [ ] About 10 %
-# - [x] About 24 %
-# - [ ] About 50 %
+# - [ ] About one time in ten
+# - [x] About one time in four
+# - [ ] About one time in two
 
 # %%
 from course_lib.experiments import extrapolation, record, reversing
@@ -666,18 +665,18 @@ assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 #
 # > **Popular error: "it trains well, so the encoding is right".** It is tempting to think so,
 # > but at the trained positions, the score of a trained model does not tell a right formula
-# > from a wrong one. Nor do the four wishes: three of the wrong formulas fulfil them. The means
-# > for *near*, *far* and *very far* do, and so does a comparison with the paper's formula, as
-# > in the check.
+# > from a wrong one. The four wishes do not either: three of the wrong formulas fulfil them.
+# > What tells them apart is the means for *near*, *far* and *very far*, or a comparison with the
+# > paper's formula, as in the check.
 
 # %% [markdown]
 # ## Learned positions
 #
-# > **Popular error: "the Transformer's positional encodings are learnt".** [The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)
-# > can be read that way. The paper's are computed. It also tried learned ones, with "nearly identical results" (table 3,
-# > row E: 25.7 instead of 25.8 BLEU, the usual score of translations), and kept the sinusoids
-# > because they may work for longer sequences. BERT and GPT-2 learn theirs, so both kinds are
-# > in use.
+# > **Popular error: "the Transformer's positional encodings are learned".** [The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)
+# > can be read that way. Those of the paper are computed. Its authors also tried learned ones,
+# > with "nearly identical results" (table 3, row E: 25.7 instead of 25.8 BLEU, the usual score
+# > of translations), and kept the sinusoids because they may work for longer sequences. BERT and GPT-2 learn
+# > theirs, so both kinds are in use.
 #
 # Do they work at positions never trained? Another task
 # (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
@@ -714,7 +713,7 @@ for test in extrapolation.TEST_SEQUENCES:
 # and it is not perfect either.
 
 # %% [markdown]
-# Rotary is trained once more, here, for a third of the steps:
+# Now train rotary yourself, for a third of the steps:
 
 # %%
 turning = extrapolation.train_kind("rotary")
@@ -756,7 +755,8 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # Mind the direction: this formula turns the other way from the encoding's hands. There
 # position t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. (The encoding writes a
-# hand as (sin, cos), rotary treats a pair as (cos, sin), so the same turn seems reversed.)
+# hand as (sin, cos), rotary treats a pair as (cos, sin), so a growing angle turns it the other
+# way.)
 # Since only differences count, either direction would do, as long as queries and keys take
 # the same one.
 #
@@ -766,7 +766,7 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their positions. This is a stretch.
+# Turn the rows of x, queries or keys, by the angles of their positions. This one is optional.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -864,8 +864,8 @@ assert short[256] == short[257]
 
 # %% [markdown]
 # bfloat16 has only two to three digits: from 256 on, whole numbers share a float, so their
-# tokens share a position. That is why angles
-# are computed in float32 or float64, and only the finished sines and cosines are shortened.
+# tokens share a position. That is why angles are computed in float32 or float64, and only the
+# finished sines and cosines are shortened.
 
 # %% [markdown]
 # ## Who bit?
@@ -879,7 +879,7 @@ assert short[256] == short[257]
 words, only_words = ["the", "dog", "bit", "man"], np.eye(36)[32:]
 only_positions = np.hstack([sinusoidal_encoding(5, 32), np.zeros((5, 4))])
 w_q = np.zeros((36, 32))
-w_q[:32] = 40 * shift_matrix(-1, 32)  # 40: decide hard
+w_q[:32] = 40 * shift_matrix(-1, 32)  # 40: nearly all weight on one key
 w_k, w_v = np.eye(36)[:, :32], np.eye(36)[:, 32:]
 rows, fetched = {}, {}
 for sentence in ("the dog bit the man", "the man bit the dog"):

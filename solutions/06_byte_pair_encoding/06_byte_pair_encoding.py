@@ -64,8 +64,8 @@ figures.lesson_map("06", alt=alt)
 #
 # **Predict:** how many of its words have no row?
 #
-# - [ ] About one in a thousand
-# - [ ] About one in a hundred
+# - [ ] About one in seven hundred
+# - [ ] About one in seventy
 # - [x] About one in seven
 
 # %%
@@ -98,8 +98,8 @@ assert 8 < letters_per_word < 9.5
 # 9² times as many, and the model would first have to learn to spell. Between words and
 # letters lie **subwords**, parts of words. But which parts?
 #
-# Philip Gage (1994) had an idea for making files smaller: find the two signs that most
-# often stand next to each other, and give the pair a sign of its own. Repeat. Sennrich,
+# Philip Gage (1994) had an idea for making files smaller: find the two bytes that most
+# often stand next to each other, and give the pair an unused byte. Repeat. Sennrich,
 # Haddow and Birch (2016) brought the idea to translation.
 
 # %% [markdown]
@@ -271,15 +271,15 @@ assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 
 
 # %% [markdown]
 # (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It also
-# uses up the (at, e) in *mate*, which occurs 3 times: of its 6 only 3 remain. So merge
-# 3 is (c, at), with 4.
+# uses up the (at, e) in *mate*: *mate* occurs 3 times, so of the 6 (at, e) only 3
+# remain. So merge 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
 #
-# - [ ] (mat, e) alone
-# - [ ] (at, e) alone
-# - [ ] (e, at) alone
-# - [x] Two pairs share the lead
+# - [ ] (mat, e)
+# - [ ] (at, e)
+# - [x] (mat, e) and (at, e), equally
+# - [ ] (at, e) and (e, at), equally
 
 # %%
 for pair in [("m", "at"), ("c", "at")]:
@@ -418,11 +418,11 @@ assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 # end of words.
 
 # %% [markdown]
-# Two more conventions. Some texts mark what is **not** the end, with `@@`; then `mat@@`
-# and `mat` are different tokens. And **SentencePiece**
+# Two more conventions. Some programs mark each token that does **not** end a word, with
+# `@@`; then `mat@@` and `mat` are different tokens. And **SentencePiece**
 # ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a
-# space becomes the symbol ▁ and belongs to the word after it. In principle, nothing has
-# to cut the text into words first, which helps with languages that write no spaces.
+# space becomes the symbol ▁ and belongs to the word after it. In principle, the text
+# need not be cut into words first, which helps with languages that write no spaces.
 
 # %%
 tokens = ["mat", "s</w>", "e", "at</w>"]
@@ -501,8 +501,8 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# By rank, the three letters and the word that was not in the corpus. (The pictures
-# above made every merge in turn; to search only the word's own pairs is quicker.)
+# Now split the three letters and *meat* by rank. (The pictures above made every
+# merge in turn; to search only the word's own pairs is quicker.)
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -518,7 +518,7 @@ assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 # **Predict:** how many words of the held-out text does the longest match split
 # differently?
 #
-# - [ ] About one in a hundred
+# - [ ] About one in eighty
 # - [x] About one in eight
 # - [ ] About one in two
 
@@ -587,8 +587,8 @@ check(decode)
 
 # %% [markdown]
 # Is it lossless? Here are four texts: *mat eats*; the same with two spaces; the same
-# with white space at both ends; and `a</w>b`, encoded with merges that know about
-# `</w>` as text.
+# with white space at both ends; and `a</w>b`, encoded with merges that join the four
+# characters `<`, `/`, `w` and `>`.
 #
 # **Predict:** which of them come back as they were?
 #
@@ -610,7 +610,7 @@ assert [decode(encode_toy(each)) == each for each in texts] == [True, False, Fal
 # What is lost: how much white space there was and of which kind, and `</w>` where the
 # text itself has it, since such a token seems to end a word. A translator of sentences
 # can bear that. In a program's code, white space has a meaning. Bytes, later in
-# this lesson, solve this.
+# this lesson, solve both problems.
 #
 # One practical thing: merges are *part of the model*. Others must be able to load them,
 # so they are stored as text, one merge per line:
@@ -666,7 +666,7 @@ assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 # %% [markdown]
 # > **Popular error: "with byte-pair encoding there are no unknown tokens".** It is
 # > tempting to think so. But a *letter* that training never saw has no row, be it ☂, 雨
-# > or a Greek one. On **bytes** the sentence is true.
+# > or a Greek one. With **bytes** the sentence is true.
 #
 # Now one sentence (*the chance of rain changes by the hour*) in three ways:
 
@@ -746,7 +746,7 @@ assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed
 
 # %% [markdown]
 # The number of different words falls from 20,100 to 13,600, and in 100 held-out texts
-# that of unknown words from 57 to 33. Truecasing contributes little, because German
+# that of unknown words falls from 57 to 33. Truecasing contributes little, because German
 # nouns have their capital everywhere. Tokens are **not** fewer, since punctuation marks
 # count too: 499 words instead of 371, and 761 tokens instead of 746. The gain shows on
 # the right. *aktiviert* was split where a comma or a full stop followed; now it is the
@@ -783,10 +783,10 @@ assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
 # The praise is right, but there is a sharp boundary, and the number of merges decides
-# where it lies. With 8,000
-# merges, all of the first thousand are whole; with 1,000 merges, the first hundred and
-# few others. Being whole is not a property of a *word*: of the second thousand, 4,000
-# merges leave hardly any whole, and 8,000 nearly all.
+# where it lies. With 8,000 merges, all of the first thousand are whole; with 1,000
+# merges, the first hundred are, and few others. Being whole is not a property of a
+# *word*: of the second thousand, 4,000 merges leave hardly any whole, and 8,000 nearly
+# all.
 
 # %% [markdown]
 # ## Compounds
@@ -813,8 +813,8 @@ assert [word in german for word in compounds] == [True, False, False]
 
 # %% [markdown]
 # The first is cut as a German would cut it; it is in the training text, the other two
-# are not. *Haustürschlüssel* is cut right through *Haus*, and *Spülmaschine* loses its
-# last letter.
+# are not. *Haustürschlüssel* is cut right through *Haus*, and the last
+# letter of *Spülmaschine* is a token of its own.
 #
 # > **Popular error: "tokens are the parts that carry meaning".** After the first word it
 # > is tempting to think so. But training only counts. For frequent parts the two often
@@ -904,8 +904,8 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # %% [markdown]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
 # start, there is no text that cannot be written. White space is bytes too, and belongs
-# to the word *after* it, so no mark is needed and nothing is lost. GPT-2 combined both;
-# the first two of the three functions that the course gives you are from it:
+# to the word *after* it, so no mark is needed and nothing is lost. GPT-2 works
+# like this, and so do the first two of these three functions of the course:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
@@ -990,8 +990,8 @@ print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `BYTE_OF` gives the bytes of most tokens. Why not those of a special token, which is
-# ordinary text and not written in `ALPHABET`, and which method of strings does? What
+# `BYTE_OF` gives the bytes of most tokens. A special token is ordinary text, not written
+# in `ALPHABET`: which method of strings gives its bytes? What
 # does a list do with the index −1, and what should your function do?
 #
 # </details>
@@ -1055,7 +1055,7 @@ assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# Nothing is unknown to bytes. Does that serve all languages alike? Here are the same
+# With bytes nothing is unknown. Does that serve all languages alike? Here are the same
 # texts in six of them.
 
 # %%
@@ -1073,7 +1073,7 @@ assert len(to_measure) > 300
 
 # %% [markdown]
 # We learn 4,000 merges on English, on English and German, or on all six (almost seven
-# times as many letters as in English alone). So all three vocabularies are equally
+# times as much text as English alone). So all three vocabularies are equally
 # large, and the texts that we measure on are new to each:
 
 # %%
@@ -1125,17 +1125,17 @@ alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
-# > **Popular error: "bytes treat all languages alike".** It is tempting to think so, as
-# > no language is unknown to them. But a Greek letter takes two bytes: 2.3 times the
-# > bytes. And merges learned on English make one token of about four English bytes, but
-# > join next to no Greek ones. Whoever pays per token pays over **eight times** as much,
-# > and over 60 times as many scores are computed.
+# > **Popular error: "bytes treat all languages alike".** It is tempting to think so.
+# > But a Greek letter takes two bytes, so Greek texts have 2.3 times the bytes of English.
+# > Merges learned on English make one token of about four English bytes, but join next to
+# > no Greek ones. Whoever pays per token pays over **eight times** as much, and over 60
+# > times as many scores are computed.
 #
-# It helps to learn on all languages that will be served: then it is 1.3 times. English
-# pays with 1.4 times its tokens.
+# It helps to learn on all languages that will be served: then Greek needs 1.3 times the
+# tokens of English, and English 1.4 times as many as before.
 #
-# Notice Korean: few characters, of three bytes each. Its bytes are hardly more than the
-# English ones, its tokens over four times as many.
+# Notice Korean: few characters, of three bytes each, so hardly more bytes than English.
+# Learned on English, it needs over four times the tokens.
 
 # %% [markdown]
 # ## The same with a library
@@ -1217,8 +1217,8 @@ assert same_tokens and came_back
 # **Predict:** what comes back for *Regen 雨*?
 #
 # - [ ] The same text
-# - [ ] An error, since 雨 is unknown
-# - [x] Another text, without an error
+# - [x] Another text
+# - [ ] An error
 
 # %%
 del settings["initial_alphabet"]
@@ -1232,7 +1232,7 @@ assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 # %% [markdown]
 # Without `add_prefix_space=False`, a space has appeared in front. And only a � is left
 # of 雨: some of its bytes do not occur in the German, and without `initial_alphabet`
-# they had no token. Unknown words have returned by the back door. Byte-level encoding
+# they had no token. So something is unknown again. Byte-level encoding
 # is lossless only with all 256 bytes in the vocabulary.
 
 # %% [markdown]
@@ -1258,7 +1258,7 @@ assert decode(your_tokens) == new_sentence and new_sentence not in german
 assert {"es</w>", "das</w>"} < set(your_tokens)
 
 # %% [markdown]
-# The sentence is new, but it comes back unharmed; *es* and *das* are even whole.
+# The sentence is new, but it comes back unchanged; *es* and *das* are even one token each.
 
 # %% [markdown]
 # ## The word from the beginning
@@ -1293,9 +1293,9 @@ figures.merge_trees(new_trees, alt=alt)
 # - Training joins the most frequent pair, counts anew, and repeats; ties need a rule,
 #   and words' ends need a mark.
 # - Encoding applies merges by rank: neither the longest token nor the most frequent
-#   pair wins. On bytes, nothing is lost or unknown.
-# - More merges make sequences shorter and leave more rows to learn; what they were
-#   learned on decides who pays.
+#   pair wins. With bytes, nothing is lost or unknown.
+# - More merges make sequences shorter and leave more rows to learn; the text they
+#   were learned on decides which languages need many tokens.
 #
 # **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
 # Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the

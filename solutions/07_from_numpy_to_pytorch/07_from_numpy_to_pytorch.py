@@ -32,7 +32,7 @@ from course_lib import figures
 # them. **Who computes its gradients, and what happens to them then?**
 #
 # At the end of this lesson a small model spells *attention* backwards. PyTorch computes its
-# gradients; the optimizer's step and the loop of its training are yours.
+# gradients; the loss, the step that follows and the loop of its training are yours.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -54,8 +54,8 @@ torch.set_num_threads(1)  # the fastest for tensors as small as ours
 print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
 
 # %% [markdown]
-# NumPy makes 64-bit floats of Python's numbers, PyTorch 32-bit ones: half the memory, and
-# much faster on a GPU. The price is precision: 24 binary digits, in place of 53.
+# NumPy turns Python's numbers into 64-bit floats, PyTorch into 32-bit ones: half the memory,
+# and much faster on a GPU. The price is precision: 24 binary digits instead of 53.
 #
 # **Predict:** what is 1 + 0.00000001 in float32?
 #
@@ -69,9 +69,9 @@ print("float32:", (one + 1e-8).item(), " float64:", (one.double() + 1e-8).item()
 assert (one + 1e-8).item() == 1.0 < (one.double() + 1e-8).item()
 
 # %% [markdown]
-# The nearest neighbour of 1 in float32 is about $10^{-7}$ away. Training copes with that; a
-# test that compares nine digits does not, so tests use float64. And PyTorch never mixes the
-# two in a matrix product:
+# The next float32 above 1 is $1.2 \cdot 10^{-7}$ away, and a sum is rounded to the nearest
+# one. Training copes with that; a test that compares nine digits does not, so tests use
+# float64. And PyTorch never mixes the two in a matrix product:
 
 # %%
 try:
@@ -116,8 +116,8 @@ assert a[0] == 5 and b[0] == 0
 # `torch.tensor` always copies. `from_numpy`, and `.numpy()` on the way back, never do (a
 # tensor on a GPU has to be copied to the CPU first).
 #
-# Within PyTorch, slices, `.mT`, `.chunk` and `.view` are **views**: other shapes of the same
-# memory. And `.reshape`?
+# Within PyTorch, slices, `.mT` and `.view` (which changes the shape) give **views**: other
+# ways to read the same memory. And `.reshape`?
 
 # %%
 table = torch.arange(6.0).reshape(2, 3)
@@ -151,8 +151,8 @@ except RuntimeError as error:
 # ## Who computes the gradients?
 #
 # A tensor with `requires_grad=True` is recorded: PyTorch notes each operation on it and on
-# its results. The record is called the **graph**, and the last operation is its `grad_fn`.
-# `backward()` goes through the graph from its end and applies the chain rule at each step.
+# its results. The record is called the **graph**; a tensor's `grad_fn` is the operation that
+# made it. `backward()` goes through the graph from its end and applies the chain rule at each step.
 # That is **automatic differentiation**, or autograd.
 
 # %%
@@ -165,9 +165,9 @@ assert w.grad.item() == 8
 
 # %% [markdown]
 # Is it right for a softmax? In lesson 01 you wrote `softmax_jacobian`. Autograd gives one
-# row of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns the
-# gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the graph
-# for the next row, and `detach()` returns the numbers without it, as NumPy needs them.
+# row of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns a tuple
+# with the gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the
+# graph for the next row. `detach()` returns the numbers without it; NumPy takes no others.
 
 # %%
 from course_lib.attention import softmax_jacobian
@@ -192,7 +192,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% [markdown]
 # And here is the answer to half of our question: autograd's gradients of self-attention,
-# and those that lesson 02 derived.
+# and those that lesson 02 derived. (For a sum of squares, `2 * output` is the gradient with
+# respect to the output.)
 
 # %%
 from course_lib.self_attention import self_attention_gradients
@@ -219,7 +220,7 @@ assert max(gaps) < 1e-12
 # \frac{f(x + h\,e_i) - f(x - h\,e_i)}{2h}$$
 #
 # ($e_i$ is 1 at position i and 0 elsewhere, h is the step.) This is slow: two runs for each
-# number. But it knows nothing of the chain rule, so it is wrong in other ways.
+# number. But it does not use the chain rule, so it cannot repeat a mistake that we made there.
 
 # %% [markdown]
 # ### Exercise: numerical_gradient
@@ -248,7 +249,8 @@ check(numerical_gradient)
 
 # %% [markdown]
 # Use it on attention itself: the gradient with respect to the 20 numbers of the queries.
-# But with which step?
+# But with which step? (A method whose name ends in `_`, such as `requires_grad_`, changes
+# its tensor in place.)
 
 # %%
 q, k, v = (each.detach() for each in (x @ w_q, x @ w_k, x @ w_v))
@@ -298,7 +300,7 @@ figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 # %% [markdown]
 # ## Three traps
 #
-# The first one is met by everybody: in training, `backward` is called once for each batch.
+# Everybody meets the first one: in training, `backward` is called once for each batch.
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -320,7 +322,7 @@ assert w.grad.item() == 12
 # `backward` **adds** to `grad`. That is what the chain rule wants where a tensor is used
 # twice, and it lets a large batch be split. But between two steps somebody has to set the
 # gradients back to zero, and in PyTorch that is you. Forget it and there is no error: each
-# step goes where all batches so far have pointed.
+# step uses the sum of the gradients of all batches so far.
 #
 # The second trap is a cut. `detach()`, `.item()` and `torch.tensor(…)` return numbers
 # without their graph. (`.numpy()` is safe: it refuses a tensor with a graph.)
@@ -358,7 +360,8 @@ except RuntimeError as error:
 
 # %% [markdown]
 # The derivative of exp is exp itself, so the graph had kept `y`, and `y` was overwritten.
-# `y = y + 1` makes a new tensor, and all is well.
+# `y = y + 1` makes a new tensor, and all is well. (A change through a NumPy array that shares
+# the memory goes unnoticed, and the gradient is wrong.)
 #
 # A step of training *is* a change in place, of a tensor that is recorded. PyTorch refuses
 # that too, unless you say that this change is not to be recorded:
@@ -410,7 +413,8 @@ mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
 print(mask.int().tolist(), tuple(log_p[mask].shape))
 
 # %% [markdown]
-# Each row needs an index of its own. `gather` does that, as NumPy's `take_along_axis`:
+# Each row needs an index of its own. `log_p[torch.arange(3), targets]` has one, but only for
+# a table of two axes. `gather` takes any number of them, as NumPy's `take_along_axis` does:
 # `x.gather(dim, index)` picks, along one axis, the entries that `index` names. Its result
 # has the shape of `index`.
 
@@ -421,14 +425,14 @@ print(mask.int().tolist(), tuple(log_p[mask].shape))
 #
 # <details><summary>Hint 1</summary>
 #
-# Along which axis of `log_p` do the token ids count? `index` must have as many axes as
-# `log_p`: how many has `targets`?
+# Which axis of `log_p` do the token ids index? `index` must have as many axes as `log_p`:
+# how many has `targets`?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # `.unsqueeze(-1)` adds an axis of length 1 at the end, and `.squeeze(-1)` takes it away.
-# Give that axis a thought: what would `.squeeze()` do to a batch of one sequence?
+# What would `.squeeze()`, without an axis, do to a batch of one sequence?
 #
 # </details>
 
@@ -439,11 +443,11 @@ from course_lib.nn.first_steps import gather_log_probabilities  # exercise
 check(gather_log_probabilities)
 
 # %% [markdown]
-# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss that nearly
-# all models of language are trained with (lesson 10). PyTorch's `cross_entropy` takes
-# **logits**, numbers before the softmax, and computes their log-probabilities itself; those of
-# `log_p` stay as they are. A model that knows nothing gives each of 26 letters 1/26: its loss
-# is ln 26.
+# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss with which
+# nearly all language models are trained (lesson 10). PyTorch's `cross_entropy` takes
+# **logits**, numbers before the softmax, and computes their log-probabilities itself. (What
+# are log-probabilities already, it does not change.) A model that knows nothing gives each of
+# 26 letters 1/26: its loss is ln 26.
 
 # %%
 from torch.nn.functional import cross_entropy
@@ -457,8 +461,8 @@ assert torch.allclose(mean, cross_entropy(log_p, targets))
 # ## From a gradient to a step
 #
 # A gradient says in which direction the loss grows fastest. **Gradient descent** goes the
-# other way, by a share that is called the **learning rate**. With batches that are drawn at
-# random it is *stochastic* gradient descent, SGD.
+# other way: it subtracts the gradient times a number, the **learning rate**. With batches that
+# are drawn at random it is *stochastic* gradient descent, SGD.
 #
 # A model has many parameters. From here on they are a dictionary of tensors by name, and so
 # are their gradients.
@@ -488,7 +492,8 @@ from course_lib.nn.first_steps import sgd_step  # exercise
 check(sgd_step)
 
 # %% [markdown]
-# In PyTorch that is `torch.optim.SGD`, which changes the parameters in place:
+# What makes the steps is an **optimizer**. PyTorch's `torch.optim.SGD` changes the parameters
+# in place. (An `nn.Parameter` is a tensor that requires a gradient.)
 
 # %%
 w = nn.Parameter(torch.tensor([1.0, -2.0]))
@@ -499,21 +504,22 @@ print("the same step:", torch.allclose(new, w))
 assert torch.allclose(new, w)
 
 # %% [markdown]
-# One learning rate for all numbers is hard to choose: where gradients are large the steps are
-# too long, and where they are small nothing moves. **Adam** (Kingma and Ba, 2015) divides
-# each number's step by the size that its gradients usually have. It keeps two moving
-# averages, $m$ of the gradients and $v$ of their squares, and subtracts
+# One learning rate for all numbers is hard to choose: large gradients make the steps too long,
+# and with small ones nothing moves. **Adam** (Kingma and Ba, 2015) divides each number's step
+# by the usual size of its gradients. It has moving averages, $m$ of the gradients and $v$ of
+# their squares, of which a step keeps the shares $\beta_1$ and $\beta_2$. It subtracts
 #
 # $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
 # \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$
 #
-# from the parameter. Both averages begin at 0, so after the first few steps they are still
-# too small. The hats put that right; s is the number of steps.
+# Both averages begin at 0 and are too small at first, which the hats correct; s counts the
+# steps. ε prevents a division by 0.
 
 # %% [markdown]
 # ### Exercise: adam_step
 #
-# One step for one tensor. What Adam remembers comes in as `state`, and goes out again.
+# One step for one tensor. What Adam remembers comes in as `state`, and goes out again. With
+# **weight decay**, which pulls each parameter towards 0 besides, Adam is called AdamW.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -523,8 +529,8 @@ assert torch.allclose(new, w)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Weight decay pulls each parameter towards 0, by learning_rate · weight_decay of itself. In
-# AdamW it meets neither m nor v. Is the parameter in that product the old or the new one?
+# Weight decay subtracts learning_rate · weight_decay · parameter, and has no part in m and v.
+# Is the parameter in that product the old or the new one?
 #
 # </details>
 
@@ -588,9 +594,9 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# An `nn.Parameter` is a tensor that requires a gradient. When a module gets one as an
-# attribute, it **registers** it under that name. A module inside a module is registered
-# too, with all its parameters:
+# When a module gets an `nn.Parameter` as an attribute, it **registers** it under that name. A
+# module inside a module is registered too, with all its parameters. `nn.Sequential` calls
+# modules one after the other; `nn.Linear(4, 2)` has a bias and a matrix, stored transposed:
 
 # %%
 layer = nn.Sequential(SelfAttention(4), nn.Linear(4, 2))
@@ -663,7 +669,7 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # %% [markdown]
 # `state_dict()` copies nothing: its tensors have the memory of the parameters, which are
 # changed in place. To keep numbers, `clone()` them, or `copy.deepcopy` the whole
-# dictionary. Without it the "best" model is always the last one, and nobody notices.
+# dictionary. Without a copy the "best" model is always the last one, and nobody notices.
 
 # %% [markdown]
 # ## The loop
@@ -683,9 +689,9 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
-# | `gradient_of(parameters, batch, gradients)` | the loss; `gradients` plus its own | `loss.backward()` |
+# | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus the batch's own | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
-# | `loss_of(parameters, batch, training)` | the loss | `torch.no_grad()` |
+# | `loss_of(parameters, batch, training)` | the loss | the same without `backward()` |
 #
 # As `backward` does, `gradient_of` adds. The `state` is what an optimizer remembers, such
 # as Adam's averages; it is `None` at first. `training` says which mode the model is in.
@@ -721,7 +727,7 @@ check(train)
 #
 # Now the model. Each word has nine letters. An embedding makes a vector of each letter, and
 # a learned vector for each position is added (lesson 05). Your attention lets each position
-# attend to all of them, and a last matrix turns what it fetched into 26 logits.
+# attend to all of them, and a linear layer turns what it fetched into 26 logits.
 
 
 # %%
@@ -755,8 +761,8 @@ def mean_loss(parameters: dict[str, Tensor], batch: tuple, training: bool) -> Te
     """Return the cross-entropy of a batch, with its graph."""
     letters, targets = batch
     model.train(training)
-    logits = functional_call(model, parameters, (letters,))
-    return cross_entropy(logits.flatten(0, 1), targets.flatten())
+    log_p = functional_call(model, parameters, (letters,)).log_softmax(dim=-1)
+    return -gather_log_probabilities(log_p, targets).mean()
 
 
 # %%
@@ -775,8 +781,8 @@ def loss_of(parameters: dict, batch: tuple, training: bool) -> float:
 
 # %% [markdown]
 # Each step starts a new graph: `detach` cuts off what came before, and the parameters become
-# its leaves. The step calls your `adam_step` for each parameter, and carries a state for
-# each.
+# its **leaves**, tensors that no recorded operation made. The step calls your `adam_step` for
+# each parameter, and carries a state for each.
 
 
 # %%
@@ -809,7 +815,7 @@ start = {name: p.detach().clone() for name, p in model.named_parameters()}
 # %% [markdown]
 # **Predict:** about how large is the loss on held-out words before any training?
 #
-# - [ ] 0
+# - [ ] 0.04, which is 1/26
 # - [x] 3.3
 # - [ ] 26
 
@@ -819,8 +825,8 @@ print("before any training:", round(at_first, 1))
 assert 3.2 < at_first < 3.6
 
 # %% [markdown]
-# A model that knows nothing should have a loss of about ln 26. If it is far from that before
-# the first step, something is wrong already. Now your loop:
+# A model that knows nothing should have a loss of about ln 26, or a little more. If it is far
+# from that before the first step, something is wrong already. Now your loop:
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(1)  # makes the dropout repeatable
@@ -832,8 +838,8 @@ print("held out:   ", [round(loss, 3) for loss in held_out_losses])
 assert min(held_out_losses) < 0.05  # we got 0.001
 
 # %% [markdown]
-# The losses in training are means over a whole epoch, with a tenth of each vector dropped:
-# so they are higher. Now the question from the start, with real words:
+# The losses in training are higher: they are means over a whole epoch, with a tenth of each
+# vector dropped. Now the question from the start, with real words:
 
 
 # %%
@@ -860,14 +866,15 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 # %% [markdown]
 # Nobody told it what to attend to. The first position attends to the last letter, the second
 # to the last but one: gradients found that in 240 steps.
-#
+
+# %% [markdown]
 # ## Why the best, and why held out?
 #
 # The same model once more, with **eight words** to learn from, and for 60 epochs.
 #
 # **Predict:** where does its loss on held-out words end?
 #
-# - [ ] near 1, as the loss in training
+# - [ ] clearly below 3.3
 # - [ ] near 3.3, as before the training
 # - [x] clearly above 3.3
 
@@ -889,10 +896,9 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
 # That is **overfitting**. Eight words can be learned by heart, and what helps with them
-# (a third letter e, so a seventh letter a) is wrong for all others. The model is sure and
-# wrong, which costs more than a guess. The loss in training does not show it; the held-out
-# loss does. It is lowest in the first epochs, and those are the parameters that your loop
-# returned, since the loop kept them.
+# ("after a third letter e comes a seventh letter a") is wrong for most others. The model is sure
+# and wrong, which costs more than a guess. The loss in training does not show it; the held-out
+# loss does. It is lowest in one of the first epochs, whose parameters your loop returned.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
@@ -909,9 +915,10 @@ theirs.load_state_dict(start)
 adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
 
 # %% [markdown]
-# Before you run it, find in it each line of your own loop (`theirs.eval()` returns the
-# module itself). What would happen if `zero_grad` stood between `backward` and `step`? If
-# `eval()` were missing, or `deepcopy`?
+# Before you run it, find in it each line of your own loop. (`theirs.eval()` returns the
+# module itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of
+# logits for each target.) What would happen if `zero_grad` stood between `backward` and `step`?
+# If `eval()` were missing, or `deepcopy`?
 
 # %%
 torch.manual_seed(1)
@@ -934,10 +941,16 @@ for _ in range(2):  # epochs
 differences = [abs(history[epoch] - held_out_losses[epoch]) for epoch in range(2)]
 print("the same held-out losses as yours:", max(differences) < 1e-3)
 assert max(differences) < 1e-3
+adam.zero_grad()
+assert all(p.grad is None for p in theirs.parameters())
 
 # %% [markdown]
 # The same parameters, batches, dropout and optimizer, so the same losses. (In later epochs
 # they drift apart, because tiny differences of rounding grow from step to step.)
+#
+# And the questions? `zero_grad` sets `grad` to None, and `step` skips such parameters: nothing
+# would be learned, and no error raised. Without `eval()` the held-out losses would include
+# dropout; without `deepcopy` the best would be the last.
 #
 # The course's translators are trained by `course_lib/nn/training/loop.py`. It has much more
 # around it: a progress bar, several processes, a way to go on after a stop. But in its
@@ -956,6 +969,5 @@ assert max(differences) < 1e-3
 # **What you can read now:** PyTorch's tutorial *Learn the Basics*; Kingma and Ba (2015),
 # *Adam*, algorithm 1; nanoGPT's `train.py`.
 #
-# **An open question:** each position of our model has learned which one to attend to. What
-# of a translation, in which the order of the words is another one in each sentence? Lesson
-# 08.
+# **An open question:** each position of our model has learned which one to attend to. In a
+# translation, the order of the words differs from sentence to sentence. What then? Lesson 08.

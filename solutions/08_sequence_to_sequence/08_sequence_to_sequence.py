@@ -10,7 +10,7 @@
 # - write Bahdanau's and Luong's attention, and one step of a decoder that uses it;
 # - draw an alignment, and measure how much of it is right.
 #
-# **About 120 minutes.** You need lessons 01, 02, 04 and 07.
+# **About 115 minutes.** You need lessons 01, 02, 04 and 07.
 
 # %%
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ from course_lib.lessons import cost
 # *seventy-three* is *dreiundsiebzig* in German: three-and-seventy. A small network reads
 # English number words from left to right, and then writes German ones from left to right.
 #
-# To write *drei*, it needs the word that it read last. To write *siebzig*, it needs the
-# one before that. And *two hundred and seventy-three thousand* has many more words to
+# To write *drei*, the network needs the word that it read last. To write *siebzig*, it needs
+# the one before that. And *two hundred and seventy-three thousand* has many more words to
 # keep apart. **How does it find the right word at the right moment, if nobody ever says
 # which words belong together?** The pictures at the end answer this. On the way there,
 # you write a recurrent network, see where it fails, and give it attention.
@@ -125,8 +125,8 @@ assert gap < 1e-6  # 32-bit floats: seven digits
 # You may meet this form: $s' = u \odot c + (1 - u) \odot s$. It is that of Chung et al.
 # (2014) and of Bahdanau et al. (2015), appendix A.1.1; in Cho et al. (2014) and in PyTorch,
 # u is the share of the old state. Both are called GRU, and both can be trained, but
-# parameters trained for one are wrong for the other. How wrong? Changing the sign of the
-# update gate's parameters flips it: u becomes 1 − u, since $\sigma(-a) = 1 - \sigma(a)$.
+# parameters trained for one are wrong for the other. To see how wrong, change the sign of the
+# update gate's parameters: u becomes 1 − u, since $\sigma(-a) = 1 - \sigma(a)$.
 
 # %%
 sign = torch.tensor([1.0] * 4 + [-1.0] * 4 + [1.0] * 4)  # the middle part is u
@@ -159,9 +159,9 @@ assert gap < 1e-6
 # %% [markdown]
 # ## Two of them make a translator
 #
-# An **encoder** reads the source. Its last state is the **context**, a vector of floats:
+# An **encoder** reads the **source**, what is to be translated. Its last state is the **context**, a vector of floats:
 # all that it hands on. A **decoder**, a second recurrent network, starts from the context
-# and writes the target, token by token, until it writes an end token. Such models
+# and writes the **target**, the translation, token by token, until it writes an end token. Such models
 # translate and summarise; with an encoder for pictures, they write captions.
 
 # %% [markdown]
@@ -202,10 +202,11 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
     print(f"reads {read:8} must write {write}")
 
 # %% [markdown]
-# Without that shift, the loss is perfect and the model useless (lesson 04). In use nobody
-# knows the right token, and the decoder reads what it wrote itself. Below we measure what
-# difference that makes.
-#
+# Without that shift, the loss is perfect and the model useless (lesson 04). **In use**, when
+# the model translates, nobody knows the right token, and the decoder reads what it wrote
+# itself. Below we measure what difference that makes.
+
+# %% [markdown]
 # ## How much fits through one vector?
 #
 # The plainest task needs no grammar: **copy**. Read letters, write the same letters. The
@@ -249,11 +250,11 @@ print("12 letters:", round(bits.item()), "bits;  128 floats:", 128 * 32, "bits")
 # > be taken out again, in order.
 
 # %% [markdown]
-# Learning needs gradients, and these have a long way to travel. Take a GRU with random
+# Learning needs gradients, and these have many steps to go through. Take a GRU with random
 # parameters, and the gradient of its last state with respect to each token's vector.
 #
-# **Predict:** let the gradient's length at the last token be 1. How long is it at the token
-# ten steps before?
+# **Predict:** let the gradient's norm (its length) be 1 at the last token. How large is it at
+# the token ten steps before?
 #
 # - [ ] About a half.
 # - [ ] About a tenth.
@@ -272,10 +273,11 @@ assert 0.04 < relative[6] < 0.1 and 0.005 < relative[10] < 0.03
 assert relative[20] < 0.005
 
 # %% [markdown]
-# After ten tokens a hundredth is left. (Training can change that, if it gets so far.) The
-# unit that reads backwards is near the first letters, but letters in the middle are far
-# from both ends: in a word of 12 letters, six steps, where 0.06 is left.
-#
+# After ten tokens a hundredth is left. (Training can change that, but it begins with these
+# gradients.) The unit that reads backwards ends near the first letters, but letters in the
+# middle are far from both ends: in a word of 12 letters six steps, after which 0.06 is left.
+
+# %% [markdown]
 # ## The way out: keep all states, and attend to them
 #
 # The encoder has computed a state at *every* token, and the translator above discards all
@@ -420,10 +422,10 @@ assert all(min(run["additive"]) > 0.93 for run in copy_runs.runs)
 assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 
 # %% [markdown]
-# With teacher forcing, an error costs one letter. (It stops at 0.6, since the letters
+# With teacher forcing, an error costs one letter. (The share stops at 0.6, since the letters
 # still have to come out of the one vector.) In use the next step reads the wrong letter,
-# which does not fit its state. That never happened in training, and it often goes wrong
-# as well. So measure a model as it is used.
+# which does not fit its state. That never happened in training, so the next letter is often
+# wrong as well. Measure a model as it is used.
 
 # %% [markdown]
 # ## Product scores
@@ -518,8 +520,8 @@ assert keys.shape[-1] == 2 * len(state)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The unit reads one vector: how are x and the context joined, and in which order? And who
-# needs each of the three results?
+# The unit reads one vector: how are x and the context joined, and in which order? By which
+# names does the dictionary hold what each of the two functions needs?
 #
 # </details>
 
@@ -610,8 +612,9 @@ print(*source)
 print(*target)
 
 # %% [markdown]
-# *drei* should attend to *three*, and *siebzig* to *seventy*. Between them is *und*, the
-# German word for *and*; but in English the *and* comes after the hundreds.
+# *drei* should attend to *three*, and *siebzig* to *seventy*: which target token belongs to
+# which source token is called the **alignment**. Between *drei* and *siebzig* stands *und*, the
+# German for *and*; but in English the *and* comes after the hundreds.
 #
 # **Predict:** which English word gets the most weight when the first *und* is written?
 #
@@ -632,8 +635,8 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
 # That is the answer to the first question: when the decoder writes *drei*, its state
-# asks for the ones digit, and finds *three* behind *seventy*; for *siebzig* it goes back one.
-# The outlined cells are what a person would link.
+# asks for the ones digit, and finds *three* after *seventy*; for *siebzig* it asks for the
+# word before it. The outlined cells are what a person would link.
 #
 # *und* has no such cell, and attends to where the next word will come from. (In your run
 # some rows may be less sharp: the first parameters are drawn at random.)
@@ -714,7 +717,7 @@ assert new_mass < measured / 2
 #
 # Luong's decoder is built the other way round: there the new state *is* the query, and the
 # context joins it on the way to the output. In our models the recurrence then need not
-# wait for the attention. In the paper's best models it does: with *input feeding* (section
+# wait for the attention. In the paper's best models it has to: with *input feeding* (section
 # 3.3), the next step also reads what came out of the attention. Count again, for 20
 # tokens:
 
@@ -770,11 +773,13 @@ for run in runs.runs:
 # Without attention the longer numbers go wrong more often. *additive* gets every number
 # right, with at most 0.88 of its weight on the links. *multiplicative* is sharper in two
 # of three trainings (0.997), and not better.
-#
+
+# %% [markdown]
 # ## Dates
 #
 # A second task, character by character: dates as written in ten languages become
-# `YYYY-MM-DD`. Babel, a Python library, writes them.
+# `YYYY-MM-DD`. Babel, a Python library, writes them. A date is right if all ten
+# characters are.
 #
 # **Predict:** which dates does the network without attention get right?
 #
@@ -816,10 +821,9 @@ alt = "The day's 7 attends to the 7, the month to the first letter of its name."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
-# The day's 7 and the last three digits of the year are found where they are, though all
-# have moved. Almost no row attends to the
-# weekday, which nobody needs. And the month is read off the **A**. How can the network
-# tell April from August?
+# The day's 7 and the last three digits of the year attend to the same digits in the source,
+# though these stand at other positions. Almost no row attends to the weekday, which is not
+# needed. And the month is read off the **A**. How can the network tell April from August?
 
 # %% [markdown]
 # > **Popular error: "the weights say which token was used".** It is tempting to read them

@@ -29,9 +29,9 @@ from course_lib import figures
 # mistakes in a training run raise no error: the program runs, the loss falls, and the model is
 # useless.
 #
-# **What can you know before the first step?** There is one number that the first loss must
-# be close to, and there are four more checks that a model has to pass. You will do all five,
-# and watch a small Transformer learn to read numbers.
+# **What can you know before a long training run?** You can compute a number that the first
+# loss must be close to: that is the first of five checks. You will do all five, and watch a
+# small Transformer learn to read numbers.
 
 # %% [markdown]
 # ## Pairs of texts
@@ -90,14 +90,14 @@ print("source", tuple(batch.source.shape), " target", tuple(batch.target.shape))
 for name, rows in {"target": batch.target, "reads": batch.decoder_input}.items():
     print(name, [subwords.vocabulary[each] for each in rows[3, :5]])
 print("padding in the targets:", f"{(batch.target == PADDING_ID).float().mean():.0%}")
-good = shift_right(batch.target, START_ID)
-assert (batch.decoder_input == good)[batch.target != PADDING_ID].all()
+expected = shift_right(batch.target, START_ID)
+assert (batch.decoder_input == expected)[batch.target != PADDING_ID].all()
 
 # %% [markdown]
 # The decoder reads the start, and then the target without its newest token. Without the shift
-# it would read the very token that it has to write: the loss looks perfect, and the model has
-# learned nothing (lesson 04). And 62 % of the targets are padding: the long training puts texts
-# of similar length into one batch.
+# it would read the very token that it has to write: the loss would look perfect, and the model
+# would learn nothing (lesson 04). And 62 % of the targets are padding, so the long training
+# puts texts of similar length into one batch.
 
 # %% [markdown]
 # ## How surprised?
@@ -124,10 +124,10 @@ assert round(np.log(4000) / np.log(2)) == 12
 
 # %% [markdown]
 # Halving p always adds the same amount, ln 2 = 0.69, and after twelve halvings p is about
-# 1/4000. Let V be the number of tokens in the vocabulary. A model that knows nothing, and says
-# so, gives each of them 1/V: its loss is ln V.
+# 1/4000. Let V be the number of tokens in the vocabulary. A model that favours none of
+# them gives each 1/V: its loss is ln V.
 #
-# Should every token weigh the same, or every sentence? Take two sentences: one of a single
+# Should every token count the same, or every sentence? Take two sentences: one of a single
 # token with a surprise of 4, and one of nine tokens with a surprise of 1 each.
 #
 # **Predict:** what is the loss of both together?
@@ -164,8 +164,8 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `gather(-1, right.unsqueeze(-1))` picks one number per position. Which token id could replace
-# an `ignore_index` such as −100, as what is picked there does not count? By how many positions
+# `gather(-1, right.unsqueeze(-1))` picks one number per position. −100 is no index: which token
+# id could stand there instead, since what is picked there does not count? By how many positions
 # do you divide, and what if there are none?
 #
 # </details>
@@ -187,8 +187,8 @@ print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, targets, 0), t
 # %% [markdown]
 # ## The first check: ln V
 #
-# A model with random parameters knows nothing. If it also *says* so, its loss is ln V before
-# any training. Here are the two recurrent translators of lesson 08, without and with
+# A model with random parameters knows nothing. If it also favours no token, its loss is ln V
+# before any training. Here are the two recurrent translators of lesson 08, without and with
 # attention, and a Transformer of lesson 09, in the sizes and with the texts of the long
 # training in lesson 11.
 
@@ -212,8 +212,8 @@ for name, label in SYSTEM_NAMES.items():
     models[name] = model
 
 # %% [markdown]
-# All three begin within 5 % of ln V. The rows of the embedding also make the logits here, and
-# PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
+# All three begin within 5 % of ln V. The logits are products with the rows of the embedding
+# (lesson 09), and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
 #
 # **Predict:** where is the Transformer's first loss with such an embedding?
 #
@@ -231,15 +231,15 @@ torch.nn.init.normal_(large.embedding.weight)
 with torch.inference_mode():
     logits = large(batch.source, batch.decoder_input)
     loss = cross_entropy(logits, batch.target, PADDING_ID)
-print(f"with standard deviation 1: {loss:.0f}, which is {loss / even:.0f} times ln V")
+print(f"with standard deviation 1: {loss:.2f}; ln V: {even:.2f}")
 assert loss > 5 * even
 # It is sure that the token which it reads comes again.
 assert (logits.argmax(-1) == batch.decoder_input)[batch.target != PADDING_ID].all()
 assert logits.softmax(dim=-1).amax(dim=-1).median() > 0.99
 
 # %% [markdown]
-# Such a model is *sure* of nonsense: that the token which it reads comes again, because a row
-# of the embedding has the largest product with itself. The course's models use the standard
+# Such a model is *sure*, and wrong: it expects the token that it reads to come again, because
+# a row of the embedding has the largest product with itself. The course's models use the standard
 # deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by $\sqrt{d_{model}}$ (lesson 09).
 #
 # The first loss is the only one whose value you know beforehand. Does it also show a forgotten
@@ -256,8 +256,9 @@ for name, model in models.items():
 
 # %% [markdown]
 # Not always. Far above ln V: the parameters have wrong sizes. Far below it: the model reads its
-# target, or the sum is divided by all positions, padding too. But the recurrent models read
-# their target here, and begin at ln V. So the shift needs a check of its own.
+# target, or the sum is divided by all positions, padding too. But only the
+# Transformer's residual connections take what it reads straight to the logits. The recurrent
+# models read their target too, and begin at ln V. So the shift needs a check of its own.
 
 # %% [markdown]
 # ## Not too sure, please
@@ -274,7 +275,7 @@ for name, model in models.items():
 # - [ ] 0.95
 
 # %%
-print(f"a wrong one {0.2 / 4:.2f}, the right one {0.8 + 0.2 / 4:.2f}")
+print(f"a wrong one {0.2 / 4:.2f}, the right one {1 - 3 * 0.2 / 4:.2f}")
 assert np.isclose(0.8 + 0.2 / 4, 0.85) and np.isclose(0.8 + 4 * 0.2 / 4, 1)
 
 # %% [markdown]
@@ -302,8 +303,8 @@ from course_lib.nn.losses import label_smoothing  # exercise
 check(label_smoothing)
 
 # %% [markdown]
-# With these distributions q the loss is the mean of $-\sum_t q_t \ln p_t$. It is least where
-# p = q.
+# With these distributions q the loss is the mean of $-\sum_t q_t \ln p_t$. It is smallest
+# where p = q.
 #
 # **Predict:** with ε = 0.1 and 4,000 tokens, what is the smallest loss possible?
 #
@@ -314,7 +315,7 @@ check(label_smoothing)
 # %%
 smoothed = label_smoothing(torch.tensor([7]), 4000, 0.1)
 floor = -(smoothed * smoothed.log()).sum().item()
-print(f"the least loss with a smoothing of 0.1 and 4,000 tokens: {floor:.2f}")
+print(f"the smallest loss with a smoothing of 0.1 and 4,000 tokens: {floor:.2f}")
 
 # %%
 logits = torch.randn(1, 4000)
@@ -409,7 +410,7 @@ figures.curves(steps, learning_rates, **labels, alt=alt)
 # The long training of lesson 11 takes minutes. Here are a small Transformer, with one layer on
 # each side and 127,000 parameters, and a smaller task: to write English number words in German
 # (`course_lib/lessons/small_translator.py`). Units come before tens (*drei-und-siebzig*), so
-# the order changes. 4,000 numbers below a million are for learning, 100 others are **held
+# the order changes. 4,000 numbers below a million are for training, 100 others are **held
 # out**: the model never learns from them. The loop is that of lesson 07: a batch, the loss, its
 # gradients, a step.
 #
@@ -462,7 +463,7 @@ assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
 # %% [markdown]
 # The vocabulary has 150 tokens. So the loss begins at ln 150 = 5.0, and the floor that smoothing
-# sets is 0.82. Here are its means over 20 steps:
+# sets is 0.82. Here is the loss, as means over 20 steps:
 
 # %%
 alt = "The loss falls steeply for a hundred steps, then slowly towards 0.9."
@@ -476,7 +477,7 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 #
 # **Two: it learns one batch by heart** (it *overfits* it). Here are eight pairs, again and
 # again, and a model as small as the one above. One that cannot learn eight pairs will not learn
-# 31,335. (The targets are not smoothed, so the least loss is 0.)
+# 31,335. (The targets are not smoothed, so the smallest loss is 0.)
 
 # %% tags=["nbval-ignore-output"]
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
@@ -503,11 +504,12 @@ decoder = small_translator.decoder_of(real, pairs[0].source)
 encoder = small_translator.encoder_of(real)
 
 # %% tags=["nbval-ignore-output"]
-largest = max(leak(decoder, x, t) for t in range(6))
-smallest = min(leak(encoder, x, t) for t in range(6))
-print(f"decoder: at most {largest:.7f}; encoder: at least {smallest:.2f}")
-assert largest < 1e-4  # 32-bit floats
-assert smallest > 0.01
+leaks = {}
+for name, half in {"encoder": encoder, "decoder": decoder}.items():
+    leaks[name] = [leak(half, x, t) for t in range(6)]
+    print(name, *(f"{each:.4f}" for each in leaks[name]))
+assert max(leaks["decoder"]) < 1e-4  # 32-bit floats
+assert min(leaks["encoder"]) > 0.01
 
 # %% [markdown]
 # The encoder *may* attend to later positions. If nothing leaked there, `leak` would be broken.
@@ -558,15 +560,15 @@ readers = map(small_translator.token_encoder_of, (real, other_padding))
 gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
 
 # %% tags=["nbval-ignore-output"]
-print(f"gap of the model {gaps[0]:.7f}, of its copy {gaps[1]:.2f}")
+print(f"gap of the model {gaps[0]:.5f}, of its copy {gaps[1]:.5f}")
 assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
 
 # %% [markdown]
 # No shape is wrong, and no number is NaN. But what the copy makes of a sentence changes with its
 # neighbours in the batch.
 #
-# The small model is trained, so check it from outside as well: all texts at once, and one by
-# one.
+# The small model is trained, so check its translations as well: all texts at once, and one
+# by one.
 
 # %%
 sources = [pair.source for pair in task.held_out[:30]]

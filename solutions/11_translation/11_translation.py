@@ -6,8 +6,8 @@
 # After this lesson you can
 #
 # - decode greedily, with several beams, and with a cache, so that nothing is computed twice;
-# - measure translations with BLEU and chrF, and say what these numbers do not tell;
-# - compare three systems at equal time, and your numbers with the paper's.
+# - measure translations with BLEU and chrF, and say what these numbers leave out;
+# - compare three systems after equal training time, and your numbers with the paper's.
 #
 # **About 110 minutes.** You need lesson 10 and what it needs, and the data: `make data`
 # prepares it.
@@ -32,13 +32,13 @@ from course_lib.nn.attention import attention
 #
 # **Which of them is best, for short texts and for long ones?** To answer, you build two ways of
 # decoding, and measure. At the end you type a number in words, and watch its translation appear.
-# (Other texts need the large model: six minutes of training.)
+# (Other texts need the large model, which takes six minutes to train.)
 
 # %% [markdown]
 # ## Which is which?
 #
-# Here is the first text of five words or more for which all three differ. Their translations
-# are shuffled (`course_lib/lessons/riddle.py`).
+# Here is the first text of five words or more that all three translate differently. The
+# translations are shuffled (`course_lib/lessons/riddle.py`).
 
 # %%
 letters = "ABC"
@@ -69,8 +69,8 @@ assert riddle.authors == ["fixed", "transformer", "additive"]
 assert riddle.translations[2] == riddle.wanted
 
 # %% [markdown]
-# Only the recurrent system with attention is right to the letter. The other one leaves the
-# filters out, and the Transformer makes up a *Filterkonfiguration*. One text cannot tell
+# Only the recurrent system with attention is right to the letter. The one without attention
+# leaves the filters out, and the Transformer makes up a *Filterkonfiguration*. One text cannot show
 # whether that is typical.
 
 # %% [markdown]
@@ -98,8 +98,9 @@ assert share_right > 0.75  # 0.93 when the course was made; others round otherwi
 # the earlier positions when a token is added (lesson 04). So their keys and values can be
 # stored, in a **key–value cache**.
 #
-# **Predict:** how many token vectors go through the decoder, over all calls together, while 20
-# tokens are written *without* a cache and without padding?
+# *Without* a cache, each call computes all tokens so far anew.
+#
+# **Predict:** how many token vectors then go through the decoder while 20 tokens are written?
 #
 # - [ ] 20
 # - [x] 210
@@ -138,8 +139,8 @@ check(cached_step)
 
 # %% [markdown]
 # It needs no mask: the tokens that it may not attend to do not exist yet. Now the whole model:
-# `step` reads one token and stores keys and values of all layers, while a call computes
-# everything anew.
+# `step` reads one token and stores keys and values of all layers, while
+# `small(source, target)` computes everything anew.
 
 # %%
 from course_lib.nn.training.batches import collate, encode_pairs
@@ -164,20 +165,20 @@ assert gap < 1e-4
 # %% [markdown]
 # ## Writing greedily
 #
-# **Greedy** decoding takes the likeliest token, again and again, until the
-# end token. A model that has learned little may never write one, as you saw in lesson 10. So
-# there is also a largest number of tokens.
+# **Greedy** decoding takes the likeliest token, again and again, until that is the end token. A
+# model that has learned little may never write one, as you saw in lesson 10. So the number of
+# tokens is limited, too.
 
 # %% [markdown]
 # ### Exercise: greedy_decode
 #
-# The function knows no model. It gets a function that returns the logits of what may come
-# next.
+# The function does not know the model: it gets a function that returns the logits of what may
+# come next.
 #
 # <details><summary>Hint 1</summary>
 #
-# What does `next_logits` get at the first step? And what becomes of the token that was
-# chosen, in the second?
+# What does `next_logits` get at the first step? And what happens to the chosen token
+# before the second?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -238,7 +239,7 @@ figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt
 # To write *drei*, it attends to *three*, which comes after the tens in English. In the next row
 # it goes back to *seventy*. Nobody told it which words belong together. (Means over four heads.
 # Tokens that follow from the one before, such as *zig* or the end, need no source, and their
-# rows are spread.)
+# weights are spread out.)
 
 # %% [markdown]
 # ## Several beams
@@ -263,9 +264,9 @@ assert 0.5 > 0.4 and 0.4 * 0.9 > 0.5 * 0.3
 # logarithms are added.
 
 # %% [markdown]
-# Each further token makes the sum smaller, and short hypotheses would win. So sums are divided
-# by a **length penalty**, with α usually between 0 and 1. (The sums are negative: a larger
-# divisor brings them closer to 0.)
+# Each further token makes the sum smaller, so short hypotheses would win. That is why sums are
+# divided by a **length penalty**, with α usually between 0 and 1. (The sums are negative: a
+# larger divisor brings them closer to 0.)
 #
 # $$\text{score} = \frac{\ln p}{\left((5 + \text{length}) / 6\right)^{\alpha}}$$
 #
@@ -332,7 +333,7 @@ trees = {
 }
 
 # %%
-alt = "With two beams ein, second at step 1, stays, and its end at step 2 is the best."
+alt = "With two beams ein stays beside der, and its end has the best score of all."
 figures.beam_tree(trees, words, alt=alt)
 
 # %% [markdown]
@@ -373,7 +374,7 @@ assert others <= 5
 #
 # $$\text{BLEU} = \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# Numbers are given times 100. For *der Akku der Fernbedienung ist fast leer* a translation has
+# BLEU is given times 100. For *der Akku der Fernbedienung ist fast leer* a translation has
 # *beinahe*, a synonym of *fast*.
 #
 # **Predict:** what share of its 4-grams is right?
@@ -426,10 +427,9 @@ assert marks["a synonym"][1] < marks["another spelling"][1]
 
 # %% [markdown]
 # The opposite has a BLEU of 71, and the right one of 64. No measure of n-grams knows what a word
-# means. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
-# match, unless the translations have no n-grams of that length.)
+# means.
 #
-# Now the small translator, of whose numbers more than three quarters are right to the letter.
+# Now the small translator: more than three quarters of its numbers are right to the letter.
 #
 # **Predict:** what is its BLEU?
 #
@@ -449,8 +449,11 @@ assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
 # A German number is *one* word, and has no 4-gram. So a BLEU of 0 does not mean that nothing is
-# right. BLEU is made for whole test sets of longer texts. For single sentences it is next to
-# useless, and the mean of theirs is not the BLEU of the set:
+# right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
+# match, unless the translations have no n-grams of that length.)
+#
+# BLEU is made for whole test sets of longer texts. For single sentences it is next to
+# useless, and the mean over sentences is not the BLEU of the set:
 
 # %%
 ones = ["eins zwei drei vier fünf", "offen"]  # translations
@@ -478,8 +481,9 @@ assert abs(mean - whole) > 5
 #
 # With `--system additive` or `--system fixed` it trains the recurrent ones. For the tables
 # below, each of the three was trained on one core (`course_lib/experiments/translation.py`),
-# for a number of steps that takes about equal time. All the rest is the same: the preprocessing,
-# the pairs, the alignment start (next section), and no dropout (lesson 07).
+# with three seeds (random draws), for a number of steps that takes about equal time. All the rest
+# is the same: the preprocessing, the pairs, the alignment start (next section), and no dropout
+# (lesson 07).
 
 # %%
 from course_lib.experiments import translation_tables
@@ -498,11 +502,11 @@ print(", ".join(map(" ".join, runs.environment.items())))
 # - **preprocessing** of the text, as in lesson 06;
 # - **more pairs**, among them single sentences of longer texts;
 # - an **alignment start**: word counts (IBM Model 1; Brown et al., 1993) tell which German
-#   tokens an English token usually becomes, and its embedding is started near theirs;
+#   tokens an English token usually becomes, and its embedding starts near theirs;
 # - **more time**.
 #
-# "No near copy" leaves out test texts that differ by one word from a text in training: those
-# measure memory rather than translation.
+# The column "no near copy" leaves out test texts that differ by one word from a text in
+# training: those measure memory rather than translation.
 #
 # **Predict:** which change gains most BLEU?
 #
@@ -525,12 +529,12 @@ alt = "Preprocessing adds about six, more time four, the other two next to nothi
 figures.gains(gains, xlabel="BLEU of 1,000 texts, median of three runs", alt=alt)
 
 # %% [markdown]
-# More pairs do not raise the BLEU of all texts: 31.3 becomes 30.7. But without near copies it
-# grows, from 21.6 to 23.5.
+# Preprocessing gains most. More pairs do not raise the BLEU of all texts: 31.3 becomes 30.7. But
+# without near copies it grows, from 21.6 to 23.5.
 #
 # The last gain comes from training 1.6 times as long. The last row repeats that without the
-# alignment start: it costs about one BLEU, less than the spread between seeds (other random
-# draws). A gain holds only for the setting in which it was measured.
+# alignment start: it costs about one BLEU, less than the spread between seeds. A gain holds only
+# for the setting in which it was measured.
 #
 # Back to the three systems:
 
@@ -544,7 +548,7 @@ assert all(means[-1] < means[0] - 1 for _, means in curves.values())
 assert max(minutes) < 1.4 * min(minutes)
 
 # %% [markdown]
-# Their losses, over the minutes (of the training's own batches, seed 0, smoothed targets):
+# Their losses on the training's own batches, over the minutes (seed 0, smoothed targets):
 
 # %%
 alt = "All losses fall, the Transformer's furthest; no attention ends highest."
@@ -559,18 +563,18 @@ figures.losses_by_time(curves, alt=alt)
 #
 # **Predict:** what gains more BLEU?
 #
-# - [x] Attention, in a recurrent system
-# - [ ] A Transformer, in place of recurrence
+# - [x] Attention, added to the recurrent system
+# - [ ] A Transformer, in place of recurrence with attention
 # - [ ] Both about the same
 
 # %%
 print(translation_tables.scores(runs))
 bleu_of = {name: runs.median(f"{name}, bleu") for name in translation.SYSTEM_NAMES}
-by_attention = bleu_of["additive"] - bleu_of["fixed"]
-assert by_attention > 13 and 3 < bleu_of["transformer"] - bleu_of["additive"] < 5
+gains_of_systems = np.diff([*bleu_of.values()])  # in the order of the table
+assert 13 < gains_of_systems[0] < 14 and 3 < gains_of_systems[1] < 5
 
 # %% [markdown]
-# Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses foretell the order, but
+# Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses predict the order, but
 # not the sizes. (Medians of three runs. The systems also differ in their numbers of
 # parameters.) Compare "greedy" with "BLEU", which is with four beams. Is the difference between
 # two systems larger than the spread between seeds?
@@ -584,10 +588,9 @@ assert by_attention > 13 and 3 < bleu_of["transformer"] - bleu_of["additive"] < 
 print(translation_ablation.before_and_after(recipe))
 
 # %% [markdown]
-# Take your time with them: they say more than one number for 1,000. Those after the changes
-# follow once more, each with its kind of error, found by comparing letters
-# (`course_lib/lessons/translation_errors.py`); what was wanted; and the words that training never
-# showed.
+# Take your time with them: they say more than one number for 1,000 texts. Those after the
+# changes follow again, with what was wanted, the words that never occurred in training, and the
+# kind of error, found by comparing letters (`course_lib/lessons/translation_errors.py`).
 
 # %%
 from course_lib.corpora.more_pairs import larger_translation_pairs
@@ -601,7 +604,7 @@ assert len(samples) == 20
 assert len(texts.train) == 31_335 and len(texts.test) == 1_340  # as said above
 
 # %% [markdown]
-# And all 1,000 (greedy)? The first kind that fits counts:
+# And how often does each kind occur in all 1,000 (greedy)? The first that fits counts:
 #
 # - *cut otherwise*: the same letters, with other spaces, hyphens or capitals;
 # - *other order*: the same words, in another order or with other punctuation;
@@ -620,8 +623,8 @@ assert translation_errors.MIN_LENGTH_RATIO == 0.6
 # With attention, twice as many are right, and repeats fall from 223 to 121. What may cause the
 # errors?
 #
-# - **A word that training never showed** is spelled from subwords, and may be translated like a
-#   word that begins alike.
+# - **A word that never occurred in training** is spelled from subwords, and may be translated
+#   like one with the same beginning.
 # - **Cut otherwise**: a compound may be one word or have a hyphen; the reference has one form.
 # - **Other words** may mean the same, or be invented: only a reader can tell.
 # - **Repeats** may come from a decoder that loses track of what it has translated.
@@ -642,7 +645,7 @@ assert drops[0] - drops[1] > 10
 # %% [markdown]
 # ## What did it attend to?
 #
-# Here are the first two of the twenty with at least five words, and the Transformer's
+# Of the twenty, here are the first two with at least five words, and the Transformer's
 # cross-attention weights for its *greedy* translation (last layer, mean over four heads, 25
 # tokens at most).
 #
@@ -668,9 +671,9 @@ alt = "Startet attends to starts, Wiedergabe to play; lädt and neu attend to lo
 figures.attention_in_sentences(sentences, alt=alt)
 
 # %% [markdown]
-# In the first hardly: *startet* attends to *starts*, *Wiedergabe* to *play*, *Mediaplayer* to
-# *media*. In the second *neu*, the last word, attends to *loads*, the second piece of *Reloads*,
-# the first word.
+# Hardly in the first sentence: *startet* attends to *starts*, *Wiedergabe* to *play*,
+# *Mediaplayer* to *media*. In the second they do: *neu*, the last word, attends to *loads*, a
+# piece of the first word.
 #
 # These weights say what *this* layer attended to, and not why a word was written. The encoder
 # has mixed the vectors before, and a large weight on the end token or a full stop often means
@@ -683,7 +686,7 @@ figures.attention_in_sentences(sentences, alt=alt)
 # 4-grams: for the shortest texts it depends on the few translations that have any. And each
 # range holds other texts, some of them easier. So compare systems *within* a range, not ranges.
 #
-# **Predict:** where is the system without attention furthest behind, in chrF?
+# **Predict:** where is the system without attention furthest behind the Transformer, in chrF?
 #
 # - [ ] For the shortest texts
 # - [ ] It is behind by the same everywhere
@@ -713,8 +716,8 @@ print(translation_tables.rankings(runs, "bleu"))
 
 # %% [markdown]
 # So on these data, in about equal time, the Transformer is best for short texts and for long
-# ones. (Where ranges overlap, these runs do not tell.) **Does it translate?** This many of 1,000
-# texts, none of them seen before, are right to the letter:
+# ones. (Where the ranges of two systems overlap, these runs cannot tell.) **Does it translate?**
+# This many of 1,000 texts, none of them seen before, are right to the letter:
 
 # %%
 finest = max(translation.SYSTEM_NAMES, key=lambda name: runs.median(f"{name}, bleu"))
@@ -750,8 +753,8 @@ without_copies = runs.median("transformer, bleu without near copies")
 assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) == 26
 
 # %% [markdown]
-# That was the best result by 2 BLEU. The best before it, ensembles of recurrent or convolutional
-# networks, had cost three times as many operations or more (table 2).
+# That was the best result by 2 BLEU. The best before it, ensembles (several models together) of
+# recurrent or convolutional networks, had cost three times as many operations or more (table 2).
 #
 # Ours is higher, and that says nothing: BLEU cannot be compared between test sets. The paper
 # translates sentences of news, ours are short texts of one program, and without near copies
@@ -792,9 +795,9 @@ figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt
 
 # %% [markdown]
 # When you have run the command of *The real thing*, the last code cell below translates real
-# texts with the large model; until then it says what is missing. Begin with texts of its kind,
-# and then type one of another: *The children are sleeping.* What will become of it? How often
-# has training shown these words?
+# texts with the large model; until then it says what is missing. Begin with texts like those
+# that it learned, and then type a different one: *The children are sleeping.* What will it make
+# of that? How often did these words occur in training?
 
 # %%
 from collections import Counter
@@ -812,7 +815,7 @@ assert (counts["children"], counts["sleeping"]) == (0, 4)
 # %% [markdown]
 # A word that never occurs in 31,335 texts, like *children*, or only a few times, like
 # *sleeping*, can hardly be learned: its subwords mean something else. No loss, schedule or
-# search fixes that; other pairs would. (Characters that training never had become an unknown
+# search fixes that; other pairs would. (Characters that are new to it become an unknown
 # token. A text may have 256 tokens at most. To see what the model attended to, run the cell
 # under *And what it attended to* once more.)
 
@@ -838,5 +841,5 @@ except CheckpointError as fault:
 # **What you can read now:** *Attention Is All You Need*, section 6.1; Wu et al.
 # (2016), section 7; Papineni et al. (2002); Post (2018).
 #
-# **An open question:** the model has heads by the dozen. What does each of them do, and how
+# **An open question:** the model has two dozen heads. What does each of them do, and how
 # many could be taken out?

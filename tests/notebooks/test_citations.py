@@ -45,6 +45,7 @@ def cited(text):
         ("[Vaswani (2017)](x.md)", "[Vaswani (2017)](x.md)"),
         ("Vaswani et al. (2018)", "Vaswani et al. (2018)"),
         ("*Attention*, 2017", "*Attention*, 2017"),
+        ("**BLEU** counts", "**BLEU** counts"),
     ],
 )
 def test_papers_that_are_named_are_links(text, linked):
