@@ -11,7 +11,7 @@
 # - build the block of today's models, and say what each change to that of 2017 is good for;
 # - read a published model's configuration.
 #
-# **About 125 minutes.** You need lessons 05, 06, 07 and 09, and the data: `make data`
+# **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
 # prepares it.
 
 # %%
@@ -26,7 +26,6 @@ from torch.nn import functional
 from autograder import check
 from course_lib import figures
 from course_lib.nn.attention import attention
-from course_lib.nn.modern_block import query_groups
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -125,12 +124,12 @@ assert total == 124_439_808 and round(share, 2) == 0.31
 #
 # There are no pairs now, so what is an example? Take eight plays, one after another, as **one
 # sequence** of token ids. The tokens are bytes and merges of bytes, as in lesson 06, 512 in all.
-# (`course_lib/lessons/tiny_shakespeare.py`; the long training, below, takes 36 plays.)
+# (`course_lib/lessons/eight_plays.py`; the long training, below, takes 36 plays.)
 
 # %%
-from course_lib.lessons import tiny_shakespeare
+from course_lib.lessons import eight_plays
 
-texts = tiny_shakespeare.texts()
+texts = eight_plays.texts()
 tokenizer = texts.tokenizer()
 token_ids = torch.tensor(tokenizer.encode(texts.training))
 held_out = torch.tensor(tokenizer.encode(texts.held_out))
@@ -165,10 +164,8 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 # %% [markdown]
 # ### Exercise: language_model_batch
 #
-# Cut windows out of a text in token ids: what the model reads, and for each token of it the one
-# that comes next. Every position of a window is a prediction, so a window of `length` tokens
-# needs `length + 1` tokens of the text. A start from which some target would be missing is an
-# error: in PyTorch a negative index would count from the end, without a word.
+# Cut windows out of a sequence, with their targets. A start whose window or target would not fit
+# is an error: in PyTorch, a negative index would count from the end, without a word.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -180,8 +177,7 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 #
 # `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens, `(batch,
 # length)`, and a tensor of positions may index `token_ids`. The targets stand one position
-# further on. Before that, compare `starts` with 0 and with the last start that has all its
-# targets, and raise a `ValueError` if any is outside.
+# further on. Before that: between which two numbers must all `starts` lie?
 #
 # </details>
 
@@ -199,7 +195,7 @@ first = torch.tensor([len(tokenizer.encode(texts.training[: start + 11]))])
 window = dict(
     zip(("reads", "predicts"), language_model_batch(token_ids, 9, first), strict=True)
 )
-names = tiny_shakespeare.readable(tokenizer)
+names = eight_plays.readable(tokenizer)
 boxes = {row: [names[i] for i in ids[0].tolist()] for row, ids in window.items()}
 
 # %%
@@ -239,7 +235,23 @@ print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
 # %% [markdown]
 # ### Exercise: bits_per_byte
 #
-# HINTS
+# Sum up what the model pays for the whole text, in bits, and divide by the text's length in
+# bytes.
+#
+# <details><summary>Hint 1</summary>
+#
+# PyTorch's losses are natural logarithms. How many bits is one nat, more than one or fewer? And
+# which of these does not depend on the vocabulary: how many tokens a text has, or how many
+# bytes?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `len(text)` counts characters; `text.encode()` is the text in UTF-8, and has a length of its
+# own. Take the sum over all losses, whatever their shape, divide twice, and return a float. NaN
+# is neither below 0 nor above: a comparison that is true for what is right refuses both.
+#
+# </details>
 
 # %%
 from course_lib.nn.language_data import bits_per_byte  # exercise
@@ -275,7 +287,7 @@ assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
 # probability p takes −log₂ p bits. So programs that compress files are language models of a kind,
 # and a baseline. Plain text takes 8 bits per byte. How many does `xz -9e` need for the held-out
-# lines of *The Tempest*, if it has just compressed the eight plays?
+# lines of *The Tempest*, if it has compressed the eight plays before?
 #
 # **Predict:** how many bits per byte?
 #
@@ -333,7 +345,18 @@ assert n_different / (n_followers + n_different) == 0.2
 # %% [markdown]
 # ### Exercise: n_gram_log_probability
 #
-# HINTS
+# Mix the counts of the context with those of ever shorter ones, down to 1 / vocab_size.
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
 
 # %%
 from course_lib.n_grams import n_gram_log_probability  # exercise
@@ -416,11 +439,11 @@ assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3
 # %% [markdown]
 # Now the held-out lines, which it has never read. A token at the start of a window is predicted
 # from little. So windows overlap by half, and only their second half counts
-# (`tiny_shakespeare.token_losses`): every token but the first few is predicted from 32 tokens or
+# (`eight_plays.token_losses`): every token but the first few is predicted from 32 tokens or
 # more.
 
 # %%
-model_losses = tiny_shakespeare.token_losses(model, held_out)
+model_losses = eight_plays.token_losses(model, held_out)
 of_model = bits_per_byte(model_losses[:5999], judged_text)
 
 # %% [markdown]
@@ -472,7 +495,7 @@ for _ in range(300):
 
 # %% tags=["nbval-ignore-output"]
 print(tokenizer.decode(greedy)[:230])
-repeated = tiny_shakespeare.repeated_share(greedy)
+repeated = eight_plays.repeated_share(greedy)
 print(f"…\nrepeated: {repeated:.0%}")
 assert repeated > 0.5  # 0.76 when the course was made
 
@@ -506,15 +529,12 @@ print(both**2 / (both**2).sum())
 # %% [markdown]
 # ### Exercise: apply_temperature
 #
-# Divide the logits by a temperature before the softmax: below 1 the distribution gets sharper,
-# above 1 flatter. The two ends are part of the contract, since people do set them: at 0 the
-# largest logit comes for sure, at infinity all tokens are equally probable (those of −∞ never
-# come). Large logits and tiny temperatures must not overflow.
+# The softmax of logits / T. The ends 0 and infinity are part of the contract, and nothing may
+# overflow.
 #
 # <details><summary>Hint 1</summary>
 #
-# What are 0 / 0, −∞ / ∞ and 10⁴ / 10⁻³⁵ in float32? Which three sentences of the docstring are
-# about these?
+# What are 0 / 0, −∞ / ∞ and 10⁴ / 10⁻³⁵ in float32? What does the docstring say of them?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -539,10 +559,7 @@ check(apply_temperature)
 # %% [markdown]
 # ### Exercise: top_k_filter
 #
-# A language model gives a tiny probability to thousands of tokens that make no sense, and
-# together they come too often. Top-k lets only the k most probable tokens of each row stay,
-# where they stood, and divides by what is left, so that a row sums to 1 again. Of equally
-# probable tokens those with the smaller token ids stay: never more than k.
+# Let the k most probable tokens stay, where they are, and make each row sum to 1 again.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -600,7 +617,23 @@ assert 0.3 < of_top_10 < 0.5
 # %% [markdown]
 # ### Exercise: top_p_filter
 #
-# HINTS
+# Let the most probable tokens stay that together have probability p, the one that crosses p
+# among them.
+#
+# <details><summary>Hint 1</summary>
+#
+# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
+# tokens? Compare these sums with p: whose comparison is true?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `argsort(dim=-1, descending=True, stable=True)`, `gather` to put the probabilities in that
+# order, `cumsum(dim=-1)` minus the probability itself: that is the sum before each token, and a
+# token stays where it is below p. Your mask is in sorted order now: `scatter` along `order`
+# brings each entry back to its token. p = 1 may have a return of its own.
+#
+# </details>
 
 # %%
 from course_lib.nn.sampling import top_p_filter  # exercise
@@ -650,7 +683,18 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # %% [markdown]
 # ### Exercise: sample
 #
-# HINTS
+# One token per row, for one u per row.
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
 
 # %%
 from course_lib.nn.sampling import sample  # exercise
@@ -705,10 +749,10 @@ for temperature in (0.3, 1.0):
 # - [x] At least twice as many
 
 # %% tags=["nbval-ignore-output"]
-known = set(tiny_shakespeare.words(texts.training))
+known = set(eight_plays.words(texts.training))
 unknown = {}
 for name, samples in {"held out": [held_out.tolist()], **drawn}.items():
-    written = tiny_shakespeare.words("\n".join(map(tokenizer.decode, samples)))
+    written = eight_plays.words("\n".join(map(tokenizer.decode, samples)))
     unknown[name] = sum(word not in known for word in written) / len(written)
     print(f"{name}: {unknown[name]:.0%} unknown words")
 assert 0.08 < unknown["held out"] < 0.09
@@ -723,16 +767,77 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 # %% [markdown]
 # ## What a longer training reaches
 #
-# This command trains a larger model (four layers) on 36 plays, and measures it on one that it never read:
+# This command trains a larger model on 36 plays, with a vocabulary of 1,024 tokens, and measures it
+# on the whole of *The Tempest*:
 #
 # ```
 # python -m course_lib.nn.train --task language
 # ```
 #
-# RECORD language_model
+# It takes about TODO minutes on one core, saves its state, and continues after a break with
+# `--resume`. The results of three seeds are stored with the course
+# (`course_lib/experiments/language_model.py`), beside counts of the same 36 plays.
 
 # %%
-RECORD1 = 0
+from course_lib.experiments import record
+
+runs = record.read("language_model")
+of_training = runs.median("bits_per_byte")
+one_run = runs.runs[0]
+print(f"{one_run['parameters']:,} parameters, {one_run['steps']:,} steps")
+print("seeds", runs.values("seed"), "by", runs.command)
+
+# %% [markdown]
+# Among the counts are n-grams of bytes, up to n = 6, as well: of all n-grams, the best counts as
+# baseline.
+#
+# **Predict:** how does the long training compare with the best n-grams?
+#
+# - [ ] It is behind them still
+# - [ ] It is ahead, by less than 0.1 bits per byte
+# - [x] It is ahead, by more than 0.1 bits per byte
+
+# %%
+best, by_n = one_run["best_n_gram"], one_run["n_grams"]["tokens"]
+bits_of = {f"{n}-grams of tokens": each for n, each in enumerate(by_n, 1)}
+bits_of[f"best: {best['n']}-grams of {best['unit']}"] = best["bits_per_byte"]
+bits_of["xz, after the 36 plays"] = one_run["xz"]["after training"]
+bits_of["Transformer"] = of_training
+print("Transformer, three seeds:", runs.values("bits_per_byte"))
+assert of_training < best["bits_per_byte"] - 0.1
+
+# %%
+alt = "The Transformer has the shortest bar, the unigrams have the longest."
+figures.bars([*bits_of], {"bits per byte": [*bits_of.values()]}, xlabel="", alt=alt)
+
+# %% [markdown]
+# TODO comment. Here are the twenty samples of the first seed, not chosen: each begins with a new
+# line and has 40 tokens, at temperature 1 and p = 0.9. (/ is the end of a line.)
+
+# %%
+samples = [each["text"].strip().replace("\n", " / ") for each in one_run["samples"]]
+print(*samples, sep="\n")
+assert len(samples) == 20
+
+# %% [markdown]
+# Read them beside what your small model wrote. How much of it is memory? Search each sample in the
+# plays that the model has read, for the most words in a row that stand there so.
+#
+# **Predict:** how many words long is the longest copy of all twenty?
+#
+# - [ ] 2 words
+# - [x] 5 words
+# - [ ] 15 words
+
+# %%
+for run in runs.runs:
+    print(run["longest copy"])
+assert max(run["longest copy"]["words"] for run in runs.runs) < 10
+
+# %% [markdown]
+# TODO. A model that reads each text once or twice hardly learns it by heart. Large models do:
+# texts that came often can be had from them word for word (Carlini and others,
+# [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
 # ## A norm without a mean
@@ -762,9 +867,7 @@ assert nn.RMSNorm(2, eps=1e-6)(equal).allclose(torch.ones(2))
 # %% [markdown]
 # ### Exercise: rms_norm
 #
-# LayerNorm, of lesson 09, takes the mean off each token's vector, divides by the standard
-# deviation, scales and shifts. RMSNorm leaves half of that out: no mean, no bias. Each vector is
-# divided by the root of the mean of its squares, and multiplied by the gain, number by number.
+# Divide each token's vector by the root of the mean of its squares, and scale it.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -833,10 +936,7 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # %% [markdown]
 # ### Exercise: swiglu
 #
-# The feed-forward network of lesson 09 sends each token through a wider layer, sets what is
-# negative to 0, and comes back. Today's has two branches side by side: a gate, which goes
-# through SiLU, and a second one, which is multiplied by it. So a number of the middle counts as
-# far as its gate lets it.
+# Three products, one SiLU, and a product number by number between.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -906,7 +1006,18 @@ assert round(cache / 1e9, 1) == 1.3
 # %% [markdown]
 # ### Exercise: grouped_query_attention
 #
-# HINTS
+# Attention of several heads of queries, of which each group shares keys and values.
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
 
 # %%
 from course_lib.nn.modern_block import grouped_query_attention  # exercise
@@ -935,6 +1046,18 @@ assert all(same.values())
 # > **Popular error: "grouped queries compute fewer scores".** It is tempting to think so, with an
 # > eighth of the keys. But each query still meets each token: n_heads · n · m scores, as before.
 # > What is saved is the cache, and the two projections that make keys and values.
+
+# %% [markdown]
+# What does the cache itself bring? The larger model, timed (`course_lib/experiments/cache_speed.py`):
+
+# %%
+speeds = record.read("cache_speed").runs[0]
+speed_of = {name: speeds[name] for name in ("with cache", "without cache")}
+axes = {"xlabel": "tokens written", "ylabel": "tokens per second", "logarithmic": True}
+
+# %%
+alt = "With a cache the speed stays nearly the same; without, it falls with the length."
+figures.curves(speeds["lengths"], speed_of, **axes, alt=alt)
 
 # %% [markdown]
 # ## The block of today
@@ -992,18 +1115,63 @@ assert gap < 1e-4
 # %% [markdown]
 # ## Does it help?
 #
-# RECORD blocks
+# Each of the changes is in use because somebody measured it, in large models. Do they help in one of
+# ours? Here is the block of 2017 with each change alone, and with all five, trained on the plays for
+# 800 steps: equal steps, and equal numbers of parameters, made even by d_ff
+# (`course_lib/experiments/blocks.py`; bits per byte of *Twelfth Night*, three seeds).
+#
+# **Predict:** which change alone helps most?
+#
+# - [ ] RMSNorm
+# - [ ] SwiGLU
+# - [x] Rotary positions
+# - [ ] Grouped queries
 
 # %%
-RECORD2 = 0
+from course_lib.experiments.blocks import CHANGES
+
+blocks = record.read("blocks")
+bits_of_blocks = {}
+for kind in CHANGES:
+    bits_of_blocks[kind] = blocks.median(f"{kind}, bits per byte")
+    values = sorted(blocks.values(f"{kind}, bits per byte"))
+    time = blocks.median(f"{kind}, milliseconds per step")
+    print(f"{kind:15} {bits_of_blocks[kind]:.3f}  {values}  {time:.0f} ms a step")
+alone = {kind: bits_of_blocks[kind] for kind in CHANGES if kind not in ("2017", "all")}
+assert min(alone, key=alone.get) == "rotary"  # TODO
+
+# %% [markdown]
+# TODO
 
 # %% [markdown]
 # ## Larger, and larger
 #
-# RECORD sizes
+# Four sizes of today's block, each with about three times the parameters of the one before, for the
+# same 800 steps (`course_lib/experiments/sizes.py`).
+#
+# **Predict:** what do three times the parameters gain, from size to size?
+#
+# - [ ] The same each time
+# - [x] Less each time
+# - [ ] More each time
 
 # %%
-RECORD3 = 0
+from course_lib.experiments.sizes import SIZES
+
+by_size = record.read("sizes")
+parameters = [by_size.median(f"{size}, parameters") for size in SIZES]
+bits_by_size = [by_size.median(f"{size}, bits per byte") for size in SIZES]
+for number, bits in zip(parameters, bits_by_size, strict=True):
+    print(f"{number:9,.0f} parameters: {bits:.2f} bits per byte")
+sizes_drawn = {"bits per byte": bits_by_size}
+axes = {"xlabel": "parameters", "ylabel": "bits per byte", "logarithmic": True}
+
+# %%
+alt = "TODO Bits per byte fall with the number of parameters."
+figures.curves(parameters, sizes_drawn, **axes, alt=alt)
+
+# %% [markdown]
+# TODO
 
 # %% [markdown]
 # ## A speech of your own

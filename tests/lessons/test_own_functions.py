@@ -27,8 +27,8 @@ def unwritten(x):
 def test_own_functions_are_chosen_if_they_are_right(capsys, names, is_own):
     chosen = own_functions(names, {squared: (3.0,)})
     assert chosen["squared"] is (names["squared"] if is_own else squared)
-    said = "squared: yours\n" if is_own else "squared: the course's own: yours is not"
-    assert capsys.readouterr().out.startswith(said)
+    line = "squared: yours\n" if is_own else "squared: the course's own: yours is not"
+    assert capsys.readouterr().out.startswith(line)
 
 
 def test_language_model_examples_pass_for_the_references(capsys):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_lib.byte_tokenizer import ByteTokenizer
-from course_lib.lessons import tiny_shakespeare
+from course_lib.lessons import eight_plays
 from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
 
 CONFIG = LanguageModelConfig(9, d_model=8, n_layers=1, n_heads=2, n_positions=6)
@@ -20,7 +20,7 @@ def model():
 
 
 def test_texts_are_eight_plays_and_lines_of_another():
-    texts = tiny_shakespeare.texts()
+    texts = eight_plays.texts()
     assert "To be, or not to be: that is the question" in texts.training
     assert len(texts.held_out.splitlines()) == 1000
     assert "**PROSPERO**" in texts.held_out and "PROSPERO" not in texts.training
@@ -34,7 +34,7 @@ def test_token_losses_have_half_a_context(model, n_tokens):
     token_ids = torch.randint(
         9, (n_tokens,), generator=torch.Generator().manual_seed(1)
     )
-    losses = tiny_shakespeare.token_losses(model, token_ids)
+    losses = eight_plays.token_losses(model, token_ids)
     assert losses.shape == (n_tokens - 1,)
     for target in range(1, n_tokens):
         # Windows of 6 tokens, of which the second and later ones give the last 3.
@@ -45,15 +45,15 @@ def test_token_losses_have_half_a_context(model, n_tokens):
 
 
 def test_repeated_share_counts_runs_that_came_before():
-    assert tiny_shakespeare.repeated_share("abcdef", 2) == 0
-    assert tiny_shakespeare.repeated_share("aaaaa", 2) == 3 / 4
-    assert math.isnan(tiny_shakespeare.repeated_share("abc", 4))
+    assert eight_plays.repeated_share("abcdef", 2) == 0
+    assert eight_plays.repeated_share("aaaaa", 2) == 3 / 4
+    assert math.isnan(eight_plays.repeated_share("abc", 4))
     with pytest.raises(ValueError, match="n must be"):
-        tiny_shakespeare.repeated_share("abc", 0)
+        eight_plays.repeated_share("abc", 0)
 
 
 def test_readable_vocabulary_shows_spaces_ends_and_bytes():
-    names = tiny_shakespeare.readable(ByteTokenizer([("Ġ", "t")]))
+    names = eight_plays.readable(ByteTokenizer([("Ġ", "t")]))
     assert names[-1] == "␣t" and "↵" in names and "a" in names
     assert "<FF>" in names and "<00>" in names
     assert len(names) == len(set(names)) == 257
