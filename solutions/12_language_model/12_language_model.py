@@ -628,10 +628,10 @@ assert 0.3 < of_top_10 < 0.5
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `argsort(dim=-1, descending=True, stable=True)`, `gather` to put the probabilities in that
-# order, `cumsum(dim=-1)` minus the probability itself: that is the sum before each token, and a
-# token stays where it is below p. Your mask is in sorted order now: `scatter` along `order`
-# brings each entry back to its token. p = 1 may have a return of its own.
+# Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)` minus
+# the probability itself is the sum before each token. Your mask is in sorted order now:
+# `scatter` along `order` brings each entry back to its token. p = 1 may have a return of its
+# own.
 #
 # </details>
 
@@ -844,9 +844,9 @@ assert max(run["longest copy"]["words"] for run in runs.runs) < 10
 #
 # The block that you trained is not the one of lesson 09. Since 2017 four parts of it have changed
 # in most large models, LLaMA for one (Touvron et al. 2023): the norm, the feed-forward network,
-# the positions, and how many keys and values there are. (Pre-norm, the fifth, you know.) They come
-# one by one.
-#
+# the positions, and how many keys and values there are. (Pre-norm, the fifth, you know.)
+
+# %% [markdown]
 # **RMSNorm** divides by the root of the mean of the squares, and leaves the rest out: no mean is
 # subtracted, no bias added.
 #
@@ -860,9 +860,9 @@ assert max(run["longest copy"]["words"] for run in runs.runs) < 10
 
 # %%
 equal = torch.tensor([3.0, 3.0])
-print("LayerNorm:", nn.LayerNorm(2)(equal).tolist())
-print("RMSNorm:  ", nn.RMSNorm(2, eps=1e-6)(equal).tolist())
-assert nn.RMSNorm(2, eps=1e-6)(equal).allclose(torch.ones(2))
+for norm in (nn.LayerNorm(2), nn.RMSNorm(2, eps=1e-6)):
+    print(type(norm).__name__, [round(number, 2) for number in norm(equal).tolist()])
+assert norm(equal).allclose(torch.ones(2))
 
 # %% [markdown]
 # ### Exercise: rms_norm
