@@ -6,6 +6,7 @@ The long training on all plays is ``python -m course_lib.nn.train --task languag
 import math
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -17,6 +18,8 @@ from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.corpora.plays import plays
 from course_lib.nn import arguments
 from course_lib.nn.language_model import LanguageModel
+from course_lib.nn.training import checkpoints
+from course_lib.nn.training.language import TRAIN_COMMAND, load_language_model
 from course_lib.nn.translator import evaluating
 
 TRAINING_PLAYS = (
@@ -26,6 +29,8 @@ TRAINING_PLAYS = (
 HELD_OUT_PLAY = "the-tempest"
 HELD_OUT_LINES = 1000
 VOCAB_SIZE = 512
+ROOT = Path(__file__).resolve().parents[2]
+LARGE_MODEL = ROOT / "build/trained/language-today-0.pt"
 
 
 class Texts(NamedTuple):
@@ -50,6 +55,19 @@ def texts() -> Texts:
     by_name = plays()
     held_out = by_name[HELD_OUT_PLAY].splitlines(keepends=True)[:HELD_OUT_LINES]
     return Texts("".join(by_name[name] for name in TRAINING_PLAYS), "".join(held_out))
+
+
+def load_large(path: Path = LARGE_MODEL) -> tuple[LanguageModel, ByteTokenizer]:
+    """Load the model that ``TRAIN_COMMAND`` has trained, and its tokenizer.
+
+    Raises ``CheckpointError``, which says what to run, if it is not there.
+    """
+    if not path.exists():
+        raise checkpoints.CheckpointError(
+            f"There is no trained language model yet: run `{TRAIN_COMMAND}` in the "
+            "course's folder."
+        )
+    return load_language_model(path)
 
 
 def token_losses(model: LanguageModel, token_ids: Tensor) -> Tensor:

@@ -349,12 +349,16 @@ assert n_different / (n_followers + n_different) == 0.2
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# For a context of two tokens, which contexts take part, down to the one without any token? Which
+# end of the context loses a token each time, and what is mixed in at the very end?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# Begin at the bottom: p = 1 / vocab_size. Then walk from the empty context to the whole one,
+# each time the newest tokens of `context` as a tuple (mind what `context[-0:]` gives), and put
+# the formula's result into p wherever `counts` has that context; wherever it has not, p stays. N
+# is a sum of counts, K a number of entries. Take the logarithm once, after the last step.
 #
 # </details>
 
@@ -687,12 +691,15 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# The probabilities are 1/2, 0, 1/2. Where on the line does each stretch begin and end? Which
+# token should come for u = 1/2, and which comparison, `<` or `<=`, says so?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# `cumsum(dim=-1)` gives the ends of the stretches, and the number of ends at `u.unsqueeze(-1)`
+# or before it is the token id. If rounding leaves the last end below 1, a u may lie behind it,
+# and the count is too large by one or more: divide the ends by the last one first, in float64.
 #
 # </details>
 
@@ -1010,12 +1017,17 @@ assert round(cache / 1e9, 1) == 1.3
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one
+# does head 3? If you copy heads of keys until there are six, in which order must the copies
+# stand?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# Refuse what does not divide first. Then repeat each head of k and v along axis −3, so that
+# copies of one head are neighbours (`repeat` and `repeat_interleave` differ here), and attend as
+# in lesson 04. A mask (…, n, m) lacks the axis of the heads: give it one at the right position.
+# `attention` from the set-up cell returns the weights, too.
 #
 # </details>
 
@@ -1068,17 +1080,16 @@ figures.curves(speeds["lengths"], speed_of, **axes, alt=alt)
 
 
 # %%
-def attended(layer: nn.Module, x: Tensor, f: Mapping) -> Tensor:
-    """Return what a layer's attention makes of x (n, 64), with your functions in f."""
-    n, own = len(x), layer.attention
+def attended(own: nn.Module, x: Tensor, rotary: nn.Module, f: Mapping) -> Tensor:
+    """Return what an attention makes of x (n, d_model), with your functions in f."""
+    d_k = x.shape[-1] // own.n_heads
     heads = (
-        (x @ projection.weight.T).unflatten(-1, (-1, 16)).transpose(0, 1)
+        (x @ projection.weight.T).unflatten(-1, (-1, d_k)).transpose(0, 1)
         for projection in (own.query, own.key, own.value)
     )
-    q, k, v = heads  # (4, n, 16), (2, n, 16) and (2, n, 16)
-    may_attend = torch.ones(n, n, dtype=torch.bool).tril()
-    turned = model.rotary(q), model.rotary(k)
-    output = f["grouped_query_attention"](*turned, v, may_attend)
+    q, k, v = heads  # (n_heads, n, d_k) and twice (n_kv_heads, n, d_k)
+    may_attend = torch.ones(len(x), len(x), dtype=torch.bool).tril()
+    output = f["grouped_query_attention"](rotary(q), rotary(k), v, may_attend)
     return output.transpose(0, 1).flatten(1) @ own.output.weight.T
 
 
@@ -1088,11 +1099,13 @@ def attended(layer: nn.Module, x: Tensor, f: Mapping) -> Tensor:
 
 
 # %%
-def all_logits(ids: Tensor, f: Mapping) -> Tensor:
-    """Return the logits (n, 512) behind each of the tokens (n), with the same f."""
-    x = model.embedding.weight[ids]  # (n, 64)
+@torch.no_grad()
+def all_logits(model: LanguageModel, ids: Tensor, f: Mapping) -> Tensor:
+    """Return the logits (n, vocab_size) behind each of the tokens (n)."""
+    x = model.embedding.weight[ids]  # (n, d_model)
     for layer in model.blocks:
-        x = x + attended(layer, f["rms_norm"](x, layer.attention_norm.weight), f)
+        y = f["rms_norm"](x, layer.attention_norm.weight)
+        x = x + attended(layer.attention, y, model.rotary, f)
         y = f["rms_norm"](x, layer.feed_forward_norm.weight)
         network = layer.feed_forward
         matrices = (network.gate, network.up, network.output)
@@ -1106,8 +1119,7 @@ def all_logits(ids: Tensor, f: Mapping) -> Tensor:
 # %%
 todays = {"rms_norm": rms_norm, "swiglu": swiglu}
 todays["grouped_query_attention"] = grouped_query_attention
-with torch.no_grad():
-    gap = all_logits(held_out[:64], todays) - model(held_out[None, :64])[0]
+gap = all_logits(model, held_out[:64], todays) - model(held_out[None, :64])[0]
 gap = gap.abs().max()
 print("the same logits:", bool(gap < 1e-4))
 assert gap < 1e-4
@@ -1186,20 +1198,29 @@ from course_lib.lessons.own_functions import own_functions
 mine = own_functions(globals())
 
 # %% [markdown]
+# The text grows until the context is full:
+
+
+# %%
+def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
+    """Return the prompt and what your functions write behind it."""
+    generator, ids = torch.Generator().manual_seed(seed), [*ids]
+    while len(ids) < model.config.n_positions:
+        logits = all_logits(model, torch.tensor(ids), mine)[-1]
+        probabilities = mine["apply_temperature"](logits, temperature)
+        probabilities = mine["top_k_filter"](probabilities, k)
+        probabilities = mine["top_p_filter"](probabilities, p)
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        ids.append(int(mine["sample"](probabilities, u)))
+    return ids
+
+
+# %% [markdown]
 # Change the speaker, the seed and the three settings, and run both cells again:
 
 # %% tags=["nbval-ignore-output"]
-speaker, seed, temperature, k, p = "HAMLET", 3, 0.6, 40, 0.95
-speech = tokenizer.encode(f"\n**{speaker}**\n")
-n_prompt, draws = len(speech), torch.Generator().manual_seed(seed)
-with torch.no_grad():
-    while len(speech) < 64:
-        logits = all_logits(torch.tensor(speech), mine)[-1]
-        likely = mine["apply_temperature"](logits, temperature)
-        likely = mine["top_k_filter"](likely, k)
-        likely = mine["top_p_filter"](likely, p)
-        u = torch.rand((), generator=draws)
-        speech.append(int(mine["sample"](likely, u)))
+prompt = tokenizer.encode("\n**JULIET**\n")
+speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
 print(tokenizer.decode(speech))
 
 # %% [markdown]
@@ -1207,9 +1228,9 @@ print(tokenizer.decode(speech))
 
 # %% tags=["nbval-ignore-output"]
 window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
-with torch.no_grad():
-    logits = all_logits(window[0][0], mine)
+logits = all_logits(model, window[0][0], mine)
 losses = functional.cross_entropy(logits, window[1][0], reduction="none")
+n_prompt = len(prompt)
 trigrams = n_gram_counts(token_ids.tolist(), 3)
 by_trigrams = [
     -mine["n_gram_log_probability"](speech[i], speech[i - 2 : i], trigrams, 512)
@@ -1223,6 +1244,20 @@ for name, surprise in surprises.items():
 # %% [markdown]
 # The model needs fewer than for *The Tempest*: at a low temperature it writes what it expects. A text
 # that surprises nobody is not what a reader wants either.
+#
+# When you have run the command of the long training, the last code cell lets your functions write
+# with *its* parameters; until then it says what is missing.
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.nn.training.checkpoints import CheckpointError
+
+try:
+    large, its_tokenizer = eight_plays.load_large()
+    prompt = its_tokenizer.encode("\n**JULIET**\n")
+    speech = speak(large, prompt, seed=0, temperature=0.8, k=40, p=0.95)
+    print(its_tokenizer.decode(speech))
+except CheckpointError as fault:
+    print(fault)
 
 # %% [markdown]
 # ## In three lines

@@ -8,6 +8,7 @@ import torch
 from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.lessons import eight_plays
 from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
+from course_lib.nn.training.checkpoints import CheckpointError
 
 CONFIG = LanguageModelConfig(9, d_model=8, n_layers=1, n_heads=2, n_positions=6)
 
@@ -42,6 +43,11 @@ def test_token_losses_have_half_a_context(model, n_tokens):
         with torch.no_grad():
             log_p = model(token_ids[None, start:target])[0, -1].log_softmax(dim=-1)
         assert losses[target - 1].isclose(-log_p[token_ids[target]])
+
+
+def test_missing_large_model_says_what_to_run(tmp_path):
+    with pytest.raises(CheckpointError, match=r"run `python -m .*--task language`"):
+        eight_plays.load_large(tmp_path / "model.pt")
 
 
 def test_repeated_share_counts_runs_that_came_before():
