@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from course_lib.byte_bpe import BYTE_OF
 from course_lib.byte_tokenizer import ByteTokenizer
+from course_lib.corpora.download import ROOT
 from course_lib.corpora.plays import plays
 from course_lib.nn import arguments
 from course_lib.nn.language_model import LanguageModel
@@ -29,7 +30,6 @@ TRAINING_PLAYS = (
 HELD_OUT_PLAY = "the-tempest"
 HELD_OUT_LINES = 1000
 VOCAB_SIZE = 512
-ROOT = Path(__file__).resolve().parents[2]
 LARGE_MODEL = ROOT / "build/trained/language-today-0.pt"
 
 

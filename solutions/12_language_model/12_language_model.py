@@ -355,10 +355,10 @@ assert n_different / (n_followers + n_different) == 0.2
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Begin at the bottom: p = 1 / vocab_size. Then walk from the empty context to the whole one,
-# each time the newest tokens of `context` as a tuple (mind what `context[-0:]` gives), and put
-# the formula's result into p wherever `counts` has that context; wherever it has not, p stays. N
-# is a sum of counts, K a number of entries. Take the logarithm once, after the last step.
+# Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with
+# the newest tokens of `context` as a tuple (mind what `context[-0:]` gives). Where `counts` has
+# it, the formula gives a new p. N is a sum of counts, K a number of entries. Take the logarithm
+# once, after the last step.
 #
 # </details>
 
@@ -1018,16 +1018,15 @@ assert round(cache / 1e9, 1) == 1.3
 # <details><summary>Hint 1</summary>
 #
 # With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one
-# does head 3? If you copy heads of keys until there are six, in which order must the copies
-# stand?
+# does head 3? If you copy heads of keys, in which order must the copies stand?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Refuse what does not divide first. Then repeat each head of k and v along axis −3, so that
-# copies of one head are neighbours (`repeat` and `repeat_interleave` differ here), and attend as
-# in lesson 04. A mask (…, n, m) lacks the axis of the heads: give it one at the right position.
-# `attention` from the set-up cell returns the weights, too.
+# Repeat each head of k and v along axis −3, so that copies of one head are neighbours (`repeat`
+# and `repeat_interleave` differ here), and attend as in lesson 04. A mask (…, n, m) lacks the
+# axis of the heads: give it one at the right position. `attention` from the set-up cell returns
+# the weights, too.
 #
 # </details>
 

@@ -1,5 +1,7 @@
 """A milestone's functions: the learner's where they are right, else the course's."""
 
+import functools
+
 import pytest
 
 from autograder.checking.registry import exercise_names, load
@@ -32,9 +34,14 @@ def test_own_functions_are_chosen_if_they_are_right(capsys, names, is_own):
 
 
 def test_language_model_examples_pass_for_the_references(capsys):
-    names = {function.__name__: function for function in LANGUAGE_MODEL}
+    names = {each.__name__: functools.partial(each) for each in LANGUAGE_MODEL}
     assert own_functions(names) == names
     assert capsys.readouterr().out.count(": yours\n") == len(LANGUAGE_MODEL) == 10
+
+
+def test_course_version_in_the_notebook_is_not_the_learners(capsys):
+    assert own_functions({"squared": squared}, {squared: (3.0,)})["squared"] is squared
+    assert "the course's own" in capsys.readouterr().out
 
 
 def test_language_model_examples_cover_the_exercises():
