@@ -42,21 +42,21 @@ from course_lib.nn.training.loop import (
     progress,
     seeded_model,
 )
-from course_lib.nn.training.tasks import TASKS, Task
+from course_lib.nn.training.tasks import TASKS, TrainingTask
 
 FOLDER = Path("build/trained")
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 
 DEFAULT_TASK = "translation"
-ALL_TASKS: dict[str, Task] = {**TASKS, LANGUAGE.name: LANGUAGE}
+ALL_TASKS: dict[str, TrainingTask] = {**TASKS, LANGUAGE.name: LANGUAGE}
 ALL_SYSTEMS = [
     name for task in (TASKS[DEFAULT_TASK], LANGUAGE) for name in task.systems
 ]
 ALL_OWN_OPTIONS = frozenset().union(*(each.own_options for each in ALL_TASKS.values()))
 
 
-def task_named(name: str) -> Task:
+def task_named(name: str) -> TrainingTask:
     """Return the task of a name on the command line."""
     return LANGUAGE if name == LANGUAGE.name else TASKS[name]
 
@@ -101,7 +101,7 @@ class Options:
         system = self.system or next(iter(task.systems))
         return self.output or FOLDER / f"{task.name}-{system}-{self.seed or 0}.pt"
 
-    def config_options(self, task: Task, system: str) -> dict[str, Any]:
+    def config_options(self, task: TrainingTask, system: str) -> dict[str, Any]:
         """Return what the options say about the model's config."""
         sizes = {
             "d_model": self.d_model,
@@ -115,7 +115,7 @@ class Options:
         except ValueError as error:
             raise TrainingError(f"{error}: leave --n-layers out.") from None
 
-    def check_fit(self, task: Task) -> None:
+    def check_fit(self, task: TrainingTask) -> None:
         """Refuse options that another task has, and this one has not."""
         for name in sorted(ALL_OWN_OPTIONS - task.own_options):
             value = getattr(self, name)
@@ -413,7 +413,10 @@ def _train(checkpointer: Checkpointer, device: torch.device) -> int:
 
 
 def _score(
-    checkpointer: Checkpointer, task: Task, split: Any, length_penalty: float | None
+    checkpointer: Checkpointer,
+    task: TrainingTask,
+    split: Any,
+    length_penalty: float | None,
 ) -> None:
     seconds = checkpointer.seconds
     results, table = task.evaluate(

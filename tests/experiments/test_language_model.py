@@ -96,9 +96,11 @@ def test_full_trains_by_the_command_and_collects(tmp_path):
     assert "scoring_seconds" not in result
     (path,) = tmp_path.glob("*.pt")
     saved = path.stat().st_mtime_ns
-    again = language_model.full(1, fraction=4 / language_model.STEPS, folder=tmp_path)
+    repeated = language_model.full(
+        1, fraction=4 / language_model.STEPS, folder=tmp_path
+    )
     assert path.stat().st_mtime_ns == saved
-    assert again["bits_per_byte"] == result["bits_per_byte"]
+    assert repeated["bits_per_byte"] == result["bits_per_byte"]
     json.dumps(result)
 
 

@@ -1,8 +1,8 @@
 """What a translator can be trained on, and which translators there are.
 
 The real pairs need ``make data``; dates, numbers and copies are made when asked for.
-``Task`` is what the command line asks of any task; language models have theirs in
-``course_lib.nn.training.language``.
+``TrainingTask`` is what the command line asks of any task; those of language models are
+in ``course_lib.nn.training.language``.
 """
 
 import random
@@ -117,7 +117,7 @@ class Recipe:
     alignment_start: bool = False
 
 
-class Task(Protocol):
+class TrainingTask(Protocol):
     """One thing to learn, as the command line needs it.
 
     A split has parts to train on, to choose by and to measure by; what they are, the
