@@ -22,10 +22,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from course_lib.nn.attention import attention
+
 # %%
 from autograder import check
 from course_lib import figures
-from course_lib.nn.attention import attention
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -356,9 +357,9 @@ assert n_different / (n_followers + n_different) == 0.2
 # <details><summary>Hint 2</summary>
 #
 # Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with
-# the newest tokens of `context` as a tuple (mind what `context[-0:]` gives). Where `counts` has
-# it, the formula gives a new p. N is a sum of counts, K a number of entries. Take the logarithm
-# once, after the last step.
+# the newest tokens as a tuple (mind what `context[-0:]` gives). Where `counts` has it, there is
+# a new p. N is a sum of counts, K a number of entries. Take the logarithm once, after the last
+# step.
 #
 # </details>
 
