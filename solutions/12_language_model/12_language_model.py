@@ -22,11 +22,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.nn.attention import attention
-
 # %%
 from autograder import check
 from course_lib import figures
+from course_lib.nn.attention import attention
 
 # %% [markdown]
 # ## A question to carry through the lesson
