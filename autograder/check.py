@@ -20,6 +20,7 @@ from typing import Any, TypeGuard
 from autograder.checking.call import Runner, local_runner, plain_function, silenced
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import RunnerFactory, judge
+from autograder.checking.points import format_number, format_number_of
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import ExerciseResult
 from autograder.messages.description import describe
@@ -151,11 +152,11 @@ def _worth(exercise: Exercise, result: ExerciseResult) -> str:
     """Return how many points visible claims are worth, of how many."""
     rest = exercise.points - result.max_points
     if not rest:
-        return f"All {exercise.points:g} points are yours."
+        return f"All {format_number(exercise.points)} points are yours."
     return (
         "Nothing is left to do here. In a class these claims give "
-        f"{result.max_points:g} of {exercise.points:g} points, and grading tries more "
-        "inputs for the rest."
+        f"{format_number_of(result.max_points, exercise.points)} points, and "
+        "grading tries more inputs for the rest."
     )
 
 

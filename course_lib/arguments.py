@@ -253,6 +253,34 @@ def texts(name: str, values: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
+def sentences(**values: Any) -> None:
+    """Refuse what are not equally many lists of tokens, at least one.
+
+    >>> sentences(hypotheses=["der Akku"], references=[["der", "Akku"]])
+    Traceback (most recent call last):
+    TypeError: hypotheses[0] must be a list of tokens, got 'der Akku': split it first
+    """
+    lengths = {}
+    for name, value in values.items():
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise TypeError(
+                f"{name} must be a list of sentences, got {type(value).__name__}"
+            )
+        for index, tokens in enumerate(value):
+            if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+                raise TypeError(
+                    f"{name}[{index}] must be a list of tokens, got {tokens!r:.40}: "
+                    "split it first"
+                )
+        lengths[name] = len(value)
+    if len({*lengths.values()}) > 1 or not all(lengths.values()):
+        got = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise ValueError(
+            f"{' and '.join(lengths)} must have equally many sentences, at least one; "
+            f"got {got}"
+        )
+
+
 def words(name: str, counts: Any) -> dict[tuple[str, ...], int]:
     """Return a dictionary of words, tuples of symbols, and how often each occurs.
 

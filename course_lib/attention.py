@@ -146,8 +146,8 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Returns (..., n, d): row i is the mean of the rows of y, weighted by the softmax
     over y's rows of their dot products with row i of x. Nothing is learned, and
-    nothing is divided by the square root of d. Whole numbers are allowed, the result
-    holds floats, and x and y stay as they are.
+    nothing is divided by the square root of d. Whole numbers of 64 bits, as Python's
+    become, are allowed; the result holds floats, and x and y stay as they are.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "dot").
 

@@ -41,16 +41,16 @@ def exercise_from(folder: Path, text: str, name: str, **about) -> Exercise:
     names = {"__name__": MODULE}
     exec("import numpy as np, functools, math", names)
     exec(compile(text, path, "exec"), names)
-    points = about.pop("points", (2, 1))
+    weights = about.pop("weights", (2, 1))
     about = {"lesson": LESSON, "minutes": 5, "difficulty": 2} | about
     exercise = Exercise(names[name], **about)
-    for number, worth in enumerate(points):
+    for number, weight in enumerate(weights):
 
         def case(student, rng):
             """Claim nothing."""
 
         case.__name__ = f"case_{number}"
-        exercise.case("A claim", points=worth)(case)
+        exercise.case("A claim", weight=weight)(case)
     return exercise
 
 

@@ -31,6 +31,7 @@ from autograder.book.lessons import (
     solution_cell,
 )
 from autograder.checking.exercise import Exercise
+from autograder.checking.points import adding_up, format_number
 from autograder.checking.registry import exercises_of
 from autograder.course import Course, CourseError, write_atomically
 from autograder.notebooks.build import as_text
@@ -175,6 +176,11 @@ def _about(
     lessons: Mapping[str, NotebookNode],
 ) -> dict[str, Any]:
     cell = solution_cell(notebook, exercise.name)
+    visible = [case for case in exercise.cases if case.visible]
+    points_of_visible = [case.points for case in visible]
+    *rounded, hidden = adding_up(
+        [*points_of_visible, exercise.points - sum(points_of_visible)]
+    )
     return {
         "exercise": exercise,
         "lesson": lesson,
@@ -182,8 +188,8 @@ def _about(
         "contract": contract(cell),
         "sources": papers_in(cell),
         "solution": folded_solution(cell),
-        "visible": [case for case in exercise.cases if case.visible],
-        "hidden": sum(case.points for case in exercise.cases if not case.visible),
+        "visible": list(zip(visible, rounded, strict=False)),
+        "hidden": hidden,
     }
 
 
@@ -198,7 +204,11 @@ def _templates() -> Any:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.globals |= {"points": points, "sentence": as_markdown}
+    environment.globals |= {
+        "number": format_number,
+        "points": points,
+        "sentence": as_markdown,
+    }
 
     def render(name: str, **values: Any) -> str:
         return environment.get_template(name).render(**values)
@@ -212,7 +222,7 @@ def points(number: float) -> str:
     >>> points(1), points(2.5)
     ('1 point', '2.5 points')
     """
-    return f"{number:g} point{'' if number == 1 else 's'}"
+    return f"{format_number(number)} point{'' if number == 1 else 's'}"
 
 
 def as_markdown(sentence: str) -> str:

@@ -22,6 +22,7 @@ from autograder.checking.exercise import Case, Exercise, Function, Misconception
 from autograder.checking.families import each_array
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import ExerciseMatrix, judge_function
+from autograder.checking.points import UNITS
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import ClaimFailure
 from autograder.checking.trivial_answers import (
@@ -122,8 +123,11 @@ def wording_faults(exercise: Exercise) -> list[str]:
             faults.append(f"the claim of {case.name} does not begin with a capital")
         if case.claim.endswith("."):
             faults.append(f"the claim of {case.name} ends in a full stop")
-    if exercise.points <= 0:
-        faults.append("its cases are worth no points")
+    if exercise.points * UNITS < len(exercise.cases):
+        faults.append(
+            f"it has {len(exercise.cases)} cases, and {exercise.points:g} points give "
+            f"{exercise.points * UNITS:g} of them an eighth"
+        )
     if all(case.visible for case in exercise.cases):
         faults.append("no case is hidden: mark one with visible=False")
     if not any(case.visible for case in exercise.cases):

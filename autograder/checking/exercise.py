@@ -8,12 +8,15 @@ process: it hands data to ``student(...)`` and checks the result.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+
+from autograder.checking.points import apportion, worth
 
 Function = Callable[..., Any]
 WRITTEN_OUT = inspect.Parameter.KEYWORD_ONLY
@@ -25,20 +28,27 @@ class Case:
 
     name : the claim as an identifier (``each_row_sums_to_one``)
     claim : the claim as a sentence for the learner, without a final stop
-    points : what it earns
+    weight : its part of the exercise's points, beside the weights of the other cases
     visible : whether the learner sees it in the notebook; hidden ones run in grading
     run : ``run(student, rng)``, which raises ``ClaimFailure`` if the claim does not
         hold
     pays_alone : whether it may earn its points where no other case holds; a case that
         draws no inputs, or compares no result, never does (``judging.with_points``)
+    exercise : the one that it is a case of
     """
 
     name: str
     claim: str
-    points: float
+    weight: float
     visible: bool
     run: Callable[[Any, np.random.Generator], None]
-    pays_alone: bool = True
+    pays_alone: bool
+    exercise: "Exercise" = field(compare=False, repr=False)
+
+    @property
+    def points(self) -> float:
+        """What it earns: its share of the exercise's points, a Python float."""
+        return self.exercise.shares[self.name]
 
 
 @dataclass(frozen=True)
@@ -119,8 +129,17 @@ class Exercise:
 
     @property
     def points(self) -> float:
-        """Points of all cases together."""
-        return float(sum(case.points for case in self.cases))
+        """What it is worth: ``minutes + 4 * (difficulty - 1)``, as ``points.worth``."""
+        return worth(self.minutes, self.difficulty)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Points of each case, by name: the exercise's, shared by weight.
+
+        Raises ``ValueError`` where there is not an eighth of a point for each case.
+        """
+        parts = apportion(self.points, tuple(case.weight for case in self.cases))
+        return dict(zip([case.name for case in self.cases], parts, strict=True))
 
     def argument_names(self, count: int) -> tuple[str, ...]:
         """Name the first arguments of a call; of ``*masks``, masks[0] is one."""
@@ -144,20 +163,27 @@ class Exercise:
         self,
         claim: str,
         *,
-        points: float = 1,
+        weight: float = 1,
         visible: bool = True,
         pays_alone: bool = True,
     ) -> Callable[[Function], Function]:
         """Add the decorated function as a case; its name is the case's name.
 
+        weight : its part of the exercise's points; a case of 2 gets twice as much as
+            one of 1, to an eighth of a point
         pays_alone : False where an answer that computes nothing passes, such as zeros
             where they are right; ``check-bank`` says which cases need it
         """
+        if not 0 < weight < math.inf:
+            raise ValueError(
+                f"exercise {self.name}: the weight of a case must be above 0, "
+                f"got {weight}"
+            )
 
         def add(run: Function) -> Function:
             self._refuse_duplicate(run.__name__, [case.name for case in self.cases])
             self.cases.append(
-                Case(run.__name__, claim, points, visible, run, pays_alone)
+                Case(run.__name__, claim, weight, visible, run, pays_alone, self)
             )
             return run
 

@@ -17,6 +17,7 @@ from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
+from autograder.checking.points import format_number
 from autograder.checking.result import ExerciseResult
 
 GRADING_SEED = 1706  # stands for any secret seed: the matrix must not depend on one
@@ -154,7 +155,9 @@ def print_matrix(rows: list[ExerciseMatrix]) -> None:
             f"{number}{'' if case.visible else '*'}"
             for number, case in enumerate(row.cases, 1)
         ]
-        table = Table(title=f"{row.name} · {row.lesson} · {row.points:g} points")
+        table = Table(
+            title=f"{row.name} · {row.lesson} · {format_number(row.points)} points"
+        )
         table.add_column("misconception")
         for number in numbers:
             table.add_column(number, justify="center")

@@ -21,6 +21,7 @@ from autograder.checking.bank import SEEDS, TODO, AnswersToTry
 from autograder.checking.call import plain_function
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.matrix import matrix, print_matrix
+from autograder.checking.points import format_number
 from autograder.checking.registry import UnknownExercise, load
 from autograder.checking.trivial_answers import TRIVIAL
 from autograder.course import Course, CourseError
@@ -62,7 +63,9 @@ def check_bank(
         "answers": _answers(exercise, answers, all_seeds),
         "lesson": _lesson(course, exercise),
     }
-    table = Table(title=f"{name} · {exercise.lesson} · {exercise.points:g} points")
+    table = Table(
+        title=f"{name} · {exercise.lesson} · {format_number(exercise.points)} points"
+    )
     for header in ("part", "checked", "faults"):
         table.add_column(header, justify="right" if header == "faults" else "left")
     for name_of_part, part in parts.items():

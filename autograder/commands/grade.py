@@ -16,6 +16,7 @@ from rich import progress as bars
 from rich.console import Console
 from rich.text import Text
 
+from autograder.checking.points import adding_up, format_number, format_number_of
 from autograder.checking.result import ExerciseResult, Flag
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
@@ -301,8 +302,11 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
         points, max_points = grades.points, grades.max_points
         by_hand = [each.exercise for each in grades.exercises if each.by_hand]
         marks += [f"{exercise}: by hand" for exercise in by_hand]
-        marks += [f"late: −{grades.late_penalty:g}"] * bool(grades.late_penalty)
-    row = f"{result.student:20} {points:5g} of {max_points:g}"
+        if grades.late_penalty:
+            marks.append(f"late: −{format_number(grades.rounded_penalty)}")
+    row = (
+        f"{result.student:20} {format_number(points):>5} of {format_number(max_points)}"
+    )
     if result.status == "invalid":
         marks.append(f"invalid: {result.reason}")
         return f"{row}  {'; '.join(marks)}"
@@ -341,20 +345,25 @@ def judge(
 
 def result_in_words(result: SubmissionResult) -> str:
     """Return a whole result in words."""
-    rows = [f"{result.lesson}: {result.points:g} of {result.max_points:g} points"]
+    points = format_number_of(result.points, result.max_points)
+    rows = [f"{result.lesson}: {points} points"]
     if result.status == "invalid":
         return f"{rows[0]}\nNothing could be graded: {result.reason}"
     rows += [f"Put right: {repair}" for repair in result.repairs]
     rows += [f"Cells: {trouble}" for trouble in result.troubles]
     if result.excused:
         rows.append(f"Not in its release: {', '.join(result.excused)}")
+    before = 0.0  # points of the exercises above
     for exercise in result.counted:
-        points = f"{exercise.points:g} of {exercise.max_points:g}"
+        (earned,) = adding_up([exercise.points], before)
+        points = format_number_of(earned, exercise.max_points)
         rows += ["", f"{points}: {exercise.report}"]
+        shares = exercise.rounded_cases(before)
         rows += [
-            f"  [{case.status}] {case.case}: {case.points:g} of {case.max_points:g}"
-            for case in exercise.cases
+            f"  [{case.status}] {case.case}: {format_number_of(*share)}"
+            for case, share in zip(exercise.cases, shares, strict=True)
         ]
+        before += exercise.points
         rows += map(_flag_in_words, exercise.flags)
     return "\n".join(rows)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.checking.points import format_number
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
@@ -46,7 +47,7 @@ def extend(course: Course, student: str, lesson: str, hours: float) -> int:
     grades = gradebook.grades(name, [student])[student]
     line = f"{student} has until {until:%Y-%m-%d %H:%M:%S} UTC for {name}"
     if grades.submitted:
-        line += f"; the late penalty is {grades.late_penalty:g}"
+        line += f"; the late penalty is {format_number(grades.rounded_penalty)}"
     terminal.say(line)
     return 0
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from autograder.checking.points import format_number_of
 from autograder.course import NO_NOTEBOOK, Course, CourseError
 
 PANEL = "For learners"
@@ -71,7 +72,7 @@ def progress_command(
         table.add_row(
             Text(harmless(lesson.heading)),
             f"{home.solved(lesson)} of {len(lesson.exercises)}",
-            f"{home.points(lesson):g} of {lesson.points:g}",
+            format_number_of(home.points(lesson), lesson.points),
             home.rest(lesson),
         )
     console = Console(highlight=False)

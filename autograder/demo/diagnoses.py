@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.checking.points import format_number, rounded
 from autograder.checking.result import ExerciseResult
 from autograder.gradebook.grades import StudentGrades
 from autograder.grading.result import SubmissionResult
@@ -99,7 +100,7 @@ def print_term(
     table.add_column("student", no_wrap=True)
     for lesson, of_class in grades.items():
         most = max(each.max_points for each in of_class.values())
-        heading = f"{lesson[:2]}\n/{most:g}"
+        heading = f"{lesson[:2]}\n/{format_number(most)}"
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("total", justify="right", no_wrap=True)
     table.add_column("what was diagnosed", overflow="fold")
@@ -120,6 +121,6 @@ def rows_of(
     for student, first in next(iter(grades.values())).items():
         name = f"{first.first_name} {first.last_name}".strip() or student
         own = [of_class[student] for of_class in grades.values()]
-        points = [f"{each.points:g}" if each.submitted else "–" for each in own]
-        total = f"{sum(each.points for each in own):g}"
+        points = [format_number(each.points) if each.submitted else "–" for each in own]
+        total = format_number(sum(rounded(each.points) for each in own))
         yield [name, *points, total, ", ".join(dict.fromkeys(words[student]))]

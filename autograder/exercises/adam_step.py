@@ -85,7 +85,7 @@ def small_example_by_hand(student, rng):
     student.agrees(drawn(rng, 3), drawn(rng, 3), at_first(3), 2.0, (0.5, 0.75), 1.0)
 
 
-@exercise.case("A later step goes on from m, v and the number of steps", points=2)
+@exercise.case("A later step goes on from m, v and the number of steps", weight=2)
 def later_steps(student, rng):
     student.agrees(*after(4, rng, 3, 2), 0.25, (0.75, 0.875), 0.125)
     student.agrees(*after(40, rng, 5), 0.5, (0.9, 0.98), 0.25)
@@ -97,13 +97,13 @@ def default_settings(student, rng):
     student.agrees(drawn(rng, 3), 1e-6 * drawn(rng, 3), at_first(3))
 
 
-@exercise.case("A parameter may be a single number, or have three axes", points=0.5)
+@exercise.case("A parameter may be a single number, or have three axes", weight=0.5)
 def any_shape(student, rng):
     for shape in ((), (1, 4), (2, 3, 5)):
         student.agrees(*after(3, rng, *shape, dtype=torch.float32), 0.5, (0.75, 0.25))
 
 
-@exercise.case("Where every gradient was 0, the parameter stays as it is", points=0.5)
+@exercise.case("Where every gradient was 0, the parameter stays as it is", weight=0.5)
 def gradients_of_zero(student, rng):
     gradient = drawn(rng, 2, 3)
     gradient[0, 1:] = 0.0
@@ -112,7 +112,7 @@ def gradients_of_zero(student, rng):
 
 @exercise.case(
     "A weight decay subtracts a share of the old parameter, and leaves m and v alone",
-    points=2,
+    weight=2.5,
 )
 def decoupled_weight_decay(student, rng):
     student.agrees(*after(4, rng, 3, 2), 0.25, (0.75, 0.875), 0.125, 0.5)
@@ -193,6 +193,8 @@ def variants(
     m = old_m * old_1 + new_1 * g
     v = old_v * old_2 + new_2 * SQUARES[squares](g, m)
     t = step + {"from 0": 0, "from 2": 2}.get(counted, 1)
+    if counted == "before, at least 1":
+        t = max(step, 1)
     share_1, share_2 = {
         "neither": (1, 1),
         "m": (1 - beta_1**t, 1),
@@ -200,6 +202,8 @@ def variants(
         "as in step 1": (1 - beta_1, 1 - beta_2),
         "with β · step": (1 - beta_1 * t, 1 - beta_2 * t),
         "with the other's β": (1 - beta_2**t, 1 - beta_1**t),
+        "both with β₁": (1 - beta_1**t, 1 - beta_1**t),
+        "both with β₂": (1 - beta_2**t, 1 - beta_2**t),
     }.get(corrected, (1 - beta_1**t, 1 - beta_2**t))
     m_used, v_used = (old_m, old_v) if used == "old m, v" else (m, v)
     if corrected == "multiplied":
@@ -309,6 +313,21 @@ for corrected, name, diagnosis, question, why in (
         "Two lines that differ in an index only are copied from each other.",
     ),
     (
+        "both with β₁",
+        "both_corrected_with_beta_1",
+        "Your v is corrected with β₁, as m is.",
+        "Which β belongs to m, and which to v?",
+        "The line for m is copied, and its β stays; or 1 − β₁ˢ has a name, and serves "
+        "for both.",
+    ),
+    (
+        "both with β₂",
+        "both_corrected_with_beta_2",
+        "Your m is corrected with β₂, as v is.",
+        "Which β belongs to m, and which to v?",
+        "The line for v is copied, and its β stays.",
+    ),
+    (
         "multiplied",
         "correction_multiplied",
         "Your m̂ and v̂ are m and v multiplied by 1 − βˢ.",
@@ -325,6 +344,14 @@ exercise.option(
     why="range() counts from 0: deeplearning4j/nd4j, pull 1227; tracel-ai/burn, issue "
     "834; keras-team/keras, pull 10129.",
     counted="from 0",
+)
+exercise.option(
+    "one_step_behind",
+    "Your bias correction takes the number of steps made before, but 1 in the first "
+    "step: from the second on it is one too small.",
+    "Which number does the state hold when the second step begins?",
+    why="NaN in the first step is mended with max(step, 1), and the count stays wrong.",
+    counted="before, at least 1",
 )
 exercise.option(
     "one_step_too_far",

@@ -46,7 +46,7 @@ def small_example_by_hand(student, rng):
     student.agrees(rng.normal(size=(2, 4)), rng.normal(size=(3, 4)))
 
 
-@exercise.case("Every sequence of a batch starts at position 0", points=2)
+@exercise.case("Every sequence of a batch starts at position 0", weight=2)
 def leading_axes(student, rng):
     encoding = rng.normal(size=(31, 12))
     student.agrees(rng.normal(size=(2, 5, 12)), encoding)
@@ -54,7 +54,7 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "With as many sequences as tokens, token i still gets position i", points=1.5
+    "With as many sequences as tokens, token i still gets position i", weight=1.5
 )
 def as_many_sequences_as_tokens(student, rng):
     # Here the batch axis and the token axis have one length: a wrong axis makes no
@@ -63,7 +63,7 @@ def as_many_sequences_as_tokens(student, rng):
 
 
 @exercise.case(
-    "The tokens of a batch of one sequence get different positions", points=0.5
+    "The tokens of a batch of one sequence get different positions", weight=0.5
 )
 def one_sequence(student, rng):
     encoding = rng.normal(size=(7, 12))
@@ -71,12 +71,12 @@ def one_sequence(student, rng):
     student.agrees(rng.normal(size=(2, 1, 5, 12)), encoding)
 
 
-@exercise.case("Tokens of whole numbers get the encoding unrounded", points=0.5)
+@exercise.case("Tokens of whole numbers get the encoding unrounded", weight=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(2, 3, 4)), rng.normal(size=(7, 4)))
 
 
-@exercise.case("A single token keeps its axis", points=0.5)
+@exercise.case("A single token keeps its axis", weight=0.5)
 def single_token(student, rng):
     student.agrees(rng.normal(size=(1, 4)), rng.normal(size=(7, 4)))
     student.agrees(rng.normal(size=(3, 1, 4)), rng.normal(size=(7, 4)))
@@ -90,7 +90,7 @@ def too_many_tokens(student, rng):
     student.raises(ValueError, x, np.array([[0.0, 1.0]]))
 
 
-@exercise.case("The tokens and the encoding stay as they are", points=0.5)
+@exercise.case("The tokens and the encoding stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     x, encoding = rng.integers(1, 9, size=(2, 3)), rng.integers(1, 9, size=(5, 3))
     student.leaves_unchanged(x.astype(float), encoding.astype(float))
@@ -101,7 +101,7 @@ def arguments_stay(student, rng):
     "Tokens of zeros become the encoding, and an encoding of zeros leaves the tokens",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def zeros_on_either_side(student, rng):
     x, encoding = rng.normal(size=(3, 5, 12)), rng.normal(size=(9, 12))

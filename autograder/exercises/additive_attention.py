@@ -79,7 +79,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "Where each tanh is −1, 0 or 1, the weights are in the ratio 1 : e : e³", points=0.5
+    "Where each tanh is −1, 0 or 1, the weights are in the ratio 1 : e : e³", weight=0.5
 )
 def small_example_by_hand(student, rng):
     state = torch.tensor([1.0])
@@ -95,37 +95,37 @@ def small_example_by_hand(student, rng):
     student.expect(student(state, keys, values, w_q, w_k, v), (context, weights))
 
 
-@exercise.case("A state attends to seven source tokens with these weights", points=0.5)
+@exercise.case("A state attends to seven source tokens with these weights", weight=0.5)
 def one_state(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered source by source", points=1.5)
+@exercise.case("A batch is answered source by source", weight=1.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(4,), m=4))  # here a missing axis fits too
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
 
 
 @exercise.case(
-    "Where `may_attend` is False, the weight is 0 and the others sum to 1", points=2
+    "Where `may_attend` is False, the weight is 0 and the others sum to 1", weight=2
 )
 def some_blocked(student, rng):
     student.agrees(*inputs(rng, m=4), torch.tensor([True, False, True, True]))
 
 
-@exercise.case("In a batch, each source has a mask of its own", points=2)
+@exercise.case("In a batch, each source has a mask of its own", weight=2)
 def some_blocked_in_a_batch(student, rng):
     may_attend = torch.tensor([[True, False, True, True, True], [False] + 4 * [True]])
     student.agrees(*inputs(rng, leading=(2,), m=5, d_a=6), may_attend)
 
 
-@exercise.case("Keys, values and states of the same size keep their roles", points=0.5)
+@exercise.case("Keys, values and states of the same size keep their roles", weight=0.5)
 def same_sizes(student, rng):
     student.agrees(*inputs(rng, m=4, d_h=4, d_k=4, d_v=4))
 
 
 @exercise.case(
-    "A batch of one stays a batch, and one source token gets the weight 1", points=0.5
+    "A batch of one stays a batch, and one source token gets the weight 1", weight=0.5
 )
 def one_source_token(student, rng):
     state, keys, values, *parameters = inputs(rng, leading=(1,), m=1)
@@ -137,7 +137,7 @@ def one_source_token(student, rng):
 @exercise.case(
     "Scores of 2,000, −2,000 and 2,000 give the weights ½, 0 and ½; a blocked one "
     "gets 0 beside −2,000 too",
-    points=0.5,
+    weight=0.5,
 )
 def large_next_to_small(student, rng):
     state, keys = torch.zeros(1), torch.tensor([[1.0], [-1.0], [0.5]])
@@ -155,7 +155,7 @@ def large_next_to_small(student, rng):
 
 @exercise.case(
     "Source tokens reordered together with their values change nothing",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -167,7 +167,7 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the context after the change")
 
 
-@exercise.case("The arguments stay as they are", points=0.5)
+@exercise.case("The arguments stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     may_attend = torch.tensor([True, False, True])
     student.leaves_unchanged(*inputs(rng, m=3, d_a=2), may_attend)

@@ -57,7 +57,7 @@ def small_example_by_hand(student, rng):
     student.agrees(*others, -np.abs(v))
 
 
-@exercise.case("Entry [i, j] is v · tanh(q_i w_q + k_j w_k)", points=1.5)
+@exercise.case("Entry [i, j] is v · tanh(q_i w_q + k_j w_k)", weight=1.5)
 def small_network_for_each_pair(student, rng):
     student.agrees(*inputs(rng))
 
@@ -69,18 +69,18 @@ def one_matrix_each(student, rng):
     student.agrees(*inputs(rng, (4,), n=4, m=4, d_q=4, d_k=4, d_hidden=4))
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", points=2.5)
+@exercise.case("A batch of sequences is scored sequence by sequence", weight=2.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), d_hidden=9))
 
 
-@exercise.case("One query against six keys gives a table of one row", points=0.5)
+@exercise.case("One query against six keys gives a table of one row", weight=0.5)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=6, d_hidden=5))
 
 
 @exercise.case(
-    "A query of 10,000 next to a query of zeros is scored", visible=False, points=0.5
+    "A query of 10,000 next to a query of zeros is scored", visible=False, weight=0.5
 )
 def large_next_to_zero(student, rng):
     # Both signs in w_q: each way of writing a tanh that overflows does so in a row.
@@ -90,7 +90,7 @@ def large_next_to_zero(student, rng):
     )
 
 
-@exercise.case("The queries, keys and parameters stay as they are", points=0.5)
+@exercise.case("The queries, keys and parameters stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     sizes = ((2, 3), (4, 2), (3, 5), (2, 5), 5)
     drawn = (rng.integers(1, 9, size=size).astype(float) for size in sizes)
@@ -101,7 +101,7 @@ def arguments_stay(student, rng):
     "With v times −3 each score is −3 times what it was",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def scores_follow_v(student, rng):
     q, k, w_q, w_k, v = inputs(rng)

@@ -38,7 +38,7 @@ def usual(rng):
     return table(rng), links
 
 
-@exercise.case("Three target tokens, two of them with links, give 0.75", points=0.5)
+@exercise.case("Three target tokens, two of them with links, give 0.75", weight=0.5)
 def small_example_by_hand(student, rng):
     rows = [[0.75, 0.25, 0.0], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]
     links = [(0, 0), (2, 1), (2, 2)]
@@ -48,7 +48,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case(
     "Each target token counts once, however many links it has, however little weight",
-    points=2.5,
+    weight=2.5,
 )
 def several_links_of_a_token(student, rng):
     student.agrees(table(rng), [(0, 2), (1, 0), (1, 3), (3, 4), (3, 1), (3, 2)])
@@ -63,14 +63,14 @@ def square_table(student, rng):
 
 
 @exercise.case(
-    "Attention that lies wholly on the right tokens gives 1", points=0.5, visible=False
+    "Attention that lies wholly on the right tokens gives 1", weight=0.5, visible=False
 )
 def all_right(student, rng):
     weights = torch.tensor([[0.0, 1, 0], [0.5, 0, 0.5], [0, 0, 1], [1, 0, 0]])
     student.expect(student(weights, [(0, 1), (1, 2), (1, 0), (3, 0)]), 1.0)
 
 
-@exercise.case("The links may come in any order, as lists or as tuples", points=1.5)
+@exercise.case("The links may come in any order, as lists or as tuples", weight=1.5)
 def any_order_of_links(student, rng):
     links = [(4, 6), (0, 1), (2, 5), (0, 0), (4, 2)]
     weights = table(rng)
@@ -78,13 +78,13 @@ def any_order_of_links(student, rng):
     student.agrees(weights, tuple(sorted(links)))
 
 
-@exercise.case("No links at all raise ValueError", points=0.5)
+@exercise.case("No links at all raise ValueError", weight=0.5)
 def no_links(student, rng):
     student.raises(ValueError, table(rng, 2, 3), [])
     student.raises(ValueError, table(rng, 2, 3), ())
 
 
-@exercise.case("The weights and the links stay as they are", points=0.5)
+@exercise.case("The weights and the links stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(table(rng, 3, 4), [(0, 1), (0, 2), (2, 0), (1, 3)])
 

@@ -147,7 +147,9 @@ def variants(
         temperature = temperature + 1e-8
     if temperature == 0 and zero == "as 1":
         temperature = 1.0
-    if temperature == 0 and zero != "divided by 0":
+    if overflow == "the formula alone":
+        result = (logits / temperature).softmax(-1)
+    elif temperature == 0 and zero != "divided by 0":
         result = AT_ZERO[zero](logits)
     elif temperature == math.inf and infinity == "of all":
         result = torch.full_like(logits, 1 / logits.shape[-1])
@@ -392,6 +394,14 @@ exercise.option(
     "Which numbers would you divide if the largest of them were 0?",
     why="softmax subtracts the maximum by itself, but of quotients.",
     overflow="in the quotient",
+)
+exercise.option(
+    "formula_alone",
+    "Your code divides at every temperature. By 0 that gives NaN, by infinity too "
+    "where a logit is −∞, and by a tiny temperature large logits overflow.",
+    "What are 0 / 0 and −∞ / ∞, and what does the docstring promise at both ends?",
+    why="softmax(logits / temperature) is what every tutorial shows.",
+    overflow="the formula alone",
 )
 exercise.option(
     "exp_overflows",

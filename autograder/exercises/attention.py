@@ -50,7 +50,7 @@ def usual(rng):
     return q, k, rng.normal(size=(2, 7, 6))
 
 
-@exercise.case("Two queries, three keys and three values give this mix", points=0.5)
+@exercise.case("Two queries, three keys and three values give this mix", weight=0.5)
 def small_example_by_hand(student, rng):
     q = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 0.0]])
     k = np.array([[0.0, 1.0, 0.0, 3.0], [1.0, 0.0, 1.0, 0.0], [3.0, 0.0, 1.0, 1.0]])
@@ -64,14 +64,14 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k, v), (output, weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", points=3.5)
+@exercise.case("A batch of sequences is answered sequence by sequence", weight=3.5)
 def leading_axes(student, rng):
     q, k = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4))
     student.agrees(q, k, rng.normal(size=(2, 3, 7, 6)))
 
 
 @exercise.case(
-    "With as many keys as queries, row i still belongs to query i", points=0.5
+    "With as many keys as queries, row i still belongs to query i", weight=0.5
 )
 def as_many_keys_as_queries(student, rng):
     # A table of weights with as many rows as columns hides which is which, and square
@@ -82,7 +82,7 @@ def as_many_keys_as_queries(student, rng):
 
 @exercise.case(
     "Keys that are all equal give the plain mean of the values",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -94,7 +94,7 @@ def equal_keys(student, rng):
 
 
 @exercise.case(
-    "A key that fits far better than the others gives its value alone", points=0.5
+    "A key that fits far better than the others gives its value alone", weight=0.5
 )
 def one_key_wins(student, rng):
     q = 200.0 * np.eye(4)[[3, 0]]
@@ -116,7 +116,7 @@ def one_key_wins(student, rng):
 
 @exercise.case(
     "Keys and values reordered together give the same output",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -128,7 +128,7 @@ def pairs_reordered(student, rng):
 
 
 @exercise.case(
-    "A long query leaves the rows of the other queries as they are", points=0.5
+    "A long query leaves the rows of the other queries as they are", weight=0.5
 )
 def one_long_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
@@ -136,21 +136,21 @@ def one_long_query(student, rng):
     student.agrees(q, k, v)
 
 
-@exercise.case("A single query gives tables of one row", points=0.5)
+@exercise.case("A single query gives tables of one row", weight=0.5)
 def single_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((1, 4), (7, 4), (7, 6)))
     student.agrees(q, k, v)
 
 
 @exercise.case(
-    "Queries, keys and values of whole numbers are treated like any others", points=0.5
+    "Queries, keys and values of whole numbers are treated like any others", weight=0.5
 )
 def whole_numbers(student, rng):
     q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)))
 
 
-@exercise.case("The queries, keys and values stay as they are", points=0.5)
+@exercise.case("The queries, keys and values stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     q, k, v = (rng.integers(1, 9, size=size) for size in ((2, 4), (3, 4), (3, 2)))
     student.leaves_unchanged(q.astype(float), k.astype(float), v.astype(float))

@@ -72,7 +72,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(q1, k, v), expected)
 
 
-@exercise.case("Each step works on what the step before gave", points=2.5)
+@exercise.case("Each step works on what the step before gave", weight=2.5)
 def each_step_from_the_one_before(student, rng):
     q1, k, v = (rng.normal(size=size) for size in (4, (7, 4), (7, 6)))
     student.agrees(q1, k, v)
@@ -89,7 +89,7 @@ def as_many_values_as_numbers(student, rng):
     "Keys that are all equal give the plain mean of the values",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def equal_keys(student, rng):
     q1, v = rng.normal(size=4), rng.normal(size=(7, 6))
@@ -99,7 +99,7 @@ def equal_keys(student, rng):
 
 
 @exercise.case(
-    "A key that fits far better than the others gives its value alone", points=0.5
+    "A key that fits far better than the others gives its value alone", weight=0.5
 )
 def one_key_wins(student, rng):
     q1, k = 200.0 * np.eye(4)[3], 200.0 * np.eye(4)[[0, 3, 2]]
@@ -114,7 +114,7 @@ def one_key_wins(student, rng):
 
 
 @exercise.case(
-    "A single key gives its value alone", visible=False, pays_alone=False, points=0.5
+    "A single key gives its value alone", visible=False, pays_alone=False, weight=0.5
 )
 def single_key(student, rng):
     v = rng.normal(size=(1, 6))
@@ -126,7 +126,7 @@ def single_key(student, rng):
 
 
 @exercise.case(
-    "Values of whole numbers are weighted like any others", visible=False, points=0.5
+    "Values of whole numbers are weighted like any others", visible=False, weight=0.5
 )
 def whole_numbers(student, rng):
     # Only v: from a whole q1 and k the plain scores may be whole numbers too.
@@ -134,7 +134,7 @@ def whole_numbers(student, rng):
     student.agrees(q1, k, rng.integers(-9, 10, size=(7, 6)))
 
 
-@exercise.case("The query, keys and values stay as they are", points=0.5)
+@exercise.case("The query, keys and values stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     q1, k, v = (rng.integers(1, 9, size=size) for size in (4, (3, 4), (3, 2)))
     student.leaves_unchanged(q1.astype(float), k.astype(float), v.astype(float))

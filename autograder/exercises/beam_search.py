@@ -290,13 +290,13 @@ def start_may_come_again(student, rng):
     student.expect(student(start_again, 1, 3, 2, 4), [2, 1, 1])
 
 
-@exercise.case("The start may be the same token id as the end", points=0.5)
+@exercise.case("The start may be the same token id as the end", weight=0.5)
 def start_is_the_end(student, rng):
     student.agrees(drawn(rng, 6, end_id=0, more=-9.0), 0, 0, 2, 4)
     student.agrees(drawn(rng, 6, end_id=0), 0, 0, 3, 5)
 
 
-@exercise.case("A beam may be larger than the vocabulary", points=0.5, pays_alone=False)
+@exercise.case("A beam may be larger than the vocabulary", weight=0.5, pays_alone=False)
 def beam_larger_than_the_vocabulary(student, rng):
     for _ in range(3):
         student.agrees(drawn(rng, 3, end_id=2, more=0.5), 0, 2, 7, 4)

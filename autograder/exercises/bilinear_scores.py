@@ -68,7 +68,7 @@ def different_sizes(student, rng):
     "For queries and keys with a single 1 each, the scores are entries of w",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def entries_of_w(student, rng):
     q, k = np.eye(4)[[3, 1, 0]], np.eye(3)[[2, 0]]
@@ -78,7 +78,7 @@ def entries_of_w(student, rng):
     student.expect(student(q, k, w), w[[3, 1, 0]][:, [2, 0]])
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", points=3)
+@exercise.case("A batch of sequences is scored sequence by sequence", weight=3)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2,)))
     student.agrees(*inputs(rng, leading=(2, 3), d_k=8))
@@ -86,7 +86,7 @@ def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(4,), n=4, m=4, d_q=4, d_k=4))
 
 
-@exercise.case("One query against eight keys gives a table of one row", points=0.5)
+@exercise.case("One query against eight keys gives a table of one row", weight=0.5)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=8))
 
@@ -95,7 +95,7 @@ def one_query(student, rng):
     "A query of zeros scores 0 next to a large query",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def zero_next_to_large(student, rng):
     q, k, w = inputs(rng, n=2)
@@ -103,7 +103,7 @@ def zero_next_to_large(student, rng):
     student.expect(scores[0], np.zeros(7), what="the row of the zeros")
 
 
-@exercise.case("The queries, the keys and w stay as they are", points=0.5)
+@exercise.case("The queries, the keys and w stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     q, k, w = (rng.integers(2, 9, size=size) for size in ((2, 3), (4, 2), (3, 2)))
     student.leaves_unchanged(q.astype(float), k.astype(float), w.astype(float))

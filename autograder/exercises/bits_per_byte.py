@@ -13,7 +13,6 @@ exercise = Exercise(
     lesson="12_language_model",
     minutes=8,
     difficulty=2,
-    library=(),
 )
 
 

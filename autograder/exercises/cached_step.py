@@ -74,7 +74,7 @@ def usual(rng):
 
 @exercise.case(
     "Where w_k and w_v pick one number each, the newest key is √4 · 2 + 20 = 24",
-    points=1,
+    weight=1,
 )
 def small_example_by_hand(student, rng):
     embedding, encoding = torch.zeros(3, 4), torch.zeros(3, 4)
@@ -89,13 +89,13 @@ def small_example_by_hand(student, rng):
     student.agrees(2, *before, numbers(rng, 3, 4), numbers(rng, 3, 4), *projections)
 
 
-@exercise.case("The first token finds no keys, and attends to itself", points=0.5)
+@exercise.case("The first token finds no keys, and attends to itself", weight=0.5)
 def first_token(student, rng):
     student.agrees(3, torch.empty(0, 4), torch.empty(0, 5), *model(rng))
 
 
 @exercise.case(
-    "Later tokens attend to all those before them, and to themselves", points=3
+    "Later tokens attend to all those before them, and to themselves", weight=3
 )
 def later_tokens(student, rng):
     parts = model(rng)
@@ -105,21 +105,21 @@ def later_tokens(student, rng):
 
 @exercise.case(
     "The position is the number of keys before, up to the last row of the encoding",
-    points=0.5,
+    weight=0.5,
 )
 def last_position(student, rng):
     parts = model(rng, d_k=3, n_positions=5)
     student.agrees(2, numbers(rng, 4, 3), numbers(rng, 4, 5), *parts)
 
 
-@exercise.case("Keys and values of the same length are not mixed up", points=0.5)
+@exercise.case("Keys and values of the same length are not mixed up", weight=0.5)
 def keys_as_long_as_values(student, rng):
     parts = model(rng, d_k=4, d_v=4)
     student.agrees(5, numbers(rng, 3, 4), numbers(rng, 3, 4), *parts)
 
 
 @exercise.case(
-    "A sequence one token at a time gives the rows of causal self-attention", points=1
+    "A sequence one token at a time gives the rows of causal self-attention", weight=1
 )
 def whole_sequence(student, rng):
     parts = model(rng)
@@ -136,7 +136,7 @@ def whole_sequence(student, rng):
 
 
 @exercise.case(
-    "Scores far apart give the value of the best key alone", visible=False, points=0.5
+    "Scores far apart give the value of the best key alone", visible=False, weight=0.5
 )
 def one_key_wins(student, rng):
     embedding, encoding, w_q, w_k, w_v = model(rng)
@@ -144,14 +144,14 @@ def one_key_wins(student, rng):
     student.agrees(1, keys, values, embedding, encoding, 10 * w_q, w_k, w_v)
 
 
-@exercise.case("In float64 all digits are right", points=0.5)
+@exercise.case("In float64 all digits are right", weight=0.5)
 def double_precision(student, rng):
     parts = model(rng, dtype=torch.float64)
     keys, values = (numbers(rng, 2, d, dtype=torch.float64) for d in (4, 5))
     student.agrees(7, keys, values, *parts)
 
 
-@exercise.case("All tensors stay as they are, in float64 too", points=0.5)
+@exercise.case("All tensors stay as they are, in float64 too", weight=0.5)
 def arguments_stay(student, rng):
     parts = [part.T.contiguous().T for part in model(rng, dtype=torch.float64)]
     keys, values = (numbers(rng, 3, d, dtype=torch.float64) for d in (4, 5))

@@ -38,7 +38,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Key j is at position j, with more keys than queries or with fewer", points=0.5
+    "Key j is at position j, with more keys than queries or with fewer", weight=0.5
 )
 def other_numbers_of_keys(student, rng):
     wide = [[True, False, False, False], [True, True, False, False]]
@@ -62,7 +62,7 @@ def number_of_keys_left_out(student, rng):
 
 
 @exercise.case(
-    "A single query attends to its own position and to all before it", points=0.5
+    "A single query attends to its own position and to all before it", weight=0.5
 )
 def a_single_query(student, rng):
     student.expect(student(1), np.array([[True]]))
@@ -70,7 +70,7 @@ def a_single_query(student, rng):
     student.expect(student(1, offset=3), np.array([[True, True, True, True]]))
 
 
-@exercise.case("Without queries there are no rows, and with m=0 no columns", points=0.5)
+@exercise.case("Without queries there are no rows, and with m=0 no columns", weight=0.5)
 def nothing_there(student, rng):
     student.expect(student(3, 0), np.zeros((3, 0), bool))
     student.expect(student(0, 4, 2), np.zeros((0, 4), bool))
@@ -79,7 +79,7 @@ def nothing_there(student, rng):
 @exercise.case(
     "The first query sees one key, each further query one more",
     visible=False,
-    points=0.5,
+    weight=0.5,
 )
 def one_key_more_in_each_row(student, rng):
     n = int(rng.integers(6, 60))
@@ -89,7 +89,7 @@ def one_key_more_in_each_row(student, rng):
     )
 
 
-@exercise.case("Masks of other sizes are right too", visible=False, points=2)
+@exercise.case("Masks of other sizes are right too", visible=False, weight=2)
 def other_sizes(student, rng):
     n, m, offset = (int(size) for size in rng.permutation([3, 5, 9]))
     student.agrees(n, m, offset)

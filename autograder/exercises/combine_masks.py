@@ -46,14 +46,14 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "A mask for all sequences and one for all queries are laid together", points=1.5
+    "A mask for all sequences and one for all queries are laid together", weight=1.5
 )
 def axes_of_length_one(student, rng):
     student.agrees(triangle(5, 7), rows_of([4, 7], 7))
     student.agrees(rows_of([2, 6], 7)[:, np.newaxis], triangle(5, 7))
 
 
-@exercise.case("Three masks count, all three of them", points=1.5)
+@exercise.case("Three masks count, all three of them", weight=1.5)
 def three_masks(student, rng):
     others = [[False, True, True], [True, False, True], [True, True, False]]
     window = ~np.tri(3, 3, -2, dtype=bool)
@@ -63,7 +63,7 @@ def three_masks(student, rng):
     student.agrees(*(rng.random((5, 7)) < 0.7 for _ in range(3)))
 
 
-@exercise.case("Masks for a single query keep its axis", points=0.5)
+@exercise.case("Masks for a single query keep its axis", weight=0.5)
 def single_query(student, rng):
     student.agrees(*(rng.random(size) < 0.6 for size in ((1, 7), (2, 1, 7))))
     student.agrees(np.array([[True, False, True]]), np.array([[True, True, False]]))
@@ -72,7 +72,7 @@ def single_query(student, rng):
 @exercise.case(
     "A single mask, or the same one twice, comes back as it is",
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def nothing_new(student, rng):
     mask = rng.random((2, 5, 7)) < 0.5
@@ -92,7 +92,7 @@ def nothing_left(student, rng):
     student.agrees(first, second)
 
 
-@exercise.case("The masks stay as they are", points=0.5)
+@exercise.case("The masks stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     first, second = (rng.random((3, 4)) < 0.6 for _ in range(2))
     student.leaves_unchanged(first, second)
@@ -100,7 +100,7 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(rng.random((2, 3, 4)) < 0.6, ~first, second)
 
 
-@exercise.case("Any number of masks in any order", visible=False, points=0.5)
+@exercise.case("Any number of masks in any order", visible=False, weight=0.5)
 def any_number_of_masks(student, rng):
     masks = [
         rng.random(size) < 0.8 for size in ((5, 1), (1, 7), (3, 5, 7), (2, 1, 1, 7))

@@ -56,7 +56,7 @@ def for_the_module(student, rng):
 
 @exercise.case(
     "Added to the scores, the mask leaves some as they are and makes others −∞",
-    points=2,
+    weight=2,
 )
 def to_be_added(student, rng):
     may_attend = np.array([[True, False, False], [True, True, False]])
@@ -65,7 +65,7 @@ def to_be_added(student, rng):
     student.agrees(rng.random((3, 5)) < 0.5, "additive")
 
 
-@exercise.case("Masks for batches and heads keep their shape", points=1.5)
+@exercise.case("Masks for batches and heads keep their shape", weight=1.5)
 def leading_axes(student, rng):
     may_attend = np.swapaxes(rng.random((2, 3, 7, 5)) < 0.5, -1, -2)
     for to in CONVENTIONS:
@@ -73,14 +73,14 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "A convention that is none of the three stops with ValueError", points=0.5
+    "A convention that is none of the three stops with ValueError", weight=0.5
 )
 def unknown_convention(student, rng):
     may_attend = np.array([[True, False]])
     student.raises(ValueError, may_attend, "multiplicative")
 
 
-@exercise.case("The mask stays as it is", points=0.5)
+@exercise.case("The mask stays as it is", weight=0.5)
 def arguments_stay(student, rng):
     for to in CONVENTIONS:
         student.leaves_unchanged(np.array([[True, False], [False, True]]), to)
@@ -94,7 +94,7 @@ def rows_all_alike(student, rng):
 
 
 @exercise.case(
-    "Names that only resemble a convention stop too", visible=False, points=0.5
+    "Names that only resemble a convention stop too", visible=False, weight=0.5
 )
 def resembling_names(student, rng):
     for to in ("multiheadattention", "additive ", "scaled_dot_product", "sdpa", ""):

@@ -38,14 +38,14 @@ def usual(rng):
 
 @exercise.case(
     "Two heads and tokens of six numbers need 144 parameters, 168 with biases",
-    points=1,
+    weight=1,
 )
 def small_example_by_hand(student, rng):
     student.expect(student(6, 2, False), 4 * 6 * 6)
     student.expect(student(6, 2, True), 4 * (6 * 6 + 6))
 
 
-@exercise.case("The paper's eight heads of 64 need 1048576 parameters", points=0.5)
+@exercise.case("The paper's eight heads of 64 need 1048576 parameters", weight=0.5)
 def size_of_the_paper(student, rng):
     student.expect(student(512, 8, False), 1048576)
     n_heads = int(rng.integers(9, 99))
@@ -69,14 +69,14 @@ def biases_of_any_number_of_heads(student, rng):
 
 @exercise.case(
     "Ten numbers do not divide among three heads: that raises a `ValueError`",
-    points=1,
+    weight=1,
 )
 def does_not_divide(student, rng):
     student.raises(ValueError, 10, 3, False)
     student.raises(ValueError, 3, 6, True)
 
 
-@exercise.case("The count is an `int`", points=0.5, pays_alone=False)
+@exercise.case("The count is an `int`", weight=0.5, pays_alone=False)
 def count_is_whole(student, rng):
     for bias in (False, True):
         count = student(int(rng.integers(2, 9)) * 6, 6, bias)

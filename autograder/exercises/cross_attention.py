@@ -70,7 +70,7 @@ def usual(rng):
 
 @exercise.case(
     "Two tokens that attend to three others give this output and these weights",
-    points=0.5,
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     x, memory = np.array([[1.0, 0.0], [0.0, 1.0]]), np.eye(3)
@@ -86,14 +86,14 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, memory, w_q, w_k, w_v), expected)
 
 
-@exercise.case("Each sequence of a batch attends to its own memory", points=2)
+@exercise.case("Each sequence of a batch attends to its own memory", weight=2)
 def batch_of_sequences(student, rng):
     x, memory = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 7, 10))
     student.agrees(x, memory, *parameters(rng))
 
 
 @exercise.case(
-    "The memory may be the shorter one, with any number of axes in front", points=2
+    "The memory may be the shorter one, with any number of axes in front", weight=2
 )
 def shorter_memory(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 7)), -1, -2)  # rows apart in memory
@@ -104,7 +104,7 @@ def shorter_memory(student, rng):
 
 @exercise.case(
     "With two sequences of the same sizes, the first one attends to the second",
-    points=1,
+    weight=1,
 )
 def sequences_of_the_same_sizes(student, rng):
     # Here any of the arrays could stand in for any other, and nothing stops.
@@ -113,7 +113,7 @@ def sequences_of_the_same_sizes(student, rng):
 
 
 @exercise.case(
-    "A memory of one token hands its value to every token", points=0.5, visible=False
+    "A memory of one token hands its value to every token", weight=0.5, visible=False
 )
 def one_token_in_memory(student, rng):
     memory = np.array([[1.0, -2.0, 3.0]])
@@ -126,14 +126,14 @@ def one_token_in_memory(student, rng):
     student.expect(student(rng.normal(size=(5, 6)), memory, w_q, w_k, w_v), expected)
 
 
-@exercise.case("A token with a large norm does not spoil the other rows", points=0.5)
+@exercise.case("A token with a large norm does not spoil the other rows", weight=0.5)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     x, memory = np.diag([9000.0, 1.0]), rng.uniform(1, 2, size=(3, 2))
     student.agrees(x, memory, np.eye(2, 4), np.eye(2, 4), rng.normal(size=(2, 3)))
 
 
-@exercise.case("Scores in the thousands give finite weights", points=0.5)
+@exercise.case("Scores in the thousands give finite weights", weight=0.5)
 def large_scores(student, rng):
     x, memory = 100.0 * np.eye(2), 100.0 * np.eye(3)
     w_q, w_k = np.eye(4)[[0, 2]], np.eye(3, 4)  # they find the first and the last
@@ -144,7 +144,7 @@ def large_scores(student, rng):
 
 @exercise.case(
     "The order of the memory does not matter",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -158,7 +158,7 @@ def memory_reordered(student, rng):
 
 
 @exercise.case(
-    "Tokens and parameters of whole numbers are treated like any others", points=0.5
+    "Tokens and parameters of whole numbers are treated like any others", weight=0.5
 )
 def whole_numbers(student, rng):
     x, memory = rng.integers(-2, 3, size=(5, 3)), rng.integers(-2, 3, size=(6, 2))
@@ -166,7 +166,7 @@ def whole_numbers(student, rng):
     student.agrees(x, memory, w_q, w_k, rng.integers(-9, 10, size=(2, 7)))
 
 
-@exercise.case("Both sequences and the parameters stay as they are", points=1)
+@exercise.case("Both sequences and the parameters stay as they are", weight=1)
 def arguments_stay(student, rng):
     x, memory = rng.normal(size=(5, 3)), rng.normal(size=(6, 2))
     student.leaves_unchanged(x, memory, *parameters(rng, 3, 2, 4, 7))

@@ -81,7 +81,7 @@ def padding_outside_the_vocabulary(student, rng):
 
 
 @exercise.case(
-    "Padding does not count, wherever it stands, whatever its token id", points=0.5
+    "Padding does not count, wherever it stands, whatever its token id", weight=0.5
 )
 def padding_anywhere(student, rng):
     targets = padded_targets(rng, 5, (4, 4, 4), 4, 0)
@@ -117,7 +117,7 @@ def large_logits(student, rng):
 
 
 @exercise.case(
-    "Where every position is padding, the loss is 0", points=0.5, pays_alone=False
+    "Where every position is padding, the loss is 0", weight=0.5, pays_alone=False
 )
 def nothing_counts(student, rng):
     result = student(draw_logits(rng, 2, 3, 5), torch.full((2, 3), 4), 4)

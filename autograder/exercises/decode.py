@@ -53,7 +53,7 @@ def any_words(student, rng):
 
 
 @exercise.case(
-    "A text may end inside a word: then the last token has no mark", points=0.5
+    "A text may end inside a word: then the last token has no mark", weight=0.5
 )
 def unfinished_word(student, rng):
     student.expect(student(["the</w>", "zebr"]), "the zebr")
@@ -62,26 +62,26 @@ def unfinished_word(student, rng):
 
 
 @exercise.case(
-    "Letters like those of the mark stay: < / w > at a word's end", points=0.5
+    "Letters like those of the mark stay: < / w > at a word's end", weight=0.5
 )
 def letters_of_the_mark(student, rng):
     student.expect(student(["now</w>", "w/</w>", "a>", "</w>"]), "now w/ a>")
 
 
-@exercise.case("Only at a token's end is the mark a space", points=0.5)
+@exercise.case("Only at a token's end is the mark a space", weight=0.5)
 def mark_inside(student, rng):
     student.expect(student(["</w>x", "a</w>b</w>", "c</w>"]), "</w>xa</w>b c")
 
 
 @exercise.case(
-    "Signs of other conventions are text like others: @@, ##, ▁, Ġ", points=0.5
+    "Signs of other conventions are text like others: @@, ##, ▁, Ġ", weight=0.5
 )
 def other_conventions(student, rng):
     student.expect(student(["me@@", "##at</w>", "▁is</w>"]), "me@@##at ▁is")
 
 
 @exercise.case(
-    "A token that is a mark alone is a space too, also twice in a row", points=0.5
+    "A token that is a mark alone is a space too, also twice in a row", weight=0.5
 )
 def marks_alone(student, rng):
     tokens = ["</w>", "at", "</w>", "</w>", "e</w>", "</w>", "</w>"]
@@ -89,7 +89,7 @@ def marks_alone(student, rng):
 
 
 @exercise.case(
-    "Accents stay as they were written, in one character or in two", points=0.5
+    "Accents stay as they were written, in one character or in two", weight=0.5
 )
 def accents(student, rng):
     text = student(["e\u0301</w>", "é</w>"])
@@ -98,25 +98,25 @@ def accents(student, rng):
     student.agrees(rng.choice(["e\u0301</w>", "é</w>"], 12).tolist())
 
 
-@exercise.case("No tokens give the empty text", points=0.5)
+@exercise.case("No tokens give the empty text", weight=0.5)
 def no_tokens(student, rng):
     student.expect(student([]), "")
     student.expect(student(["</w>"]), "")
 
 
-@exercise.case("The list of tokens stays as it is", points=0.5)
+@exercise.case("The list of tokens stays as it is", weight=0.5)
 def tokens_stay(student, rng):
     student.leaves_unchanged(["Ta", "ges</w>"])
 
 
-@exercise.case("Tokens in any order give their text", points=4.5)
+@exercise.case("Tokens in any order give their text", weight=4.5)
 def any_tokens(student, rng):
     tokens = ["A", "b</w>", "</w>", "ü@@", "</w>C", "w</w>", "e\u0301"]
     student.agrees(rng.choice(tokens, 6).tolist())
     student.agrees([*rng.permutation(tokens).tolist(), "</w>", "</w>", "A", "</w>"])
 
 
-@exercise.case("A longer text is put together", points=0.5, visible=False)
+@exercise.case("A longer text is put together", weight=0.5, visible=False)
 def longer_text(student, rng):
     tokens = ["a", "bc</w>", "/</w>", "é", "d</w>e", "##", "▁"]
     student.agrees(rng.choice(tokens, 40).tolist())

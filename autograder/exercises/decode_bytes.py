@@ -70,20 +70,20 @@ def small_example_by_hand(student, rng):
     student.expect(text, "at ä<end>")
 
 
-@exercise.case("The bytes of one letter may come from several tokens", points=0.5)
+@exercise.case("The bytes of one letter may come from several tokens", weight=0.5)
 def letter_of_several_tokens(student, rng):
     student.expect(student([231, 140, 171], []), "猫")
     student.expect(student([97, 261, 144, 166, 258], MERGES), "a🐦ä")
 
 
-@exercise.case("White space comes back as it was, at both ends too", points=0.5)
+@exercise.case("White space comes back as it was, at both ends too", weight=0.5)
 def white_space(student, rng):
     token_ids = [32, 32, 256, 260, 9, 10, 32]
     student.expect(student(token_ids, MERGES), "  at the\t\n ")
     student.agrees([32, *rng.choice(token_ids, 9).tolist(), 32], MERGES)
 
 
-@exercise.case("Half a letter gives one �, wherever it stands", points=0.5)
+@exercise.case("Half a letter gives one �, wherever it stands", weight=0.5)
 def half_a_letter(student, rng):
     student.expect(student([97, 195], []), "a�")
     student.expect(student([261, 97, 195, 98], MERGES), "�a�b")
@@ -91,7 +91,7 @@ def half_a_letter(student, rng):
 
 @exercise.case(
     "Bytes that could begin a letter give one �, each other wrong byte its own",
-    points=0.5,
+    weight=0.5,
 )
 def wrong_bytes(student, rng):
     student.expect(student([226, 130, 65], []), "�A")
@@ -100,7 +100,7 @@ def wrong_bytes(student, rng):
 
 
 @exercise.case(
-    "Special tokens come back as they are, ü and spaces in them too", points=0.5
+    "Special tokens come back as they are, ü and spaces in them too", weight=0.5
 )
 def special_tokens(student, rng):
     special = ("<ü>", "<a t>")
@@ -111,14 +111,14 @@ def special_tokens(student, rng):
 
 
 @exercise.case(
-    "A byte whose symbol looks like a special token stays a byte", points=0.5
+    "A byte whose symbol looks like a special token stays a byte", weight=0.5
 )
 def symbol_like_a_special_token(student, rng):
     student.expect(student([195, 167, 257], [("a", "t")], ("§",)), "ç§")
 
 
 @exercise.case(
-    "Accents stay as they were written, in one character or in two", points=0.5
+    "Accents stay as they were written, in one character or in two", weight=0.5
 )
 def accents(student, rng):
     text = student([69, 204, 129, 195, 137], [])
@@ -127,26 +127,26 @@ def accents(student, rng):
     student.agrees(drawn(rng, [69, 204, 129], [195, 137], [97]), [])
 
 
-@exercise.case("A token id beyond the vocabulary gives ValueError", points=0.5)
+@exercise.case("A token id beyond the vocabulary gives ValueError", weight=0.5)
 def beyond_the_vocabulary(student, rng):
     student.raises(ValueError, [97, 258], [("a", "t")], ("<end>",))
     student.raises(ValueError, [97, 300], [("a", "t")])
 
 
-@exercise.case("A negative token id gives ValueError", points=0.5)
+@exercise.case("A negative token id gives ValueError", weight=0.5)
 def negative_token_id(student, rng):
     student.raises(ValueError, [97, -1], [("a", "t")], ("<end>",))
 
 
 @exercise.case(
-    "The lists stay as they are, and one without token ids gives no text", points=0.5
+    "The lists stay as they are, and one without token ids gives no text", weight=0.5
 )
 def numbers_stay(student, rng):
     student.leaves_unchanged([256, 32, 97], [("a", "t")])
     student.expect(student([], []), "")
 
 
-@exercise.case("Any token ids give their text", points=4.5)
+@exercise.case("Any token ids give their text", weight=4.5)
 def any_numbers(student, rng):
     parts = [[69, 204, 129], [32], [9], [256], [260], [258], [195, 167], [262], [263]]
     parts += [[261, 144, 166], [195], [226, 130], [255, 254], [128], [33]]
@@ -156,7 +156,7 @@ def any_numbers(student, rng):
         student.agrees(token_ids, MERGES, ("§", "<ü>"))
 
 
-@exercise.case("Any text comes back from its bytes", points=0.5, visible=False)
+@exercise.case("Any text comes back from its bytes", weight=0.5, visible=False)
 def any_text(student, rng):
     text = "Größe, naïve E\u0301; 猫 👩‍👩‍👧\n\n «ça» \ufffd\ufffd\x00"
     student.expect(student(list(text.encode()), MERGES), text)

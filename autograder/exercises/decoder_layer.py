@@ -158,7 +158,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "One token that attends to one, with the norm before, becomes (16, 35)", points=0.5
+    "One token that attends to one, with the norm before, becomes (16, 35)", weight=0.5
 )
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
@@ -178,14 +178,14 @@ def small_example_by_hand(student, rng):
 
 @exercise.case(
     "With the norm after each sum, five tokens that attend to seven give this",
-    points=2.5,
+    weight=2.5,
 )
 def norm_after(student, rng):
     y, memory = tokens(rng, 2, 5, 6), tokens(rng, 2, 7, 6)
     student.agrees(y, memory, drawn(rng, 6), 3, causal(5), some_blocked(rng, 2, 5, 7))
 
 
-@exercise.case("With the norm before each part, they give this", points=2)
+@exercise.case("With the norm before each part, they give this", weight=2)
 def norm_before(student, rng):
     y, memory = tokens(rng, 2, 5, 6), tokens(rng, 2, 7, 6)
     masks = causal(5), some_blocked(rng, 2, 5, 7)
@@ -194,7 +194,7 @@ def norm_before(student, rng):
 
 @exercise.case(
     "With parameters of zero and the norm before, y comes through unchanged",
-    points=0.5,
+    weight=0.5,
     pays_alone=False,
 )
 def nothing_added(student, rng):
@@ -203,7 +203,7 @@ def nothing_added(student, rng):
 
 
 @exercise.case(
-    "With parameters of zero and the norm after, y is normed three times", points=0.5
+    "With parameters of zero and the norm after, y is normed three times", weight=0.5
 )
 def only_normed(student, rng):
     parameters = silent(rng, 2)
@@ -218,7 +218,7 @@ def only_normed(student, rng):
 
 
 @exercise.case(
-    "With as many tokens there as here, each mask stays with its attention", points=1.5
+    "With as many tokens there as here, each mask stays with its attention", weight=1.5
 )
 def as_many_there_as_here(student, rng):
     # Here either mask fits either attention, and either tensor's tokens fit both.
@@ -228,7 +228,7 @@ def as_many_there_as_here(student, rng):
     student.agrees(y, memory, drawn(rng, 4, 4), 2, causal(4))
 
 
-@exercise.case("Without masks all tokens attend to all, in any batch", points=1)
+@exercise.case("Without masks all tokens attend to all, in any batch", weight=1)
 def leading_axes(student, rng):
     parameters = drawn(rng, 4, 5)
     student.agrees(tokens(rng, 3, 4), tokens(rng, 5, 4), parameters, 2)
@@ -238,7 +238,7 @@ def leading_axes(student, rng):
 
 @exercise.case(
     "A memory whose tokens are permuted, with their mask, gives the same result",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -251,7 +251,7 @@ def memory_permuted(student, rng):
     student.expect(after, before, what="the result after the change")
 
 
-@exercise.case("In float64 all digits are right", points=0.5)
+@exercise.case("In float64 all digits are right", weight=0.5)
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 5)
     y, memory = (tokens(rng, rows, 4, dtype=np.float64) for rows in (3, 5))
@@ -260,7 +260,7 @@ def double_precision(student, rng):
 
 
 @exercise.case(
-    "`y`, the memory, the parameters and the masks stay as they are", points=0.5
+    "`y`, the memory, the parameters and the masks stay as they are", weight=0.5
 )
 def arguments_stay(student, rng):
     y, memory, parameters = tokens(rng, 3, 4), tokens(rng, 5, 4), drawn(rng, 4)

@@ -120,7 +120,7 @@ def usual(rng):
 
 @exercise.case(
     "With these parameters the context is 4 and the new state −1",
-    points=0.5,
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     # An answer that attends with x or the new state, −3 or −1, weighs both the same.
@@ -144,29 +144,29 @@ def small_example_by_hand(student, rng):
     student.agrees(*inputs(rng, m=2, d_in=1, d_h=1, d_k=1, d_v=1, d_a=1))
 
 
-@exercise.case("A state attends to seven source tokens and takes a step", points=1.5)
+@exercise.case("A state attends to seven source tokens and takes a step", weight=1.5)
 def one_step(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered source by source", points=1.5)
+@exercise.case("A batch is answered source by source", weight=1.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
 
 
-@exercise.case("Where `may_attend` is False, nothing is looked up", points=2)
+@exercise.case("Where `may_attend` is False, nothing is looked up", weight=2)
 def some_blocked(student, rng):
     may_attend = torch.tensor([[True, False, True, True, True], [False] + 4 * [True]])
     student.agrees(*inputs(rng, leading=(2,), m=5), may_attend)
 
 
-@exercise.case("Where all sizes are the same, each vector keeps its role", points=0.5)
+@exercise.case("Where all sizes are the same, each vector keeps its role", weight=0.5)
 def same_sizes(student, rng):
     student.agrees(*inputs(rng, m=4, d_in=4, d_h=4, d_k=4, d_v=4, d_a=4))
 
 
 @exercise.case(
-    "The parameters are found by their names, in whatever order they come", points=0.5
+    "The parameters are found by their names, in whatever order they come", weight=0.5
 )
 def any_order_of_names(student, rng):
     *arguments, parameters = inputs(rng, m=5, d_k=3)
@@ -185,7 +185,7 @@ def several_steps(student, rng):
         state = result[0]
 
 
-@exercise.case("The arguments stay as they are, the dictionary too", points=0.5)
+@exercise.case("The arguments stay as they are, the dictionary too", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=3))
 

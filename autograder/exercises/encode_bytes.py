@@ -95,7 +95,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "A letter that is not in ASCII has two to four token ids: its bytes", points=0.5
+    "A letter that is not in ASCII has two to four token ids: its bytes", weight=0.5
 )
 def bytes_of_letters(student, rng):
     student.expect(student("ßé", []), [195, 159, 195, 169])
@@ -106,7 +106,7 @@ def bytes_of_letters(student, rng):
 
 
 @exercise.case(
-    "Pairs are joined in the order of learning: abc gives a and bc", points=0.5
+    "Pairs are joined in the order of learning: abc gives a and bc", weight=0.5
 )
 def earliest_pair_first(student, rng):
     student.expect(student("abc xyz pqr", PAIRS), [97, 256, 32, 258, 122, 32, 261, 114])
@@ -115,7 +115,7 @@ def earliest_pair_first(student, rng):
 
 
 @exercise.case(
-    "A space is joined to the word after it, and to no word before it", points=0.5
+    "A space is joined to the word after it, and to no word before it", weight=0.5
 )
 def spaces_belong_to_words(student, rng):
     student.expect(student("at the the", THE), [256, 259, 259])
@@ -124,7 +124,7 @@ def spaces_belong_to_words(student, rng):
 
 @exercise.case(
     "Nothing is joined across two pre-tokens: of four spaces one is the word's",
-    points=0.5,
+    weight=0.5,
 )
 def pre_tokens_stay_apart(student, rng):
     student.expect(student("at\n", [("t", "Ċ"), ("a", "t")]), [257, 10])
@@ -133,7 +133,7 @@ def pre_tokens_stay_apart(student, rng):
 
 
 @exercise.case(
-    "White space stays, at both ends too, and no text gives no token ids", points=0.5
+    "White space stays, at both ends too, and no text gives no token ids", weight=0.5
 )
 def white_space(student, rng):
     student.expect(student(" a \t\n", []), [32, 97, 32, 9, 10])
@@ -142,13 +142,13 @@ def white_space(student, rng):
     student.agrees(f" {between}\n", [])
 
 
-@exercise.case("Capitals and accents stay as they were written", points=0.5)
+@exercise.case("Capitals and accents stay as they were written", weight=0.5)
 def nothing_is_tidied(student, rng):
     student.expect(student("E\u0301É", []), [69, 204, 129, 195, 137])
 
 
 @exercise.case(
-    "Special tokens count wherever they stand, and the longest that fits", points=0.5
+    "Special tokens count wherever they stand, and the longest that fits", weight=0.5
 )
 def special_tokens(student, rng):
     special = ("<a><b>", "<a>", "<a><b><c>")
@@ -156,37 +156,37 @@ def special_tokens(student, rng):
     student.expect(token_ids, [257, 256, 259, 98, 258])
 
 
-@exercise.case("A special token may hold signs like | and spaces", points=0.5)
+@exercise.case("A special token may hold signs like | and spaces", weight=0.5)
 def signs_in_special_tokens(student, rng):
     token_ids = student("at <|a t|>", [("a", "t")], ("<|a t|>",))
     student.expect(token_ids, [256, 32, 257])
 
 
 @exercise.case(
-    "A special token that looks like a byte's symbol leaves the byte alone", points=0.5
+    "A special token that looks like a byte's symbol leaves the byte alone", weight=0.5
 )
 def special_token_like_a_symbol(student, rng):
     student.expect(student("ç§", [("a", "t")], ("§",)), [195, 167, 257])
 
 
-@exercise.case("An empty special token gives ValueError", points=0.5)
+@exercise.case("An empty special token gives ValueError", weight=0.5)
 def empty_special_token(student, rng):
     student.raises(ValueError, "at", [], ("<end>", ""))
 
 
 # Hidden, because Python's own UnicodeEncodeError is right here as well as a plain
 # ValueError, and a misconception is named only if the kinds of all errors agree.
-@exercise.case("Half a surrogate pair gives ValueError", points=0.5, visible=False)
+@exercise.case("Half a surrogate pair gives ValueError", weight=0.5, visible=False)
 def half_a_surrogate_pair(student, rng):
     student.raises(ValueError, "a\ud83d", [])
 
 
-@exercise.case("The list of pairs stays as it is", points=0.5)
+@exercise.case("The list of pairs stays as it is", weight=0.5)
 def merges_stay(student, rng):
     student.leaves_unchanged("at", [("a", "t")])
 
 
-@exercise.case("Any text gives its token ids", points=6)
+@exercise.case("Any text gives its token ids", weight=6)
 def any_text(student, rng):
     parts = ["at", " the", "ä", " Ä", "猫", "👩‍👩‍👧", "!", "   ", "\n", "E\u0301"]
     parts += ["12", "abc", "'s", " mat", "<", "Ġ", "\x00", "at!", " xyz", " pqr"]

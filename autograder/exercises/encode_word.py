@@ -91,7 +91,7 @@ def joined_again(student, rng):
     student.expect(student(tuple("abcd"), merges), ["abcd"])
 
 
-@exercise.case("A pair is joined at all its positions, from left to right", points=0.5)
+@exercise.case("A pair is joined at all its positions, from left to right", weight=0.5)
 def every_position(student, rng):
     merges = [("a", "a"), ("n", "aa")]
     student.expect(student(tuple("naaanaa"), merges), ["naa", "a", "naa"])
@@ -100,7 +100,7 @@ def every_position(student, rng):
 
 @exercise.case(
     "Neither position nor count nor length decides: a b c a b gives ab, ca, b",
-    points=0.5,
+    weight=0.5,
 )
 def only_the_order_decides(student, rng):
     merges = [("a", "b"), ("b", "c")]
@@ -114,14 +114,14 @@ def only_the_order_decides(student, rng):
 
 
 @exercise.case(
-    "Pairs that were learned from any words are joined in their order", points=4.5
+    "Pairs that were learned from any words are joined in their order", weight=4.5
 )
 def pairs_of_many_words(student, rng):
     for _ in range(12):
         student.agrees(tuple(rng.choice([*"abc"], 17).tolist()), learned(rng, "abc"))
 
 
-@exercise.case("A symbol that was never seen stays a token of its own", points=0.5)
+@exercise.case("A symbol that was never seen stays a token of its own", weight=0.5)
 def unknown_symbol(student, rng):
     word = ("ß", "r", "a", "b", "🐦", "e", "n", "e\u0301</w>")
     student.expect(student(word, RAVENS), ["ß", "rab", "🐦", "en", "e\u0301</w>"])
@@ -129,7 +129,7 @@ def unknown_symbol(student, rng):
     student.agrees(tuple("".join(parts)), RAVENS)
 
 
-@exercise.case("Only whole symbols are joined, not the ends of longer ones", points=0.5)
+@exercise.case("Only whole symbols are joined, not the ends of longer ones", weight=0.5)
 def whole_symbols(student, rng):
     merges = [("b", "a"), ("a", "n"), ("n", "e</w>")]
     student.expect(student(tuple("bana"), merges), ["ba", "n", "a"])
@@ -142,7 +142,7 @@ def whole_symbols(student, rng):
 
 
 @exercise.case(
-    "Words of one symbol, of none, and no pairs at all give lists too", points=0.5
+    "Words of one symbol, of none, and no pairs at all give lists too", weight=0.5
 )
 def short_words(student, rng):
     student.expect(student(("a</w>",), RAVENS), ["a</w>"])
@@ -150,12 +150,12 @@ def short_words(student, rng):
     student.expect(student(("a", "b</w>"), []), ["a", "b</w>"])
 
 
-@exercise.case("The list of pairs stays as it is", points=0.5)
+@exercise.case("The list of pairs stays as it is", weight=0.5)
 def merges_stay(student, rng):
     student.leaves_unchanged(tuple("rabe"), RAVENS)
 
 
-@exercise.case("Longer words hold too", points=0.5, visible=False)
+@exercise.case("Longer words hold too", weight=0.5, visible=False)
 def longer_words(student, rng):
     for _ in range(4):
         student.agrees(tuple(rng.choice([*"abä🐦"], 43).tolist()), learned(rng, "abä"))

@@ -132,7 +132,7 @@ def usual(rng):
 
 @exercise.case(
     "One token of two numbers, with the norm before each part, becomes (6, 15)",
-    points=0.5,
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     same, nothing = np.eye(2), np.zeros(2)
@@ -149,14 +149,14 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "With the norm after each sum, a batch of sequences gives this", points=2.5
+    "With the norm after each sum, a batch of sequences gives this", weight=2.5
 )
 def norm_after(student, rng):
     student.agrees(tokens(rng, 2, 5, 6), drawn(rng, 6), 3, some_blocked(rng, 2, 5, 5))
 
 
 @exercise.case(
-    "With the norm before each part, a batch of sequences gives this", points=2
+    "With the norm before each part, a batch of sequences gives this", weight=2
 )
 def norm_before(student, rng):
     arguments = tokens(rng, 2, 5, 6), drawn(rng, 6), 3, some_blocked(rng, 2, 5, 5)
@@ -165,7 +165,7 @@ def norm_before(student, rng):
 
 @exercise.case(
     "With parameters of zero and the norm before, x comes through unchanged",
-    points=0.5,
+    weight=0.5,
     pays_alone=False,
 )
 def nothing_added(student, rng):
@@ -174,7 +174,7 @@ def nothing_added(student, rng):
 
 
 @exercise.case(
-    "With parameters of zero and the norm after, x is normed twice", points=0.5
+    "With parameters of zero and the norm after, x is normed twice", weight=0.5
 )
 def only_normed(student, rng):
     # (−1, 1) · (2, 4) + (1, −3) = (−1, 1), and once more with (6, 1) and (0, 5).
@@ -195,7 +195,7 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "As many tokens as numbers, and a causal mask: each attends back only", points=1.5
+    "As many tokens as numbers, and a causal mask: each attends back only", weight=1.5
 )
 def as_many_tokens_as_numbers(student, rng):
     # Here a mask, or a matrix, that is turned round has the right shape.
@@ -205,7 +205,7 @@ def as_many_tokens_as_numbers(student, rng):
 
 @exercise.case(
     "Permuted tokens give the same results in the new order",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -216,14 +216,14 @@ def tokens_permuted(student, rng):
     student.expect(after, before[order], what="the results after the change")
 
 
-@exercise.case("In float64 all digits are right", points=0.5)
+@exercise.case("In float64 all digits are right", weight=0.5)
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 3)
     arguments = tokens(rng, 3, 4, dtype=np.float64), drawn(rng, 4, dtype=np.float64)
     student.agrees(*arguments, 2, may_attend, True)
 
 
-@exercise.case("`x`, the parameters and `may_attend` stay as they are", points=0.5)
+@exercise.case("`x`, the parameters and `may_attend` stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     arguments = tokens(rng, 3, 4), drawn(rng, 4), 2, some_blocked(rng, 3, 3)
     student.leaves_unchanged(*arguments)

@@ -94,7 +94,7 @@ def usual(rng):
     return running_sum, rng.normal(size=(5, 4)), [3, 0, 4, 1, 2]
 
 
-@exercise.case("A running sum of 1, 2 and 4, moved in a circle, has this gap", points=1)
+@exercise.case("A running sum of 1, 2 and 4, moved in a circle, has this gap", weight=1)
 def small_example_by_hand(student, rng):
     # A circle of three: its inverse is another permutation, which a swap's is not.
     # Permuted: 4, 1, 2, whose running sum is 4, 5, 7. The running sum 1, 3, 7,
@@ -106,7 +106,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case(
     "A function that treats all positions alike has no gap",
-    points=0.5,
+    weight=0.5,
     pays_alone=False,
 )
 def no_gap(student, rng):
@@ -115,7 +115,7 @@ def no_gap(student, rng):
     student.expect(student(attend_to_each_other, x, [2, 4, 1, 0, 3]), 0.0)
 
 
-@exercise.case("The largest gap counts whether it is up or down", points=1.5)
+@exercise.case("The largest gap counts whether it is up or down", weight=1.5)
 def gap_downwards(student, rng):
     x = np.array([[5.0], [1.0], [2.0]])
     # The differences are −4 in all rows here, and −20, 10 and 10 there.
@@ -124,7 +124,7 @@ def gap_downwards(student, rng):
     student.agrees(add_first_row, rng.normal(size=(3, 2)), [1, 2, 0])
 
 
-@exercise.case("The rows of f's results may be single numbers, or tables", points=0.5)
+@exercise.case("The rows of f's results may be single numbers, or tables", weight=0.5)
 def results_of_other_shapes(student, rng):
     x = rng.normal(size=(5, 3))
     student.agrees(one_number_per_row, x, [3, 0, 4, 1, 2])
@@ -132,7 +132,7 @@ def results_of_other_shapes(student, rng):
 
 
 @exercise.case(
-    "The rows of f's results may be of another length than those of x", points=1.5
+    "The rows of f's results may be of another length than those of x", weight=1.5
 )
 def longer_rows(student, rng):
     student.agrees(row_before, rng.normal(size=(5, 3)), [3, 0, 4, 1, 2])
@@ -140,14 +140,14 @@ def longer_rows(student, rng):
 
 @exercise.case(
     "With as many numbers in a row as rows, it is the rows that are permuted",
-    points=1.5,
+    weight=1.5,
 )
 def as_many_numbers_as_rows(student, rng):
     # The columns of a square table can be permuted as well, and nothing stops.
     student.agrees(running_sum, rng.normal(size=(5, 5)), [3, 0, 4, 1, 2])
 
 
-@exercise.case("A gap of some billionths is a gap", points=1)
+@exercise.case("A gap of some billionths is a gap", weight=1)
 def tiny_gap(student, rng):
     gap = student(add_tiny_positions, np.zeros((4, 2)), [1, 2, 3, 0])
     student.expect(gap, 3e-9)
@@ -156,7 +156,7 @@ def tiny_gap(student, rng):
 
 @exercise.case(
     "A function that gives only zeros has no gap",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -166,7 +166,7 @@ def zeros(student, rng):
 
 @exercise.case(
     "A permutation that moves nothing shows no gap",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -175,7 +175,7 @@ def nothing_moves(student, rng):
     student.expect(student(running_sum, x, [0, 1, 2, 3]), 0.0)
 
 
-@exercise.case("The sequence stays as it is", points=0.5)
+@exercise.case("The sequence stays as it is", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(5, 3)), [1, 2, 0, 4, 3])
 

@@ -53,13 +53,13 @@ def small_example_by_hand(student, rng):
     student.agrees(draw_log_p(rng, 2, 3), draw_targets(rng, 3, 2))
 
 
-@exercise.case("A batch of sequences gives one number per position", points=2)
+@exercise.case("A batch of sequences gives one number per position", weight=2)
 def batch_of_sequences(student, rng):
     student.agrees(draw_log_p(rng, 2, 5, 7), draw_targets(rng, 7, 2, 5))
     student.agrees(draw_log_p(rng, 3, 4, 9), draw_targets(rng, 4, 3, 4))
 
 
-@exercise.case("Any number of axes may come first, also none", points=1.5)
+@exercise.case("Any number of axes may come first, also none", weight=1.5)
 def leading_axes(student, rng):
     student.agrees(draw_log_p(rng, 2, 3, 4, 7), draw_targets(rng, 7, 2, 3, 4))
     student.agrees(draw_log_p(rng, 6, 9), draw_targets(rng, 6, 6))
@@ -76,7 +76,7 @@ def as_many_positions_as_tokens(student, rng):
     student.agrees(draw_log_p(rng, 2, 3, 4, 4), draw_targets(rng, 4, 2, 3, 4))
 
 
-@exercise.case("A single sequence, or a single position, keeps its axes", points=0.5)
+@exercise.case("A single sequence, or a single position, keeps its axes", weight=0.5)
 def axes_of_length_one(student, rng):
     student.agrees(draw_log_p(rng, 1, 4, 5), draw_targets(rng, 5, 1, 4))
     student.agrees(draw_log_p(rng, 3, 1, 5), draw_targets(rng, 5, 3, 1))
@@ -94,6 +94,17 @@ def probability_of_zero(student, rng):
     student.agrees(log_p, targets)
 
 
+@exercise.case("A tiny probability keeps its logarithm: −200 does not become −∞")
+def tiny_probabilities(student, rng):
+    # e⁻²⁰⁰ is 0 in float32, and e⁻⁹⁰⁰ in float64.
+    for dtype, logit in ((torch.float32, -200.0), (torch.float64, -900.0)):
+        logits = torch.from_numpy(rng.normal(size=(2, 3, 5))).to(dtype)
+        logits[..., 4] += logit
+        targets = draw_targets(rng, 4, 2, 3)
+        targets[0, 1] = targets[1, 2] = 4
+        student.agrees(logits.log_softmax(dim=-1), targets)
+
+
 @exercise.case("In float64, for a longer batch", visible=False)
 def longer_batch(student, rng):
     logits = torch.from_numpy(rng.normal(size=(4, 13, 11)))
@@ -103,6 +114,9 @@ def longer_batch(student, rng):
 @exercise.case("`log_p` and `targets` stay as they are")
 def arguments_stay(student, rng):
     student.leaves_unchanged(draw_log_p(rng, 2, 3, 5), draw_targets(rng, 3, 2, 3))
+    logits, targets = torch.from_numpy(rng.normal(size=(4, 6))), draw_targets(rng, 6, 4)
+    logits[:, 5] = -math.inf
+    student.leaves_unchanged(logits.float().log_softmax(dim=-1), targets)
 
 
 @exercise.variants
@@ -116,9 +130,15 @@ def variants(
     returns="each position's",
     overwritten="nothing",
 ):
-    if unit in ("logarithms of them", "at least −100"):
-        changed = log_p.log() if unit == "logarithms of them" else log_p.clamp(min=-100)
-        log_p = changed
+    if overwritten in LEAST:
+        log_p.masked_fill_(log_p == -math.inf, LEAST[overwritten](log_p))
+    elif unit in LEAST:
+        log_p = log_p.masked_fill(log_p == -math.inf, LEAST[unit](log_p))
+    log_p = {
+        "logarithms of them": torch.log,
+        "at least −100": lambda log_p: log_p.clamp(min=-100),
+        "by way of probabilities": lambda log_p: log_p.exp().log(),
+    }.get(unit, torch.clone)(log_p)
     if ids == "the next ones":
         log_p, targets = log_p[..., :-1, :], targets[..., 1:]
     if ids == "from 1":
@@ -138,6 +158,13 @@ def variants(
         "an axis more": lambda: result.unsqueeze(-1),
         "in one row": lambda: result.reshape(-1),
     }.get(returns, lambda: result)()
+
+
+# What −∞ becomes, here and in the caller's log_p.
+LEAST = {
+    "−1e9 for −∞": lambda log_p: -1e9,
+    "the least number for −∞": lambda log_p: torch.finfo(log_p.dtype).min,
+}
 
 
 def _from_one_hot(log_p, targets):
@@ -304,6 +331,45 @@ exercise.option(
     "What is the logarithm of a probability of 0?",
     why="PyTorch's binary_cross_entropy cuts its logarithms off at −100.",
     unit="at least −100",
+)
+exercise.option(
+    "by_way_of_probabilities",
+    "Your numbers are logarithms of probabilities that were computed first: the tiny "
+    "ones had become 0, and their logarithm is −∞.",
+    "What is e to the power of −200 in float32, and what is the logarithm of that?",
+    why="log(softmax(…)) is what the formula says; Goodfellow et al. (2016), section "
+    "4.1, name it as the example of underflow.",
+    unit="by way of probabilities",
+)
+exercise.option(
+    "infinity_replaced",
+    "Your −∞ has become −1e9.",
+    "What is the logarithm of a probability of 0?",
+    why="masked_fill(…, -1e9) is how masks are written, to keep NaN away.",
+    unit="−1e9 for −∞",
+)
+exercise.option(
+    "infinity_as_the_least_number",
+    "Your −∞ has become the least number that the dtype of log_p has.",
+    "What is the logarithm of a probability of 0?",
+    why="nan_to_num, and a clamp at finfo(dtype).min, take infinities away.",
+    unit="the least number for −∞",
+)
+exercise.option(
+    "infinity_replaced_in_place",
+    "Your call writes −1e9 into the caller's log_p wherever it is −∞, and your result "
+    "has that number too.",
+    "Does `log_p[mask] = …` change the caller's tensor, or a copy?",
+    why="0 times −∞ is NaN, and a finite number in its position mends that.",
+    overwritten="−1e9 for −∞",
+)
+exercise.option(
+    "least_number_in_place",
+    "Your call writes the least number of its dtype into the caller's log_p wherever "
+    "it is −∞, and your result has that number too.",
+    "What does the underscore at the end of `clamp_` or `nan_to_num_` say?",
+    why="0 times −∞ is NaN, and a finite number in its position mends that.",
+    overwritten="the least number for −∞",
 )
 exercise.option(
     "mean_returned",

@@ -118,19 +118,19 @@ def small_example_by_hand(student, rng):
     student.expect(result, [first, second])
 
 
-@exercise.case("What comes next depends on all tokens so far, start included", points=2)
+@exercise.case("What comes next depends on all tokens so far, start included", weight=2)
 def whole_sequence_is_passed(student, rng):
     student.expect(student(counts_to_four, 0, 5, 9), [1, 2, 3, 4])
     for _ in range(4):
         student.agrees(drawn(rng, 6), 2, 4, 8)
 
 
-@exercise.case("A sequence that ends at once is empty", points=0.5)
+@exercise.case("A sequence that ends at once is empty", weight=0.5)
 def ends_at_once(student, rng):
     student.expect(student(at_once, 0, 3, 5), [])
 
 
-@exercise.case("A sequence without an end has max_length tokens", points=0.5)
+@exercise.case("A sequence without an end has max_length tokens", weight=0.5)
 def without_an_end(student, rng):
     student.expect(student(never_ends, 0, 3, 4), [1, 1, 1, 1])
     student.expect(student(counts_to_four, 0, 5, 1), [1])
@@ -150,7 +150,7 @@ def start_may_come_again(student, rng):
     student.expect(student(start_again, 1, 3, 9), [2, 1, 2, 0])
 
 
-@exercise.case("The start may be the same token id as the end", points=0.5)
+@exercise.case("The start may be the same token id as the end", weight=0.5)
 def start_is_the_end(student, rng):
     student.expect(student(at_once, 3, 3, 5), [])
     student.agrees(drawn(rng, 6), 4, 4, 6)
@@ -162,7 +162,7 @@ def equal_logits(student, rng):
     student.expect(student(two_are_equal, 4, 0, 6), [1, 2])
 
 
-@exercise.case("Logits may all be below 0", points=0.5)
+@exercise.case("Logits may all be below 0", weight=0.5)
 def logits_below_zero(student, rng):
     for _ in range(4):
         student.agrees(drawn(rng, 6, shift=-9.0), 1, 3, 7)

@@ -209,7 +209,7 @@ def variants(
     returns="heads",
     written="nowhere",
 ):
-    n_heads, n_kv_heads, given = q.shape[-3], k.shape[-3], q
+    n_heads, n_kv_heads, callers_q = q.shape[-3], k.shape[-3], q
     if refuses == "the rest of the heads" and n_heads > n_kv_heads:
         own = n_heads // n_kv_heads * n_kv_heads
         q, n_heads = q[..., :own, :, :], own
@@ -253,7 +253,7 @@ def variants(
         ),
     }.get(returns, lambda: output)()
     if written == "into q":
-        given /= given.shape[-1] ** 0.5
+        callers_q /= callers_q.shape[-1] ** 0.5
     elif written == "into the mask" and may_attend is not None:
         may_attend.logical_not_()
     return output

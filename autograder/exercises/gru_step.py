@@ -75,7 +75,7 @@ def usual(rng):
 
 @exercise.case(
     "Where the update gate is 0 and ¾, the new state is (−1, 3.5)",
-    points=0.5,
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     x = torch.tensor([1.0])
@@ -93,19 +93,19 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "A token of three numbers and a state of four give these four", points=1.5
+    "A token of three numbers and a state of four give these four", weight=1.5
 )
 def one_token(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered token by token", points=2.5)
+@exercise.case("A batch is answered token by token", weight=2.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), d_in=5))
 
 
 @exercise.case(
-    "A batch of one stays a batch, and a state of one number a vector", points=0.5
+    "A batch of one stays a batch, and a state of one number a vector", weight=0.5
 )
 def sizes_of_one(student, rng):
     student.agrees(*inputs(rng, leading=(1,)))
@@ -122,7 +122,7 @@ def several_steps(student, rng):
         student.expect(state, expected)
 
 
-@exercise.case("Gates that get 10,000 or −10,000 are wholly open or shut", points=0.5)
+@exercise.case("Gates that get 10,000 or −10,000 are wholly open or shut", weight=0.5)
 def large_next_to_small(student, rng):
     x, state, w_x, w_h, b_x, b_h = inputs(rng)
     b_x[4:8] = torch.tensor([1e4, -1e4, 0.5, 1e4])
@@ -134,7 +134,7 @@ def double_precision(student, rng):
     student.agrees(*(part.double() for part in inputs(rng, d_h=5)))
 
 
-@exercise.case("`x`, the state and the parameters stay as they are", points=0.5)
+@exercise.case("`x`, the state and the parameters stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, leading=(2,), d_in=2, d_h=3))
 

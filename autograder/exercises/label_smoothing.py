@@ -47,7 +47,7 @@ def token_zero(student, rng):
     student.agrees(torch.tensor([0, 3, 4, 0, 1]), 6, 0.25)
 
 
-@exercise.case("Any number of axes may come first, also none", points=2)
+@exercise.case("Any number of axes may come first, also none", weight=2)
 def leading_axes(student, rng):
     student.agrees(tokens(rng, 5, 2, 3), 5, 0.25)
     student.agrees(tokens(rng, 5, 2, 3, 4), 5, 0.125)
@@ -63,7 +63,7 @@ def last_token_never_right(student, rng):
 
 @exercise.case(
     "A smoothing of 0 leaves all to the right token, one of 1 gives each the same",
-    points=0.5,
+    weight=0.5,
 )
 def nothing_and_everything(student, rng):
     targets = tokens(rng, 5, 4)
@@ -77,7 +77,7 @@ def rows_sum_to_one(student, rng):
     student.expect(result.sum(dim=-1), torch.ones(3, 4), what="the sums of the rows")
 
 
-@exercise.case("The targets stay as they are", points=0.5)
+@exercise.case("The targets stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(tokens(rng, 6, 4, 3).T, 6, 0.25)
 

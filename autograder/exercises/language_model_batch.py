@@ -126,6 +126,11 @@ def variants(
     form="(batch, length)",
     overwritten="nothing",
 ):
+    if refused == "none, slices":
+        return tuple(
+            torch.stack([token_ids[start + i : start + i + length] for start in starts])
+            for i in (0, 1)
+        )
     last = len(token_ids) - length - 1
     least, most = {
         "late only": (-len(token_ids), last),
@@ -308,6 +313,14 @@ exercise.option(
     "For which starts does the docstring promise an error, and of which kind?",
     why="A program draws its starts itself, and none of them is wrong.",
     refused="none",
+)
+exercise.option(
+    "slices_end_early",
+    "Your slices refuse no start: one that is negative or too late gives fewer tokens, "
+    "and an error of another kind only where rows differ in length.",
+    "What does a slice give that goes beyond the end of a tensor: an error?",
+    why="A slice in Python and PyTorch ends where the tensor does, without a word.",
+    refused="none, slices",
 )
 exercise.option(
     "one_token_shorter",

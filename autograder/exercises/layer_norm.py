@@ -59,7 +59,7 @@ def usual(rng):
     return drawn(rng, 2, 5, 12) + 1, drawn(rng, 12), drawn(rng, 12)
 
 
-@exercise.case("With eps = 15, two rows of two numbers give this", points=0.5)
+@exercise.case("With eps = 15, two rows of two numbers give this", weight=0.5)
 def small_example_by_hand(student, rng):
     x = tensor([[1.0, 3.0], [-7.0, 7.0]])
     # Means 2 and 0, variances 1 and 49: the roots of 1 + 15 and 49 + 15 are 4 and 8.
@@ -69,7 +69,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Each token of each sequence is normed by itself, in any batch", points=3
+    "Each token of each sequence is normed by itself, in any batch", weight=3
 )
 def leading_axes(student, rng):
     for shape in ((4,), (1, 4), (2, 4), (3, 5, 4), (2, 3, 5, 4)):
@@ -78,13 +78,13 @@ def leading_axes(student, rng):
 
 @exercise.case(
     "Rows of three tiny numbers, where eps outweighs the variance, give this",
-    points=0.5,
+    weight=0.5,
 )
 def tiny_numbers(student, rng):
     student.agrees(tensor(rng.normal(size=(5, 3)) / 1000), drawn(rng, 3), drawn(rng, 3))
 
 
-@exercise.case("A row of equal numbers becomes the bias", points=0.5, pays_alone=False)
+@exercise.case("A row of equal numbers becomes the bias", weight=0.5, pays_alone=False)
 def equal_numbers(student, rng):
     x, bias = tensor([[5.0] * 4, [0.0] * 4, [-2.0] * 4]), tensor([1.0, 0.0, -3.0, 7.0])
     student.expect(student(x, drawn(rng, 4), bias), tensor([[1.0, 0.0, -3.0, 7.0]] * 3))
@@ -93,7 +93,7 @@ def equal_numbers(student, rng):
 
 
 @exercise.case(
-    "Numbers such as 1,000,001.1 and 1,000,002.1 in a row are told apart", points=0.5
+    "Numbers such as 1,000,001.1 and 1,000,002.1 in a row are told apart", weight=0.5
 )
 def large_and_close(student, rng):
     # In float64: in float32, PyTorch's own norm is off by 0.5 % here, because it goes
@@ -107,7 +107,7 @@ def large_and_close(student, rng):
 
 @exercise.case(
     "What stands in the other rows changes nothing in a row",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -121,7 +121,7 @@ def other_rows(student, rng):
 
 
 @exercise.case(
-    "In float64, and in whatever order of memory, all digits are right", points=2
+    "In float64, and in whatever order of memory, all digits are right", weight=2
 )
 def double_precision(student, rng):
     x = drawn(rng, 2, 4, 5, dtype=np.float64).transpose(-1, -2)
@@ -129,7 +129,7 @@ def double_precision(student, rng):
     student.agrees(x, numbers[0], numbers[1])
 
 
-@exercise.case("`x`, the gain and the bias stay as they are", points=0.5)
+@exercise.case("`x`, the gain and the bias stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 4) + 1, drawn(rng, 4), drawn(rng, 4))
 

@@ -92,7 +92,7 @@ def usual(rng):
 
 @exercise.case(
     "If the sum of all rows is added to each row, a future (3, 1) lets 8 through",
-    points=0.5,
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     # 3 becomes −5 and 1 becomes −1: the sums fall by 8 and by 2.
@@ -102,7 +102,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Functions of the past alone let nothing through", pays_alone=False, points=0.5
+    "Functions of the past alone let nothing through", pays_alone=False, weight=0.5
 )
 def nothing_leaks(student, rng):
     x = rng.normal(size=(5, 4))
@@ -111,17 +111,17 @@ def nothing_leaks(student, rng):
     student.expect(student(to_six_numbers, x, 3), 0.0)
 
 
-@exercise.case("It is enough that the first row sees the future", points=1.5)
+@exercise.case("It is enough that the first row sees the future", weight=1.5)
 def one_row_is_enough(student, rng):
     student.agrees(last_row_added_to_the_first, rng.normal(size=(6, 3)), 3)
 
 
-@exercise.case("It is enough that the present sees the row behind it", points=1.5)
+@exercise.case("It is enough that the present sees the row behind it", weight=1.5)
 def present_row_counts(student, rng):
     student.agrees(next_row_added, rng.normal(size=(6, 3)), 2)
 
 
-@exercise.case("Attention without a mask leaks", points=2.5)
+@exercise.case("Attention without a mask leaks", weight=2.5)
 def attention_without_a_mask(student, rng):
     x = rng.normal(size=(5, 4))
     student.agrees(self_attention, x, 2)
@@ -131,7 +131,7 @@ def attention_without_a_mask(student, rng):
 @exercise.case(
     "At the last position there is no future, and nothing leaks",
     pays_alone=False,
-    points=0.25,
+    weight=0.25,
 )
 def no_future(student, rng):
     x = rng.normal(size=(4, 3))
@@ -146,7 +146,7 @@ def both_directions(student, rng):
 
 
 @exercise.case(
-    "Results may be wider than x, or hold one number for each row", points=0.5
+    "Results may be wider than x, or hold one number for each row", weight=0.5
 )
 def results_of_other_shapes(student, rng):
     x = rng.normal(size=(4, 3))
@@ -154,19 +154,19 @@ def results_of_other_shapes(student, rng):
     student.agrees(one_number_for_each_row, x, 1)
 
 
-@exercise.case("A leak that is small is not 0", points=0.25)
+@exercise.case("A leak that is small is not 0", weight=0.25)
 def small_leak(student, rng):
     student.agrees(sum_of_all_hinted_at, rng.uniform(2, 3, size=(4, 3)), 1)
 
 
 @exercise.case(
-    "A function that sees only how far from 0 numbers are", visible=False, points=0.25
+    "A function that sees only how far from 0 numbers are", visible=False, weight=0.25
 )
 def distances_from_zero(student, rng):
     student.agrees(sizes_summed, rng.normal(size=(5, 3)), 0)
 
 
-@exercise.case("The sequence x stays as it is", points=0.25)
+@exercise.case("The sequence x stays as it is", weight=0.25)
 def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(4, 2)), 1)
 

@@ -90,13 +90,13 @@ def small_example_by_hand(student, rng):
     student.agrees({name: others[name] for name in state_dict})
 
 
-@exercise.case("A layer with biases gives four matrices and four vectors", points=2)
+@exercise.case("A layer with biases gives four matrices and four vectors", weight=2)
 def with_biases(student, rng):
     student.agrees(drawn(rng, 6))
 
 
 @exercise.case(
-    "Your arrays give the same projections as the tensors", points=0.5, visible=False
+    "Your arrays give the same projections as the tensors", weight=0.5, visible=False
 )
 def same_projections(student, rng):
     state_dict, x = drawn(rng, 4, np.float64), rng.normal(size=(5, 4))
@@ -114,7 +114,7 @@ def any_order_of_names(student, rng):
     student.agrees({name: state_dict[name] for name in sorted(state_dict)})
 
 
-@exercise.case("Matrices of one number stay matrices, and biases vectors", points=0.5)
+@exercise.case("Matrices of one number stay matrices, and biases vectors", weight=0.5)
 def one_number(student, rng):
     student.agrees(drawn(rng, 1))
     state_dict = drawn(rng, 1)

@@ -58,7 +58,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "A state scores three source tokens like this, by dot and by general", points=0.5
+    "A state scores three source tokens like this, by dot and by general", weight=0.5
 )
 def small_example_by_hand(student, rng):
     state = torch.tensor([1.0, 2.0])
@@ -69,12 +69,12 @@ def small_example_by_hand(student, rng):
     student.expect(result, torch.tensor([3.0, 40.0, 31.0]))
 
 
-@exercise.case("With `general`, states and keys may be of different sizes", points=0.5)
+@exercise.case("With `general`, states and keys may be of different sizes", weight=0.5)
 def general_with_two_sizes(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is scored source by source", points=3.5)
+@exercise.case("A batch is scored source by source", weight=3.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
     state, keys = drawn(rng, 2, 3, 4), drawn(rng, 2, 3, 5, 4)
@@ -82,13 +82,13 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "One source token in a batch of one gives a score of shape (1, 1)", points=0.5
+    "One source token in a batch of one gives a score of shape (1, 1)", weight=0.5
 )
 def sizes_of_one(student, rng):
     student.agrees(*inputs(rng, leading=(1,), m=1))
 
 
-@exercise.case("A kind that is neither dot nor general raises ValueError", points=0.5)
+@exercise.case("A kind that is neither dot nor general raises ValueError", weight=0.5)
 def other_kinds(student, rng):
     state, keys, _, w = inputs(rng, m=2)
     student.raises(ValueError, state, keys, "concat", w)
@@ -96,7 +96,7 @@ def other_kinds(student, rng):
     student.raises(ValueError, drawn(rng, 4), keys, "Dot")
 
 
-@exercise.case("`general` without w, and `dot` with w, raise ValueError", points=0.5)
+@exercise.case("`general` without w, and `dot` with w, raise ValueError", weight=0.5)
 def w_where_it_belongs(student, rng):
     state, keys, _, w = inputs(rng, m=2, d_h=4)
     student.raises(ValueError, state, keys, "general")
@@ -115,7 +115,7 @@ def scores_follow_the_state(student, rng):
     student.expect(after, 2 * before, what="the scores after the change")
 
 
-@exercise.case("The state, the keys and w stay as they are", points=1)
+@exercise.case("The state, the keys and w stay as they are", weight=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=2))
 

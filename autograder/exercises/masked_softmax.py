@@ -45,7 +45,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 7)), np.tri(5, 7, -1, dtype=bool)
 
 
-@exercise.case("Of the keys that are allowed, each gets its share", points=0.5)
+@exercise.case("Of the keys that are allowed, each gets its share", weight=0.5)
 def small_example_by_hand(student, rng):
     scores = np.log([[1.0, 3.0, 4.0], [2.0, 9.0, 2.0]])
     may_attend = np.array([[True, True, False], [True, False, True]])
@@ -54,7 +54,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "An axis of length 1 in the mask counts for all queries or sequences", points=1.5
+    "An axis of length 1 in the mask counts for all queries or sequences", weight=1.5
 )
 def axes_of_length_one(student, rng):
     scores = rng.normal(size=(2, 3, 5, 7))
@@ -65,7 +65,7 @@ def axes_of_length_one(student, rng):
 
 
 @exercise.case(
-    "A row in which no key is allowed is all zeros, and changes no other row", points=2
+    "A row in which no key is allowed is all zeros, and changes no other row", weight=2
 )
 def row_without_keys(student, rng):
     scores = np.array([[1.0, 2.0, 1.0], [4.0, 0.0, 4.0]])
@@ -78,18 +78,18 @@ def row_without_keys(student, rng):
     student.agrees(rng.normal(size=(3, 5)), np.tri(3, 5, -1, dtype=bool))
 
 
-@exercise.case("A mask that allows everything leaves the softmax", points=0.25)
+@exercise.case("A mask that allows everything leaves the softmax", weight=0.25)
 def everything_allowed(student, rng):
     student.agrees(rng.normal(size=(3, 4)), np.ones((3, 4), bool))
 
 
-@exercise.case("A mask that blocks everything gives zeros only", points=0.25)
+@exercise.case("A mask that blocks everything gives zeros only", weight=0.25)
 def nothing_allowed(student, rng):
     scores = np.array([[5.0, 9.0, -1.0], [4.0, 0.0, 4.0]])
     student.expect(student(scores, np.zeros((2, 3), bool)), np.zeros((2, 3)))
 
 
-@exercise.case("Blocked keys get no weight next to scores of any size", points=0.5)
+@exercise.case("Blocked keys get no weight next to scores of any size", weight=0.5)
 def scores_of_any_size(student, rng):
     scores = [
         [9999.0, 1e4, 2e4],
@@ -108,26 +108,26 @@ def scores_of_any_size(student, rng):
 
 
 @exercise.case(
-    "With as many keys as queries, row i still belongs to query i", points=0.5
+    "With as many keys as queries, row i still belongs to query i", weight=0.5
 )
 def as_many_keys_as_queries(student, rng):
     may_attend = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 0, 1]]) > 0
     student.agrees(rng.normal(size=(4, 4)), may_attend)
 
 
-@exercise.case("A single query, or a single key, keeps its axis", points=0.5)
+@exercise.case("A single query, or a single key, keeps its axis", weight=0.5)
 def single_query_or_key(student, rng):
     student.agrees(rng.normal(size=(2, 1, 7)), np.arange(7) < 4)
     student.agrees(rng.normal(size=(3, 1)), np.array([[True], [False], [True]]))
 
 
-@exercise.case("Whole numbers as scores give fractions as weights", points=0.25)
+@exercise.case("Whole numbers as scores give fractions as weights", weight=0.25)
 def whole_numbers(student, rng):
     may_attend = np.array([[True, True, False], [False, True, True]])
     student.agrees(np.array([[2, 1, 5], [7, -3, -2]]), may_attend)
 
 
-@exercise.case("The scores and the mask stay as they are", points=0.5)
+@exercise.case("The scores and the mask stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     scores = np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]])
     student.leaves_unchanged(scores, np.tri(2, 3, dtype=bool))
@@ -138,7 +138,7 @@ def arguments_stay(student, rng):
     "What the score of a blocked key is plays no part",
     visible=False,
     pays_alone=False,
-    points=0.25,
+    weight=0.25,
 )
 def blocked_scores_play_no_part(student, rng):
     scores, may_attend = rng.normal(size=(5, 7)), np.tri(5, 7, dtype=bool)
@@ -150,7 +150,7 @@ def blocked_scores_play_no_part(student, rng):
 @exercise.case(
     "Sequences without tokens get zeros, the others their shares",
     visible=False,
-    points=2,
+    weight=2,
 )
 def sequences_without_tokens(student, rng):
     scores = np.swapaxes(rng.normal(size=(3, 7, 5)), -1, -2)

@@ -33,7 +33,7 @@ def usual(rng):
 
 @exercise.case(
     "Two heads with two numbers for each of three tokens are joined like this",
-    points=0.5,
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     first = [[11.0, 12.0], [21.0, 22.0], [31.0, 32.0]]
@@ -42,7 +42,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(np.array([first, second])), np.array(rows))
 
 
-@exercise.case("A batch of sequences is joined sequence by sequence", points=2)
+@exercise.case("A batch of sequences is joined sequence by sequence", weight=2)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 4)))
     student.agrees(rng.normal(size=(2, 7, 3, 5, 4)))
@@ -51,7 +51,7 @@ def leading_axes(student, rng):
 
 @exercise.case(
     "With as many sequences and tokens as heads, each axis keeps its position",
-    points=1.5,
+    weight=1.5,
 )
 def as_many_tokens_as_heads(student, rng):
     # Here every order of the first three axes has the right shape.
@@ -59,7 +59,7 @@ def as_many_tokens_as_heads(student, rng):
 
 
 @exercise.case(
-    "One token, one head and one number for each head keep their axes", points=0.5
+    "One token, one head and one number for each head keep their axes", weight=0.5
 )
 def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 3, 1, 4)))
@@ -67,14 +67,14 @@ def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 1)))
 
 
-@exercise.case("How x lies in memory makes no difference", points=0.5)
+@exercise.case("How x lies in memory makes no difference", weight=0.5)
 def any_order_in_memory(student, rng):
     student.agrees(np.asfortranarray(rng.normal(size=(3, 5, 4))))
     student.agrees(np.asfortranarray(rng.normal(size=(2, 3, 5, 4))))
 
 
 @exercise.case(
-    "Heads that were split off a table give the table back", points=1, visible=False
+    "Heads that were split off a table give the table back", weight=1, visible=False
 )
 def what_was_split_comes_together(student, rng):
     table = rng.normal(size=(7, 20))
@@ -82,7 +82,7 @@ def what_was_split_comes_together(student, rng):
     student.expect(student(heads), table)
 
 
-@exercise.case("The argument x keeps its shape and its numbers", points=1)
+@exercise.case("The argument x keeps its shape and its numbers", weight=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(2, 3, 2)))
 

@@ -59,7 +59,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "The pair is joined wherever it stands, at the end of the word too", points=0.5
+    "The pair is joined wherever it stands, at the end of the word too", weight=0.5
 )
 def several_positions(student, rng):
     word = ("n", "a", "b", "a", "n", "a", "n", "a")
@@ -67,7 +67,7 @@ def several_positions(student, rng):
 
 
 @exercise.case(
-    "Of a run of equal symbols two and two are joined, from the left", points=0.5
+    "Of a run of equal symbols two and two are joined, from the left", weight=0.5
 )
 def runs_of_one_symbol(student, rng):
     pair = ("a", "a")
@@ -79,7 +79,7 @@ def runs_of_one_symbol(student, rng):
 
 @exercise.case(
     "A word without the pair stays as it is, a very short one too",
-    points=0.5,
+    weight=0.5,
     pays_alone=False,
 )
 def pair_not_there(student, rng):
@@ -89,7 +89,7 @@ def pair_not_there(student, rng):
 
 
 @exercise.case(
-    "A symbol of several letters is one thing: its last letter is no symbol", points=0.5
+    "A symbol of several letters is one thing: its last letter is no symbol", weight=0.5
 )
 def longer_symbols(student, rng):
     word = ("a", "ab", "c", "b", "cd", "b", "c")
@@ -99,7 +99,7 @@ def longer_symbols(student, rng):
 
 
 @exercise.case(
-    "A symbol with the mark </w> is another symbol than the one without", points=0.5
+    "A symbol with the mark </w> is another symbol than the one without", weight=0.5
 )
 def end_of_word(student, rng):
     word = ("a", "t", "a", "t</w>")
@@ -107,7 +107,7 @@ def end_of_word(student, rng):
     gives(student, rng, word, ("a", "t</w>"), ("a", "t", "at</w>"))
 
 
-@exercise.case("Full stops, accents and emoji are symbols like letters", points=0.5)
+@exercise.case("Full stops, accents and emoji are symbols like letters", weight=0.5)
 def signs_and_accents(student, rng):
     word = ("3", "x", "5", ".", "5")
     gives(student, rng, word, (".", "5"), ("3", "x", "5", ".5"))
@@ -116,7 +116,7 @@ def signs_and_accents(student, rng):
     gives(student, rng, ("🚲", "🚲", "x"), ("🚲", "🚲"), ("🚲🚲", "x"))
 
 
-@exercise.case("Many words and pairs are joined rightly", points=3.5)
+@exercise.case("Many words and pairs are joined rightly", weight=3.5)
 def many_words(student, rng):
     symbols = ["a", "b", "aa", "ab", "ba", "a</w>"]
     for pair in itertools.product(symbols[:3], symbols):
@@ -125,7 +125,7 @@ def many_words(student, rng):
 
 @exercise.case(
     "Signs that mean something elsewhere are symbols like letters",
-    points=0.5,
+    weight=0.5,
     visible=False,
 )
 def other_signs(student, rng):

@@ -90,7 +90,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "Two tokens attend to three tokens with two heads and give this", points=0.5
+    "Two tokens attend to three tokens with two heads and give this", weight=0.5
 )
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 2.0]])
@@ -107,7 +107,7 @@ def small_example_by_hand(student, rng):
     student.agrees(*tokens_and_parameters(rng, n=2, m=3, n_heads=2), 2)
 
 
-@exercise.case("Heads of any size work on a batch of any shape", points=2)
+@exercise.case("Heads of any size work on a batch of any shape", weight=2)
 def sizes_all_different(student, rng):
     # d_model divides by n_heads, and still is not n_heads · d_k.
     sizes = {"d_model": 15, "d_memory": 9, "n_heads": 3, "d_k": 4, "d_v": 6, "d_out": 8}
@@ -118,7 +118,7 @@ def sizes_all_different(student, rng):
 
 @exercise.case(
     "With as many sequences and tokens as heads, each axis keeps its meaning",
-    points=1.5,
+    weight=1.5,
 )
 def as_many_tokens_as_heads(student, rng):
     # Here nothing about a wrong axis, or a matrix left out, shows in a shape.
@@ -130,7 +130,7 @@ def as_many_tokens_as_heads(student, rng):
 
 
 @exercise.case(
-    "Each sequence has its own `may_attend`, the same for all its heads", points=1.5
+    "Each sequence has its own `may_attend`, the same for all its heads", weight=1.5
 )
 def mask_of_each_sequence(student, rng):
     # As many sequences as heads: a mask for each head would have the right shape.
@@ -141,7 +141,7 @@ def mask_of_each_sequence(student, rng):
 
 
 @exercise.case(
-    "One `may_attend` of shape (n, m) holds for all sequences and heads", points=1.5
+    "One `may_attend` of shape (n, m) holds for all sequences and heads", weight=1.5
 )
 def one_mask_for_all(student, rng):
     # As many tokens as heads: a row for each head would have the right shape.
@@ -149,7 +149,7 @@ def one_mask_for_all(student, rng):
     student.agrees(*inputs, 3, some_blocked(rng, 3, 5))
 
 
-@exercise.case("A token with a large norm does not spoil the other rows", points=0.5)
+@exercise.case("A token with a large norm does not spoil the other rows", weight=0.5)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     x, memory = np.diag([9000.0, 1.0]), rng.uniform(1, 2, size=(3, 2))
@@ -159,7 +159,7 @@ def one_long_token(student, rng):
     student.agrees(x, memory, same, same, w_v, w_o, 1)
 
 
-@exercise.case("A blocked token has weight 0, even if all others fit badly", points=0.5)
+@exercise.case("A blocked token has weight 0, even if all others fit badly", weight=0.5)
 def others_fit_badly(student, rng):
     x, memory = rng.normal(size=(2, 4)), rng.normal(size=(3, 4))
     # Every token allowed scores near −28000, and the blocked one near 0.
@@ -170,7 +170,7 @@ def others_fit_badly(student, rng):
 
 
 @exercise.case(
-    "One head is plain attention, and keeps its axis of length 1", points=0.5
+    "One head is plain attention, and keeps its axis of length 1", weight=0.5
 )
 def one_head(student, rng):
     sizes = {"d_model": 10, "n_heads": 1, "d_k": 4, "d_v": 6, "d_out": 8}
@@ -180,7 +180,7 @@ def one_head(student, rng):
 
 @exercise.case(
     "Heads in another order, with their rows of w_o, give the same output",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -194,7 +194,7 @@ def heads_reordered(student, rng):
 
 
 @exercise.case(
-    "Tokens and parameters of whole numbers are treated like any others", points=0.5
+    "Tokens and parameters of whole numbers are treated like any others", weight=0.5
 )
 def whole_numbers(student, rng):
     sizes = ((2, 4), (3, 4), (4, 6), (4, 6), (4, 4), (4, 5))
@@ -202,7 +202,7 @@ def whole_numbers(student, rng):
 
 
 @exercise.case(
-    "The tokens, the parameters and `may_attend` stay as they are", points=0.5
+    "The tokens, the parameters and `may_attend` stay as they are", weight=0.5
 )
 def arguments_stay(student, rng):
     sizes = {"n": 2, "m": 3, "d_model": 4, "d_memory": 4, "n_heads": 2, "d_k": 2}

@@ -10,7 +10,6 @@ exercise = Exercise(
     lesson="12_language_model",
     minutes=15,
     difficulty=3,
-    library=("course_lib.fast_n_grams.n_gram_losses",),
 )
 
 

@@ -25,7 +25,7 @@ def usual(rng):
     return (rng.uniform(0.5, 4.0, size=(2, 5, 7)),)
 
 
-@exercise.case("Two rows that sum to 8 and to 10 give these shares", points=0.5)
+@exercise.case("Two rows that sum to 8 and to 10 give these shares", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 2.0, 5.0], [6.0, 3.0, 1.0]])
     expected = np.array([[0.125, 0.25, 0.625], [0.6, 0.3, 0.1]])
@@ -34,7 +34,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "In a batch of tables, too, each row is divided by its own sum", points=2.5
+    "In a batch of tables, too, each row is divided by its own sum", weight=2.5
 )
 def batch_of_tables(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(2, 5, 7)))
@@ -47,7 +47,7 @@ def square_table(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(3, 3)))
 
 
-@exercise.case("Whole numbers give fractions", points=0.5)
+@exercise.case("Whole numbers give fractions", weight=0.5)
 def whole_numbers(student, rng):
     x = np.array([[1, 4], [2, 3], [8, 2]])
     expected = np.array([[0.2, 0.8], [0.4, 0.6], [0.8, 0.2]])
@@ -63,7 +63,7 @@ def all_sizes_equal(student, rng):
 
 
 @exercise.case(
-    "Tiny and huge rows side by side each sum to 1", visible=False, points=0.5
+    "Tiny and huge rows side by side each sum to 1", visible=False, weight=0.5
 )
 def tiny_and_huge_rows(student, rng):
     x = np.array([[1e-9, 3e-9], [2.0, 6.0], [1e9, 3e9]])
@@ -72,12 +72,12 @@ def tiny_and_huge_rows(student, rng):
     student.agrees(x * rng.uniform(0.5, 4.0, size=(3, 2)))
 
 
-@exercise.case("A table of one row stays a table", visible=False, points=0.5)
+@exercise.case("A table of one row stays a table", visible=False, weight=0.5)
 def one_row(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(1, 4)))
 
 
-@exercise.case("The table x stays as it is", points=0.5)
+@exercise.case("The table x stays as it is", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[1.0, 3.0, 4.0], [5.0, 2.0, 3.0]]))
 

@@ -68,6 +68,11 @@ def kink(x):
     return float((torch.relu(x) * up_and_down(x)).sum())
 
 
+def product_of_each_row(x):
+    """Return a sum to which each row gives the product of its numbers."""
+    return float(x.prod(dim=-1).sum())
+
+
 def roots(x):
     """Return what falls with each number, the faster the larger the others are."""
     return -float(x.sqrt().sum() ** 2)
@@ -111,6 +116,18 @@ def any_shape(student, rng):
     student.agrees(waves, drawn(rng, 1, 4), 0.1)
 
 
+@exercise.case("What f gets has the shape of x: it may read rows")
+def f_reads_rows(student, rng):
+    student.agrees(product_of_each_row, drawn(rng, 2, 3), 0.25)
+    student.agrees(product_of_each_row, drawn(rng, 3, 1, 2), 0.25)
+
+
+@exercise.case("A transposed x, whose rows are columns in memory, has a gradient too")
+def transposed_in_memory(student, rng):
+    student.agrees(waves, drawn(rng, 4, 2).mT, 0.1)
+    student.agrees(waves, drawn(rng, 3, 2).mT.float(), 0.1)
+
+
 @exercise.case("The step is the one that is asked for")
 def any_step(student, rng):
     x = drawn(rng, 2, 3)
@@ -129,6 +146,8 @@ def small_step_in_float32(student, rng):
 def argument_stays(student, rng):
     student.leaves_unchanged(sum_of_cubes, drawn(rng, 2, 2), 0.3)
     student.agrees(waves, drawn(rng, 3, 2), 0.3)
+    # 10¹⁵ has eighths: a number that is moved so far and back loses its other digits.
+    student.leaves_unchanged(kink, drawn(rng, 4), 1e15)
 
 
 @exercise.case(
@@ -149,6 +168,8 @@ def variants(
     moved="one",
     others="as in x",
     inside="float64",
+    flattened="in a copy",
+    shape_for_f="that of x",
     steps="step",
     shape="that of x",
     numbers="all",
@@ -157,24 +178,27 @@ def variants(
     steps_known = {"1e-5": 1e-5, "0.001": 0.001, "half": step / 2, "twice": 2 * step}
     h = steps_known.get(steps, step)
     dtype = {"float32": torch.float32, "that of x": x.dtype}.get(inside, torch.float64)
-    point = x.detach().clone().to(dtype).flatten()
+    point = x.detach().clone().to(dtype)
+    is_copied = flattened == "by reshape" and not point.is_contiguous()
+    point = point.view(-1) if flattened == "by view" else point.flatten()
+    shape_of_f = (-1,) if shape_for_f == "a flat one" else x.shape
     gradient = torch.zeros(point.numel(), dtype=torch.float64)
     for index in range(point.numel()):
         shift = torch.zeros_like(point)
         if moved == "all":
             shift[:] = h
         elif moved == "row":
-            length = x[0].numel() if x.ndim > 1 else 1
+            length = x[0].numel()
             shift[index // length * length : (index // length + 1) * length] = h
         else:
             shift[index] = h * (point[index].abs() if steps == "relative" else 1)
         width = shift[index]
         above, middle, below = (
-            float(f((point + sign * shift).reshape(x.shape))) for sign in (1, 0, -1)
+            float(f((point + sign * shift).reshape(shape_of_f))) for sign in (1, 0, -1)
         )
         if sides == "five points":
-            far = float(f((point + 2 * shift).reshape(x.shape)))
-            near = float(f((point - 2 * shift).reshape(x.shape)))
+            far = float(f((point + 2 * shift).reshape(shape_of_f)))
+            near = float(f((point - 2 * shift).reshape(shape_of_f)))
             difference = (8 * (above - below) - (far - near)) / 6
         else:
             difference = {
@@ -202,8 +226,12 @@ def variants(
             point = point - shift
         elif others == "on the way":
             point = point - 0.5 * shift
+    if is_copied:
+        gradient[:] = 0.0
     if overwritten == "x":
         x += h
+    elif overwritten == "x, by rounding" and x.dtype == torch.float64:
+        x.add_(h).sub_(2 * h).add_(h)
     if numbers == "first":
         gradient[1:] = 0.0
     elif numbers == "all but the last":
@@ -355,6 +383,29 @@ exercise.option(
     inside="that of x",
 )
 exercise.option(
+    "reshape_of_a_transposed_tensor",
+    "Your gradient is 0 where x is transposed: there reshape makes a copy, and what "
+    "you write into it stays in it.",
+    "When does `reshape` return a view, and when a copy?",
+    why="flat = moved.reshape(-1) shares its memory with every tensor that one tries; "
+    "clone and zeros_like keep the strides of a transposed one.",
+    flattened="by reshape",
+)
+exercise.option(
+    "view_of_a_transposed_tensor",
+    "Your code stops where x is transposed: its numbers have no view in one row.",
+    "Which of `view`, `reshape` and `flatten` may make a copy?",
+    why="view(-1) is in most examples, and clone and double keep the strides.",
+    flattened="by view",
+)
+exercise.option(
+    "f_gets_a_flat_tensor",
+    "Your f gets all numbers in one row, not a tensor with the shape of x.",
+    "What would f return if it reads the rows of x?",
+    why="x.flatten() makes one loop enough, and most functions sum over everything.",
+    shape_for_f="a flat one",
+)
+exercise.option(
     "step_by_heart",
     "Your step is 1e-5, whatever is asked for.",
     "Where does the argument `step` come in?",
@@ -437,5 +488,14 @@ exercise.option(
     "Does your answer write into the tensor `x`, or into a copy?",
     why="x.double() and x.detach() copy nothing where nothing has to be converted.",
     overwritten="x",
+)
+exercise.option(
+    "x_moved_and_rounded",
+    "Your call moves the numbers of `x` itself. Moved back by arithmetic, they have "
+    "lost the digits that rounding took away.",
+    "What is left of 0.7 if you add 1e15 to it and subtract that again?",
+    why="x.double() and x.detach() copy nothing where nothing has to be converted, and "
+    "x += step, x -= 2 * step, x += step seems to end where it began.",
+    overwritten="x, by rounding",
 )
 exercise.family(families.squeezed(), families.as_numpy())

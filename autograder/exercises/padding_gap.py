@@ -115,7 +115,7 @@ def usual(rng):
 
 @exercise.case(
     "Each position gets the sum of its row: a 9 behind the 3 changes that by 9",
-    points=1,
+    weight=1,
 )
 def small_example_by_hand(student, rng):
     student.expect(student(sum_of_the_row, [[1, 2], [3]], 9), 9.0)
@@ -126,7 +126,7 @@ def small_example_by_hand(student, rng):
 @exercise.case(
     "Where neither padding nor neighbours play a part, the gap is 0",
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def nothing_between_them(student, rng):
     for f in (doubled, sum_without_nines):
@@ -136,7 +136,7 @@ def nothing_between_them(student, rng):
 @exercise.case(
     "The padding is behind the tokens, and what f returns for it does not count",
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def behind_the_tokens(student, rng):
     for f in (counted_from_the_front, large_on_nines, nothing_on_nines):
@@ -144,20 +144,20 @@ def behind_the_tokens(student, rng):
         student.expect(student(f, drawn(rng, 5, 3, 1), 9), 0.0)
 
 
-@exercise.case("It is enough that one sequence of several is changed", points=1)
+@exercise.case("It is enough that one sequence of several is changed", weight=1)
 def one_sequence_is_enough(student, rng):
     student.agrees(sum_of_the_row, [[3, 1, 4, 1], [2, 7], [5, 6, 8, 1]], 9)
     student.agrees(sum_of_the_row, [[3, 1, 4, 1], [5, 6, 8], [2, 7]], 9)
     student.agrees(sum_of_the_row, [[2], [5, 6, 8], [3, 1, 4, 1]], 9)
 
 
-@exercise.case("It is enough that the last token sees the padding", points=0.5)
+@exercise.case("It is enough that the last token sees the padding", weight=0.5)
 def last_token_sees_it(student, rng):
     student.expect(student(next_token_added, [[1, 2, 3], [4, 5], [6]], 9), 9.0)
 
 
 @exercise.case(
-    "Neighbours count too: sequences of one length need no padding", points=0.5
+    "Neighbours count too: sequences of one length need no padding", weight=0.5
 )
 def neighbours_without_padding(student, rng):
     student.expect(student(neighbours_averaged, [[1, 3, 2], [2, 8, 4]], 9), 2.5)
@@ -167,7 +167,7 @@ def neighbours_without_padding(student, rng):
 @exercise.case(
     "A change downwards counts like one upwards, and they do not cancel",
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def both_directions(student, rng):
     sequences = drawn(rng, 3, 5, 2)
@@ -176,7 +176,7 @@ def both_directions(student, rng):
     student.agrees(up_and_down, sequences, 9)
 
 
-@exercise.case("A position may hold several numbers", points=4)
+@exercise.case("A position may hold several numbers", weight=4)
 def several_numbers_per_position(student, rng):
     student.agrees(three_numbers_each, drawn(rng, 6, 3, 1, 4), 9)
     student.agrees(three_numbers_each, [[1, 3, 4, 4], [4, 1], [1, 1, 1]], 9)
@@ -184,21 +184,21 @@ def several_numbers_per_position(student, rng):
 
 
 @exercise.case(
-    "Token ids reach `f` as whole numbers, which it may look up in a table", points=0.5
+    "Token ids reach `f` as whole numbers, which it may look up in a table", weight=0.5
 )
 def looked_up_in_a_table(student, rng):
     student.agrees(looked_up, drawn(rng, 4, 2), 9)
 
 
 @exercise.case(
-    "One sequence alone has no neighbours", visible=False, pays_alone=False, points=0.5
+    "One sequence alone has no neighbours", visible=False, pays_alone=False, weight=0.5
 )
 def one_sequence(student, rng):
     student.expect(student(sum_of_the_row, drawn(rng, 3), 9), 0.0)
     student.expect(student(large_on_nines, drawn(rng, 4), 9), 0.0)
 
 
-@exercise.case("The sequences stay as they are", points=0.5)
+@exercise.case("The sequences stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(doubled, drawn(rng, 3, 1, 2), 9)
 

@@ -40,20 +40,20 @@ def empty_and_full(student, rng):
     student.expect(student(np.array([0, 3, 2, 0]), 3), np.array(rows))
 
 
-@exercise.case("Lengths with any number of axes keep them: (..., 1, m)", points=0.5)
+@exercise.case("Lengths with any number of axes keep them: (..., 1, m)", weight=0.5)
 def leading_axes(student, rng):
     student.agrees(rng.integers(0, 8, size=(2, 3)), 7)
     student.agrees(np.array([[1, 2, 5], [6, 0, 3]]), 6)
 
 
-@exercise.case("A length that is a single number gives a single row", points=0.5)
+@exercise.case("A length that is a single number gives a single row", weight=0.5)
 def no_leading_axis(student, rng):
     student.agrees(np.array(4), 7)
     for length in rng.integers(3, 40, size=3):
         student.agrees(np.array(length), 41)
 
 
-@exercise.case("A single sequence keeps its axis", points=0.5)
+@exercise.case("A single sequence keeps its axis", weight=0.5)
 def single_sequence(student, rng):
     student.agrees([int(rng.integers(1, 6))], 7)
     student.agrees(np.array([[2], [1]]), 3)
@@ -67,7 +67,7 @@ def as_many_sequences_as_keys(student, rng):
 
 
 @exercise.case(
-    "Each row is True as often as its sequence has tokens", visible=False, points=0.5
+    "Each row is True as often as its sequence has tokens", visible=False, weight=0.5
 )
 def as_many_as_tokens(student, rng):
     lengths = rng.integers(0, 10, size=6)

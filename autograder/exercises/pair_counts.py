@@ -58,14 +58,14 @@ def small_example_by_hand(student, rng):
     student.agrees(arranged(rng, "eatm"))
 
 
-@exercise.case("A pair that stands twice in a word counts twice", points=0.5)
+@exercise.case("A pair that stands twice in a word counts twice", weight=0.5)
 def twice_in_a_word(student, rng):
     words = {("b", "a", "n", "a", "n", "a"): 3}
     student.expect(student(words), {("b", "a"): 3, ("a", "n"): 6, ("n", "a"): 6})
 
 
 @exercise.case(
-    "Positions may overlap: aaa has the pair (a, a) twice, aaaa three times", points=0.5
+    "Positions may overlap: aaa has the pair (a, a) twice, aaaa three times", weight=0.5
 )
 def overlapping_positions(student, rng):
     student.expect(student({("a", "a", "a"): 3}), {("a", "a"): 6})
@@ -74,7 +74,7 @@ def overlapping_positions(student, rng):
     student.agrees(corpus(rng, ["a"], 3))
 
 
-@exercise.case("Which symbol is left and which is right matters", points=0.5)
+@exercise.case("Which symbol is left and which is right matters", weight=0.5)
 def left_and_right(student, rng):
     words = {("a", "b"): 4, ("b", "a"): 3, ("d", "c", "d"): 2}
     expected = {("a", "b"): 4, ("b", "a"): 3, ("d", "c"): 2, ("c", "d"): 2}
@@ -82,7 +82,7 @@ def left_and_right(student, rng):
     student.agrees(arranged(rng, "abc"))
 
 
-@exercise.case("Symbols of several letters are symbols like others", points=0.5)
+@exercise.case("Symbols of several letters are symbols like others", weight=0.5)
 def longer_symbols(student, rng):
     words = {("ab", "c</w>"): 3, ("a", "bc</w>"): 2, ("ä", "ßab", "c</w>"): 4}
     words |= {("x", "ab", "c</w>"): 1}
@@ -98,25 +98,25 @@ def longer_symbols(student, rng):
 
 
 @exercise.case(
-    "Words of one symbol have no pairs, and no words give no pairs", points=0.5
+    "Words of one symbol have no pairs, and no words give no pairs", weight=0.5
 )
 def no_pairs(student, rng):
     student.expect(student({("a</w>",): 5, ("😀</w>",): 2, (): 3}), {})
     student.expect(student({}), {})
 
 
-@exercise.case("The dictionary of words stays as it was", points=0.5)
+@exercise.case("The dictionary of words stays as it was", weight=0.5)
 def words_unchanged(student, rng):
     student.leaves_unchanged({("t", "o"): 2, ("a",): 3, ("a", "t"): 4})
 
 
-@exercise.case("A larger corpus is counted", points=3.5)
+@exercise.case("A larger corpus is counted", weight=3.5)
 def larger_corpus(student, rng):
     student.agrees(corpus(rng, ["a", "b", "aa", "ab", "b</w>"], 20))
     student.agrees(corpus(rng, ["a", "b"], 5))
 
 
-@exercise.case("A corpus with other signs is counted", points=0.5, visible=False)
+@exercise.case("A corpus with other signs is counted", weight=0.5, visible=False)
 def other_signs(student, rng):
     student.agrees(corpus(rng, ["a", "aa", "ä", "b</w>", "🚲"], 30))
 

@@ -37,7 +37,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(a, b), expected)
 
 
-@exercise.case("Entry [i, j] is row i of a plus row j of b", points=2.5)
+@exercise.case("Entry [i, j] is row i of a plus row j of b", weight=2.5)
 def each_entry(student, rng):
     student.agrees(rng.normal(size=(5, 4)), rng.normal(size=(7, 4)))
 
@@ -60,7 +60,7 @@ def whole_numbers_and_fractions(student, rng):
 
 
 @exercise.case(
-    "Swapping a and b swaps the two axes of the pairs", visible=False, points=0.5
+    "Swapping a and b swaps the two axes of the pairs", visible=False, weight=0.5
 )
 def swapped_arguments(student, rng):
     a, b = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
@@ -69,12 +69,12 @@ def swapped_arguments(student, rng):
     student.agrees(b, a)
 
 
-@exercise.case("One row in b is added to every row of a", visible=False, points=0.5)
+@exercise.case("One row in b is added to every row of a", visible=False, weight=0.5)
 def one_row_in_b(student, rng):
     student.agrees(rng.normal(size=(6, 2)), 100 * rng.normal(size=(1, 2)))
 
 
-@exercise.case("The rows of a and b stay as they are", points=0.5)
+@exercise.case("The rows of a and b stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 4)), rng.normal(size=(7, 4)))
 

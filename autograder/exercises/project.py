@@ -49,7 +49,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "Three tokens of two numbers give these queries, keys and values", points=0.5
+    "Three tokens of two numbers give these queries, keys and values", weight=0.5
 )
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, -3.0]])
@@ -63,27 +63,27 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_q, w_k, w_v), expected)
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", points=2.5)
+@exercise.case("A batch of sequences is answered sequence by sequence", weight=2.5)
 def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng)
     student.agrees(x, np.asfortranarray(w_q), w_k, w_v)
 
 
-@exercise.case("With all sizes equal, a row of x is still one token", points=1)
+@exercise.case("With all sizes equal, a row of x is still one token", weight=1)
 def all_sizes_equal(student, rng):
     # Square matrices can be multiplied in any order, turned or not.
     student.agrees(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.case("Tokens of whole numbers are treated like any others", points=0.5)
+@exercise.case("Tokens of whole numbers are treated like any others", weight=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(5, 6)), *parameters(rng, 6, 4, 3))
 
 
 @exercise.case(
     "A token gets the same query, key and value alone as among others",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )

@@ -45,7 +45,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "A batch is turned sequence by sequence, with all sizes alike too", points=2.5
+    "A batch is turned sequence by sequence, with all sizes alike too", weight=2.5
 )
 def leading_axes(student, rng):
     # With sizes alike a wrong axis gives the right shape: only the numbers show it.
@@ -64,7 +64,7 @@ def later_positions(student, rng):
 @exercise.case(
     "The score of a query and a key depends only on how far apart their positions are",
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def distance_only(student, rng):
     q, k = rng.normal(size=(2, 5, 8))
@@ -86,19 +86,19 @@ def another_base(student, rng):
     student.agrees(rng.normal(size=(5, 6)), np.array([1, 3, 0, 8, 2]), base=100.0)
 
 
-@exercise.case("Rows of whole numbers are turned like any others", points=0.5)
+@exercise.case("Rows of whole numbers are turned like any others", weight=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-9, 10, size=(3, 4)), np.array([5, 1, 2]))
 
 
-@exercise.case("An odd d_k is refused with a ValueError", points=0.5)
+@exercise.case("An odd d_k is refused with a ValueError", weight=0.5)
 def odd_size(student, rng):
     # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
     # for this kind of error, whoever raises it.
     student.raises(ValueError, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
 
 
-@exercise.case("The rows and their positions stay as they are", points=0.5)
+@exercise.case("The rows and their positions stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     x = rng.integers(1, 9, size=(2, 4)).astype(float)
     student.leaves_unchanged(x, np.array([3, 5]))
@@ -109,7 +109,7 @@ def arguments_stay(student, rng):
     "Turning leaves every row as long as it was",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def lengths_stay(student, rng):
     x = rng.normal(size=(2, 5, 12))

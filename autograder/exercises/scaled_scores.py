@@ -29,7 +29,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
 
 
-@exercise.case("Two queries and three keys of size 4 give these six scores", points=0.5)
+@exercise.case("Two queries and three keys of size 4 give these six scores", weight=0.5)
 def small_example_by_hand(student, rng):
     q = np.array([[1.0, 2.0, 0.0, 1.0], [0.0, 3.0, 1.0, 0.0]])
     k = np.array([[4.0, 0.0, 1.0, 2.0], [1.0, 1.0, 0.0, 1.0], [0.0, -2.0, 5.0, 0.0]])
@@ -39,7 +39,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case(
     "Each score is a dot product over the square root of d_k, for whole numbers too",
-    points=0.5,
+    weight=0.5,
 )
 def divided_by_root_of_d_k(student, rng):
     student.agrees(np.array([[1, 2, 0], [3, 0, -1]]), np.array([[4, 1, 5]]))
@@ -49,14 +49,14 @@ def divided_by_root_of_d_k(student, rng):
     student.agrees(np.array(q, dtype=np.int8), np.array(k, dtype=np.int8))
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", points=3)
+@exercise.case("A batch of sequences is scored sequence by sequence", weight=3)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
 
 
 @exercise.case(
-    "With all sizes alike, row i still scores query i of its own sequence", points=0.5
+    "With all sizes alike, row i still scores query i of its own sequence", weight=0.5
 )
 def sizes_all_alike(student, rng):
     # Here a wrong axis gives the right shape, so only the numbers can show it.
@@ -64,7 +64,7 @@ def sizes_all_alike(student, rng):
 
 
 @exercise.case(
-    "Queries and keys of whole numbers give the same scores", visible=False, points=0.5
+    "Queries and keys of whole numbers give the same scores", visible=False, weight=0.5
 )
 def whole_numbers(student, rng):
     q, k = rng.integers(-4, 5, size=(5, 3)), rng.integers(-4, 5, size=(7, 3))

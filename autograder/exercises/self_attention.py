@@ -64,7 +64,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 12)), *parameters(rng)
 
 
-@exercise.case("Three tokens give this output and these weights", points=0.5)
+@exercise.case("Three tokens give this output and these weights", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     w_q = np.array([[2.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
@@ -78,12 +78,12 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_q, w_k, w_v), (output[:, np.newaxis], weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", points=2)
+@exercise.case("A batch of sequences is answered sequence by sequence", weight=2)
 def batch_of_sequences(student, rng):
     student.agrees(rng.normal(size=(2, 5, 12)), *parameters(rng))
 
 
-@exercise.case("Any number of axes may come first", points=2)
+@exercise.case("Any number of axes may come first", weight=2)
 def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 7, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng, 7, 4, 6)
@@ -91,14 +91,14 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "Four sequences of four tokens of four numbers stay four sequences", points=1
+    "Four sequences of four tokens of four numbers stay four sequences", weight=1
 )
 def all_sizes_equal(student, rng):
     # Axes that are as long as one another can be exchanged and nothing stops.
     student.agrees(rng.normal(size=(4, 4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.case("A single token attends to itself, and gets its own value", points=0.5)
+@exercise.case("A single token attends to itself, and gets its own value", weight=0.5)
 def one_token(student, rng):
     x, w_v = np.array([[1.0, -2.0, 3.0]]), np.array([[1.0, 4.0], [0.0, 1.0], [2.0, 1]])
     w_q, w_k = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
@@ -108,14 +108,14 @@ def one_token(student, rng):
     student.expect(student(x, w_q, w_k, w_v), (x @ w_v, np.array([[1.0]])))
 
 
-@exercise.case("A token with a large norm does not spoil the other rows", points=0.5)
+@exercise.case("A token with a large norm does not spoil the other rows", weight=0.5)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     x, w_v = np.diag([300.0, 1.0, 2.0]), rng.normal(size=(3, 2))
     student.agrees(x, np.eye(3, 4), np.eye(3, 4), w_v)
 
 
-@exercise.case("Scores in the thousands give finite weights", points=0.5)
+@exercise.case("Scores in the thousands give finite weights", weight=0.5)
 def large_scores(student, rng):
     # Token i finds the one after it, the last finds the first: scores of 5000 and 0.
     x, w_v = 100.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [-7.0, 8.0]])
@@ -135,7 +135,7 @@ def large_scores(student, rng):
 
 @exercise.case(
     "Permuted tokens give permuted outputs and weights",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -150,7 +150,7 @@ def tokens_permuted(student, rng):
 
 
 @exercise.case(
-    "Tokens and parameters of whole numbers are treated like any others", points=0.5
+    "Tokens and parameters of whole numbers are treated like any others", weight=0.5
 )
 def whole_numbers(student, rng):
     x = rng.integers(-2, 3, size=(5, 3))
@@ -158,7 +158,7 @@ def whole_numbers(student, rng):
     student.agrees(x, w_q, w_k, rng.integers(-9, 10, size=(3, 2)))
 
 
-@exercise.case("The tokens and the parameters stay as they are", points=1)
+@exercise.case("The tokens and the parameters stay as they are", weight=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
 

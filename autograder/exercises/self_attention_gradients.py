@@ -76,7 +76,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "Two tokens of one number, with equal weights, give these derivatives", points=0.5
+    "Two tokens of one number, with equal weights, give these derivatives", weight=0.5
 )
 def small_example_by_hand(student, rng):
     # No query meets a key, so all scores are 0 and all weights 1/2. The values are 1
@@ -99,7 +99,7 @@ def parameters_of_the_values(student, rng):
 
 
 @exercise.case(
-    "Moving a number of w_q or w_k moves the loss as its derivative says", points=2
+    "Moving a number of w_q or w_k moves the loss as its derivative says", weight=2
 )
 def parameters_of_the_scores(student, rng):
     arguments = drawn(rng)
@@ -108,7 +108,7 @@ def parameters_of_the_scores(student, rng):
     student.expect(derivatives[2], expected[2], what="the derivative by w_k")
 
 
-@exercise.case("Moving a number of x moves the loss as its derivative says", points=3)
+@exercise.case("Moving a number of x moves the loss as its derivative says", weight=3)
 def tokens(student, rng):
     arguments = drawn(rng)
     student.expect(
@@ -117,7 +117,7 @@ def tokens(student, rng):
 
 
 @exercise.case(
-    "With all sizes equal, rows and columns are still told apart", points=1.5
+    "With all sizes equal, rows and columns are still told apart", weight=1.5
 )
 def all_sizes_equal(student, rng):
     # Square tables let a transposition through that other sizes would stop.
@@ -126,7 +126,7 @@ def all_sizes_equal(student, rng):
 
 @exercise.case(
     "A single token has nothing to choose from: its scores move no loss",
-    points=0.5,
+    weight=0.5,
     pays_alone=False,
 )
 def one_token(student, rng):
@@ -143,7 +143,7 @@ def one_token(student, rng):
 
 @exercise.case(
     "Where all tokens have the same value, no score moves the loss",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -156,7 +156,7 @@ def same_values(student, rng):
     student.expect(derivatives[2], expected, what="the derivative by w_k")
 
 
-@exercise.case("Scores in the thousands give finite derivatives", points=0.5)
+@exercise.case("Scores in the thousands give finite derivatives", weight=0.5)
 def large_scores(student, rng):
     # Whole numbers: what should cancel then cancels exactly, whatever the formula.
     w_v = rng.integers(-9, 10, size=(4, 5)).astype(float)
@@ -164,7 +164,7 @@ def large_scores(student, rng):
     student.agrees(100.0 * np.eye(4), np.eye(4), np.eye(4), w_v, grad_output)
 
 
-@exercise.case("A token with a large norm does not spoil the other rows", points=1)
+@exercise.case("A token with a large norm does not spoil the other rows", weight=1)
 def one_long_token(student, rng):
     # e to the power of the other rows' scores minus those of its own row is 0.
     w_v, grad_output = rng.normal(size=(2, 3, 2))
@@ -173,7 +173,7 @@ def one_long_token(student, rng):
     )
 
 
-@exercise.case("All five arguments stay as they are", points=0.5)
+@exercise.case("All five arguments stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng))
 

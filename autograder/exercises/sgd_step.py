@@ -59,7 +59,7 @@ def small_example_by_hand(student, rng):
     student.agrees(drawn(rng, w=2), drawn(rng, w=2), float(rng.uniform(0.5, 2)))
 
 
-@exercise.case("Each of several parameters takes its own step", points=2)
+@exercise.case("Each of several parameters takes its own step", weight=2)
 def several_parameters(student, rng):
     student.agrees(drawn(rng, **LAYER), drawn(rng, **LAYER), 0.25)
     shapes = {"embedding": (7, 2), "kernel": (2, 3, 5), "scale": ()}
@@ -79,7 +79,7 @@ def other_learning_rates(student, rng):
         student.agrees(*arguments, learning_rate)
 
 
-@exercise.case("Where a gradient is 0, the parameter stays as it is", points=0.5)
+@exercise.case("Where a gradient is 0, the parameter stays as it is", weight=0.5)
 def gradient_of_zero(student, rng):
     parameters, gradients = drawn(rng, w=(2, 4), b=4), drawn(rng, w=(2, 4), b=4)
     gradients["w"][0, 1:] = 0.0
@@ -120,19 +120,26 @@ def variants(
     in_order = gradients
     if paired == "by position":
         in_order = dict(zip(parameters, gradients.values(), strict=True))
+    elif paired == "with the sorted ones":
+        sorted_ones = [gradients[name] for name in sorted(gradients)]
+        in_order = dict(zip(parameters, sorted_ones, strict=True))
     result = {}
     for name, parameter in parameters.items():
+        if stepped == "row by row":
+            len(parameter)
         step = sign * CHANGES[change](in_order[name], parameter, learning_rate)
         if scaled == "by the norm of all as well":
             step = step / torch.cat([g.reshape(-1) for g in gradients.values()]).norm()
         if stepped == "matrices" and parameter.ndim < 2:
             step = torch.zeros_like(parameter)
-        result[name] = step if returns == "changes" else parameter + step
+        if overwritten == "parameters":  # stops where shapes do not fit
+            parameter += step
+            result[name] = step if returns == "changes" else parameter
+        else:
+            result[name] = step if returns == "changes" else parameter + step
         if stepped == "first":
             break
-    if overwritten == "parameters":
-        parameters.update(result)
-    elif overwritten == "gradients":
+    if overwritten == "gradients":
         for gradient in gradients.values():
             gradient *= learning_rate
     elif overwritten == "gradients, by zeros":
@@ -247,6 +254,22 @@ exercise.option(
     "What promises you that the first gradient is the first parameter's?",
     why="zip(parameters.values(), gradients.values()) is short, and often right.",
     paired="by position",
+)
+exercise.option(
+    "gradients_sorted_by_name",
+    "Your gradients are taken in the order of their sorted names, and your parameters "
+    "in that of the dictionary.",
+    "Which of the two dictionaries have you sorted?",
+    why="sorted() makes an order that one can rely on, if both sides have it.",
+    paired="with the sorted ones",
+)
+exercise.option(
+    "rows_one_by_one",
+    "Your code goes through a parameter row by row, and stops where that is a single "
+    "number.",
+    "What is len() of a tensor without axes?",
+    why="A vector or a matrix is what comes to mind, and both have rows.",
+    stepped="row by row",
 )
 exercise.option(
     "first_parameter_only",

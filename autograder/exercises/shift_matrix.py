@@ -46,7 +46,7 @@ def encoded(positions, d_model, base=10000.0):
 
 
 @exercise.case(
-    "A shift by 2 in size 4 has these two blocks and zeros around them", points=1.5
+    "A shift by 2 in size 4 has these two blocks and zeros around them", weight=1.5
 )
 def small_example_by_hand(student, rng):
     sin, cos = math.sin, math.cos
@@ -62,7 +62,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Any position's encoding, times the matrix, is that of k positions on", points=2
+    "Any position's encoding, times the matrix, is that of k positions on", weight=2
 )
 def moves_every_position(student, rng):
     positions = np.array([0, 1, 5, 12, 100])
@@ -88,14 +88,14 @@ def another_base(student, rng):
 
 @exercise.case(
     "A shift by 1000 positions is as exact as one by 1, and one pair is enough",
-    points=0.5,
+    weight=0.5,
 )
 def far_shifts(student, rng):
     student.agrees(1000, 6)
     student.agrees(-999, 2)
 
 
-@exercise.case("An odd d_model is refused with a ValueError", points=0.5)
+@exercise.case("An odd d_model is refused with a ValueError", weight=0.5)
 def odd_size(student, rng):
     # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
     # for this kind of error, whoever raises it.
@@ -106,7 +106,7 @@ def odd_size(student, rng):
     "A shift by 0 positions changes nothing",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def no_shift(student, rng):
     d_model = 2 * int(rng.integers(3, 9))
@@ -117,7 +117,7 @@ def no_shift(student, rng):
     "Two shifts in a row are one shift by their sum",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def two_shifts(student, rng):
     first, second = (int(k) for k in rng.integers(2, 60, size=2))
@@ -126,7 +126,7 @@ def two_shifts(student, rng):
 
 
 @exercise.case(
-    "A shift there and a shift back cancel", visible=False, pays_alone=False, points=0.5
+    "A shift there and a shift back cancel", visible=False, pays_alone=False, weight=0.5
 )
 def there_and_back(student, rng):
     k = int(rng.integers(2, 60))

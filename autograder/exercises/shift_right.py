@@ -33,23 +33,23 @@ def usual(rng):
     return tensor(rng.integers(3, 20, size=(2, 5))), 1
 
 
-@exercise.case("The targets 5, 6, 7, 8 and the start 1 give 1, 5, 6, 7", points=0.5)
+@exercise.case("The targets 5, 6, 7, 8 and the start 1 give 1, 5, 6, 7", weight=0.5)
 def small_example_by_hand(student, rng):
     student.expect(student(tensor([[5, 6, 7, 8]]), 1), tensor([[1, 5, 6, 7]]))
 
 
-@exercise.case("Each sequence is shifted by itself, in any batch", points=2.5)
+@exercise.case("Each sequence is shifted by itself, in any batch", weight=2.5)
 def leading_axes(student, rng):
     for shape in ((5,), (3, 5), (2, 3, 4)):
         student.agrees(tensor(rng.integers(3, 20, size=shape)), 2)
 
 
-@exercise.case("A single token leaves only the start", points=0.5)
+@exercise.case("A single token leaves only the start", weight=0.5)
 def one_token(student, rng):
     student.expect(student(tensor([[7], [4]]), 1), tensor([[1], [1]]))
 
 
-@exercise.case("Targets that end in padding are shifted like any others", points=0.5)
+@exercise.case("Targets that end in padding are shifted like any others", weight=0.5)
 def padding_at_the_end(student, rng):
     targets = tensor([[5, 6, 2, 0, 0], [8, 2, 0, 0, 0], [9, 9, 7, 7, 2]])
     expected = tensor([[3, 5, 6, 2, 0], [3, 8, 2, 0, 0], [3, 9, 9, 7, 7]])
@@ -57,7 +57,7 @@ def padding_at_the_end(student, rng):
 
 
 @exercise.case(
-    "Targets that begin with the start are shifted like any others", points=0.5
+    "Targets that begin with the start are shifted like any others", weight=0.5
 )
 def start_there_already(student, rng):
     result = student(tensor([[1, 5, 6, 2], [5, 1, 1, 2]]), 1)
@@ -69,7 +69,7 @@ def start_there_already(student, rng):
 
 @exercise.case(
     "A start of 0, and targets in whatever order of memory, make no difference",
-    points=1.5,
+    weight=1.5,
 )
 def start_zero(student, rng):
     student.agrees(tensor(rng.integers(1, 20, size=(4, 3))).T, 0)
@@ -77,7 +77,7 @@ def start_zero(student, rng):
 
 @exercise.case(
     "At each position stands the target of the position before",
-    points=1.5,
+    weight=1.5,
     visible=False,
 )
 def target_before(student, rng):
@@ -86,7 +86,7 @@ def target_before(student, rng):
     student.expect(result[:, 1:], targets[:, :-1], what="the result without its starts")
 
 
-@exercise.case("The targets stay as they are", points=0.5)
+@exercise.case("The targets stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(tensor(rng.integers(3, 20, size=(2, 4))), 1)
 

@@ -44,7 +44,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
 
 
-@exercise.case("Two rows that attend to three rows give this mix", points=0.5)
+@exercise.case("Two rows that attend to three rows give this mix", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
     y = np.array([[0.0, 2.0, 4.0, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
@@ -54,7 +54,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, y), np.array([first, second]))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", points=3.5)
+@exercise.case("A batch of sequences is answered sequence by sequence", weight=3.5)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
@@ -73,7 +73,7 @@ def as_many_rows_in_both(student, rng):
 @exercise.case(
     "Of two rows of y in one direction, the longer gets more weight",
     visible=False,
-    points=0.5,
+    weight=0.5,
 )
 def longer_rows_weigh_more(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]])
@@ -85,7 +85,7 @@ def longer_rows_weigh_more(student, rng):
 
 
 @exercise.case(
-    "A row of y that fits far better than the others comes back alone", points=0.5
+    "A row of y that fits far better than the others comes back alone", weight=0.5
 )
 def one_row_wins(student, rng):
     x, y = 100.0 * np.eye(4)[[3, 0]], 200.0 * np.eye(4)[[0, 2, 3]]
@@ -98,7 +98,7 @@ def one_row_wins(student, rng):
 
 
 @exercise.case(
-    "A long row of x leaves the mixes of the other rows as they are", points=0.5
+    "A long row of x leaves the mixes of the other rows as they are", weight=0.5
 )
 def one_long_row(student, rng):
     x, y = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
@@ -106,20 +106,20 @@ def one_long_row(student, rng):
     student.agrees(x, y)
 
 
-@exercise.case("Rows of whole numbers are mixed like any others", points=0.5)
+@exercise.case("Rows of whole numbers are mixed like any others", weight=0.5)
 def whole_numbers(student, rng):
     x, y = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(x, y)
 
 
-@exercise.case("The rows of x and y stay as they are", points=0.5)
+@exercise.case("The rows of x and y stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     x, y = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
     student.leaves_unchanged(x.astype(float), y.astype(float))
 
 
 @exercise.case(
-    "A batch of one sequence is answered as a batch of one", visible=False, points=0.5
+    "A batch of one sequence is answered as a batch of one", visible=False, weight=0.5
 )
 def batch_of_one(student, rng):
     student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))

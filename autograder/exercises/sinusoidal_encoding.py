@@ -47,7 +47,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Twelve columns hold six frequencies, each with its sine and its cosine", points=2
+    "Twelve columns hold six frequencies, each with its sine and its cosine", weight=2
 )
 def six_frequencies(student, rng):
     student.agrees(5, 12)
@@ -55,7 +55,7 @@ def six_frequencies(student, rng):
 
 
 # Not what the lengths are: the lesson asks for that after the check.
-@exercise.case("The vectors of seven positions have the right lengths", points=0.5)
+@exercise.case("The vectors of seven positions have the right lengths", weight=0.5)
 def equal_lengths(student, rng):
     lengths = np.sqrt((student(7, 12) ** 2).sum(axis=1))
     what = "the length of each row"
@@ -69,21 +69,21 @@ def another_base(student, rng):
 
 
 @exercise.case(
-    "An odd d_model ends with a sine that has no cosine beside it", points=1.5
+    "An odd d_model ends with a sine that has no cosine beside it", weight=1.5
 )
 def odd_size(student, rng):
     student.agrees(5, 7)
     student.agrees(5, 2 * int(rng.integers(4, 40)) + 1)
 
 
-@exercise.case("A position may have one number only, or two or three", points=0.5)
+@exercise.case("A position may have one number only, or two or three", weight=0.5)
 def smallest_sizes(student, rng):
     student.agrees(4, 1)
     student.agrees(3, 2)
     student.agrees(2, 3)
 
 
-@exercise.case("The last of 1000 positions is as exact as the first", points=0.5)
+@exercise.case("The last of 1000 positions is as exact as the first", weight=0.5)
 def far_positions(student, rng):
     student.agrees(1000, 4)
 
@@ -92,7 +92,7 @@ def far_positions(student, rng):
     "A single position gets zeros and ones in turn",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def single_position(student, rng):
     d_model = 2 * int(rng.integers(2, 9))
@@ -103,7 +103,7 @@ def single_position(student, rng):
     "The dot product of two positions depends on how far apart they are, not on where",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def distances_only(student, rng):
     n, d_model = int(rng.integers(6, 12)), 2 * int(rng.integers(3, 9))

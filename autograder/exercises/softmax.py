@@ -57,7 +57,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give these weights", points=0.5
+    "The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give these weights", weight=0.5
 )
 def small_example_by_hand(student, rng):
     x = np.log([[3.0, 1.0, 4.0], [1.0, 1.0, 2.0]])
@@ -66,7 +66,7 @@ def small_example_by_hand(student, rng):
     student.agrees(rng.normal(size=(2, 3)))
 
 
-@exercise.case("The weights sum to 1 along the axis that is asked for", points=1.5)
+@exercise.case("The weights sum to 1 along the axis that is asked for", weight=1.5)
 def along_the_axis(student, rng):
     x = rng.normal(size=(2, 3, 5, 7))
     for axis in (0, 1, -2):
@@ -74,7 +74,7 @@ def along_the_axis(student, rng):
 
 
 @exercise.case(
-    "Without an axis each row of a table, a batch or a vector counts alone", points=3
+    "Without an axis each row of a table, a batch or a vector counts alone", weight=3
 )
 def without_an_axis(student, rng):
     # In a square table, sums laid along the wrong axis still have the right shape.
@@ -86,7 +86,7 @@ def without_an_axis(student, rng):
 
 @exercise.case(
     "Adding 1000 to every score changes no weight",
-    points=0.5,
+    weight=0.5,
     visible=False,
     pays_alone=False,
 )
@@ -107,7 +107,7 @@ def small_and_huge_rows(student, rng):
 
 
 @exercise.case(
-    "Whole numbers as scores, small ones too, give fractions as weights", points=0.5
+    "Whole numbers as scores, small ones too, give fractions as weights", weight=0.5
 )
 def whole_numbers(student, rng):
     student.agrees(np.array([[[2, 0, 1], [-3, 4, 4]]]))
@@ -117,13 +117,13 @@ def whole_numbers(student, rng):
 
 
 @exercise.case(
-    "A score on its own gets the weight 1", points=0.5, visible=False, pays_alone=False
+    "A score on its own gets the weight 1", weight=0.5, visible=False, pays_alone=False
 )
 def single_score(student, rng):
     student.expect(student(rng.normal(size=(5, 1))), np.ones((5, 1)))
 
 
-@exercise.case("The scores x stay as they are", points=0.5)
+@exercise.case("The scores x stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]))
 

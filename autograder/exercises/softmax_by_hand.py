@@ -28,7 +28,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "The scores ln 3, 0 and ln 4 give the shares 3/8, 1/8 and 4/8", points=1.5
+    "The scores ln 3, 0 and ln 4 give the shares 3/8, 1/8 and 4/8", weight=1.5
 )
 def small_example_by_hand(student, rng):
     shares = student([math.log(3), 0.0, math.log(4)])
@@ -44,20 +44,20 @@ def one_more_is_e_times_the_share(student, rng):
     student.expect(quotient, math.e, what="the second share divided by the first")
 
 
-@exercise.case("The shares sum to 1", pays_alone=False, points=0.5)
+@exercise.case("The shares sum to 1", pays_alone=False, weight=0.5)
 def shares_sum_to_one(student, rng):
     shares = student(rng.normal(size=5).tolist())
     student.expect(sum(shares), 1.0, what="the sum of the shares")
 
 
-@exercise.case("Negative scores get positive shares too", visible=False, points=1.5)
+@exercise.case("Negative scores get positive shares too", visible=False, weight=1.5)
 def negative_scores(student, rng):
     student.agrees([-1.5, 2.0, -0.25, 0.5])
     student.agrees([-1.5, float(rng.uniform(3, 5)), -0.25, 0.5])
 
 
 @exercise.case(
-    "Scores that are equal share alike, wherever they stand", visible=False, points=0.5
+    "Scores that are equal share alike, wherever they stand", visible=False, weight=0.5
 )
 def equal_scores(student, rng):
     e = math.e
@@ -66,20 +66,20 @@ def equal_scores(student, rng):
     student.agrees([*[float(rng.uniform(0, 2))] * 2, 0.0, 1.0, 0.0])
 
 
-@exercise.case("Scores of 50 and −50 share as others do", visible=False, points=0.5)
+@exercise.case("Scores of 50 and −50 share as others do", visible=False, weight=0.5)
 def largest_scores(student, rng):
     student.agrees([50.0, 49.0, -50.0, float(rng.uniform(46, 48))])
 
 
 @exercise.case(
-    "A single score gets everything, whatever it is", visible=False, points=0.5
+    "A single score gets everything, whatever it is", visible=False, weight=0.5
 )
 def single_score(student, rng):
     student.expect(student([3.5]), [1.0])
     student.expect(student([0.0]), [1.0])
 
 
-@exercise.case("Scores near −50 give the same shares as scores near 0", points=0.5)
+@exercise.case("Scores near −50 give the same shares as scores near 0", weight=0.5)
 def scores_near_minus_fifty(student, rng):
     shares = student([-50.0, -49.0, -48.0])
     total = 1 + math.e + math.e**2
@@ -88,7 +88,7 @@ def scores_near_minus_fifty(student, rng):
     student.agrees(rng.uniform(-50, -46, size=4).tolist())
 
 
-@exercise.case("The list of scores stays as it is", points=0.5)
+@exercise.case("The list of scores stays as it is", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged([0.5, -1.0, 2.0])
 

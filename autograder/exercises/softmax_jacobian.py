@@ -70,7 +70,7 @@ def slopes_as_measured(student, rng):
     student.expect(student(weights(scores)), measured_slopes(scores))
 
 
-@exercise.case("Each row of a batch has a Jacobian of its own", points=2.5)
+@exercise.case("Each row of a batch has a Jacobian of its own", weight=2.5)
 def leading_axes(student, rng):
     student.agrees(weights(rng.normal(size=(2, 3, 5))))
 
@@ -85,7 +85,7 @@ def rows_sum_to_zero(student, rng):
     student.expect(jacobian.sum(axis=-1), np.zeros((4, 4)), what="the sum of each row")
 
 
-@exercise.case("Where one weight is 1, all slopes are 0", points=0.5)
+@exercise.case("Where one weight is 1, all slopes are 0", weight=0.5)
 def one_weight_has_it_all(student, rng):
     student.expect(student(np.array([0.0, 1.0, 0.0])), np.zeros((3, 3)))
     student.expect(student(np.array([1.0])), np.zeros((1, 1)))
@@ -95,7 +95,7 @@ def one_weight_has_it_all(student, rng):
     "Score j moves weight i as much as score i weight j",
     visible=False,
     pays_alone=False,
-    points=0.5,
+    weight=0.5,
 )
 def symmetric(student, rng):
     jacobian = student(weights(rng.normal(size=(4, 6))))
@@ -103,7 +103,7 @@ def symmetric(student, rng):
     student.expect(jacobian, turned, what="entry [i, j], compared with [j, i],")
 
 
-@exercise.case("The weights stay as they are", visible=False, points=0.5)
+@exercise.case("The weights stay as they are", visible=False, weight=0.5)
 def argument_stays(student, rng):
     student.leaves_unchanged(weights(rng.normal(size=(2, 5))))
 

@@ -33,14 +33,14 @@ def usual(rng):
     return rng.normal(size=(2, 5, 12)), 3
 
 
-@exercise.case("Two tokens of six numbers are cut for three heads like this", points=1)
+@exercise.case("Two tokens of six numbers are cut for three heads like this", weight=1)
 def small_example_by_hand(student, rng):
     x = np.array([[11.0, 12, 13, 14, 15, 16], [21, 22, 23, 24, 25, 26]])
     heads = [[[11.0, 12], [21, 22]], [[13, 14], [23, 24]], [[15, 16], [25, 26]]]
     student.expect(student(x, 3), np.array(heads))
 
 
-@exercise.case("A batch of sequences is cut sequence by sequence", points=2)
+@exercise.case("A batch of sequences is cut sequence by sequence", weight=2)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 5, 12)), 3)
     student.agrees(rng.normal(size=(2, 7, 5, 12)), 3)
@@ -48,7 +48,7 @@ def leading_axes(student, rng):
 
 @exercise.case(
     "With as many sequences and tokens as heads, each axis keeps its position",
-    points=1.5,
+    weight=1.5,
 )
 def as_many_tokens_as_heads(student, rng):
     # Here every order of the three axes has the right shape.
@@ -56,7 +56,7 @@ def as_many_tokens_as_heads(student, rng):
 
 
 @exercise.case(
-    "One token, one head and one number for each head keep their axes", points=0.5
+    "One token, one head and one number for each head keep their axes", weight=0.5
 )
 def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 1, 12)), 3)
@@ -64,14 +64,14 @@ def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 5, 4)), 4)
 
 
-@exercise.case("How x lies in memory makes no difference", points=0.5)
+@exercise.case("How x lies in memory makes no difference", weight=0.5)
 def any_order_in_memory(student, rng):
     student.agrees(np.asfortranarray(rng.normal(size=(5, 12))), 3)
     student.agrees(np.asfortranarray(rng.normal(size=(2, 5, 12))), 4)
 
 
 @exercise.case(
-    "Ten numbers for three heads, or four for eight, raise a `ValueError`", points=1
+    "Ten numbers for three heads, or four for eight, raise a `ValueError`", weight=1
 )
 def does_not_divide(student, rng):
     student.raises(ValueError, rng.normal(size=(5, 10)), 3)
@@ -79,7 +79,7 @@ def does_not_divide(student, rng):
 
 
 @exercise.case(
-    "Side by side again, the parts give back each token", points=1, visible=False
+    "Side by side again, the parts give back each token", weight=1, visible=False
 )
 def parts_side_by_side(student, rng):
     x = rng.normal(size=(7, 20))
@@ -88,7 +88,7 @@ def parts_side_by_side(student, rng):
     student.expect(side_by_side, x, what="the heads side by side")
 
 
-@exercise.case("The argument x keeps its shape and its numbers", points=0.5)
+@exercise.case("The argument x keeps its shape and its numbers", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(2, 3, 4)), 2)
 

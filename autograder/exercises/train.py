@@ -150,7 +150,7 @@ def usual(rng):
 
 @exercise.case(
     "Half the way to 4, then to 8, and that twice: after the first epoch w is 5",
-    points=1.5,
+    weight=1.5,
 )
 def small_example_by_hand(student, rng):
     # w: 0 → 2 → 5, then 4.5 → 6.25; the losses are 4², 6² and then 1², 3.5².
@@ -161,7 +161,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "Each step has the gradients of its own batch, and of no other", points=2
+    "Each step has the gradients of its own batch, and of no other", weight=2
 )
 def gradients_of_one_batch(student, rng):
     held_out = batches_of(rng, 3, 1)
@@ -173,7 +173,7 @@ def gradients_of_one_batch(student, rng):
         )
 
 
-@exercise.case("The optimizer's state goes on from step to step, to the end", points=2)
+@exercise.case("The optimizer's state goes on from step to step, to the end", weight=2)
 def state_goes_on(student, rng):
     batches, held_out = batches_of(rng, 2, 4), batches_of(rng, 3, 5, 1)
     for step in (roll_on, counting):
@@ -183,7 +183,7 @@ def state_goes_on(student, rng):
 
 @exercise.case(
     "The loss of an epoch is the mean of what gradient_of returned for its batches",
-    points=1.5,
+    weight=1.5,
 )
 def mean_of_the_batches(student, rng):
     # Batches of 1, 2 and 6 rows count alike; away from them is where held_out is.
@@ -197,7 +197,7 @@ def mean_of_the_batches(student, rng):
 
 @exercise.case(
     "The held-out loss is the mean over all held-out batches, in evaluation mode",
-    points=2,
+    weight=2,
 )
 def held_out_in_evaluation_mode(student, rng):
     tables = [[9, 4, 7, 2], [9, 6, 8, 0]]
@@ -212,7 +212,7 @@ def held_out_in_evaluation_mode(student, rng):
     student.expect(held_out_losses, expected[2], "held_out_losses")
 
 
-@exercise.case("The best parameters are kept while the training goes on", points=2)
+@exercise.case("The best parameters are kept while the training goes on", weight=2)
 def best_is_kept(student, rng):
     # Two steps per epoch: held out, the epochs have the losses 5, 2, 4, 3, 6.
     held_out = [[9, 9, 5, 0, 2, 8, 4, 1, 3, 0, 6]]
@@ -226,7 +226,7 @@ def best_is_kept(student, rng):
     student.agrees(count, one_number(0), batch, one_more, loss_by_steps, held_out, 5)
 
 
-@exercise.case("All epochs are made, also where the held-out loss rises", points=1)
+@exercise.case("All epochs are made, also where the held-out loss rises", weight=1)
 def no_early_end(student, rng):
     held_out = [[9.0, 2.0, 5.0, 6.0, 7.0, 4.0, 1.0, 8.0]]
     result = student(count, one_number(0), [3.0], one_more, loss_by_steps, held_out, 7)
@@ -824,8 +824,8 @@ exercise.option(
 )
 exercise.option(
     "parameters_changed_in_place",
-    "Your call changes `parameters`: the caller's tensors are overwritten.",
-    "Does your answer write into the caller's tensors, or into new ones?",
+    "Your call changes the caller's `parameters`: they have become the new ones.",
+    "Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?",
     why="optimizer.step() and p -= … write into the tensors that they are given.",
     overwritten="parameters",
 )

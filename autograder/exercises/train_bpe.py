@@ -74,7 +74,7 @@ def gives(student, rng, words, n_merges, expected):
 
 
 @exercise.case(
-    "The most frequent pair comes first, then that of what has been joined", points=0.5
+    "The most frequent pair comes first, then that of what has been joined", weight=0.5
 )
 def small_example_by_hand(student, rng):
     words = {("e", "a", "t"): 2, ("a", "t"): 3, ("m", "e"): 4}
@@ -83,7 +83,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "The toy corpus gives these five pairs, and the first three of them", points=0.5
+    "The toy corpus gives these five pairs, and the first three of them", weight=0.5
 )
 def toy_corpus(student, rng):
     toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -105,7 +105,7 @@ def equal_counts(student, rng):
 
 
 @exercise.case(
-    "After each pair the counts are those of the words as they are then", points=0.5
+    "After each pair the counts are those of the words as they are then", weight=0.5
 )
 def counted_anew(student, rng):
     words = {("a", "b", "c"): 5, ("b", "c"): 2, ("x", "y"): 4}
@@ -117,7 +117,7 @@ def counted_anew(student, rng):
 
 
 @exercise.case(
-    "It ends early where no pair occurs twice, and without words at once", points=0.5
+    "It ends early where no pair occurs twice, and without words at once", weight=0.5
 )
 def ends_early(student, rng):
     words = {("b", "a"): 2, ("c", "d", "e"): 1}
@@ -128,20 +128,20 @@ def ends_early(student, rng):
 
 
 @exercise.case(
-    "In a run of equal symbols all positions count, even where they overlap", points=0.5
+    "In a run of equal symbols all positions count, even where they overlap", weight=0.5
 )
 def runs_of_one_symbol(student, rng):
     words = {("a", "a", "a"): 3, ("b", "c"): 5}
     gives(student, rng, words, 3, [("a", "a"), ("b", "c"), ("aa", "a")])
 
 
-@exercise.case("Symbols of several letters are joined as wholes only", points=0.5)
+@exercise.case("Symbols of several letters are joined as wholes only", weight=0.5)
 def longer_symbols(student, rng):
     words = {("b", "a", "n"): 3, ("b", "a"): 6, ("a", "n"): 5}
     gives(student, rng, words, 3, [("b", "a"), ("a", "n"), ("ba", "n")])
 
 
-@exercise.case("Words that become equal count together", points=0.5)
+@exercise.case("Words that become equal count together", weight=0.5)
 def words_that_become_equal(student, rng):
     words = {("a", "b", "c"): 3, ("ab", "c"): 6, ("a", "b", "d"): 4}
     expected = [("a", "b"), ("ab", "c"), ("ab", "d")]
@@ -152,7 +152,7 @@ def words_that_become_equal(student, rng):
     gives(student, rng, words, 9, [("a", "b"), ("d", "e"), ("ab", "c")])
 
 
-@exercise.case("The dictionary of words stays as it was", points=0.5)
+@exercise.case("The dictionary of words stays as it was", weight=0.5)
 def words_unchanged(student, rng):
     student.leaves_unchanged({("e", "a", "t"): 2, ("a", "t"): 3}, 2)
 
@@ -166,7 +166,7 @@ def corpus(rng, letters, n_words):
     return words
 
 
-@exercise.case("A larger corpus gives the right pairs", points=4.5)
+@exercise.case("A larger corpus gives the right pairs", weight=4.5)
 def larger_corpus(student, rng):
     words = corpus(rng, [*"aaaabbc"], 20)
     student.agrees(words, 12)
@@ -174,7 +174,7 @@ def larger_corpus(student, rng):
 
 
 @exercise.case(
-    "A corpus with other signs gives the right pairs", points=0.5, visible=False
+    "A corpus with other signs gives the right pairs", weight=0.5, visible=False
 )
 def other_signs(student, rng):
     student.agrees(corpus(rng, [*"aabcäß😀"], 40), 100)

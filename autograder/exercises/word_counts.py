@@ -53,7 +53,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case(
     "Each word counts as often as it occurs, wherever that is in the text",
-    points=0.5,
+    weight=0.5,
     pays_alone=False,
 )
 def toy_corpus(student, rng):
@@ -65,7 +65,7 @@ def toy_corpus(student, rng):
 
 
 @exercise.case(
-    "A word of one letter is one symbol, and not a part of longer words", points=0.5
+    "A word of one letter is one symbol, and not a part of longer words", weight=0.5
 )
 def one_letter(student, rng):
     expected = {("a</w>",): 2, ("a", "a", "a</w>"): 1, ("a", "a</w>"): 3}
@@ -74,7 +74,7 @@ def one_letter(student, rng):
 
 
 @exercise.case(
-    "Any white space parts words: several blanks, tabs, new lines", points=0.5
+    "Any white space parts words: several blanks, tabs, new lines", weight=0.5
 )
 def any_white_space(student, rng):
     expected = {("a", "t</w>"): 4, ("t", "o</w>"): 3}
@@ -83,7 +83,7 @@ def any_white_space(student, rng):
     student.agrees(f" {one}\n\n{other}\t{one}  {other}\r\n{one}")
 
 
-@exercise.case("Capitals and punctuation stay as they are", points=0.5)
+@exercise.case("Capitals and punctuation stay as they are", weight=0.5)
 def capitals_and_punctuation(student, rng):
     expected = {
         ("I", "t</w>"): 1,
@@ -96,7 +96,7 @@ def capitals_and_punctuation(student, rng):
     student.expect(student("It it it! it's ? na-ja it"), expected)
 
 
-@exercise.case("Accents, ß, ligatures and emoji stay as they are", points=0.5)
+@exercise.case("Accents, ß, ligatures and emoji stay as they are", weight=0.5)
 def other_letters(student, rng):
     expected = {
         ("ä", "ß</w>"): 2,
@@ -110,13 +110,13 @@ def other_letters(student, rng):
     student.expect(student("äß fit aß a\u0308 ass \ufb01t äß 😀😀 fit"), expected)
 
 
-@exercise.case("A text without words gives an empty dictionary", points=0.5)
+@exercise.case("A text without words gives an empty dictionary", weight=0.5)
 def no_words(student, rng):
     student.expect(student(""), {})
     student.expect(student(" \n "), {})
 
 
-@exercise.case("A longer text of all kinds of words is counted", points=3.5)
+@exercise.case("A longer text of all kinds of words is counted", weight=3.5)
 def longer_text(student, rng):
     words = ["At", "at", "a", "e\u0301", "é", "na-ja", "it's,", "\ufb01ß", "🚲", "o."]
     gaps = ["\n", "\t", "  ", "\u2003"]
@@ -124,7 +124,7 @@ def longer_text(student, rng):
     student.agrees("\n" + "".join(map("".join, zip(*drawn, strict=True))) + "at")
 
 
-@exercise.case("Signs like those of the mark are counted", points=0.5, visible=False)
+@exercise.case("Signs like those of the mark are counted", weight=0.5, visible=False)
 def signs_of_the_mark(student, rng):
     words = ["Änderung", "änderung", "x", "</w>", "w>", "a</w>"]
     student.agrees(" ".join(rng.choice(words, 30)))

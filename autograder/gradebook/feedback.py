@@ -12,6 +12,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from autograder.checking.points import format_number
 from autograder.course import Course, CourseError, write_atomically
 from autograder.gradebook.folders import (
     AUTOGRADED,
@@ -95,5 +96,6 @@ def _template() -> jinja2.Template:
     )
     environment.filters["sentence"] = lambda text: Markup(sentence_html(text))
     environment.filters["points"] = format_points
+    environment.filters["number"] = format_number
     environment.globals["points_of"] = format_points_of
     return environment.get_template("feedback.html.j2")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
+from autograder.checking.points import format_number
 from autograder.course import Course, CourseError
 from autograder.grading.release import CHECK, load_release
 
@@ -286,7 +287,8 @@ def _new_points(
 ) -> list[str]:
     """Return a sentence on exercises with other points than before, if any."""
     changed = [
-        f"{name.removeprefix(CHECK)} {before.graded[name][0]:g} → {row[0]:g}"
+        f"{name.removeprefix(CHECK)} {format_number(before.graded[name][0])} → "
+        f"{format_number(row[0])}"
         for name, row in cells.graded.items()
         if name in before.graded and before.graded[name][0] != row[0]
     ]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from autograder.checking.points import format_number
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.messages.report import Claim, region
 
@@ -53,7 +54,7 @@ def format_points(points: float) -> str:
     >>> format_points(1.0), format_points(2.5)
     ('1 point', '2.5 points')
     """
-    return f"{points:g} point{'' if points == 1 else 's'}"
+    return f"{format_number(points)} point{'' if points == 1 else 's'}"
 
 
 def format_points_of(points: float, max_points: float) -> str:
@@ -62,7 +63,7 @@ def format_points_of(points: float, max_points: float) -> str:
     >>> format_points_of(0.0, 1.0)
     '0 of 1 point'
     """
-    return f"{points:g} of {format_points(max_points)}"
+    return f"{format_number(points)} of {format_points(max_points)}"
 
 
 class VerdictSentences(NamedTuple):
@@ -76,8 +77,11 @@ class VerdictSentences(NamedTuple):
     notes: list[str]
 
 
-def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
-    """Return an exercise's verdicts as sentences, their invisible characters out."""
+def verdicts_of(exercise: ExerciseResult, start: float = 0.0) -> VerdictSentences:
+    """Return an exercise's verdicts as sentences, their invisible characters out.
+
+    start : points of the exercises above it, which add up with these
+    """
     first, *lines = visible(exercise.report).split("\n")
     reasons = _reasons(exercise, lines)
     first_claim = next(
@@ -92,8 +96,10 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
         diagnosis,
         _opening(lines),
         [
-            Claim(case.status == "ok", _claim(case), why)
-            for case, why in zip(exercise.cases, reasons, strict=False)
+            Claim(case.status == "ok", _claim(case, *points), why)
+            for case, points, why in zip(
+                exercise.cases, exercise.rounded_cases(start), reasons, strict=False
+            )
         ],
         closing,
         [_flag(flag) for flag in exercise.flags],
@@ -138,18 +144,19 @@ def _reasons(exercise: ExerciseResult, lines: Sequence[str]) -> list[str]:
     return reasons
 
 
-def _claim(case: CaseVerdict) -> str:
+def _claim(case: CaseVerdict, points: float, max_points: float) -> str:
     """Return a claim with its points.
 
-    >>> _claim(CaseVerdict("it_holds", "It holds", "ok", 1.0, 1.0, True))
-    'It holds (1 point)'
-    >>> _claim(CaseVerdict("it_holds", "It holds", "wrong", 0.0, 2.0, True))
-    'It holds (0 of 2 points)'
+    points, max_points : as they are shown
+
+    >>> case = CaseVerdict("it_holds", "It holds", "wrong", 0.0, 1.375, True)
+    >>> _claim(case, 0.0, 1.38)
+    'It holds (0 of 1.38 points)'
     """
-    points = format_points(case.points)
-    if case.points != case.max_points:
-        points = format_points_of(case.points, case.max_points)
-    return f"{visible(case.claim)} ({points})"
+    words = format_points(points)
+    if points != max_points:
+        words = format_points_of(points, max_points)
+    return f"{visible(case.claim)} ({words})"
 
 
 def _flag(flag: Flag) -> str:

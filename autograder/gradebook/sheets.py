@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from autograder.checking.points import format_number
 from autograder.course import CourseError, output_file, write_atomically
 from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.totals import (
@@ -31,7 +32,6 @@ CourseGrades = Mapping[str, LessonGrades]  # by lesson, in the order of their co
 Results = Mapping[str, Sequence[SubmissionResult]]  # by lesson
 
 BYTE_ORDER_MARK = "\ufeff"
-MAX_DECIMALS = 5  # Moodle keeps five, Canvas shows two; more would be rounding errors
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # some spreadsheets take the wide ones too
 # A spreadsheet in much of Europe parts cells at ";", PHP takes "\" for an escape.
 SEPARATORS = str.maketrans({";": ",", "\\": "/"})
@@ -177,16 +177,6 @@ def safe_text(text: str) -> str:
     )
     line = " ".join("".join(characters).translate(SEPARATORS).split())
     return f"'{line}" if FORMULA.match(line) else line
-
-
-def format_number(value: float) -> str:
-    """Return points as text: ``.``, no exponent, no rounding errors.
-
-    >>> [format_number(value) for value in (0.1 + 0.2, 7.0, 1e-9, -0.0)]
-    ['0.3', '7', '0', '0']
-    """
-    text = f"{value:.{MAX_DECIMALS}f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
 
 
 def format_timestamp(timestamp: str) -> str:
@@ -390,14 +380,14 @@ def _row(
     student = student or StudentGrades("", (), submitted=False)
     graded = {each.exercise: each for each in student.exercises if each.is_graded}
     if student.submitted:
+        points = student.rounded
         cells = [
-            format_number(graded[name].points) if name in graded else ""
-            for name in max_points
+            format_number(points[name]) if name in graded else "" for name in max_points
         ]
     else:
         cells = [_missing_grade(missing)] * len(max_points)
     cells += [_total(student, missing), format_number(worth)]
-    cells.append(format_number(student.late_penalty) if student.submitted else "")
+    cells.append(format_number(student.rounded_penalty) if student.submitted else "")
     by_hand = (name for name, grade in graded.items() if grade.by_hand)
     cells += [safe_text(", ".join(by_hand)), format_timestamp(student.timestamp)]
     hours = student.extension_hours

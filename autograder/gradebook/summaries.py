@@ -17,6 +17,7 @@ from email.policy import SMTP
 from pathlib import Path
 from urllib.parse import quote
 
+from autograder.checking.points import format_number_of
 from autograder.course import Course, CourseError, write_atomically
 from autograder.gradebook.feedback import feedback_page
 from autograder.gradebook.folders import AUTOGRADED, student_folder
@@ -308,7 +309,7 @@ def _circumstances(feedback: LessonFeedback) -> Iterator[str]:
 
 def _exercise(exercise: ExerciseFeedback) -> str:
     """Return an exercise's points, name and diagnosis, later lines set in."""
-    points = f"{exercise.points:g} of {exercise.max_points:g}"
+    points = format_number_of(exercise.rounded, exercise.max_points)
     words = [_diagnosis(exercise), exercise.by_hand]
     line = f"{points:>9}  {exercise.name}"
     line += f": {_line(' '.join(filter(None, words)))}" if any(words) else ""

@@ -11,6 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.checking.points import format_number
 from autograder.course import Course
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
@@ -129,7 +130,7 @@ def _with_heading(cell: SourceCell) -> str:
     dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
     heading = (
         f"### Exercise: {exercise.name} · {exercise.minutes} min · {dots} · "
-        f"{exercise.points:g} points"
+        f"{format_number(exercise.points)} points"
     )
     return HEADING.sub(heading, cell.text)
 

@@ -14,6 +14,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from autograder.checking.points import (
+    adding_up,
+    format_number,
+    format_number_of,
+    rounded,
+)
 from autograder.course import Course, write_atomically
 from autograder.workspace.copies import WORK, Copy
 from autograder.workspace.outline import (
@@ -65,11 +71,22 @@ class Home:
         return sum(self.state(each) == "solved" for each in lesson.exercises)
 
     def points(self, lesson: LessonOutline) -> float:
-        """Return the points that the checks of a lesson have earned."""
+        """Return the points that the checks of a lesson have earned, as shown."""
+        return rounded(sum(self.rounded(lesson).values()))
+
+    def rounded(self, lesson: LessonOutline) -> dict[str, float]:
+        """Return the points of a lesson's exercises as they are shown: they add up.
+
+        What was checked while an exercise was worth something else is of its worth now.
+        """
+        earned = [
+            self.progress[each.name].out_of(each.points)
+            if each.name in self.progress
+            else 0.0
+            for each in lesson.exercises
+        ]
         names = [each.name for each in lesson.exercises]
-        return sum(
-            self.progress[name].points for name in names if name in self.progress
-        )
+        return dict(zip(names, adding_up(earned), strict=True))
 
     def minutes_left(self, lesson: LessonOutline) -> int:
         """Return the minutes that the rest of a lesson takes, in steps of five.
@@ -140,14 +157,14 @@ class Home:
         }
 
     def _lesson_data(self, lesson: LessonOutline) -> dict[str, Any]:
-        exercises = []
+        exercises, points = [], self.rounded(lesson)
         for each in lesson.exercises:
             known = self.progress.get(each.name)
             exercises.append(
                 {
                     "exercise": each.name,
                     "state": self.state(each),
-                    "points": known.points if known else 0,
+                    "points": points[each.name],
                     "max_points": each.points,
                     "minutes": each.minutes,
                     "attempts": known.attempts if known else 0,
@@ -175,7 +192,7 @@ class Home:
             "# Home",
             self._continue_line(),
             f"{_bar(done, count)} **{done} of {count} exercises solved** · "
-            f"{points:g} of {worth:g} points so far · {_duration(left)} left",
+            f"{format_number_of(points, worth)} points so far · {_duration(left)} left",
             self._table(),
             "Points so far are those of the claims that you see; grading tries more "
             "inputs for the rest.",
@@ -191,10 +208,11 @@ class Home:
             return [ALL_SOLVED]
         lesson, next_one = here
         verb = "Continue" if self.progress else "Start"
+        points = self.rounded(lesson)
         number = lesson.lesson.partition("_")[0]
         exercises = [
-            f"  {MARKS[self.state(each)]} {each.name} ({self._rest(each)})"
-            for each in lesson.exercises
+            f"  {MARKS[self.state(each)]} {each.name} ({self._rest(each, earned)})"
+            for each, earned in zip(lesson.exercises, points.values(), strict=True)
         ]
         return [
             f"{verb} with {next_one.name}: make lab LESSON={number}",
@@ -237,7 +255,10 @@ class Home:
             f"{_plain(lesson.heading)}: {self.solved(lesson)} of "
             f"{len(lesson.exercises)} solved"
         )
-        rows = [self._exercise(lesson, each) for each in lesson.exercises]
+        points = self.rounded(lesson)
+        rows = [
+            self._exercise(lesson, each, points[each.name]) for each in lesson.exercises
+        ]
         return "\n".join(
             [
                 f"<details{is_open}><summary>{summary}</summary>",
@@ -248,22 +269,28 @@ class Home:
             ]
         )
 
-    def _exercise(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
+    def _exercise(
+        self, lesson: LessonOutline, exercise: ExerciseOutline, points: float
+    ) -> str:
         name = self._exercise_link(lesson, exercise)
         mark = MARKS[self.state(exercise)]
-        return f"- {mark} {name} · {self._rest(exercise)}"
+        return f"- {mark} {name} · {self._rest(exercise, points)}"
 
-    def _rest(self, exercise: ExerciseOutline) -> str:
-        """Return an exercise's state in words, and what it is worth or takes."""
+    def _rest(self, exercise: ExerciseOutline, points: float) -> str:
+        """Return an exercise's state in words, and what it is worth or takes.
+
+        points : earned, as they are shown
+        """
         known = self.progress.get(exercise.name)
         state = self.state(exercise)
         if known and state == "solved":
-            return f"solved, {known.points:g} of {exercise.points:g} points so far"
+            return f"solved, {format_number_of(points, exercise.points)} points so far"
         if known and state == "begun":
             claims = f"{known.holding} of {known.claims} claims hold"
             return f"begun, {claims}, {exercise.minutes} min"
         before = ", solved before" if known and known.solved_before else ""
-        return f"open{before}, {exercise.minutes} min, {exercise.points:g} points"
+        most = format_number(exercise.points)
+        return f"open{before}, {exercise.minutes} min, {most} points"
 
     def _exercise_link(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
         if lesson.lesson in self.missing:
@@ -328,7 +355,7 @@ def _bar(done: int, count: int) -> str:
 
 
 def _of(part: float, whole: float) -> str:
-    return f"{part:g}{TIE}of{TIE}{whole:g}"
+    return f"{format_number(part)}{TIE}of{TIE}{format_number(whole)}"
 
 
 def _duration(minutes: int) -> str:

@@ -60,6 +60,12 @@ class ExerciseProgress:
     solved: str | None = None
     solved_before: str | None = None
 
+    def out_of(self, max_points: float) -> float:
+        """Return the points if the exercise is worth something else by now."""
+        if max_points == self.max_points or not self.max_points:
+            return self.points
+        return self.points * max_points / self.max_points
+
     @property
     def state(self) -> str:
         """``solved``, ``begun`` or ``open``."""
@@ -136,7 +142,7 @@ def keep_check(
             lesson,
             holding,
             claims,
-            max(points, before.points if before else 0),
+            max(points, before.out_of(max_points) if before else 0),
             max_points,
             time_now,
             before.attempts + 1 if before else 1,

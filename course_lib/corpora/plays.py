@@ -21,7 +21,7 @@ class PlaySplit:
     """The plays, two of them held out.
 
     train : 36 plays, one after another, in the order of their names
-    validation : the play by which sizes and learning rates are chosen, Twelfth Night
+    validation : the play by which learning rates and sizes are compared, Twelfth Night
     test : the play by which a model is measured, The Tempest
     """
 

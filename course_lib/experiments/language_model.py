@@ -1,7 +1,9 @@
 """The language model of lesson 12: trained by its command, measured, and read.
 
 ``python -m course_lib.nn.train --task language`` trains it, and resumes where it was
-stopped; this module collects its measures, beside those of n-grams and xz.
+stopped; this module collects its measures, beside those of n-grams and xz. The record's
+own seconds are without trainings that were there already; those of each run are of its
+training.
 """
 
 import json

@@ -488,8 +488,10 @@ def positive(**values: Any) -> None:
             raise ValueError(f"{name} must be above 0, got {value}")
 
 
-def tensors_by_name(name: str, values: Any) -> None:
+def tensors_by_name(name: str, values: Any, or_none: bool = False) -> None:
     """Refuse what is not a dictionary of tensors of floats.
+
+    or_none : whether None may stand for a tensor
 
     >>> tensors_by_name("parameters", [torch.ones(2)])
     Traceback (most recent call last):
@@ -500,7 +502,8 @@ def tensors_by_name(name: str, values: Any) -> None:
             f"{name} must be a dictionary of tensors, got {type(values).__name__}"
         )
     for key, value in values.items():
-        _require_floats(f"{name}[{key!r}]", value, value)
+        if value is not None or not or_none:
+            _require_floats(f"{name}[{key!r}]", value, value)
 
 
 def one_or_more(**values: Any) -> None:

@@ -259,15 +259,18 @@ def decoder_layer(
     Architecture, table 1.
 
     >>> import torch
-    >>> matrices = ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2")
-    >>> cross = ("cross_q", "cross_k", "cross_v", "cross_o")
-    >>> parameters = dict.fromkeys(matrices + cross, torch.zeros(2, 2))
+    >>> zeros = ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "cross_q", "cross_k")
+    >>> parameters = dict.fromkeys(zeros, torch.zeros(2, 2))
+    >>> parameters |= dict.fromkeys(("cross_v", "cross_o"), torch.eye(2))
     >>> parameters |= dict.fromkeys(("b_1", "b_2"), torch.zeros(2))
     >>> parameters |= {f"gain_{i}": torch.ones(2) for i in (1, 2, 3)}
     >>> parameters |= {f"bias_{i}": torch.zeros(2) for i in (1, 2, 3)}
-    >>> y, memory = torch.tensor([[3.0, 5.0]]), torch.ones(4, 2)
-    >>> decoder_layer(y, memory, parameters, 1, norm_first=True)
-    tensor([[3., 5.]])
+    >>> y, memory = torch.tensor([[3.0, 5.0]]), torch.tensor([[10.0, 0.0], [30.0, 4.0]])
+    >>> decoder_layer(y, memory, parameters, 1, norm_first=True)  # the mean is added
+    tensor([[23.,  7.]])
+    >>> only_first = torch.tensor([[True, False]])
+    >>> decoder_layer(y, memory, parameters, 1, None, only_first, norm_first=True)
+    tensor([[13.,  5.]])
     """
     arguments.tensors(
         f"y (..., n, d_model), memory (..., m, d_model), {DECODER}",

@@ -1,4 +1,4 @@
-"""The loss, its smoothed targets and the learning rate of lesson 10; a test of padding.
+"""The loss, the learning rate and clipped gradients of lesson 10; a test of padding.
 
 The training loop is ``course_lib.nn.training.loop``.
 """
@@ -90,6 +90,48 @@ def warmup_rate(step: int, d_model: int, warmup_steps: int) -> float:
     arguments.whole(1, d_model=d_model, warmup_steps=warmup_steps)
     number = step + 1
     return d_model**-0.5 * min(number**-0.5, number * warmup_steps**-1.5)
+
+
+def clip_gradients(
+    gradients: dict[str, Tensor | None], max_norm: float
+) -> tuple[dict[str, Tensor | None], float]:
+    """Shorten the gradient of all parameters together, if it is too long.
+
+    gradients : for each parameter, by name, its gradient, of any shape; None where it
+        has none
+    max_norm : the greatest norm allowed, above 0
+
+    Returns the clipped gradients and the norm:
+    - The norm, a float, is that of all numbers of all gradients together before
+      clipping: the root of the sum of their squares. None counts for nothing; without
+      any gradient it is 0.
+    - If it is at most max_norm, the gradients have the numbers that they had.
+    - If it is greater, all are multiplied by the same factor, max_norm / norm, and
+      nothing is added to the norm.
+    - They come in a dictionary with the same names, and None stays None.
+
+    The arguments stay as they are. Raises ``ValueError`` if the norm is infinite or
+    NaN, which no factor can mend.
+    Source: Pascanu et al. (2013), On the Difficulty of Training Recurrent Neural
+    Networks, algorithm 1; PyTorch's ``clip_grad_norm_`` works in place, divides by
+    norm + 1e-6, and raises only with ``error_if_nonfinite=True``.
+
+    >>> gradients = {"w": torch.tensor([[3.0, 0.0]]), "b": torch.tensor([4.0])}
+    >>> clip_gradients(gradients, 1.0)
+    ({'w': tensor([[0.6000, 0.0000]]), 'b': tensor([0.8000])}, 5.0)
+    """
+    arguments.tensors_by_name("gradients", gradients, or_none=True)
+    arguments.positive(max_norm=max_norm)
+    present = [each for each in gradients.values() if each is not None]
+    norm = sum(float((each.double() ** 2).sum()) for each in present) ** 0.5
+    if not np.isfinite(norm):
+        raise ValueError(f"the norm of the gradients is {norm}: look for its cause")
+    factor = max_norm / norm if norm > max_norm else 1.0
+    clipped = {
+        name: None if gradient is None else factor * gradient
+        for name, gradient in gradients.items()
+    }
+    return clipped, norm
 
 
 def padding_gap(

@@ -117,9 +117,9 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# Each line of a check is one claim about your function. The claims above are worth 4 of 7
-# points. In a class, grading tries a few more inputs of the same kind for the other 3, and
-# asks for nothing that the contract does not say. If you learn alone, ignore points.
+# Each line of a check is one claim about your function. In a class, these claims give a part
+# of the points. For the rest, grading tries a few more inputs of the same kind, and asks for
+# nothing that the contract does not say. If you learn alone, ignore points.
 #
 # Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
 # and read the message. The line with the arrow, at the top, names the misconception. Click

@@ -9,7 +9,7 @@
 # - train a Transformer on pairs of sentences, and read the curve of its loss;
 # - find out with five quick checks, before a long training run, whether it can work.
 #
-# **About 75 minutes.** You need lessons 06 to 09, and the data: `make data` prepares it.
+# **About 90 minutes.** You need lessons 06 to 09, and the data: `make data` prepares it.
 
 # %%
 from collections.abc import Callable
@@ -403,6 +403,139 @@ figures.curves(steps, learning_rates, **labels, alt=alt)
 # A longer warm-up has a lower peak; later both curves are the same. The course's own
 # training (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight
 # line to nearly 0, since its number of steps is fixed beforehand.
+
+# %% [markdown]
+# ## How long may a gradient be?
+#
+# The learning rate says how far to go for a gradient of a given length. But its length may
+# change by a factor of thousands from one step to the next, above all where the same parameters
+# are used many times in a row. The smallest such model is a recurrent unit with two parameters,
+# w and b ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063), section 2): 50 times,
+# $h \leftarrow \sigma(w h + b)$, where $\sigma(z) = 1 / (1 + e^{-z})$. In the end h should be 0.7.
+
+
+# %%
+def loss_of(parameters):
+    h = torch.tensor(0.5, dtype=torch.float64)
+    for _ in range(50):
+        h = torch.sigmoid(parameters["w"] * h + parameters["b"])
+    return (h - 0.7) ** 2
+
+
+def gradients_of(parameters):
+    leaves = {n: each.detach().requires_grad_() for n, each in parameters.items()}
+    slopes = torch.autograd.grad(loss_of(leaves), [*leaves.values()])
+    return dict(zip(leaves, slopes, strict=True))
+
+
+# %% [markdown]
+# It starts at w = 5, b = −2.6, and makes 200 steps of gradient descent with a learning rate of
+# 0.1 (`sgd_step` of lesson 07). The **norm** of the gradient is its length: the root of the sum
+# of all squares. At the start it is 0.3.
+#
+# **Predict:** what is the greatest norm on the way?
+#
+# - [ ] About 0.3: it shrinks with the loss
+# - [ ] About 3
+# - [x] Above 1,000
+
+# %%
+from course_lib.nn.first_steps import sgd_step
+
+start = {"w": torch.tensor(5.0).double(), "b": torch.tensor(-2.6).double()}
+parameters, norms, unclipped = start, [], []
+for _ in range(200):
+    gradients = gradients_of(parameters)
+    norms.append(torch.stack([*gradients.values()]).norm().item())
+    unclipped.append(loss_of(parameters).item())
+    parameters = sgd_step(parameters, gradients, 0.1)
+print(f"norm: first {norms[0]:.1f}, greatest {max(norms):.0f}, last {norms[-1]:.1g}")
+print("w and b in the end:", *(round(each.item(), 1) for each in parameters.values()))
+assert round(norms[0], 1) == 0.3 and max(norms) > 1000 and norms[-1] < 1e-9
+
+# %% [markdown]
+# The loss has a cliff. One gradient at its edge throws both parameters far away, to where the
+# unit always gives 0 and the gradient is 0: nothing brings them back. The direction of that
+# gradient was right; only its length was not. So **clip** it: if the norm of *all* gradients
+# together is greater than `max_norm`, multiply all of them by the same number.
+
+# %% [markdown]
+# ### Exercise: clip_gradients
+#
+# The gradients come by name, as in `sgd_step`. A parameter that took no part in the loss has
+# None (lesson 07).
+#
+# <details><summary>Hint 1</summary>
+#
+# How long is the vector that you get by writing all gradients one behind the other? By which
+# number must it be multiplied so that it has the length `max_norm`?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Two loops: the first adds up the squares, and the second comes after the norm is known. In which
+# cases is the number 1? `float(...)` makes a number of a tensor, and `np.isfinite` tells whether
+# it is neither infinite nor NaN.
+#
+# </details>
+
+# %%
+from course_lib.nn.losses import clip_gradients  # exercise
+
+# %%
+check(clip_gradients)
+
+# %% [markdown]
+# Once more down the same slope, with all gradients clipped to a norm of 1.
+#
+# **Predict:** what becomes of the loss?
+#
+# - [x] It jumps at the edge too, and comes down again
+# - [ ] It jumps at the edge, and stays up
+# - [ ] It never grows
+
+# %% tags=["nbval-ignore-output"]
+parameters, clipped_run = start, []
+for _ in range(200):
+    clipped, norm = clip_gradients(gradients_of(parameters), 1.0)
+    clipped_run.append(loss_of(parameters).item())
+    parameters = sgd_step(parameters, clipped, 0.1)
+for name, run in {"as they are": unclipped, "clipped": clipped_run}.items():
+    print(f"{name:11} loss, mean of the last 20 steps: {np.mean(run[-20:]):.3f}")
+assert max(clipped_run[20:]) > 0.25 and np.mean(clipped_run[-20:]) < 0.1
+assert round(unclipped[-1], 2) == 0.49
+
+# %%
+steps_down = {"gradients as they are": unclipped, "clipped to 1": clipped_run}
+alt = "As they are: 0.49 for good. Clipped: it jumps several times, and nears 0."
+figures.curves(range(200), steps_down, xlabel="steps", ylabel="loss", alt=alt)
+
+# %% [markdown]
+# Clipped gradients fall off the cliff as well, but land near its foot. Near the edge the loss
+# jumps again and again, and in the end it is close to 0.
+#
+# And a real model? Here is the Transformer of the first check, and a gradient for each of its
+# parameters. PyTorch's `clip_grad_norm_` works in place, which the `_` in its name says:
+
+# %% tags=["nbval-ignore-output"]
+logits = real(batch.source, batch.decoder_input)
+cross_entropy(logits, batch.target, PADDING_ID).backward()
+by_name = {name: each.grad for name, each in real.named_parameters()}
+clipped, norm = clip_gradients(by_name, 0.5)
+theirs = torch.nn.utils.clip_grad_norm_(real.parameters(), 0.5)
+same = [torch.allclose(clipped[name], by_name[name], atol=1e-6) for name in by_name]
+print(f"norm {norm:.2f}; yours are PyTorch's: {all(same)}, for {len(same)} parameters")
+real.zero_grad()
+assert all(same) and abs(norm - theirs.item()) < 1e-3 and norm > 0.5
+
+# %% [markdown]
+# The course's training loop calls it after `backward` and before the optimizer's step, with a
+# norm of 1 (`max_grad_norm` in `course_lib/nn/training/loop.py`). Adam divides by the size of
+# earlier gradients anyway, but one very long gradient stays in its averages for many steps.
+#
+# Clipping treats the symptom. Many programs plot the norm *before* clipping: where it leaps
+# again and again, the learning rate or the data are to blame. That is why your function returns
+# it.
 
 # %% [markdown]
 # ## A small one learns before your eyes

@@ -9,7 +9,7 @@
 # - measure translations with BLEU and chrF, and say what these numbers leave out;
 # - compare three systems after equal training time, and your numbers with the paper's.
 #
-# **About 110 minutes.** You need lesson 10 and what it needs, and the data: `make data`
+# **About 135 minutes.** You need lesson 10 and what it needs, and the data: `make data`
 # prepares it.
 
 # %%
@@ -468,6 +468,95 @@ assert abs(mean - whole) > 5
 # is sacrebleu with its usual settings (Post, 2018).
 
 # %% [markdown]
+# ### Exercise: bleu
+#
+# The formula above, on lists of tokens, for a whole set. Nothing is smoothed: if some $p_n$ is 0,
+# or no translation has n tokens, BLEU is 0. (The course's own version: `course_lib/bleu.py`.)
+#
+# <details><summary>Hint 1</summary>
+#
+# Which two numbers do you add up over all sentences, for each n, before you divide? How often
+# does an n-gram match that is written three times and wanted twice?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A `tuple(tokens[i : i + n])` can be counted, by `list.count` or `collections.Counter`. Where
+# does i end? What do you return for an n without any match, before you take logarithms?
+# Is r / c above 1 where translations are too short, or where they are too long?
+#
+# </details>
+
+# %%
+from course_lib.bleu import bleu  # exercise
+
+# %%
+check(bleu)
+
+# %% [markdown]
+# Is it sacrebleu's? It can be asked to split at spaces only, and to smooth nothing. Here are the
+# twenty translations by the Transformer that the riddle at the beginning is from:
+
+# %%
+samples = samples_of["transformer"]
+written_texts = [each["translation"] for each in samples]
+wanted_texts = [each["target"] for each in samples]
+plain = sacrebleu.BLEU(tokenize="none", smooth_method="none", force=True)
+theirs = plain.corpus_score(written_texts, [wanted_texts]).score
+yours = bleu(
+    [text.split() for text in written_texts], [text.split() for text in wanted_texts]
+)
+print(f"yours {yours:.2f}, sacrebleu's {theirs:.2f}")
+assert np.isclose(yours, theirs, rtol=1e-9)
+
+# %% [markdown]
+# A number says more if you know what it is for systems that you understand. The first one does not
+# translate at all: it copies the English text, for all texts of the test.
+#
+# **Predict:** what is its BLEU?
+#
+# - [ ] Exactly 0
+# - [x] Above 0, but below 5
+# - [ ] About 20
+
+# %%
+from course_lib.corpora.more_pairs import larger_translation_pairs
+
+texts = larger_translation_pairs()
+test_sources = [pair.source.split() for pair in texts.test]
+test_targets = [pair.target.split() for pair in texts.test]
+of_copies = bleu(test_sources, test_targets)
+print(f"copied: {of_copies:.1f}, with single words only: ", end="")
+print(f"{bleu(test_sources, test_targets, max_n=1):.1f}")
+assert 0.5 < of_copies < 1
+
+# %% [markdown]
+# Names and words such as *Home* and *ID* are the same in both languages, and twice even four in a
+# row, as in *World Air Quality Index*. So a BLEU of 1 is next to nothing.
+#
+# The second one writes all texts as wanted, but for those of which the reference is a single
+# word: all these are wrong.
+#
+# **Predict:** such references are a fifth of all. What is the BLEU?
+#
+# - [ ] 0
+# - [ ] About 80
+# - [x] Above 95
+
+# %%
+one_word = [tokens for tokens in test_targets if len(tokens) == 1]
+but_these = [["?"] if len(tokens) == 1 else tokens for tokens in test_targets]
+print("of a single word:", len(one_word), "of", len(test_targets))
+print(f"all these wrong, the others right: {bleu(but_these, test_targets):.1f}")
+print(f"these alone, all right: {bleu(one_word, one_word):.1f}")
+assert round(bleu(but_these, test_targets), 1) == 98.6
+assert (len(one_word), bleu(one_word, one_word)) == (280, 0.0)
+
+# %% [markdown]
+# A text counts by its n-grams, and a single word has one 1-gram and nothing else. So 280 wrong
+# texts cost 1.4 BLEU; and alone, all of them right, they have 0.
+
+# %% [markdown]
 # ## The real thing
 #
 # This command trains the large Transformer (two layers on each side, d_model 128) on the
@@ -593,10 +682,8 @@ print(translation_ablation.before_and_after(recipe))
 # kind of error, found by comparing letters (`course_lib/lessons/translation_errors.py`).
 
 # %%
-from course_lib.corpora.more_pairs import larger_translation_pairs
 from course_lib.lessons import translation_errors
 
-texts = larger_translation_pairs()
 known = {word for pair in texts.train for word in translation_errors.words(pair.source)}
 samples = first["transformer, samples"]
 print(*translation_tables.with_error_types(samples, known), sep="\n")
@@ -829,6 +916,44 @@ try:
     watched.show(pause=0.1)
 except CheckpointError as fault:
     print(fault)
+
+# %% [markdown]
+# ## All of it yours
+#
+# Last, your functions together, on twenty held-out numbers and the small translator: your
+# `cached_step` computes the self-attention of its decoder, head by head, your `greedy_decode` and
+# `beam_search` choose the tokens, and your `bleu` measures. (The encoder and cross-attention stay
+# the model's: `course_lib/lessons/own_decoder.py`.) What is missing is the course's:
+
+# %%
+import course_lib.bleu
+from course_lib.lessons import own_decoder
+from course_lib.lessons.own_parts import complete
+from course_lib.nn import decoding
+
+complete(globals(), decoding, "cached_step", "greedy_decode", "beam_search")
+complete(globals(), course_lib.bleu, "bleu")
+
+# %% [markdown]
+# A number is one word, so BLEU counts its subwords here.
+
+# %% tags=["nbval-ignore-output"]
+pieces, by_search = task.tokenizer.vocabulary, {"greedy": [], "four beams": []}
+for pair in task.held_out[:20]:
+    source_ids = [*task.tokenizer.encode(pair.source), END_ID]
+    ask = own_decoder.next_log_probabilities(small, source_ids, cached_step)
+    by_search["greedy"].append(greedy_decode(ask, START_ID, END_ID, 40))
+    by_search["four beams"].append(beam_search(ask, START_ID, END_ID, 4, 40))
+
+# %% tags=["nbval-ignore-output"]
+wanted_ids = [task.tokenizer.encode(pair.target) for pair in task.held_out[:20]]
+wanted_pieces = [[pieces[i] for i in ids] for ids in wanted_ids]
+for name, rows in by_search.items():
+    numbers = [task.tokenizer.decode(ids) for ids in rows]
+    n_right = sum(pair.target in numbers for pair in task.held_out[:20])
+    of_pieces = bleu([[pieces[i] for i in ids] for ids in rows], wanted_pieces)
+    print(f"{name:10}: {n_right} of 20 right to the letter, BLEU {of_pieces:.1f}")
+    assert n_right >= 12 and of_pieces > 70
 
 # %% [markdown]
 # ## In three lines

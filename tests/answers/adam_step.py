@@ -231,6 +231,42 @@ def efficient_order_of_the_paper(
     return decayed - size * m / (torch.sqrt(v) + eps), (m, v, step)
 
 
+@answers.also("one_step_behind")
+def step_added_after_the_correction(
+    parameter,
+    gradient,
+    state,
+    learning_rate=1e-3,
+    betas=(0.9, 0.999),
+    eps=1e-8,
+    weight_decay=0.0,
+):
+    (m, v, step), (beta_1, beta_2) = state, betas
+    m, v = torch.lerp(gradient, m, beta_1), torch.lerp(gradient**2, v, beta_2)
+    power = step or 1
+    root = (v / (1 - beta_2**power)).sqrt() + eps
+    decayed = parameter * (1 - learning_rate * weight_decay)
+    return decayed - learning_rate * m / (1 - beta_1**power) / root, (m, v, step + 1)
+
+
+@answers.also("both_corrected_with_beta_1")
+def one_correction_for_both(
+    parameter,
+    gradient,
+    state,
+    learning_rate=1e-3,
+    betas=(0.9, 0.999),
+    eps=1e-8,
+    weight_decay=0.0,
+):
+    (m, v, step), (beta_1, beta_2) = state, betas
+    m, v = torch.lerp(gradient, m, beta_1), torch.lerp(gradient**2, v, beta_2)
+    correction = 1 - beta_1 ** (step + 1)
+    change = m / correction / ((v / correction).sqrt() + eps)
+    decayed = parameter * (1 - learning_rate * weight_decay)
+    return decayed - learning_rate * change, (m, v, step + 1)
+
+
 @answers.also("steps_counted_from_zero")
 def step_added_last(
     parameter,

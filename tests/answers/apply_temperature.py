@@ -129,6 +129,11 @@ def divided_at_every_temperature(logits, temperature):
     return (logits.double() / divisor).softmax(-1)
 
 
+@answers.also("formula_alone")
+def as_every_tutorial_shows_it(logits, temperature):
+    return functional.softmax(logits / temperature, dim=-1)
+
+
 @answers.also("ties_share_at_zero")
 def temperature_at_least(logits, temperature):
     return (

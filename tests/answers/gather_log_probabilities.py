@@ -30,6 +30,13 @@ def gather_with_the_positive_axis(log_p, targets):
 
 
 @answers.correct
+def view_where_no_axis_comes_first(log_p, targets):
+    if targets.ndim:
+        return take_along_dim(log_p, targets)
+    return log_p[targets.item()]  # in the memory of log_p
+
+
+@answers.correct
 def where_and_sum(log_p, targets):
     is_right = functional.one_hot(targets, log_p.shape[-1]).bool()
     return torch.where(is_right, log_p, torch.zeros_like(log_p)).sum(dim=-1)
@@ -122,6 +129,23 @@ def index_of_the_first_axis(log_p, targets):
 def einsum_with_one_hot(log_p, targets):
     right = functional.one_hot(targets, log_p.shape[-1]).to(log_p.dtype)
     return torch.einsum("...v,...v->...", log_p, right)
+
+
+@answers.also("by_way_of_probabilities")
+def logarithm_of_a_product_with_one_hot(log_p, targets):
+    right = functional.one_hot(targets, log_p.shape[-1])
+    return (log_p.exp() * right).sum(dim=-1).log()
+
+
+@answers.also("infinity_replaced_in_place")
+def one_hot_after_a_mask(log_p, targets):
+    log_p[torch.isinf(log_p)] = -1e9
+    return take_along_dim(log_p, targets)
+
+
+@answers.also("infinity_as_the_least_number")
+def numbers_for_infinities(log_p, targets):
+    return take_along_dim(log_p, targets).nan_to_num()
 
 
 @answers.also("token_ids_from_one")

@@ -146,7 +146,7 @@ def windows_backwards(token_ids, length, starts):
     return inputs.flip(-1), targets.flip(-1)
 
 
-@answers.other
+@answers.also("slices_end_early")
 def slices_without_a_check(token_ids, length, starts):
     pairs = [(token_ids[s : s + length], token_ids[s + 1 :][:length]) for s in starts]
     return tuple(torch.stack(each) for each in zip(*pairs, strict=True))

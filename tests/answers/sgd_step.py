@@ -92,6 +92,16 @@ def float64_inside(parameters, gradients, learning_rate):
 
 
 @answers.correct
+def views_of_one_long_tensor(parameters, gradients, learning_rate):
+    stepped = {}
+    for name, parameter in parameters.items():
+        row = parameter.reshape(-1) - learning_rate * gradients[name].reshape(-1)
+        padded = torch.cat([row, torch.zeros(1, dtype=row.dtype)])
+        stepped[name] = padded[:-1].view(parameter.shape)
+    return stepped
+
+
+@answers.correct
 def half_a_step_twice(parameters, gradients, learning_rate):
     for _ in range(2):
         parameters = loop_over_names(parameters, gradients, learning_rate / 2)
@@ -120,6 +130,22 @@ def zipped(parameters, gradients, learning_rate):
     pairs = zip(parameters.values(), gradients.values(), strict=True)
     stepped = [p - learning_rate * g for p, g in pairs]
     return dict(zip(parameters, stepped, strict=True))
+
+
+@answers.also("gradients_sorted_by_name")
+def sorted_on_one_side(parameters, gradients, learning_rate):
+    pairs = zip(parameters.items(), sorted(gradients.items()), strict=True)
+    return {name: p - learning_rate * g for (name, p), (_, g) in pairs}
+
+
+@answers.also("rows_one_by_one")
+def stacked_rows(parameters, gradients, learning_rate):
+    return {
+        name: torch.stack(
+            [p[i] - learning_rate * gradients[name][i] for i in range(len(p))]
+        )
+        for name, p in parameters.items()
+    }
 
 
 @answers.also("parameters_overwritten")

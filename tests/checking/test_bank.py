@@ -169,7 +169,7 @@ def test_equal_misconceptions_are_faults():
 def test_error_that_costs_little_is_a_fault():
     exercise = bank()
     heavy, light = exercise.cases
-    exercise.cases = [replace(heavy, points=2), replace(light, points=1)]
+    exercise.cases = [replace(heavy, weight=2), replace(light, weight=1)]
     (fault,) = checks.matrix_faults(exercise, matrix(exercise))
     assert "squared_list_where_negative is wrong on the usual inputs" in fault
     assert "keeps 67% of the points: at most 60%" in fault
@@ -185,7 +185,7 @@ def test_usual_inputs_that_show_nothing_are_a_fault():
 def test_wording_faults_name_the_rule():
     exercise = bank()
 
-    @exercise.case("lower case.", points=0)
+    @exercise.case("lower case.")
     def lower(student, rng):
         pass
 
@@ -206,14 +206,21 @@ def test_wording_faults_name_the_rule():
     ]
 
 
-def test_bank_needs_points_and_cases_of_both_kinds():
+def test_bank_needs_cases_of_both_kinds():
     exercise = bank()
     for visible in (True, False):
         exercise.cases = [case for case in bank().cases if case.visible is visible]
         kind = "hidden: mark one with visible=False" if visible else "visible"
         assert f"double: no case is {kind}" in checks.wording_faults(exercise)
-    exercise.cases = []
-    assert "double: its cases are worth no points" in checks.wording_faults(exercise)
+
+
+def test_bank_with_less_than_an_eighth_for_each_case_is_a_fault():
+    exercise = bank()
+    exercise.cases = exercise.cases[:1] * int(8 * exercise.points)
+    fault = "double: it has 25 cases, and 3 points give 24 of them an eighth"
+    assert fault not in checks.wording_faults(exercise)
+    exercise.cases += exercise.cases[:1]
+    assert fault in checks.wording_faults(exercise)
 
 
 CONTRACT = '''

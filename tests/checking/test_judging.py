@@ -39,21 +39,21 @@ def both(x):
 
 
 def tiny(reference=double, uses=(), returns=()):
-    """Return an exercise of two visible cases and a hidden one, with an empty bank."""
+    """Return an exercise of three cases, for 2, 4 and 1 points, with an empty bank."""
     made = Exercise(
-        reference, lesson="none", minutes=1, difficulty=1, uses=uses, returns=returns
+        reference, lesson="none", minutes=7, difficulty=1, uses=uses, returns=returns
     )
     made.spec(reference)
 
-    @made.case("Three numbers", points=1)
+    @made.case("Three numbers", weight=1)
     def three_numbers(student, rng):
         student.agrees(np.array([1.0, -2.0, 0.5]))
 
-    @made.case("A table", points=2)
+    @made.case("A table", weight=2)
     def a_table(student, rng):
         student.agrees(rng.normal(size=(4, 5)))
 
-    @made.case("An empty array", points=0.5, visible=False)
+    @made.case("An empty array", weight=0.5, visible=False)
     def an_empty_array(student, rng):
         student.agrees(np.zeros((0, 3)))
 
@@ -74,7 +74,7 @@ def statuses(result):
 def test_right_answer_gets_all_points_as_a_python_float():
     result = judged(tiny(), lambda x: x + x)
     assert result.passed
-    assert result.points == 3.5
+    assert result.points == 7.0
     assert type(result.points) is float
     assert statuses(result) == ["ok"] * 3
 
@@ -82,13 +82,13 @@ def test_right_answer_gets_all_points_as_a_python_float():
 def test_points_are_earned_case_by_case():
     result = judged(tiny(), lambda x: 2 * x if x.ndim == 2 else x)
     assert not result.passed
-    assert result.points == 2.5
+    assert result.points == 5.0
     assert statuses(result) == ["wrong", "ok", "ok"]
 
 
 def with_side_conditions():
     """Return an exercise of one case about drawn values and of three about others."""
-    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made = Exercise(double, lesson="none", minutes=5, difficulty=1)
     made.spec(double)
 
     @made.case("The argument stays as it is")
@@ -103,7 +103,7 @@ def with_side_conditions():
     def zeros(student, rng):
         student.expect(student(np.zeros(int(rng.integers(2, 9)))).sum(), 0.0)
 
-    @made.case("A table", points=2)
+    @made.case("A table", weight=2)
     def a_table(student, rng):
         student.agrees(rng.normal(size=(4, 5)))
 
@@ -511,7 +511,7 @@ def test_wrong_earlier_answer_costs_nothing_here(monkeypatch, answer, earlier, b
     with_earlier(monkeypatch, **earlier)
     result = judged(tiny(both, uses=USES), answer)
     assert result.passed
-    assert result.points == 3.5
+    assert result.points == 7.0
     assert result.blamed == blamed
 
 
@@ -546,7 +546,7 @@ def test_both_wrong_gets_points_with_right_earlier_answers(monkeypatch):
     with_earlier(monkeypatch, double=triple)
     result = judged(tiny(both, uses=USES), right_for_tables)
     assert not result.passed
-    assert result.points == 2.0 + 0.5
+    assert result.points == 4.0 + 1.0
     assert result.blamed == ("double",)
 
 

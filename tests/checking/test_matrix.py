@@ -15,15 +15,15 @@ from tests.checking.test_judging import double, tiny
 
 def bank():
     """Return an exercise with two cases, each of which catches one misconception."""
-    made = Exercise(double, lesson="none", minutes=1, difficulty=1)
+    made = Exercise(double, lesson="none", minutes=3, difficulty=1)
     made.spec(double)
     made.usual(lambda rng: (rng.normal(size=3),))
 
-    @made.case("Positive numbers", points=1.5)
+    @made.case("Positive numbers", weight=1.5)
     def positive(student, rng):
         student.agrees(rng.uniform(1, 2, size=3))
 
-    @made.case("Negative numbers", points=1.5, visible=False)
+    @made.case("Negative numbers", weight=1.5, visible=False)
     def negative(student, rng):
         student.agrees(-rng.uniform(1, 2, size=3))
 

@@ -20,7 +20,7 @@ from autograder.grading.release import CHECK
 from autograder.releases import METADATA_KEY, keep_release, release_name
 from tests.gradebook.stand_in import call, call_killed
 from tests.gradebook.term_model import POLICIES, HandedIn, Model
-from tests.gradebook.term_outputs import Outputs, close, difference, rows_of, same
+from tests.gradebook.term_outputs import Outputs, difference, rounded, rows_of, same
 from tests.submissions import COURSE
 
 LESSONS = {
@@ -237,7 +237,7 @@ class Term(Outputs):
         for student, *row in rows:
             numbers = self.model.numbers(student, lesson)
             wanted = numbers.points, numbers.max_points
-            assert tuple(map(float, row)) == close(wanted), student
+            assert tuple(map(float, row)) == rounded(wanted), student
 
     def grade_one(self, lesson, student, *options, flag=lambda model: None):
         if (student, lesson) not in self.model.files:

@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 from nbgrader.api import Gradebook as NbgraderGradebook
 
+from autograder.checking.registry import load
 from autograder.commands import gradebook as gradebook_commands
 from autograder.course import Course, CourseError
 from autograder.gradebook import plugins
@@ -16,7 +17,8 @@ from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
 from tests.submissions import EXERCISES, LESSON, MAX_POINTS, open_course
 
-ADDED, WORTH = "pairwise_sums", 8.0  # as softmax, after whose cells it is made
+SOFTMAX, ATTENTION = load("softmax").points, load("attention").points
+ADDED, WORTH = "pairwise_sums", SOFTMAX  # after whose cells it is made
 ALL = MAX_POINTS
 
 
@@ -54,7 +56,10 @@ def test_removed_exercise_counts_for_who_had_it(root):
     hand_in(root, "ben")
     for _ in range(2):
         results = grade_class(root, {("ben", "attention"): 5.0})
-        assert agreed(root) == {"amara": (ALL - 5, ALL), "ben": (ALL - 13, ALL - 8)}
+        assert agreed(root) == {
+            "amara": (ALL - 5, ALL),
+            "ben": (ALL - SOFTMAX - 5, ALL - SOFTMAX),
+        }
         for student, (points, worth) in agreed(root).items():
             assert (results[student].points, results[student].max_points) == (
                 points,
@@ -70,7 +75,7 @@ def test_removed_exercise_counts_for_its_last_points(root):
         Gradebook(Course(root)).open_lesson(LESSON)
 
     original = path.read_text()
-    change_lesson(root, points={"softmax": 4.0})
+    change_lesson(root, points={"softmax": SOFTMAX / 2})
     release(other := path.read_text())
     change_lesson(root, drop="softmax")
     release(without := path.read_text())
@@ -83,8 +88,41 @@ def test_removed_exercise_counts_for_its_last_points(root):
     release(other)
     release(without)
     result = grade_class(root)["amara"]
-    assert (result.points, result.max_points) == (ALL - 5, ALL - 4)  # 3 of 4, as 6 of 8
-    assert agreed(root) == {"amara": (ALL - 5, ALL - 4)}
+    half = ALL - SOFTMAX / 2 - 1, ALL - SOFTMAX / 2  # half of what it earned, and was
+    assert (result.points, result.max_points) == half
+    assert agreed(root) == {"amara": half}
+
+
+def test_gradebook_of_earlier_points_goes_on_with_others(root):
+    # As after a new rule for points.
+    path, book = Course(root).learner(LESSON), Gradebook(Course(root))
+    today = path.read_text()
+    change_lesson(root, points=dict.fromkeys(EXERCISES, 8.0))
+    hand_in(root, "amara")
+    hand_in(root, "ben")
+    hand_in(root, "unnamed", named=False)
+    grade_class(root, {("ben", "softmax"): 2.0})
+    most = 8.0 * len(EXERCISES)
+    before = {name: (most, most) for name in ("amara", "unnamed")}
+    assert agreed(root) == before | {"ben": (most - 2, most)}
+    with sqlite3.connect(root / "gradebook.db") as connection:
+        connection.execute(
+            "UPDATE grade SET manual_score = 7 WHERE cell_id = "
+            "(SELECT id FROM base_cell WHERE name = 'check_softmax') AND auto_score = 6"
+        )
+    path.write_text(today)
+    (sentence,) = book.open_lesson(LESSON)
+    assert f"softmax 8 → {SOFTMAX:g}" in sentence
+    assert (
+        "they count for everybody who has the exercise, once graded again" in sentence
+    )
+    assert book.worth(LESSON) == {name: load(name).points for name in EXERCISES}
+    assert book.grades(LESSON)["amara"].points == most  # as long as nothing is graded
+    hand_in(root, "zoe")
+    grade_class(root, {("ben", "softmax"): 2.0})
+    numbers = agreed(root)
+    assert numbers.pop("ben") == (ALL - SOFTMAX + 7, ALL)
+    assert numbers == dict.fromkeys(["amara", "unnamed", "zoe"], (ALL, ALL))
 
 
 def test_canvas_file_names_who_was_graded_on_less(root):
@@ -111,15 +149,17 @@ def test_drop_and_undo_keep_what_people_gave(root, capsys):
     with sqlite3.connect(root / "gradebook.db") as connection:
         connection.execute(
             "UPDATE grade SET manual_score = 2, extra_credit = 0.5 WHERE cell_id = "
-            "(SELECT id FROM base_cell WHERE name = 'check_softmax') AND auto_score = 5"
+            "(SELECT id FROM base_cell WHERE name = 'check_softmax') "
+            "AND auto_score = ?",
+            [SOFTMAX - 3],
         )
-    by_hand = {"amara": (ALL, ALL), "ben": (ALL - 5.5, ALL)}
+    by_hand = {"amara": (ALL, ALL), "ben": (ALL - SOFTMAX + 2.5, ALL)}
     assert agreed(root) == by_hand
     for _ in range(2):
         assert gradebook_commands.drop(course, "softmax", "", undo=False) == 0
-        assert agreed(root) == dict.fromkeys(by_hand, (ALL - 8, ALL - 8))
+        assert agreed(root) == dict.fromkeys(by_hand, (ALL - SOFTMAX, ALL - SOFTMAX))
         grade_class(root, {("ben", "softmax"): 3.0})
-        assert agreed(root) == dict.fromkeys(by_hand, (ALL - 8, ALL - 8))
+        assert agreed(root) == dict.fromkeys(by_hand, (ALL - SOFTMAX, ALL - SOFTMAX))
     assert gradebook_commands.drop(course, "softmax", "01", undo=True) == 0
     assert agreed(root) == by_hand
     results = grade_class(root, {("ben", "softmax"): 3.0})
@@ -133,7 +173,7 @@ def test_undone_drop_has_the_points_of_the_last_release(root, capsys, then_witho
     hand_in(root, "amara")
     grade_class(root)
     gradebook_commands.drop(Course(root), "softmax", "01", undo=False)
-    change_lesson(root, points={"softmax": 10.0})
+    change_lesson(root, points={"softmax": SOFTMAX + 2})
     Gradebook(Course(root)).open_lesson(LESSON)
     if then_without:
         change_lesson(root, drop=then_without)
@@ -149,7 +189,7 @@ def test_drop_without_a_journal_concerns_no_other_exercise(root, capsys):
     shutil.rmtree(root / "build")
     for undo in (False, True):
         assert gradebook_commands.drop(Course(root), "softmax", "01", undo=undo) == 0
-        worth = ALL - 8 if undo else ALL - 16
+        worth = ALL - ATTENTION - (0 if undo else SOFTMAX)
         grades = Gradebook(Course(root)).grades(LESSON)["amara"]
         assert (grades.points, grades.max_points) == (worth, worth)
     capsys.readouterr()
@@ -165,7 +205,7 @@ def test_undone_drop_names_who_is_to_be_graded_again(root, capsys):
     gradebook_commands.drop(Course(root), "softmax", "01", undo=True)
     assert "no verdicts on 2 students (amara, ben)" in capsys.readouterr().err
     grades = Gradebook(Course(root)).grades(LESSON)
-    assert grades["ben"].max_points == ALL - 8
+    assert grades["ben"].max_points == ALL - SOFTMAX
     grade_class(root)
     assert agreed(root) == dict.fromkeys(["amara", "ben"], (ALL, ALL))
     for undo in (False, True):
@@ -181,7 +221,7 @@ def test_who_has_only_dropped_exercises_is_worth_nothing(root, capsys):
     grades = Gradebook(Course(root)).grades(LESSON)
     assert {name: each.max_points for name, each in grades.items()} == {
         "amara": 0.0,
-        "ben": ALL - 8,
+        "ben": ALL - SOFTMAX,
     }
     capsys.readouterr()
 
@@ -198,7 +238,8 @@ def test_excused_exercises_count_again_only_when_told(root):
     assert agreed(root) == dict.fromkeys(["amara", "ben"], (ALL, ALL))
     for excuse in (True, None):
         grade_class(root, excuse=excuse)
-        excused = {"amara": (ALL - 16, ALL - 16), "ben": (ALL, ALL)}
+        rest = ALL - ATTENTION - SOFTMAX
+        excused = {"amara": (rest, rest), "ben": (ALL, ALL)}
         assert agreed(root) == excused
     change_lesson(root, drop="softmax", add=ADDED)
     grade_class(root)
@@ -257,5 +298,5 @@ def test_all_dropped_is_worth_nothing_to_who_is_missing(root, capsys):
     for path in (export(course, [LESSON], "csv"), root / "grades.csv"):
         rows = read_csv(path)
         worth = {row["student"]: float(row[f"{LESSON} max"]) for row in rows}
-        assert worth == {"amara": 8.0, "zoe": 0.0}
+        assert worth == {"amara": SOFTMAX, "zoe": 0.0}
     capsys.readouterr()

@@ -13,6 +13,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import PyFileConfigLoader
 
+from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
@@ -122,12 +123,13 @@ def test_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
         table: rows(root, f"SELECT id FROM {table}")
         for table in database.TABLES - {"alembic_version", "source_cell"}
     }
+    attention = load("attention").points
     change_lesson(root, drop="softmax", add="pairwise_sums", points={"attention": 5})
     sentences = gradebook.open_lesson(LESSON)
     assert sentences == [
         f"new in {LESSON}: pairwise_sums; counts for those whose release has it",
-        f"other points in {LESSON}: attention 8 → 5; they count for everybody who has "
-        "the exercise, once graded again",
+        f"other points in {LESSON}: attention {attention:g} → 5; they count for "
+        "everybody who has the exercise, once graded again",
         f"no longer in {LESSON}: softmax; what was graded of it stays in the "
         "gradebook, and counts for those whose release had it",
     ]

@@ -68,6 +68,17 @@ def test_array_keeps_memory_order_and_owns_its_memory():
     assert columns[0, 0] == 0.0
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.bool])
+def test_transposed_tensor_keeps_memory_order(dtype):
+    rows = torch.arange(24).reshape(2, 3, 4).to(dtype)
+    for sent in (rows, rows.permute(2, 1, 0), rows[0].T, rows.mT, rows[:, :, 1]):
+        arrived = round_trip([sent])[0]
+        assert torch.equal(arrived, sent)
+    assert round_trip(rows[0].T).stride() == (1, 4)
+    assert round_trip(rows.permute(2, 1, 0)).stride() == (1, 4, 12)
+    assert round_trip(rows).is_contiguous()
+
+
 class Lying(np.ndarray):
     """Claims to equal everything."""
 

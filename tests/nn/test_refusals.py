@@ -26,6 +26,7 @@ from course_lib.nn.decoding import (
 )
 from course_lib.nn.layers import DecoderLayer, EncoderLayer
 from course_lib.nn.losses import (
+    clip_gradients,
     cross_entropy,
     label_smoothing,
     padding_gap,
@@ -150,6 +151,15 @@ REFUSED = [
     ),
     ("step must be at least 0", lambda: warmup_rate(-4, 4, 100)),
     ("warmup_steps must be at least 1", lambda: warmup_rate(1, 4, 0)),
+    ("max_norm must be above 0, got 0", lambda: clip_gradients({"w": MATRIX}, 0)),
+    (
+        "gradients must be a dictionary of tensors, got list",
+        lambda: clip_gradients([MATRIX], 1.0),
+    ),
+    (
+        "the norm of the gradients is nan: look for its cause",
+        lambda: clip_gradients({"w": MATRIX * torch.nan}, 1.0),
+    ),
     ("sequences must hold at least one sequence", lambda: padding_gap(abs, [], 0)),
     (
         "sequences[1] must hold tokens, and no padding",

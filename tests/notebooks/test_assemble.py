@@ -156,10 +156,10 @@ def test_exercise_of_the_longest_name_has_valid_ids(assemble, registry):
 def test_heading_shows_minutes_difficulty_and_points(assemble, registry):
     text = TOP + exercise_cells("double")
     heading = cell(assemble(text), "a-lesson-3").source
-    assert heading == "### Exercise: double · 7 min · ●●● · 3 points\n\nWrite it."
-    registry.add(DOUBLE, "double", minutes=4, difficulty=1, points=(0.5, 1))
+    assert heading == "### Exercise: double · 7 min · ●●● · 15 points\n\nWrite it."
+    registry.add(DOUBLE, "double", minutes=4, difficulty=1, weights=(0.5, 1))
     heading = cell(assemble(text), "a-lesson-3").source
-    assert heading.startswith("### Exercise: double · 4 min · ●○○ · 1.5 points\n\n")
+    assert heading.startswith("### Exercise: double · 4 min · ●○○ · 4 points\n\n")
 
 
 def test_nbgrader_finds_one_solution_and_one_locked_check(assemble):
@@ -177,7 +177,7 @@ def test_nbgrader_finds_one_solution_and_one_locked_check(assemble):
         "grade": True,
         "grade_id": "check_double",
         "locked": True,
-        "points": 3,
+        "points": 15,
         "schema_version": 3,
         "solution": False,
         "task": False,

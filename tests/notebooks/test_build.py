@@ -172,14 +172,16 @@ def test_learner_notebook_is_deterministic(released):
 
 
 def test_change_of_points_reaches_both_notebooks(built, registry):
-    registry.add(DOUBLE, "double", points=(2, 5.5))
+    exercise = registry.add(DOUBLE, "double", difficulty=3)
     (teacher, learner, release) = differences(built, LESSON)
     assert "solutions/" in teacher and "notebooks/" in learner
     assert release == f"releases.json does not have the release of {LESSON}"
     build(built, LESSON)
     for notebook in notebooks(built):
-        assert cell(notebook, "check-double").metadata.nbgrader.points == 7.5
-        assert "7.5 points" in cell(notebook, "a-lesson-3").source
+        assert (
+            cell(notebook, "check-double").metadata.nbgrader.points == exercise.points
+        )
+        assert f"· {exercise.points:g} points" in cell(notebook, "a-lesson-3").source
     assert differences(built, LESSON) == []
 
 
@@ -200,7 +202,7 @@ def test_change_of_the_body_alone_reaches_the_teacher_only(built, registry):
 
 def test_change_of_minutes_reaches_both_notebooks(built, registry):
     registry.add(DOUBLE, "double", minutes=25)
-    assert len(differences(built, LESSON)) == 2
+    assert len(differences(built, LESSON)) == 3  # its points, and so the release
 
 
 def test_exercise_may_use_another_of_the_same_lesson(folder, registry, unexecuted):
@@ -410,7 +412,7 @@ def test_written_files_are_whole_and_readable_by_others(tmp_path):
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SourceError(Path("a"), 1, "b")])
 def test_error_while_cells_run_changes_nothing(built, registry, monkeypatch, error):
     before = files(built.root)
-    registry.add(DOUBLE, "double", points=(1,))
+    registry.add(DOUBLE, "double", minutes=6)
 
     def fail(notebook, source, root):
         raise error
@@ -481,7 +483,7 @@ def _edit(path, change):
 
 CHANGES = {
     "in cell a-lesson-1": lambda n: n.cells[0].update(source="changed"),
-    "in cell check-double": lambda n: n.cells[4].metadata.nbgrader.update(points=9),
+    "in cell check-double": lambda n: n.cells[4].metadata.nbgrader.update(points=99),
     "in cell a-lesson-2": lambda n: n.cells[1].metadata.update(tags=["new"]),
     "in length: 4, not 5 cells": lambda n: n.cells.pop(),
     "in length: 6, not 5 cells": lambda n: n.cells.append(
@@ -642,7 +644,7 @@ def test_syntax_error_is_one_line_and_exit_code_1(built, monkeypatch, capsys):
 def test_check_fails_until_the_lesson_is_built(built, registry, monkeypatch, capsys):
     monkeypatch.chdir(built.learner(LESSON).parent)
     assert call(monkeypatch, capsys, "build", "--check")[0] == 0
-    registry.add(DOUBLE, "double", points=(1,))
+    registry.add(DOUBLE, "double", minutes=6)
     code, out, err = call(monkeypatch, capsys, "build", "--check", LESSON)
     assert (code, out) == (1, "")
     assert [row.split()[0] for row in err.splitlines()[:2]] == [
@@ -658,7 +660,7 @@ def test_build_of_one_lesson_leaves_the_others_untouched(
 ):
     other = write_lesson(built.root, TOP, "91_other").stem
     build(built, other)
-    registry.add(DOUBLE, "double", points=(1,))
+    registry.add(DOUBLE, "double", minutes=6)
     write_lesson(built.root, f"{TOP}\n# %%\nchanged = 1\n", other)
     paths = [built.source(other), built.teacher(other), built.learner(other)]
 

@@ -2,14 +2,18 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
+import sacrebleu
 import torch
 from torch.nn import functional
 
+from course_lib.bleu import bleu
 from course_lib.nn.decoding import beam_search, cached_step, greedy_decode
 from course_lib.nn.losses import (
+    clip_gradients,
     cross_entropy,
     label_smoothing,
     padding_gap,
@@ -246,6 +250,28 @@ def self_attention(tokens, mask):
     return powers @ x / powers.sum(axis=-1, keepdims=True)
 
 
+@pytest.mark.parametrize("max_norm", [0.5, 50.0])
+def test_clip_gradients_matches_pytorch(max_norm):
+    generator = torch.Generator().manual_seed(0)
+    shapes = {"w": (4, 6), "b": (6,), "gain": ()}
+    gradients = {
+        name: torch.randn(shape, generator=generator, dtype=torch.float64)
+        for name, shape in shapes.items()
+    }
+    leaves = {
+        name: torch.nn.Parameter(each.clone()) for name, each in gradients.items()
+    }
+    for name, leaf in leaves.items():
+        leaf.grad = gradients[name].clone()
+    leaves["frozen"] = torch.nn.Parameter(torch.ones(2))
+    clipped, norm = clip_gradients({**gradients, "frozen": None}, max_norm)
+    theirs = torch.nn.utils.clip_grad_norm_(leaves.values(), max_norm)
+    assert norm == pytest.approx(theirs.item())
+    assert clipped.pop("frozen") is None
+    for name, each in clipped.items():
+        torch.testing.assert_close(each, leaves[name].grad, rtol=1e-6, atol=0)
+
+
 def test_padding_mask_closes_the_padding_gap():
     sequences = [[1, 2, 3, 4, 5], [6, 7], [8, 0, 1]]
     assert padding_gap(lambda t: self_attention(t, mask=False), sequences, 9) > 0.1
@@ -278,3 +304,48 @@ def test_padding_gap_of_pytorchs_layer_needs_its_mask(batch_first):
     sequences = [[1, 2, 3, 4], [5], [6, 7, 8]]
     assert padding_gap(lambda t: encoded(t, True), sequences, 9) < 1e-13
     assert padding_gap(lambda t: encoded(t, False), sequences, 9) > 0.01
+
+
+# BLEU
+
+
+def sentences(vocabulary, n, longest, seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, longest + 1, size=n)
+    return [rng.choice([*vocabulary], size=length).tolist() for length in lengths]
+
+
+@pytest.mark.parametrize("max_n", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(20))
+def test_bleu_matches_sacrebleu(seed, max_n):
+    vocabulary = "abcdef"[: 2 + seed % 5]
+    hypotheses = sentences(vocabulary, 9, 12, seed)
+    references = sentences(vocabulary, 9, 9 + seed % 7, seed + 100)
+    measure = sacrebleu.BLEU(
+        tokenize="none", smooth_method="none", force=True, max_ngram_order=max_n
+    )
+    texts = [[" ".join(tokens) for tokens in side] for side in (hypotheses, references)]
+    theirs = measure.corpus_score(texts[0], [texts[1]]).score
+    assert bleu(hypotheses, references, max_n) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_bleu_matches_sacrebleu_without_4_grams():
+    measure = sacrebleu.BLEU(tokenize="none", smooth_method="none", force=True)
+    for written, wanted in (("a b c", "a b c"), ("a b c d", "a b c e"), ("", "a")):
+        theirs = measure.corpus_score([written], [[wanted]]).score
+        assert bleu([written.split()], [wanted.split()]) == theirs == 0.0
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ("hypotheses[0] must be a list of tokens", (["a b"], [["a"]])),
+        ("references must be a list of sentences, got str", ([["a"]], "a")),
+        ("equally many sentences, at least one; got hypotheses: 1", ([["a"]], [])),
+        ("equally many sentences, at least one", ([], [])),
+        ("max_n must be at least 1, got 0", ([["a"]], [["a"]], 0)),
+    ],
+)
+def test_bleu_refuses_what_it_cannot_measure(message, arguments):
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        bleu(*arguments)

@@ -75,6 +75,14 @@ def test_check_keeps_claims_points_and_lesson(learner):
     assert record["solved"] is None and record["attempts"] == 1
 
 
+def test_earlier_points_count_as_a_share_of_the_new(learner):
+    keep(learner, holding=2, points=6.0)
+    about = {"holding": 1, "claims": 2, "points": 5.0, "max_points": 16.0}
+    keep_check(learner.work, FIRST, "softmax", **about)
+    record = learner.record()
+    assert (record["points"], record["max_points"]) == (12.0, 16.0)
+
+
 def test_home_follows_each_check(learner):
     keep(learner, holding=1, claims=CLAIMS)
     checked(WRONG)

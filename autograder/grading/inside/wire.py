@@ -201,9 +201,12 @@ class _Writer:
         if not has_numbers(value) or not _is_shape(value.shape):
             dense = str(value.layout) == "torch.strided"
             return ["?", f"Tensor of {dtype}" if dense else "Tensor that is not dense"]
-        value = value.detach().cpu().contiguous().resolve_conj().resolve_neg()
-        raw = value.reshape(-1).view(torch.uint8).numpy().tobytes()
-        return ["T", dtype, list(value.shape), *self.blob(raw)]
+        value = value.detach().cpu().resolve_conj().resolve_neg()
+        reverse = value.permute(tuple(reversed(range(value.ndim))))
+        fortran_order = reverse.is_contiguous() and not value.is_contiguous()
+        in_memory = reverse if fortran_order else value.contiguous()
+        raw = in_memory.reshape(-1).view(torch.uint8).numpy().tobytes()
+        return ["T", dtype, list(value.shape), *self.blob(raw), fortran_order]
 
     def blob(self, raw: bytes) -> tuple[int, int]:
         """Add an array's bytes; return where they start and how many there are."""
@@ -274,7 +277,14 @@ class _Reader:
                 raise MalformedMessage("letters that do not exist")
         return flat.reshape(shape, order="F" if fortran_order else "C").copy(order="K")
 
-    def tensor(self, name: str, shape: list[int], start: int, length: int) -> Any:
+    def tensor(
+        self,
+        name: str,
+        shape: list[int],
+        start: int,
+        length: int,
+        fortran_order: bool = False,
+    ) -> Any:
         import torch
 
         if name not in TENSOR_DTYPES:
@@ -284,8 +294,12 @@ class _Reader:
         if not raw:
             return torch.empty(shape, dtype=dtype)
         if name == "bool":
-            return torch.frombuffer(raw, dtype=torch.uint8).ne(0).reshape(shape)
-        return torch.frombuffer(raw, dtype=dtype).reshape(shape)
+            flat = torch.frombuffer(raw, dtype=torch.uint8).ne(0)
+        else:
+            flat = torch.frombuffer(raw, dtype=dtype)
+        if fortran_order:
+            return flat.reshape(shape[::-1]).permute(tuple(reversed(range(len(shape)))))
+        return flat.reshape(shape)
 
     def callback(self, number: int) -> Callback:
         if type(number) is not int:

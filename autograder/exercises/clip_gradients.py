@@ -1,0 +1,521 @@
+"""Cases and misconceptions of ``clip_gradients``."""
+
+import math
+
+import numpy as np
+import torch
+
+from autograder import Exercise, families
+from course_lib.nn.losses import clip_gradients
+
+exercise = Exercise(
+    clip_gradients,
+    lesson="10_training",
+    minutes=10,
+    difficulty=2,
+    returns=("gradients", "norm"),
+    library=(
+        "torch.nn.utils.clip_grad_norm_",
+        "torch.nn.utils.clip_grad_norm",
+        "torch.nn.utils.clip_grads_with_norm_",
+        "torch.nn.utils.get_total_norm",
+        "torch.nn.utils.clip_grad_value_",
+    ),
+)
+
+
+@exercise.spec
+def spec(gradients, max_norm):
+    sum_of_squares = 0.0
+    for gradient in gradients.values():
+        if gradient is not None:
+            for slope in gradient.reshape(-1).tolist():
+                sum_of_squares += slope * slope
+    norm = math.sqrt(sum_of_squares)
+    if math.isinf(norm) or math.isnan(norm):
+        raise ValueError("the norm is not finite")
+    clipped = {}
+    for name, gradient in gradients.items():
+        clipped[name] = gradient
+        if gradient is not None and norm > max_norm:
+            slopes = [
+                slope * max_norm / norm for slope in gradient.reshape(-1).tolist()
+            ]
+            flat = torch.tensor(slopes, dtype=gradient.dtype)
+            clipped[name] = flat.reshape(gradient.shape)
+    return clipped, norm
+
+
+def drawn(rng, scale=1.0, dtype=torch.float64, **shapes):
+    """Draw a gradient for each name; a shape of None is a parameter without one."""
+    return {
+        name: None
+        if shape is None
+        else torch.from_numpy(np.array(scale * rng.normal(size=shape))).to(dtype)
+        for name, shape in shapes.items()
+    }
+
+
+# What a layer has: matrices and a bias.
+LAYER = {"w_1": (4, 6), "b_1": (6,), "w_2": (6, 3)}
+
+
+def of_norm(gradients, norm):
+    """Scale all gradients by one factor, so that together they have this norm."""
+    present = [each for each in gradients.values() if each is not None]
+    factor = norm / torch.cat([each.reshape(-1) for each in present]).norm().item()
+    return {
+        name: None if each is None else factor * each
+        for name, each in gradients.items()
+    }
+
+
+@exercise.usual
+def usual(rng):
+    return drawn(rng, 3.0, **LAYER, frozen=None), 0.75
+
+
+@exercise.case(
+    "The gradients 3 and 4 have the norm 5; clipped to 1 they are 0.6 and 0.8"
+)
+def small_example_by_hand(student, rng):
+    gradients = {"w": torch.tensor([[3.0, 0.0]]), "b": torch.tensor([4.0])}
+    clipped = {"w": torch.tensor([[0.6, 0.0]]), "b": torch.tensor([0.8])}
+    student.expect(student(gradients, 1.0), (clipped, 5.0))
+    student.agrees(drawn(rng, 9.0, w=(1, 2), b=(1,)), float(rng.uniform(0.5, 0.9)))
+
+
+@exercise.case("All gradients are shortened by the same factor, whatever their shapes")
+def one_factor_for_all(student, rng):
+    student.agrees(drawn(rng, 3.0, **LAYER, frozen=None), 0.75)
+    long = drawn(rng, 50.0, embedding=(7, 2), gain=())
+    short = drawn(rng, 0.01, kernel=(2, 3, 5), bias=3)
+    student.agrees(long | short, 2.5)
+
+
+@exercise.case("What is not too long stays as it is, and its norm is returned")
+def short_gradients_stay(student, rng):
+    student.agrees(of_norm(drawn(rng, **LAYER, frozen=None), 0.5), 2.0)
+    student.agrees(of_norm(drawn(rng, w=(2, 3), b=3), 30.0), 40.0)
+
+
+@exercise.case("Each gradient is short enough, but all together are too long")
+def long_together(student, rng):
+    parts = (of_norm(drawn(rng, **{name: (2, 3)}), 0.9) for name in "qkv")
+    together = {name: each for part in parts for name, each in part.items()}
+    student.agrees(together, float(rng.uniform(0.95, 1.5)))
+
+
+@exercise.case("Each number is below max_norm, but all together are too long")
+def small_numbers(student, rng):
+    numbers = torch.from_numpy(rng.uniform(-0.9, 0.9, size=(40, 30)))
+    student.agrees({"frozen": None, "w": numbers}, float(rng.uniform(1.0, 3.0)))
+
+
+@exercise.case("A parameter without a gradient keeps None, and counts for nothing")
+def parameter_without_a_gradient(student, rng):
+    student.agrees(drawn(rng, 4.0, frozen=None, w=(2, 5), b=5), 0.5)
+    student.agrees(of_norm(drawn(rng, w=(2, 5), last=None), 0.25), 1.0)
+
+
+@exercise.case("Without any gradient, or with zeros only, the norm is 0")
+def nothing_to_clip(student, rng):
+    student.agrees({"frozen": None}, 1.0)
+    student.agrees({}, 0.5)
+    student.agrees({"w": torch.zeros(2, 3), "b": None}, 1.0)
+
+
+@exercise.case("A norm that is infinite or NaN raises a ValueError")
+def norm_that_is_not_finite(student, rng):
+    for number in (math.inf, math.nan):
+        gradients = drawn(rng, **LAYER)
+        gradients["w_1"][2, 3] = number
+        student.raises(ValueError, gradients, 1.0)
+
+
+@exercise.case("Very short gradients are clipped as exactly as long ones")
+def tiny_norms(student, rng):
+    student.agrees(of_norm(drawn(rng, **LAYER, frozen=None), 3e-6), 1e-6)
+
+
+@exercise.case(
+    "Whatever max_norm is, clipped gradients have that norm",
+    visible=False,
+    pays_alone=False,
+)
+def norm_afterwards(student, rng):
+    for max_norm in (0.125, 4.0):
+        gradients = of_norm(drawn(rng, **LAYER), float(rng.uniform(5.0, 9.0)))
+        clipped, _ = student(gradients, max_norm)
+        squares = sum((each**2).sum() for each in clipped.values())
+        student.expect(float(squares) ** 0.5, max_norm, what="the norm afterwards")
+
+
+@exercise.case("The gradients of the caller stay as they are")
+def arguments_stay(student, rng):
+    student.leaves_unchanged(drawn(rng, 4.0, w=(3, 2), b=2, frozen=None), 0.5)
+
+
+@exercise.variants
+def variants(
+    gradients,
+    max_norm,
+    *,
+    norm_is="of all",
+    shortened="by one factor",
+    factor="max_norm / norm",
+    when="too long",
+    counted="all",
+    none="stays",
+    not_finite="raises",
+    returned="before",
+    norm_type="float",
+    returns="a dictionary",
+    overwritten="nothing",
+):
+    present = {name: each for name, each in gradients.items() if each is not None}
+    if counted == "matrices":
+        present = {name: each for name, each in present.items() if each.ndim > 1}
+    norm = NORMS[norm_is]([*present.values()])
+    if not_finite == "raises" and not math.isfinite(norm):
+        raise ValueError("the norm is not finite")
+    if not_finite == "zeros" and not math.isfinite(norm):
+        zeros = {name: torch.zeros_like(each) for name, each in present.items()}
+        return {**gradients, **zeros}, norm
+    clips = {
+        "too long": norm > max_norm,
+        "always": norm > 0,
+        "too short": 0 < norm < max_norm,
+        "never": False,
+        "anything is too long": any(
+            NORMS["of all"]([g]) > max_norm for g in present.values()
+        ),
+    }[when]
+    by = FACTORS[factor](max_norm, norm) if clips else 1.0
+
+    def shorten(gradient):
+        if shortened == "each number":
+            return gradient.clamp(-max_norm, max_norm)
+        if shortened == "each by its own norm":
+            own = gradient.norm()
+            return gradient * (max_norm / own if own > max_norm else 1.0)
+        if shortened == "those that are too long":
+            return gradient * (by if gradient.norm() > max_norm else 1.0)
+        if shortened == "matrices" and gradient.ndim < 2:
+            return gradient
+        return gradient * by
+
+    result = {}
+    for name, gradient in gradients.items():
+        if gradient is not None:
+            result[name] = shorten(gradient)
+        elif none != "left out":
+            result[name] = None if none == "stays" else torch.zeros(())
+        if returns == "the first":
+            break
+    if overwritten == "gradients":
+        for name, each in present.items():
+            each.copy_(result[name])
+    clipped = [each for each in result.values() if each is not None]
+    norm = {
+        "before": norm,
+        "after": NORMS["of all"](clipped),
+        "factor": by,
+        "squared": norm**2,
+    }[returned]
+    if norm_type == "tensor":
+        norm = torch.tensor(norm)
+    return ([*result.values()] if returns == "a list" else result), norm
+
+
+def _numbers(gradients):
+    """Return all numbers of some gradients in one row."""
+    rows = [gradient.double().reshape(-1) for gradient in gradients]
+    return torch.cat([*rows, torch.zeros(0, dtype=torch.float64)])
+
+
+NORMS = {
+    "of all": lambda gradients: _numbers(gradients).norm().item(),
+    "sum of squares": lambda gradients: (_numbers(gradients) ** 2).sum().item(),
+    "sum of sizes": lambda gradients: _numbers(gradients).abs().sum().item(),
+    "largest": lambda gradients: max(
+        [0.0, *(_numbers([each]).abs().max().item() for each in gradients)]
+    ),
+    "root of the mean": lambda gradients: (
+        _numbers(gradients).norm().item() / max(1, len(_numbers(gradients))) ** 0.5
+    ),
+    "sum of the norms": lambda gradients: sum(
+        [0.0, *(_numbers([each]).norm().item() for each in gradients)]
+    ),
+    "largest of the norms": lambda gradients: max(
+        [0.0, *(_numbers([each]).norm().item() for each in gradients)]
+    ),
+    "mean of the norms": lambda gradients: (
+        sum([0.0, *(_numbers([each]).norm().item() for each in gradients)])
+        / max(1, len(gradients))
+    ),
+}
+
+FACTORS = {
+    "max_norm / norm": lambda max_norm, norm: max_norm / norm,
+    "1 / norm": lambda max_norm, norm: 1 / norm,
+    "max_norm": lambda max_norm, norm: max_norm,
+    "norm / max_norm": lambda max_norm, norm: norm / max_norm,
+    "√": lambda max_norm, norm: (max_norm / norm) ** 0.5,
+    "max_norm / norm²": lambda max_norm, norm: max_norm / norm**2,
+    "0": lambda max_norm, norm: 0.0,
+    "max_norm / (norm + 1e-6)": lambda max_norm, norm: max_norm / (norm + 1e-6),
+}
+
+exercise.option(
+    "each_by_its_own_norm",
+    "Each of your gradients is shortened by its own norm.",
+    "Does the step still point where the gradient of all parameters points?",
+    why="A loop over the parameters, with the norm inside, is the shortest program; "
+    "Optax has it under a name of its own, clip_by_block_rms.",
+    shortened="each by its own norm",
+)
+exercise.option(
+    "only_the_long_ones",
+    "Of your gradients only those are shortened that are too long by themselves.",
+    "Which parameters does the docstring leave out?",
+    why="The comparison is made inside the loop, for each gradient.",
+    shortened="those that are too long",
+)
+exercise.option(
+    "compared_one_by_one",
+    "Your gradients are shortened only if one of them is too long by itself.",
+    "Which norm does the docstring compare with max_norm?",
+    why="The comparison is made for each gradient, and the factor for all.",
+    when="anything is too long",
+)
+exercise.option(
+    "each_number_clamped",
+    "Each number of your gradients is cut off at ±max_norm.",
+    "Where does the vector (3, 4) point after that, if max_norm is 1?",
+    why="That is clipping by value: clip_grad_value_, and Pascanu et al. cite a "
+    "thesis that did it.",
+    shortened="each number",
+)
+exercise.option(
+    "biases_left_as_they_are",
+    "Your gradients of fewer than two axes are not shortened.",
+    "Does the docstring treat any gradient differently?",
+    why="Weight decay leaves out biases and gains.",
+    shortened="matrices",
+)
+exercise.option(
+    "biases_not_counted",
+    "Your norm leaves out gradients of fewer than two axes.",
+    "Which gradients does the docstring leave out of the norm?",
+    why="Weight decay leaves out biases and gains.",
+    counted="matrices",
+)
+exercise.option(
+    "scaled_up_too",
+    "Your gradients always have the norm max_norm: short ones become longer.",
+    "What should happen to a gradient that is short already?",
+    why="max_norm / norm is applied without a comparison.",
+    when="always",
+)
+exercise.option(
+    "only_short_ones_scaled",
+    "Your gradients are scaled where they are short, and stay where they are long.",
+    "Which of the two, norm or max_norm, must be greater for something to happen?",
+    why="The comparison is turned round, or min became max.",
+    when="too short",
+)
+exercise.option(
+    "never_shortened",
+    "Your gradients stay as they are, however long.",
+    "What becomes of the factor in your function?",
+    why="The products are computed, and the old dictionary is returned.",
+    when="never",
+)
+for norm_is, name, diagnosis, question, why in (
+    (
+        "sum of squares",
+        "root_left_out",
+        "Your norm is the sum of the squares, without the root.",
+        "How long is the vector (3, 4)?",
+        "The squares are summed over all gradients, and the last step is missing.",
+    ),
+    (
+        "sum of sizes",
+        "sum_of_absolute_numbers",
+        "Your norm is the sum of all absolute numbers.",
+        "How long is the vector (3, 4)?",
+        "It is a norm too, norm_type=1 in PyTorch.",
+    ),
+    (
+        "largest",
+        "largest_number_for_the_norm",
+        "Your norm is the largest absolute number.",
+        "How long is the vector (3, 4)?",
+        "It is a norm too, norm_type=inf in PyTorch.",
+    ),
+    (
+        "root of the mean",
+        "mean_of_the_squares",
+        "Your norm is the root of the mean of the squares.",
+        "How long is the vector (3, 4)?",
+        ".mean() is what losses are made with, and it makes sizes comparable.",
+    ),
+    (
+        "sum of the norms",
+        "norms_added",
+        "Your norm is the sum of the single gradients' norms.",
+        "How long is the way from (0, 0) to (3, 4), along the axes and straight?",
+        "total += gradient.norm() looks like what a total norm must be.",
+    ),
+    (
+        "largest of the norms",
+        "largest_of_the_norms",
+        "Your norm is the largest of the single gradients' norms.",
+        "How long are the gradients 3 and 4 together?",
+        "max_norm is read as the bound of the longest gradient.",
+    ),
+    (
+        "mean of the norms",
+        "mean_of_the_norms",
+        "Your norm is the mean of the single gradients' norms.",
+        "How long are the gradients 3 and 4 together?",
+        "A mean over the parameters looks like a fair summary of them.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, norm_is=norm_is)
+for factor, name, diagnosis, question, why in (
+    (
+        "1 / norm",
+        "shortened_to_length_1",
+        "Your gradients that are too long get the norm 1, whatever max_norm is.",
+        "Which norm should they have after that?",
+        "A vector divided by its norm is the usual normalisation.",
+    ),
+    (
+        "max_norm",
+        "times_max_norm",
+        "Your gradients that are too long are multiplied by max_norm alone.",
+        "Which norm have they after that?",
+        "The division by the norm is missing.",
+    ),
+    (
+        "norm / max_norm",
+        "factor_upside_down",
+        "Your gradients that are too long become still longer: norm / max_norm is "
+        "their factor.",
+        "Is your factor above 1 or below it?",
+        "A fraction is written upside down.",
+    ),
+    (
+        "√",
+        "root_of_the_factor",
+        "Your factor is the root of max_norm / norm.",
+        "Which norm have the gradients after that?",
+        "The root is taken of the fraction, as the norms in it were still squared.",
+    ),
+    (
+        "max_norm / norm²",
+        "divided_by_the_square",
+        "Your gradients are divided by the square of the norm.",
+        "Which norm have they after that?",
+        "The norm is used before its root is taken.",
+    ),
+    (
+        "0",
+        "long_gradients_dropped",
+        "Your gradients that are too long become 0.",
+        "Should such a step go nowhere?",
+        "Some programs skip a step whose norm is too large.",
+    ),
+    (
+        "max_norm / (norm + 1e-6)",
+        "a_little_added_to_the_norm",
+        "Your factor is max_norm / (norm + 1e-6).",
+        "What does the docstring say about numbers added to the norm?",
+        "PyTorch's clip_grad_norm_ does so.",
+    ),
+):
+    exercise.option(name, diagnosis, question, why=why, factor=factor)
+exercise.option(
+    "none_left_out",
+    "Your result lacks the parameters that have no gradient.",
+    "Which names does the docstring promise?",
+    why="Those without a gradient are filtered out for the norm, and stay out.",
+    none="left out",
+)
+exercise.option(
+    "none_becomes_zero",
+    "Your result has a 0 where a parameter has no gradient.",
+    "What does the docstring promise where there was None?",
+    why="A gradient that is not there counts as one of 0 in the norm.",
+    none="zero",
+)
+exercise.option(
+    "not_finite_passed_on",
+    "Your function returns a norm that is infinite or NaN.",
+    "What would the next optimizer step do with such gradients?",
+    why="clip_grad_norm_ does so, unless error_if_nonfinite is set.",
+    not_finite="passed on",
+)
+exercise.option(
+    "not_finite_set_to_zero",
+    "Your gradients become 0 where the norm is infinite or NaN.",
+    "Who learns that something went wrong?",
+    why="Training with 16-bit floats skips such steps: torch.amp.GradScaler.",
+    not_finite="zeros",
+)
+exercise.option(
+    "norm_after_clipping",
+    "Your second result is the norm after clipping.",
+    "What would a plot of your norms show, if max_norm is 1?",
+    why="The norm is computed once more, of what is returned.",
+    returned="after",
+)
+exercise.option(
+    "factor_returned",
+    "Your second result is the factor.",
+    "What does the docstring promise beside the gradients?",
+    why="The factor is the number that was computed last.",
+    returned="factor",
+)
+exercise.option(
+    "squared_norm_returned",
+    "Your second result is the square of the norm.",
+    "How long is the vector (3, 4)?",
+    why="The sum of squares has a name, and its root is used in the comparison alone.",
+    returned="squared",
+)
+exercise.option(
+    "norm_as_a_tensor",
+    "Your norm is a tensor.",
+    "Which type does the docstring promise for the norm?",
+    why="What PyTorch computes is a tensor, and clip_grad_norm_ returns one.",
+    norm_type="tensor",
+)
+exercise.option(
+    "list_without_names",
+    "Your gradients come in a list, without names.",
+    "How does the caller find a gradient in your result, if not by its name?",
+    why="PyTorch's clip_grad_norm_ takes a list: model.parameters().",
+    returns="a list",
+)
+exercise.option(
+    "first_gradient_only",
+    "Your result has one gradient only, the first.",
+    "How often does your loop run before it returns?",
+    why="`return` is indented into the loop.",
+    returns="the first",
+)
+exercise.option(
+    "gradients_overwritten",
+    "Your call changes the caller's gradients: they are the clipped ones.",
+    "Which tensors does `*=` change, and which dictionary does `gradients[name] = …`?",
+    why="clip_grad_norm_ does change them in place, as its underscore says.",
+    overwritten="gradients",
+)
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("gradients"),
+    families.as_numpy(),
+)

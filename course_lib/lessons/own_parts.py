@@ -1,0 +1,35 @@
+"""Whether a notebook's functions are written, for cells that join several of them."""
+
+import types
+from typing import Any
+
+
+def complete(names: dict[str, Any], module: types.ModuleType, *functions: str) -> None:
+    """Put the course's functions where a notebook has none yet, and print which.
+
+    names : what the notebook has, ``globals()``; what is missing is added
+    module : has the course's functions
+    functions : their names
+
+    A function is missing if the notebook does not have it, or if it does nothing but
+    raise ``NotImplementedError``. Others stay, right or wrong.
+    """
+    missing = [name for name in functions if is_missing(names.get(name))]
+    names.update({name: getattr(module, name) for name in missing})
+    yours = [name for name in functions if name not in missing]
+    print("yours:", ", ".join(yours) or "none yet")
+    if missing:
+        print("the course's, until you run your own:", ", ".join(missing))
+
+
+def is_missing(function: Any) -> bool:
+    """Decide whether a function is not there, or not written yet.
+
+    >>> def not_written():
+    ...     raise NotImplementedError
+    >>> is_missing(not_written), is_missing(None), is_missing(len)
+    (True, True, False)
+    """
+    if not isinstance(function, types.FunctionType):
+        return function is None
+    return function.__code__.co_names == ("NotImplementedError",)
