@@ -367,7 +367,7 @@ def test_everybody_gets_a_message(graded):
     words = format_number_of(wrong.points, wrong.max_points)
     words += " scaled_scores: Your dot products are not"
     assert words in graded.message("bjarne")
-    penalty = format_number(graded.grades[TWO]["kalea"].rounded_penalty)
+    penalty = format_number(graded.grades[TWO]["kalea"].late_penalty)
     assert f"{penalty} points are taken off" in graded.message("kalea", TWO)
     assert "nothing has come in from you" in graded.message("ines", TWO)
     assert "decide about attention" in graded.message("orla")
