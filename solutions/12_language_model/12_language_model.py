@@ -9,7 +9,7 @@
 # - measure a language model in bits per byte, beside counts and a program that compresses;
 # - write text from logits: with temperature, top-k, top-p and a draw;
 # - build the block of today's models, and say what each change to that of 2017 is good for;
-# - read a published model's configuration.
+# - read the sizes of a published model, and say what they cost.
 #
 # **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
 # prepares it.
@@ -312,9 +312,10 @@ print(f"xz: alone {alone:.1f}, behind the eight plays {of_xz:.1f} bits per byte"
 assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 
 # %% [markdown]
-# And people? Claude Shannon let them guess English letter by letter, and concluded from their
-# errors that a letter takes between 0.6 and 1.3 bits ([Shannon, 1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)), if a hundred letters before
-# it are known. That is what a language model can strive for.
+# And people? Claude Shannon let them guess English letter by letter
+# ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
+# letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. That is what a
+# language model can strive for.
 
 # %% [markdown]
 # ## The baseline: counting
@@ -466,8 +467,8 @@ assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was
 
 # %% [markdown]
 # A Transformer of 122,000 parameters loses to counts. In 900 steps it has read every token about one
-# and a half times. Counting is quick, but more of it would help little: you saw that longer contexts
-# hurt. Training is slow, and more of it helps a lot. How much, the long training shows below.
+# and a half times. Counts get better with more text, and with nothing else: you saw that longer
+# contexts hurt. A model can read more, and grow. How much that brings, the long training shows below.
 
 # %% [markdown]
 # ## From logits to text
@@ -487,15 +488,20 @@ prompt = tokenizer.encode("\n**HAMLET**\n")
 greedy = [*prompt]
 for _ in range(300):
     greedy.append(int(next_logits(greedy).argmax()))
+n_written = len(greedy)
+parts = [held_out[i : i + n_written].tolist() for i in range(0, 12_000, n_written)]
+in_the_play = sum(map(eight_plays.repeated_share, parts)) / len(parts)
+print(f"The Tempest repeats {in_the_play:.0%} of its runs of four tokens")
+assert 0.02 < in_the_play < 0.12
 
 # %% [markdown]
-# In *The Tempest*, up to one in ten runs of four tokens came already within the last 300.
+# That is the share of runs of four tokens that came before, in texts as long as this one.
 #
-# **Predict:** how many of the greedy text's runs of four tokens came in it before?
+# **Predict:** what share is it in the greedy text?
 #
-# - [ ] Hardly any
-# - [ ] About one in ten
-# - [x] Most
+# - [ ] The same: hardly any
+# - [ ] About one in five
+# - [x] More than half
 
 # %% tags=["nbval-ignore-output"]
 print(tokenizer.decode(greedy)[:230])
@@ -680,7 +686,9 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # > yours.
 
 # %% [markdown]
-# Now the draw. A computer's random numbers come from a seed, and tests want to know what they
+# ## The draw
+#
+# A computer's random numbers come from a seed, and tests want to know what they
 # should give. So the random number u, from 0 to below 1, is an argument: put the tokens'
 # probabilities end to end on a line of length 1, and see on whose stretch u lies.
 
@@ -764,12 +772,13 @@ for name, samples in {"held out": [held_out.tolist()], **drawn}.items():
     print(f"{name}: {unknown[name]:.0%} unknown words")
 assert 0.08 < unknown["held out"] < 0.09
 assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0.2
+assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
 # > **Popular error: "a higher temperature makes a model more creative".** It is tempting to say so.
 # > What it does is to give improbable tokens a larger share, and a word of several tokens needs only
-# > one bad one. At temperature 2, half of the words of this model are no words. New is not the same
-# > as good, and the number that you turn knows neither.
+# > one bad one. At temperature 2, about half of this model's words are in none of the eight plays: most
+# > are no words at all. New is not the same as good.
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -786,6 +795,7 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 # plays.
 
 # %%
+from course_lib.corpora.plays import play_split
 from course_lib.experiments import record
 
 runs = record.read("language_model")
@@ -849,18 +859,21 @@ assert len(samples) == 20
 for run in runs.runs:
     print(run["longest copy"]["words"], "words:", run["longest copy"]["text"])
 assert {run["longest copy"]["words"] for run in runs.runs} == {4}
+n_bytes_read = one_run["steps"] * 512 * one_run["n_bytes"] / one_run["n_tokens"]
+assert 1 < n_bytes_read / len(play_split().train.encode()) < 2  # times that it was read
 
 # %% [markdown]
 # Short phrases, as any writer would repeat. A small model that reads each text once or twice hardly
-# learns it by heart. Large ones do: texts that came often can be had from GPT-2 word for word
-# (Carlini and others, [2021](https://arxiv.org/abs/2012.07805)).
+# learns it by heart. Large ones do: from the largest GPT-2, hundreds of texts of its training data
+# could be had word for word (Carlini and others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
 # ## A norm without a mean
 #
 # The block that you trained is not the one of lesson 09. Since 2017 four parts of it have changed
-# in most large models, LLaMA for one (Touvron et al. 2023): the norm, the feed-forward network,
-# the positions, and how many keys and values there are. (Pre-norm, the fifth, you know.)
+# in most large models, such as LLaMA (Touvron et al. 2023) and its successors: the norm, the
+# feed-forward network, the positions, and how many keys and values there are. (The fifth you know:
+# pre-norm.)
 
 # %% [markdown]
 # **RMSNorm** divides by the root of the mean of the squares, and leaves the rest out: no mean is
@@ -1085,15 +1098,15 @@ speed_of = {
     for name in ("with cache", "without cache")
 }
 times_as_fast = speed_of["with cache"] / speed_of["without cache"]
-n_written = timed.values("lengths")[0]
-print(dict(zip(n_written, times_as_fast.round(1).tolist(), strict=True)))
+lengths = timed.values("lengths")[0]
+print(dict(zip(lengths, times_as_fast.round(1).tolist(), strict=True)))
 axes = {"xlabel": "tokens written", "ylabel": "tokens per second", "logarithmic": True}
-assert n_written[-1] == 512 and 8 < times_as_fast[-1] < 9 and times_as_fast[0] < 1.2
+assert lengths[-1] == 512 and 8 < times_as_fast[-1] < 9 and times_as_fast[0] < 1.2
 assert sum(range(1, 513)) / 512 == 256.5  # token vectors, times as many
 
 # %%
 alt = "With a cache the speed stays nearly the same; without, it falls with the length."
-figures.curves(n_written, speed_of, **axes, alt=alt)
+figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
 # Far less than 256 times: a call that reads hundreds of tokens takes little longer than one that
