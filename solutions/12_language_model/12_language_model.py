@@ -859,8 +859,9 @@ assert len(samples) == 20
 for run in runs.runs:
     print(run["longest copy"]["words"], "words:", run["longest copy"]["text"])
 assert {run["longest copy"]["words"] for run in runs.runs} == {4}
-n_bytes_read = one_run["steps"] * 512 * one_run["n_bytes"] / one_run["n_tokens"]
-assert 1 < n_bytes_read / len(play_split().train.encode()) < 2  # times that it was read
+# Each text was read once or twice: steps, tokens of a step, bytes of a token.
+assert one_run["steps"] == 6000 and one_run["n_tokens"] == 43_069
+assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 
 # %% [markdown]
 # Short phrases, as any writer would repeat. A small model that reads each text once or twice hardly
@@ -870,9 +871,9 @@ assert 1 < n_bytes_read / len(play_split().train.encode()) < 2  # times that it 
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. Since 2017 four parts of it have changed
-# in most large models, such as LLaMA (Touvron et al. 2023) and its successors: the norm, the
-# feed-forward network, the positions, and how many keys and values there are. (The fifth you know:
+# The block that you trained is not the one of lesson 09. In most large models of today, such as LLaMA
+# (Touvron et al. 2023) and its successors, four parts have changed: the norm, the feed-forward
+# network, the positions, and how many keys and values there are. (The fifth change you know:
 # pre-norm.)
 
 # %% [markdown]
@@ -1094,7 +1095,7 @@ assert all(same.values())
 # %%
 timed = record.read("cache_speed")
 speed_of = {
-    name: torch.tensor(timed.values(name)).median(dim=0).values.numpy()
+    name: torch.tensor(timed.values(name)).double().median(dim=0).values.numpy()
     for name in ("with cache", "without cache")
 }
 times_as_fast = speed_of["with cache"] / speed_of["without cache"]
@@ -1241,16 +1242,18 @@ neighbours = [zip(*pair, strict=True) for pair in pairwise(seeds_by_size)]
 assert sum(small < large for pair in neighbours for small, large in pair) == 1
 assert max(seeds_by_size[3]) < min(seeds_by_size[2])
 assert bits_by_size == sorted(bits_by_size, reverse=True)
+assert bits_by_size[1] - bits_by_size[2] < max(seeds_by_size[2]) - min(seeds_by_size[2])
 
 # %%
 alt = "The bits per byte fall with each size, from 3.0 to 2.5."
 figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# The medians fall with each size, by amounts that three seeds cannot tell apart from luck. Over many
-# more sizes, the loss falls as a power of the number of parameters, a straight line on logarithmic
-# axes (Kaplan et al. 2020), as long as data and steps grow with it: a model that is too large for
-# its data wastes what it costs to train (Hoffmann et al. 2022).
+# The medians fall with each size. But from the second to the third the step is smaller than the spread
+# of the third's own seeds: one run would not have told. Over many more sizes, the loss falls as a
+# power of the number of parameters, a straight line on logarithmic axes (Kaplan et al. 2020), as
+# long as data and steps grow too. A model that is too large for its data wastes what it costs to
+# train (Hoffmann et al. 2022).
 
 # %% [markdown]
 # ## A speech of your own
