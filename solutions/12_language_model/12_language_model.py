@@ -1325,7 +1325,7 @@ from course_lib.nn.training.checkpoints import CheckpointError
 try:
     large, its_tokenizer = eight_plays.load_large()
     prompt = its_tokenizer.encode("\n**JULIET**\n")
-    speech = speak(large, prompt, seed=0, temperature=0.8, k=40, p=0.95)
+    speech = speak(large, prompt, seed=1, temperature=0.8, k=40, p=0.95)
     print(its_tokenizer.decode(speech))
 except CheckpointError as fault:
     print(fault)
@@ -1343,9 +1343,9 @@ except CheckpointError as fault:
 # - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
 #   trained on windows of one long sequence to predict each next token.
 # - It is measured in bits per byte, beside counts and compressors; a text is drawn from its logits,
-#   and temperature, top-k and top-p bend them first.
+#   which temperature, top-k and top-p bend.
 # - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each one brings has to
-#   be measured, at the size that one has.
+#   be measured.
 #
 # **What you can read now:** Radford et al. (2018) and (2019); Touvron et al. (2023), section 2;
 # Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
