@@ -1186,8 +1186,7 @@ assert gap < 1e-4
 from course_lib.experiments import blocks
 
 of_blocks = record.read("blocks")
-kinds = blocks.CHANGES
-seeds_of = {each: of_blocks.values(f"{each}, bits per byte") for each in kinds}
+seeds_of = {k: of_blocks.values(f"{k}, bits per byte") for k in blocks.CHANGES}
 for kind, values in seeds_of.items():
     pace = of_blocks.median(f"{kind}, milliseconds per step")
     low, middle, high = sorted(values)
