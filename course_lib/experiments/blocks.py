@@ -52,8 +52,8 @@ def full(seed: int, steps: int = STEPS) -> dict[str, Any]:
     """Train each kind of block on the plays, and measure it on Twelfth Night.
 
     Returns for each kind, after its name and a comma, what ``measure`` does for its
-    best learning rate, that rate as "learning rate", and "last losses", of all four in the
-    order of LEARNING_RATES.
+    best learning rate, that rate as "learning rate", and "last losses": those of all
+    four, in the order of LEARNING_RATES.
     """
     task = plays_task(None)
     trainers = {
