@@ -690,6 +690,7 @@ TAKES_TENSORS = {
     "alignment_mass",
     "beam_search",
     "cached_step",
+    "clip_gradients",
     "count_transformer",
     "cross_entropy",
     "decoder_layer",
