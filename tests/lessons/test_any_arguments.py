@@ -55,6 +55,7 @@ LEFT_OUT = {
     "own_transformer": "made of functions of the reader, with sizes of its own",
     "small_seq2seq": "trains on tasks of its own for one lesson",
     "small_translator": "trains on a task of its own for one lesson",
+    "tiny_shakespeare": "trains on the plays, for one lesson and two experiments",
     "translation_trace": "shows one trained model; decoding checks its scores",
     "cost.sequential_operations": "reads the graph of any tensor",
 }
