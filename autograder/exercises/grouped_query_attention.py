@@ -109,7 +109,7 @@ def leading_axes(student, rng):
     student.agrees(*heads(rng, (2, 3), 4, 2))
 
 
-@exercise.case("A mask (n, m) holds for every head of every sequence")
+@exercise.case("A mask (n, m) holds for every head of every sequence", weight=1.5)
 def one_mask_for_all(student, rng):
     student.agrees(*heads(rng, (), 6, 2), drawn_mask(rng, 3, 5))
     student.agrees(*heads(rng, (2,), 4, 2), drawn_mask(rng, 3, 5))

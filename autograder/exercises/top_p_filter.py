@@ -73,7 +73,9 @@ def one_stays(student, rng):
     student.agrees(in_other_orders(rng, 3, 1, 2, 3, 10), 0.3)
 
 
-@exercise.case("Each row has as many tokens as it needs, each where it stood")
+@exercise.case(
+    "Each row has as many tokens as it needs, each where it stood", weight=1.5
+)
 def rows_of_their_own(student, rng):
     student.agrees(drawn(rng, 4, 9), 0.75)
     flat, steep = drawn(rng, 2, 7).sqrt(), drawn(rng, 2, 7) ** 3
