@@ -12,13 +12,13 @@ from course_lib import arguments
 def n_gram_counts(
     token_ids: Sequence[int], n: int
 ) -> dict[tuple[int, ...], dict[int, int]]:
-    """Count which token came how often behind each context of up to n − 1 tokens.
+    """Count how often each token came after each context of up to n − 1 tokens.
 
     token_ids : a text in token ids
     n : 1 for unigrams, 2 for bigrams and so on
 
-    Returns, for each context that occurs with something behind it, from () to n − 1
-    tokens long, how often each token came behind it.
+    Returns, for each context that occurs with something after it, from () to n − 1
+    tokens long, how often each token came after it.
 
     >>> n_gram_counts([7, 8, 7, 9], 2)
     {(): {7: 2, 8: 1, 9: 1}, (7,): {8: 1, 9: 1}, (8,): {7: 1}}
@@ -38,21 +38,21 @@ def n_gram_log_probability(
     counts: Mapping[tuple[int, ...], Mapping[int, int]],
     vocab_size: int,
 ) -> float:
-    """Return the log-probability of a token behind a context, with back-off.
+    """Return the log-probability of a token after a context, with back-off.
 
     token_id : the token that comes, from 0 to vocab_size − 1
     context : the token ids before it, the newest last; there may be none
-    counts : which token came how often behind each context, as ``n_gram_counts`` makes
+    counts : how often each token came after each context, as ``n_gram_counts`` makes
         them: context as a tuple to {token id: how often}, also for the empty context
     vocab_size : number of tokens
 
-    Returns ln p(token | context). With c how often the token came behind the context,
+    Returns ln p(token | context). With c how often the token came after the context,
     N how often any token did, and K how many different tokens did,
 
         p(token | context) = (c + K · p(token | shorter)) / (N + K),
 
     where shorter is the context without its first, oldest token. A context that is not
-    in counts says nothing: then p(token | context) is p(token | shorter). Behind the
+    in counts says nothing: then p(token | context) is p(token | shorter). After the
     empty context, p(token | shorter) is 1 / vocab_size. So no token has probability 0,
     and the probabilities of all tokens sum to 1. The arguments stay as they are.
     Source: Witten and Bell (1991), The Zero-Frequency Problem: Estimating the

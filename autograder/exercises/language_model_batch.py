@@ -212,7 +212,7 @@ exercise.option(
 )
 exercise.option(
     "targets_from_the_next_window",
-    "Your targets are the window behind the inputs, a whole window later.",
+    "Your targets are the window after the inputs, a whole window later.",
     "How many tokens has a model read that predicts the second target?",
     why="A sequence is split into what is read and what is to be predicted, as in time "
     "series and in a translation.",
@@ -241,7 +241,7 @@ exercise.option(
 )
 exercise.option(
     "windows_behind_each_other",
-    "Your windows stand one behind another from the first start on: the other starts "
+    "Your windows stand one after another from the first start on: the other starts "
     "play no part.",
     "Where does the second window start, says `starts`?",
     why="A text that is cut into equal pieces needs one start only.",
@@ -284,7 +284,7 @@ exercise.option(
 )
 exercise.option(
     "window_without_its_last_target_accepted",
-    "Your code accepts a window whose last target would be behind the text, and takes "
+    "Your code accepts a window whose last target would be past the text, and takes "
     "the first token of the text for it.",
     "How many tokens of the text does a window need, with its targets?",
     why="n − length is the last start of a window if no target is thought of, and "
@@ -293,7 +293,7 @@ exercise.option(
 )
 exercise.option(
     "late_start_not_refused",
-    "Your code does not refuse a start that is too late itself: an index behind the "
+    "Your code does not refuse a start that is too late itself: an index past the "
     "text does, with another error.",
     "Which kind of error does the docstring promise, and which one came?",
     why="An index out of range is an error anyhow; of another kind.",

@@ -36,7 +36,7 @@ def drawn_text(rng, n_tokens=40, vocab_size=6):
 
 
 def cut(rng, text, length):
-    """Return a context that occurs in a text, and the token behind it."""
+    """Return a context that occurs in a text, and the token after it."""
     end = int(rng.integers(length, len(text)))
     return text[end - length : end], text[end]
 
@@ -53,7 +53,7 @@ def usual(rng):
     return token_id, context, n_gram_counts(text, 3), 9
 
 
-@exercise.case("Behind the empty context, counts are mixed with 1 / vocab_size")
+@exercise.case("After the empty context, counts are mixed with 1 / vocab_size")
 def empty_context(student, rng):
     counts = {(): {0: 3, 2: 1}}
     # N = 4 and K = 2: (3 + 2/4) / 6, (0 + 2/4) / 6, (1 + 2/4) / 6.
@@ -68,7 +68,7 @@ def empty_context(student, rng):
 @exercise.case("A bigram's probability is mixed with that of the token alone")
 def small_example_by_hand(student, rng):
     counts = {(): {0: 3, 2: 1}, (0,): {0: 1, 2: 1}, (2,): {0: 1}}
-    # Behind 0: N = K = 2. Behind 2: N = K = 1.
+    # After 0: N = K = 2. After 2: N = K = 1.
     expected = math.log((1 + 2 * 1.5 / 6) / 4)
     student.expect(student(2, [0], counts, 4), expected)
     expected = math.log((0 + 1 * 0.5 / 6) / 2)
@@ -106,7 +106,7 @@ def context_too_long(student, rng):
         student.agrees(token_id, context, counts, 10)
 
 
-@exercise.case("A token that never came behind a context has a probability above 0")
+@exercise.case("A token that never came after a context has a probability above 0")
 def token_not_counted(student, rng):
     text = drawn_text(rng, 30, 5)
     counts = n_gram_counts(text, 3)
@@ -134,7 +134,7 @@ def sum_of_probabilities(student, rng):
         student.agrees(int(rng.integers(5)), context, counts, 5)
 
 
-@exercise.case("In a text of 150 tokens, behind contexts of any length", visible=False)
+@exercise.case("In a text of 150 tokens, after contexts of any length", visible=False)
 def longer_text(student, rng):
     text = drawn_text(rng, 150, 12)
     counts = n_gram_counts(text, 4)
@@ -310,7 +310,7 @@ exercise.option(
     "no_weight_where_uncounted",
     "Your token that was not counted has the whole probability of the shorter context.",
     "With c = 0, what is left of the docstring's formula?",
-    why="'Not counted behind this context' is taken for 'this context says nothing'.",
+    why="'Not counted after this context' is taken for 'this context says nothing'.",
     method="shorter where c is 0",
 )
 exercise.option(
@@ -407,7 +407,7 @@ exercise.option(
     "context_read_backwards",
     "Your contexts are read from the newest token to the oldest.",
     "In which order are the tokens of a context in counts?",
-    why="Contexts grow from the newest token, and append puts the next one behind it.",
+    why="Contexts grow from the newest token, and append puts the next one after it.",
     shorter="backwards",
 )
 exercise.option(
@@ -429,7 +429,7 @@ exercise.option(
     "longest_counted_context_alone",
     "Your longest context that was counted is mixed with 1 / vocab_size, not with "
     "those that are shorter.",
-    "Which probability stands behind K in the formula?",
+    "Which probability stands after K in the formula?",
     why="Back-off is read as a search for the first context that is there.",
     read="longest that is counted",
 )
@@ -464,14 +464,14 @@ exercise.option(
 )
 exercise.option(
     "context_ignored",
-    "Your probability is the same behind every context.",
+    "Your probability is the same after every context.",
     "Where is `context` used in your code?",
     why="How often a token comes is the first thing one counts.",
     read="none",
 )
 exercise.option(
     "uniform_where_uncounted",
-    "Behind a context without counts, your tokens have 1 / vocab_size each.",
+    "After a context without counts, your tokens have 1 / vocab_size each.",
     "What does the docstring say of such a context: all tokens are as likely, or the "
     "shorter context decides?",
     why="'Says nothing' is taken for 'says that all are as likely'.",
@@ -479,43 +479,43 @@ exercise.option(
 )
 exercise.option(
     "zero_where_uncounted",
-    "Behind a context without counts, your probability is 0, and its logarithm −∞.",
+    "After a context without counts, your probability is 0, and its logarithm −∞.",
     "Is what was never counted impossible?",
     why="counts.get(context, {}) has nothing for any token.",
     unseen="0",
 )
 exercise.option(
     "nothing_below_the_empty_context",
-    "Behind the empty context nothing is mixed in: a token that is nowhere in the text "
+    "After the empty context nothing is mixed in: a token that is nowhere in the text "
     "has probability 0.",
-    "Which probability does the docstring mix in behind the empty context?",
+    "Which probability does the docstring mix in after the empty context?",
     why="The recursion ends at the empty context, with its counts.",
     first="0",
 )
 exercise.option(
     "certainty_below_the_empty_context",
-    "Behind the empty context you mix in 1, not 1 / vocab_size.",
+    "After the empty context you mix in 1, not 1 / vocab_size.",
     "How many tokens share what is mixed in there?",
     why="1 is the neutral start of a product.",
     first="1",
 )
 exercise.option(
     "tokens_of_the_text_alone",
-    "Behind the empty context you mix in 1 over the number of tokens that occur.",
+    "After the empty context you mix in 1 over the number of tokens that occur.",
     "What does vocab_size do in your code?",
     why="len(counts[()]) is at hand, and looks like the size of a vocabulary.",
     first="1 / tokens that occur",
 )
 exercise.option(
     "one_token_more_in_the_vocabulary",
-    "Behind the empty context you mix in 1 / (vocab_size + 1).",
+    "After the empty context you mix in 1 / (vocab_size + 1).",
     "How many tokens share what is mixed in there?",
     why="A token for unknown words is counted in many language models.",
     first="1 / (vocab_size + 1)",
 )
 exercise.option(
     "one_over_the_length_of_the_text",
-    "Behind the empty context you mix in 1 over the length of the text.",
+    "After the empty context you mix in 1 over the length of the text.",
     "How many tokens share what is mixed in there: those of the text, or those of the "
     "vocabulary?",
     why="1 / N is the share of a token that came once.",
@@ -530,8 +530,8 @@ exercise.option(
 )
 exercise.option(
     "n_of_the_whole_text",
-    "Your N is the length of the text, behind every context.",
-    "How often did any token come behind this context?",
+    "Your N is the length of the text, after every context.",
+    "How often did any token come after this context?",
     why="N is the length of the text for single tokens.",
     n="text",
 )
@@ -539,7 +539,7 @@ exercise.option(
     "n_counted_as_a_token",
     "Your N is how often the context itself came, which counts the end of the text, "
     "too.",
-    "How often did any token come behind this context, if the text ends with it?",
+    "How often did any token come after this context, if the text ends with it?",
     why="p(b | a) = c(ab) / c(a) is in every book.",
     n="how often the context came before",
 )
@@ -552,29 +552,29 @@ exercise.option(
 )
 exercise.option(
     "k_is_the_vocabulary",
-    "Your K is vocab_size, behind every context.",
-    "How many different tokens came behind this context?",
+    "Your K is vocab_size, after every context.",
+    "How many different tokens came after this context?",
     why="In add-one smoothing the vocabulary's size is in the divisor.",
     k="vocab_size",
 )
 exercise.option(
     "k_is_one",
-    "Your K is 1, behind every context.",
-    "How many different tokens came behind this context?",
+    "Your K is 1, after every context.",
+    "How many different tokens came after this context?",
     why="That is method A, of Cleary and Witten (1984).",
     k="1",
 )
 exercise.option(
     "k_of_the_whole_text",
-    "Your K is how many different tokens the text has, behind every context.",
-    "How many different tokens came behind this context?",
+    "Your K is how many different tokens the text has, after every context.",
+    "How many different tokens came after this context?",
     why="len(counts[()]) is computed once, before the loop.",
     k="unigrams",
 )
 exercise.option(
     "k_and_one_more",
     "Your K is one too large.",
-    "How many different tokens came behind this context?",
+    "How many different tokens came after this context?",
     why="A token for what is new is counted as one of them.",
     k="one more",
 )

@@ -291,7 +291,7 @@ exercise.option(
 exercise.option(
     "one_token_before",
     "Your token ids are one too small.",
-    "Is the token whose sum passes u the one that comes, or the one behind it?",
+    "Is the token whose sum passes u the one that comes, or the one after it?",
     why="The last sum below u is searched, and its position returned.",
     shift=-1,
 )

@@ -278,7 +278,7 @@ exercise.option(
 )
 exercise.option(
     "one_token_too_many",
-    "Your code lets one token stay behind the one that makes the sum p.",
+    "Your code lets one token more stay, after the one that makes the sum p.",
     "Which is the first token that is not needed any more?",
     why="A shift by one too many, or a count that is used as an index with ≤.",
     crossing="stays, and one more",

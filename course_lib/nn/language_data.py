@@ -22,8 +22,8 @@ def language_model_batch(
         to n_tokens − length − 1, in any order
 
     Returns (inputs, targets), two tensors (batch, length) of token ids. Row i of inputs
-    are the tokens from starts[i] on; row i of targets is what comes after each of them:
-    the tokens from starts[i] + 1 on. The arguments stay as they are. Raises
+    holds the tokens from starts[i] on; row i of targets holds what comes after each of
+    them, the tokens from starts[i] + 1 on. The arguments stay as they are. Raises
     ``ValueError`` for a start that is negative, or so late that a target is missing.
     Source: Radford et al. (2018), Improving Language Understanding by Generative
     Pre-Training, equation 1.

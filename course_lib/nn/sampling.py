@@ -114,9 +114,9 @@ def sample(probabilities: Tensor, u: Tensor) -> Tensor:
     u : (...), from 0 to below 1, a number for each row
 
     Returns token ids (...): the first token whose probability, with those of all tokens
-    before it, is more than u; the last token of a probability above 0, where rounding
-    leaves none. So a token comes for a share of all u that is its probability, and one
-    of probability 0 never does. The arguments stay as they are.
+    before it, is more than u; if rounding leaves none, the last token with a
+    probability above 0. So each token comes for a share of all u equal to its
+    probability, and one of probability 0 never does. The arguments stay as they are.
     Source: Devroye (1986), Non-Uniform Random Variate Generation, section III.2.1
     (inversion by sequential search).
 

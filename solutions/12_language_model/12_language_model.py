@@ -5,8 +5,8 @@
 #
 # After this lesson you can
 #
-# - turn a translator's decoder into a language model, and its text into batches;
-# - measure a language model in bits per byte, beside counts and a program that compresses;
+# - turn a translator's decoder into a language model, and a text into batches;
+# - measure a language model in bits per byte, and compare it with counts and a compressor;
 # - write text from logits: with temperature, top-k, top-p and a draw;
 # - build the block of today's models, and say what each change to that of 2017 is good for;
 # - read the sizes of a published model, and say what they cost.
@@ -27,7 +27,7 @@ from course_lib.nn.attention import attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# A translator is asked for a text that says the same as another. Take the other text away,
+# A translator writes a text that says the same as its source. Take the source away,
 # and one question is left: *what comes next?* A model that answers it, token after token, is a
 # **language model**. GPT, LLaMA and their kin are nothing else.
 #
@@ -37,8 +37,8 @@ from course_lib.nn.attention import attention
 
 # %% [markdown]
 # Here is the Transformer of lesson 09 once more. A language model has no source, and therefore no
-# encoder, no memory and no cross-attention: of the picture, the right column is left, without its
-# middle. The parts that you write anew in this lesson are orange. **Point at one** to see where.
+# encoder, no memory and no cross-attention: what remains of the picture is the right column without
+# its middle. The parts that you write anew in this lesson are orange. **Point at one** to see where.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -142,7 +142,7 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 # From this sequence, **windows** are cut at random positions. A window of n tokens holds n
 # predictions: the causal mask lets position i see the tokens 0 … i only, and its **target** is
 # token i + 1. So the targets are the same window, one position later. Lesson 09 shifted the target
-# behind a start token; here the sequence itself has what comes before.
+# after a start token; here the sequence itself has what comes before.
 
 # %% [markdown]
 # **Predict:** how many different windows of 64 tokens, with their targets, does a sequence of
@@ -160,13 +160,13 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 
 # %% [markdown]
 # Windows may overlap. One of 64 tokens without its target could begin at 625,958 positions; the
-# last of them has no token behind it.
+# last of them has no token after it.
 
 # %% [markdown]
 # ### Exercise: language_model_batch
 #
 # Cut windows out of a sequence, with their targets. A start whose window or target would not fit
-# is an error: in PyTorch, a negative index would count from the end, without a word.
+# is an error: PyTorch would silently count a negative index from the end.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -249,8 +249,8 @@ print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
 # <details><summary>Hint 2</summary>
 #
 # `len(text)` counts characters; `text.encode()` is the text in UTF-8, and has a length of its
-# own. Take the sum over all losses, whatever their shape, divide twice, and return a float. NaN
-# is neither below 0 nor above: a comparison that is true for what is right refuses both.
+# own. Take the sum over all losses, whatever their shape, divide twice, and return a float. For
+# NaN, `losses < 0` is False: test for what is right instead, and refuse all else.
 #
 # </details>
 
@@ -280,7 +280,7 @@ assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 
 # %% [markdown]
 # > **Popular error: "the lower the perplexity, the better the model".** It is tempting to compare
-# > so, and with one tokenizer it is right. But here the model with fifteen times the perplexity
+# > models so, and with one tokenizer it is right. But here the model with fifteen times the perplexity
 # > needs 1.4 bits *less* for each byte. Its tokens are longer: each is harder to guess, and there
 # > are fewer of them. Bytes are the same for everybody.
 
@@ -308,29 +308,29 @@ def n_bits(text: str) -> int:
 n_bytes = len(texts.held_out.encode())
 alone = n_bits(texts.held_out) / n_bytes
 of_xz = (n_bits(texts.training + texts.held_out) - n_bits(texts.training)) / n_bytes
-print(f"xz: alone {alone:.1f}, behind the eight plays {of_xz:.1f} bits per byte")
+print(f"xz: alone {alone:.1f}, after the eight plays {of_xz:.1f} bits per byte")
 assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 
 # %% [markdown]
 # And people? Claude Shannon let them guess English letter by letter
 # ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
-# letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. That is what a
-# language model can strive for.
+# letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. That is a
+# goal for a language model.
 
 # %% [markdown]
 # ## The baseline: counting
 #
 # Before anything is trained, count. An **n-gram model** predicts a token from the n − 1 tokens
-# before it, by how often each token came behind them. Its weakness: most contexts are rare, and
+# before it, by how often each token came after them. Its weakness: most contexts are rare, and
 # a token that never came would have probability 0, an infinite loss.
 #
-# The way out is **back-off**: mix in the prediction of the shorter context. How much of it? If a
-# context was followed by ever new tokens, the next one may well be new too. So with N the number
-# of times that anything followed, and K the number of *different* tokens among them, the shorter
-# context gets the weight K / (N + K) (Witten and Bell, 1991).
+# The way out is **back-off**: mix in the prediction of the shorter context. How much of it? If
+# many different tokens have followed a context, the next one may well be new too. So with N the
+# number of times that anything followed, and K the number of *different* tokens among them, the
+# shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
 
 # %% [markdown]
-# Behind *to*, a small text has *be* six times and *me* twice.
+# In a small text, *to* is followed six times by *be* and twice by *me*.
 #
 # **Predict:** how much weight does the context without *to* get?
 #
@@ -393,7 +393,7 @@ for n in range(1, 6):
 #
 # - [ ] n = 2
 # - [x] n = 3
-# - [ ] n = 5: the longer the context, the better
+# - [ ] n = 5
 
 # %%
 print({n: round(bits, 2) for n, bits in of_n_grams.items()})
@@ -444,8 +444,8 @@ assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3
 # %% [markdown]
 # Now the held-out lines, which it has never read. A token at the start of a window is predicted
 # from little. So windows overlap by half, and only their second half counts
-# (`eight_plays.token_losses`): every token but the first few is predicted from 32 tokens or
-# more.
+# (`eight_plays.token_losses`): every token after the first 32 is predicted from 32 tokens
+# or more.
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
@@ -474,7 +474,7 @@ assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was
 # ## From logits to text
 #
 # The model gives logits of what may come next. How do they become a text? Lesson 11 took the
-# likeliest token, **greedily**. Here are 300 tokens behind *HAMLET*:
+# likeliest token, **greedily**. Here are 300 tokens after *HAMLET*:
 
 
 # %%
@@ -491,13 +491,13 @@ for _ in range(300):
 n_written = len(greedy)
 parts = [held_out[i : i + n_written].tolist() for i in range(0, 12_000, n_written)]
 in_the_play = sum(map(eight_plays.repeated_share, parts)) / len(parts)
-print(f"The Tempest repeats {in_the_play:.0%} of its runs of four tokens")
+print(f"The Tempest repeats {in_the_play:.0%} of its sequences of four tokens")
 assert 0.02 < in_the_play < 0.12
 
 # %% [markdown]
-# That is the share of runs of four tokens that came before, in texts as long as this one.
+# Of all sequences of four tokens, that share had occurred before, in pieces as long as this text.
 #
-# **Predict:** what share is it in the greedy text?
+# **Predict:** what is this share in the greedy text?
 #
 # - [ ] The same: hardly any
 # - [ ] About one in five
@@ -563,7 +563,7 @@ from course_lib.nn.sampling import apply_temperature  # exercise
 check(apply_temperature)
 
 # %% [markdown]
-# At each step, hundreds of tokens have a tiny probability each, and a large one together. Draw
+# At each step, hundreds of tokens have a tiny probability each, and together a large one. Draw
 # often enough, and one of them comes. **Top-k** lets only the k most probable ones stay.
 
 # %% [markdown]
@@ -600,7 +600,7 @@ check(top_k_filter)
 windows = language_model_batch(held_out, 64, torch.arange(0, len(held_out) - 65, 32))
 with torch.no_grad():
     predicted = model(windows[0])[:, 32:].softmax(dim=-1).flatten(0, 1)
-truth = windows[1][:, 32:].flatten()  # behind 33 tokens of context and more
+truth = windows[1][:, 32:].flatten()  # after 33 tokens of context or more
 
 
 def forbidden_share(filtered: Tensor) -> float:
@@ -609,7 +609,7 @@ def forbidden_share(filtered: Tensor) -> float:
 
 
 # %% [markdown]
-# **Predict:** with k = 10, how many of Shakespeare's tokens could this model never write?
+# **Predict:** with k = 10, how many of Shakespeare's tokens could this model not have drawn?
 #
 # - [ ] About 1 in 100
 # - [ ] About 1 in 10
@@ -652,7 +652,7 @@ from course_lib.nn.sampling import top_p_filter  # exercise
 check(top_p_filter)
 
 # %% [markdown]
-# **Predict:** with p = 0.9, how many of the 512 tokens stay behind *the queen of*?
+# **Predict:** with p = 0.9, how many of the 512 tokens stay after *the queen of*?
 #
 # - [ ] Fewer than 10
 # - [ ] Between 10 and 40
@@ -667,7 +667,7 @@ print(stay)
 assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
 
 # %% [markdown]
-# Behind `**HAM` there are only three. So is top-p, which adapts, the better of the two? Give both
+# After `**HAM` only three stay. So is top-p, which adapts, the better of the two? Give both
 # the same number of tokens on average, and count again what they forbid:
 
 # %% tags=["nbval-ignore-output"]
@@ -682,8 +682,8 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # %% [markdown]
 # > **Popular error: "top-p is better than top-k".** It is tempting to think so, as it adapts to
 # > the context. For this model and this measure, p = 0.9 and k = 46 forbid about as many of the true
-# > tokens, 12 %. Holtzman et al. (2020) had a large model, and judged whole texts. Measure it for
-# > yours.
+# > tokens, 12 %. Holtzman et al. (2020) had a large model, and judged whole texts. So measure it
+# > for your own model.
 
 # %% [markdown]
 # ## The draw
@@ -706,7 +706,7 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # <details><summary>Hint 2</summary>
 #
 # `cumsum(dim=-1)` gives the ends of the stretches, and the number of ends at `u.unsqueeze(-1)`
-# or before it is the token id. If rounding leaves the last end below 1, a u may lie behind it,
+# or before it is the token id. If rounding leaves the last end below 1, a u may lie beyond it,
 # and the count is too large by one or more: divide the ends by the last one first, in float64.
 #
 # </details>
@@ -719,7 +719,7 @@ check(sample)
 
 # %% [markdown]
 # All four together, on the logits of the model that you have trained. **Move the sliders, and
-# choose tokens to go on with.** What comes behind *I*, at temperature 0.5 and at 2?
+# choose tokens to go on with.** What comes after *I*, at temperature 0.5 and at 2?
 
 # %%
 from course_lib.lessons.small_language_model import record_contexts
@@ -728,7 +728,7 @@ hamlet = tokenizer.encode("\n**HAMLET**\nI")
 contexts = record_contexts(lambda ids: next_logits(ids).numpy(), hamlet, None, 40, 16)
 
 # %% tags=["nbval-ignore-output"]
-alt = "Behind Hamlet's I, t, am and f lead, none of them far ahead of the others."
+alt = "After Hamlet's I, t, am and f lead, none of them far ahead of the others."
 figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 
 # %% [markdown]
@@ -776,8 +776,8 @@ assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
 # > **Popular error: "a higher temperature makes a model more creative".** It is tempting to say so.
-# > What it does is to give improbable tokens a larger share, and a word of several tokens needs only
-# > one bad one. At temperature 2, about half of this model's words are in none of the eight plays: most
+# > What it does is to give improbable tokens a larger share, and one bad token spoils a word of
+# > several. At temperature 2, about half of this model's words are in none of the eight plays: most
 # > are no words at all. New is not the same as good.
 
 # %% [markdown]
@@ -806,8 +806,8 @@ print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
 print("seeds", runs.values("seed"), "by", runs.command)
 
 # %% [markdown]
-# Among the counts are n-grams of bytes, up to n = 6, as well: of all n-grams, the best counts as
-# baseline.
+# The counts include n-grams of bytes, too, up to n = 6. The baseline is the best of all these
+# n-grams.
 #
 # **Predict:** how does the long training compare with the best n-grams?
 #
@@ -835,8 +835,8 @@ figures.bars([*bits_of], bars, xlabel="bits per byte", alt=alt)
 
 # %% [markdown]
 # All three runs are ahead of every count, and of `xz`. It took four times as many parameters, three
-# times as many tokens, and minutes in place of seconds. Bytes do worse than tokens here, n for n and
-# at their best.
+# times as many tokens, and minutes in place of seconds. Here n-grams of bytes do worse than
+# n-grams of tokens, for each n and at their best.
 #
 # Here are the twenty samples of the first seed, not chosen: each has 40 tokens, at temperature 1 and
 # p = 0.9. (/ is the end of a line.)
@@ -847,8 +847,8 @@ print(*samples, sep="\n")
 assert len(samples) == 20
 
 # %% [markdown]
-# Read them beside what your small model wrote. How much of it is memory? Search each sample in the
-# plays that the model has read, for the most words in a row that stand there so.
+# Read them beside what your small model wrote. How much of it is memory? Take the longest
+# run of words in each sample that stands, word for word, in the plays that the model has read.
 #
 # **Predict:** how many words long is the longest copy of all twenty?
 #
@@ -867,14 +867,14 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # %% [markdown]
 # Short phrases, as any writer would repeat. A small model that reads each text once or twice hardly
 # learns it by heart. Large ones do: from the largest GPT-2, hundreds of texts of its training data
-# could be had word for word (Carlini and others, [2021](https://arxiv.org/abs/2012.07805)).
+# were extracted word for word (Carlini and others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. In most large models of today, such as LLaMA
-# (Touvron et al. 2023) and its successors, four parts have changed: the norm, the feed-forward
-# network, the positions, and how many keys and values there are. (The fifth change you know:
+# The block that you trained is not the one of lesson 09. In most large models of today, four parts
+# have changed: the norm, the feed-forward network and the positions, as in LLaMA (Touvron et al.
+# 2023), and how many keys and values there are, as in the large Llama 2. (The fifth change you know:
 # pre-norm.)
 
 # %% [markdown]
@@ -909,7 +909,7 @@ assert norm(equal).allclose(torch.ones(2))
 # <details><summary>Hint 2</summary>
 #
 # The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that
-# it is divided into its own row, and add eps before the root is drawn. The gain fits x as it is.
+# each row is divided by its own, and add eps before the root is taken. The gain fits x as it is.
 #
 # </details>
 
@@ -933,14 +933,14 @@ for name, x in (("any", vectors), ("centred", centred)):
 assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 
 # %% [markdown]
-# > **Popular error: "RMSNorm is LayerNorm without parameters".** It is tempting to take *simpler*
-# > for that. But the gain g is learned, d numbers per norm. What is missing is the mean, and the
+# > **Popular error: "RMSNorm is LayerNorm without parameters".** It is tempting, since it is the
+# > simpler one. But the gain g is learned, d numbers per norm. What is missing is the mean, and the
 # > bias. Zhang and Sennrich (2019) argue that it is the division that helps.
 
 # %% [markdown]
 # ## A gate
 #
-# The feed-forward network of 2017 is $\max(0, x W_1) W_2$. That of today has a **gate**: two
+# The feed-forward network of 2017 is $\max(0, x W_1) W_2$. Today's has a **gate**: two
 # matrices make two vectors of x, and one is multiplied by the other, number by number.
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{gate}) \odot x W_{up}\big) W_{down},
@@ -1017,7 +1017,7 @@ assert abs(11_008 / d_model - 8 / 3) < 0.03
 # ([paper](https://arxiv.org/abs/2307.09288)) has, as published, 80 layers, 64 heads and d_k = 128; a
 # number takes two bytes.
 #
-# **Predict:** how large would the cache of one text of 4,096 tokens be?
+# **Predict:** with keys and values for each head, how large would the cache of 4,096 tokens be?
 #
 # - [ ] About 80 MB
 # - [ ] About 1 GB
@@ -1083,8 +1083,8 @@ assert all(same.values())
 # > What is saved is the cache, and the two projections that make keys and values.
 
 # %% [markdown]
-# What does the cache itself bring? Without it, 512 tokens need 256 times as many token vectors in the
-# model as with it (lesson 11: 20 tokens needed 210). Here the larger model writes, timed
+# How much does the cache itself help? Without it, 512 tokens need 256 times as many token vectors in
+# the model as with it (lesson 11: 20 tokens needed 210). The larger model was timed as it wrote
 # (`course_lib/experiments/cache_speed.py`).
 #
 # **Predict:** how many times as fast is it with a cache, for 512 tokens?
@@ -1112,7 +1112,7 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
 # Far less than 256 times: a call that reads hundreds of tokens takes little longer than one that
-# reads a single token, as long as the model is small. For a short text, the cache brings nothing.
+# reads a single token, as long as the model is small. For a short text, the cache gains nothing.
 
 # %% [markdown]
 # ## The block of today
@@ -1144,7 +1144,7 @@ def attended(own: nn.Module, x: Tensor, rotary: nn.Module, f: Mapping) -> Tensor
 # %%
 @torch.no_grad()
 def all_logits(model: LanguageModel, ids: Tensor, f: Mapping) -> Tensor:
-    """Return the logits (n, vocab_size) behind each of the tokens (n)."""
+    """Return the logits (n, vocab_size) after each of the tokens (n)."""
     x = model.embedding.weight[ids]  # (n, d_model)
     for layer in model.blocks:
         y = f["rms_norm"](x, layer.attention_norm.weight)
@@ -1225,7 +1225,7 @@ assert (4.22 - 3.76) / (4.22 - 3.40) > 0.5
 # **Predict:** is the larger one ahead of the next smaller one in each of three seeds?
 #
 # - [ ] Yes, each time
-# - [x] No, once a smaller one is ahead
+# - [x] No, in one comparison the smaller one is ahead
 # - [ ] No, from the third size on there is nothing left to gain
 
 # %%
@@ -1252,11 +1252,11 @@ alt = "The bits per byte fall with each size, from 3.0 to 2.5."
 figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# The medians fall with each size. But from the second to the third the step is smaller than the spread
-# of the third's own seeds: one run would not have told. Over many more sizes, the loss falls as a
-# power of the number of parameters, a straight line on logarithmic axes (Kaplan et al. 2020), as
-# long as data and steps grow too. A model that is too large for its data wastes what it costs to
-# train (Hoffmann et al. 2022).
+# The medians fall with each size. But from the second to the third the step is smaller than the
+# spread of the third's own seeds: one run would not have been enough. Over many more sizes, the
+# loss falls as a power of the number of parameters, a straight line on logarithmic axes (Kaplan
+# et al. 2020), as long as data and steps grow too. A model that is too large for its data wastes
+# what it costs to train (Hoffmann et al. 2022).
 
 # %% [markdown]
 # ## A speech of your own
@@ -1276,7 +1276,7 @@ mine = own_functions(globals())
 
 # %%
 def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
-    """Return the prompt and what your functions write behind it."""
+    """Return the prompt and what your functions write after it."""
     generator, ids = torch.Generator().manual_seed(seed), [*ids]
     while len(ids) < model.config.n_positions:
         logits = all_logits(model, torch.tensor(ids), mine)[-1]
