@@ -34,7 +34,8 @@ def main() -> None:
             )
         print(experiment.run_part(part, arguments.seed))
         return
-    result = record.run_and_save(name, experiment.full)
+    seeds = getattr(experiment, "SEEDS", record.SEEDS)
+    result = record.run_and_save(name, experiment.full, seeds)
     for run in result.runs:
         print({key: value for key, value in run.items() if not isinstance(value, list)})
     print(f"Saved in {record.path(name)}, after {result.seconds} s.")
