@@ -387,12 +387,12 @@ def variants(
         return apply_linear(hidden, f"{name}.output.dense")
 
     def sublayer(x, function, name, norm_name):
-        kept = 0 if added == "nothing" else x
+        residual = 0 if added == "nothing" else x
         if norms == "before":
-            return kept + function(apply_norm(x, norm_name), name)
+            return residual + function(apply_norm(x, norm_name), name)
         if norms == "of the sublayer":
-            return kept + apply_norm(function(x, name), norm_name)
-        return apply_norm(kept + function(x, name), norm_name)
+            return residual + apply_norm(function(x, name), norm_name)
+        return apply_norm(residual + function(x, name), norm_name)
 
     n_layers = sum(name.endswith("self.query.weight") for name in p)
     by_text = sorted(range(n_layers), key=str)
@@ -617,8 +617,8 @@ exercise.option(
 )
 exercise.option(
     "heads_interleaved",
-    "Your heads take every n_heads-th number of a token, not neighbouring ones.",
-    "Which numbers of a query belong to head 0?",
+    "Your heads take every n_heads-th entry of a vector, not neighbouring ones.",
+    "Which entries of a query belong to head 0?",
     why="unflatten(-1, (-1, n_heads)) has the right shape too.",
     heads="interleaved",
 )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -198,8 +197,8 @@ def rank_correlation(one: Tensor, other: Tensor) -> float:
     >>> rank_correlation(torch.tensor([1.0, 2.0, 9.0]), torch.tensor([5.0, 7.0, 6.0]))
     0.5
     """
-    ranks = [each.argsort().argsort().double().numpy() for each in (one, other)]
-    return round(float(np.corrcoef(*ranks)[0, 1]), 3)
+    ranks = torch.stack([each.argsort().argsort().double() for each in (one, other)])
+    return round(torch.corrcoef(ranks)[0, 1].item(), 3)
 
 
 def rounded(rows: Tensor) -> list[list[float]]:
