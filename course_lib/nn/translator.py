@@ -126,7 +126,7 @@ def embed_tokens(embedding: nn.Embedding, token_ids: Tensor) -> Tensor:
 
 
 @contextmanager
-def evaluating(model: Translator[Any, Any]) -> Iterator[None]:
+def evaluating(model: Translator[Any, Any] | nn.Module) -> Iterator[None]:
     """Switch off dropout and gradients; restore the model's mode afterwards."""
     was_training = model.training
     model.eval()
