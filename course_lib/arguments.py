@@ -145,6 +145,18 @@ def whole(conditions: str, *values: Any) -> Any:
     return checked if len(values) > 1 else checked[0]
 
 
+def token_id(name: str, value: Any, vocab_size: Any) -> None:
+    """Refuse a number that is not one token's id.
+
+    >>> token_id("token_id", 9, 4)
+    Traceback (most recent call last):
+    ValueError: token_id must be from 0 to 3, got 9
+    """
+    whole(f"{name} ≥ 0, vocab_size ≥ 1", value, vocab_size)
+    if value >= vocab_size:
+        raise ValueError(f"{name} must be from 0 to {vocab_size - 1}, got {value}")
+
+
 def positive(name: str, value: Any) -> float:
     """Return an argument that is a finite number above 0 as a Python float.
 

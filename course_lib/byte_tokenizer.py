@@ -4,9 +4,11 @@ Its token ids are those of ``course_lib.byte_bpe``, which is the one to read. It
 is a ``tokenizer.json`` that Hugging Face's tokenizers opens.
 """
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -51,6 +53,15 @@ class ByteTokenizer:
         self._bytes = [bytes(map(BYTE_OF.__getitem__, token)) for token in learned]
         self._bytes += [token.encode() for token in self.special_tokens]
         self._tokens_of = byte_encoder(self.merges)
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Short text that differs where two vocabularies differ."""
+        text = json.dumps(self.as_data(), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @classmethod
     def train(
@@ -102,6 +113,20 @@ class ByteTokenizer:
             )
         joined = b"".join(map(self._bytes.__getitem__, checked))
         return joined.decode(errors="replace")
+
+    def as_data(self) -> dict[str, Any]:
+        """Return what makes this tokenizer, as plain lists of text."""
+        return {
+            "kind": "bytes",
+            "merges": [list(pair) for pair in self.merges],
+            "special_tokens": list(self.special_tokens),
+        }
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        """Make a tokenizer from the result of ``as_data``."""
+        merges = [(left, right) for left, right in data["merges"]]
+        return cls(merges, data["special_tokens"])
 
     def save(self, path: Path | str) -> None:
         """Write the tokenizer to a file, whole or not at all."""

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from course_lib import arguments
 
-Counts = Mapping[tuple[int, ...], Mapping[int, int]]
-
 
 def n_gram_counts(
     token_ids: Sequence[int], n: int
@@ -35,12 +33,15 @@ def n_gram_counts(
 
 
 def n_gram_log_probability(
-    token_id: int, context: Sequence[int], counts: Counts, vocab_size: int
+    token_id: int,
+    context: Sequence[int],
+    counts: Mapping[tuple[int, ...], Mapping[int, int]],
+    vocab_size: int,
 ) -> float:
     """Return the log-probability of a token behind a context, with back-off.
 
-    token_id : the token that comes
-    context : the token ids before it, the newest last
+    token_id : the token that comes, from 0 to vocab_size − 1
+    context : the token ids before it, the newest last; there may be none
     counts : which token came how often behind each context, as ``n_gram_counts`` makes
         them: context as a tuple to {token id: how often}, also for the empty context
     vocab_size : number of tokens
@@ -63,9 +64,7 @@ def n_gram_log_probability(
     >>> round(math.exp(n_gram_log_probability(8, [7], counts, 10)), 4)
     0.3429
     """
-    arguments.whole("token_id ≥ 0, vocab_size ≥ 1", token_id, vocab_size)
-    if token_id >= vocab_size:
-        raise ValueError(f"token_id must be from 0 to {vocab_size - 1}, got {token_id}")
+    arguments.token_id("token_id", token_id, vocab_size)
     probability = 1 / vocab_size
     # From the empty context to the longest one: each mixes in the one before.
     for length in range(len(context) + 1):

@@ -30,6 +30,13 @@ def _doi(author: str, year: int, name: str, title: str) -> Paper:
 
 
 PAPERS = (
+    _arxiv(
+        "Ainslie",
+        2023,
+        "2305.13245",
+        "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head "
+        "Checkpoints",
+    ),
     _arxiv("Ba", 2016, "1607.06450", "Layer Normalization"),
     _arxiv(
         "Bahdanau",
@@ -56,6 +63,12 @@ PAPERS = (
         "10.1162/tacl_a_00051",
         "Enriching Word Vectors with Subword Information",
     ),
+    _doi(
+        "Chen",
+        1999,
+        "10.1006/csla.1999.0128",
+        "An Empirical Study of Smoothing Techniques for Language Modeling",
+    ),
     _arxiv(
         "Cheng",
         2016,
@@ -81,6 +94,12 @@ PAPERS = (
         "2205.14135",
         "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness",
     ),
+    Paper(
+        "Devroye",
+        1986,
+        "Non-Uniform Random Variate Generation",
+        "http://luc.devroye.org/rnbookindex.html",
+    ),
     _arxiv(
         "Dong",
         2021,
@@ -88,11 +107,18 @@ PAPERS = (
         "Attention is not all you need: pure attention loses rank doubly exponentially "
         "with depth",
     ),
+    _arxiv("Fan", 2018, "1805.04833", "Hierarchical Neural Story Generation"),
     Paper(
         "Gage",
         1994,
         "A New Algorithm for Data Compression",
         "https://dl.acm.org/doi/10.5555/177910.177914",
+    ),
+    _arxiv(
+        "Gao",
+        2020,
+        "2101.00027",
+        "The Pile: An 800GB Dataset of Diverse Text for Language Modeling",
     ),
     _arxiv(
         "Gehring", 2017, "1705.03122", "Convolutional Sequence to Sequence Learning"
@@ -111,11 +137,32 @@ PAPERS = (
         "Transformer Language Models without Positional Encodings Still Learn "
         "Positional Information",
     ),
+    _arxiv(
+        "Hinton", 2015, "1503.02531", "Distilling the Knowledge in a Neural Network"
+    ),
     _doi(
         "Hochreiter",
         1997,
         "10.1162/neco.1997.9.8.1735",
         "Long Short-Term Memory",
+    ),
+    _arxiv(
+        "Hoffmann",
+        2022,
+        "2203.15556",
+        "Training Compute-Optimal Large Language Models",
+    ),
+    _arxiv(
+        "Holtzman",
+        2020,
+        "1904.09751",
+        "The Curious Case of Neural Text Degeneration",
+    ),
+    _arxiv(
+        "Kaplan",
+        2020,
+        "2001.08361",
+        "Scaling Laws for Neural Language Models",
     ),
     _arxiv("Kingma", 2015, "1412.6980", "Adam: A Method for Stochastic Optimization"),
     _arxiv(
@@ -170,6 +217,13 @@ PAPERS = (
     _arxiv("Post", 2018, "1804.08771", "A Call for Clarity in Reporting BLEU Scores"),
     Paper(
         "Radford",
+        2018,
+        "Improving Language Understanding by Generative Pre-Training",
+        "https://cdn.openai.com/research-covers/language-unsupervised/"
+        "language_understanding_paper.pdf",
+    ),
+    Paper(
+        "Radford",
         2019,
         "Language Models are Unsupervised Multitask Learners",
         "https://cdn.openai.com/better-language-models/"
@@ -186,6 +240,12 @@ PAPERS = (
         2019,
         "1911.02150",
         "Fast Transformer Decoding: One Write-Head is All You Need",
+    ),
+    _arxiv(
+        "Shazeer",
+        2020,
+        "2002.05202",
+        "GLU Variants Improve Transformer",
     ),
     _arxiv("Song", 2021, "2012.15524", "Fast WordPiece Tokenization"),
     _arxiv(
@@ -206,6 +266,12 @@ PAPERS = (
         "1512.00567",
         "Rethinking the Inception Architecture for Computer Vision",
     ),
+    _arxiv(
+        "Touvron",
+        2023,
+        "2302.13971",
+        "LLaMA: Open and Efficient Foundation Language Models",
+    ),
     _arxiv("Vaswani", 2017, "1706.03762", "Attention Is All You Need"),
     _arxiv(
         "Voita",
@@ -213,6 +279,13 @@ PAPERS = (
         "1905.09418",
         "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, "
         "the Rest Can Be Pruned",
+    ),
+    _doi(
+        "Witten",
+        1991,
+        "10.1109/18.87000",
+        "The Zero-Frequency Problem: Estimating the Probabilities of Novel Events in "
+        "Adaptive Text Compression",
     ),
     _arxiv(
         "Wu",
@@ -227,6 +300,7 @@ PAPERS = (
         "2002.04745",
         "On Layer Normalization in the Transformer Architecture",
     ),
+    _arxiv("Zhang", 2019, "1910.07467", "Root Mean Square Layer Normalization"),
 )
 
 _GAP = r"(?:\s|\n> ?)+"

@@ -23,7 +23,7 @@ from course_lib.lessons.translation_errors import (
 )
 from course_lib.lessons.translation_trace import trace_translation
 from course_lib.nn.train import main
-from course_lib.nn.training.batches import encode_pairs
+from course_lib.nn.training.batches import PairData, encode_pairs
 from course_lib.nn.training.checkpoints import Checkpoint, load
 from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
 from course_lib.nn.training.scoring import bleu, sample_pairs, translate_texts
@@ -84,7 +84,8 @@ def step_times(seed: int, n_rounds: int = N_ROUNDS) -> dict[str, float]:
     task = TASKS["translation"]
     texts = task.load_split()
     tokenizer = task.learn_tokenizer(texts)
-    pairs, cpu = encode_pairs(texts.train, tokenizer), torch.device("cpu")
+    pairs = PairData(encode_pairs(texts.train, tokenizer))
+    cpu = torch.device("cpu")
     trainers = {}
     for name in STEPS:
         make = partial(SYSTEMS[name].make, {"vocab_size": len(tokenizer)}, cpu)

@@ -24,7 +24,7 @@ from course_lib.experiments.translation import (
     time_steps,
     train_by_command,
 )
-from course_lib.nn.training.batches import encode_pairs
+from course_lib.nn.training.batches import PairData, encode_pairs
 from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
 from course_lib.nn.training.tasks import SYSTEMS, TASKS, Recipe
 
@@ -131,8 +131,8 @@ def step_times(seed: int, n_rounds: int = N_ROUNDS) -> dict[str, float]:
         options, cpu = {"vocab_size": len(tokenizer)}, torch.device("cpu")
         make = partial(SYSTEMS["transformer"].make, options, cpu)
         config = TrainingConfig(**part.training, seed=seed)
-        examples = encode_pairs(split.train, tokenizer)
-        trainers[name] = Trainer(seeded_model(make, seed), examples, config)
+        pairs = PairData(encode_pairs(split.train, tokenizer))
+        trainers[name] = Trainer(seeded_model(make, seed), pairs, config)
     return time_steps(trainers, n_rounds)
 
 

@@ -16,6 +16,10 @@ PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
     "06": ("tokens",),
     "09": ("embedding", "feed-forward", "norm", "shift right", "logits"),
 }
+# Lessons that write parts anew, which are filled by then.
+PARTS_WRITTEN_ANEW: dict[str, tuple[str, ...]] = {
+    "12": ("causal attention", "feed-forward", "norm", "softmax"),
+}
 
 
 def lesson_map(
@@ -24,17 +28,17 @@ def lesson_map(
     """Draw the Transformer as a map: a lesson's parts lit, earlier lessons' filled.
 
     lesson : its number with two digits, such as "03"; the lessons are the keys of
-        ``PARTS_OF_LESSONS``
+        ``PARTS_OF_LESSONS`` and of ``PARTS_WRITTEN_ANEW``
     sections : part to the section of this lesson that writes it; with sections, the
         map has full size
 
     A part that several lessons work on is filled once the last of them is behind.
     Raises ``ValueError`` for a lesson that writes no part of the Transformer.
     """
-    if lesson not in PARTS_OF_LESSONS:
+    if lesson not in {*PARTS_OF_LESSONS, *PARTS_WRITTEN_ANEW}:
         raise ValueError(
             f"lesson={lesson!r} writes no part of the Transformer; those that do are "
-            f"{', '.join(PARTS_OF_LESSONS)}"
+            f"{', '.join([*PARTS_OF_LESSONS, *PARTS_WRITTEN_ANEW])}"
         )
     parts: dict[str, str] = {}
     for number, names in PARTS_OF_LESSONS.items():
@@ -43,6 +47,7 @@ def lesson_map(
                 parts[name] = "current"
             elif parts.get(name) != "current":
                 parts[name] = "done" if number < lesson else "to come"
+    parts |= dict.fromkeys(PARTS_WRITTEN_ANEW.get(lesson, ()), "current")
     lessons = {
         part: f"{LESSONS.get(part, lesson)}, section “{title}”"
         for part, title in (sections or {}).items()

@@ -13,7 +13,7 @@ import torch
 from course_lib.corpora.generated import number_words
 from course_lib.corpora.pairs import Pair
 from course_lib.lessons.environment import one_thread
-from course_lib.nn.training.batches import Example, encode_pairs
+from course_lib.nn.training.batches import Example, PairData, encode_pairs
 from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
 from course_lib.nn.training.scoring import translate_texts
 from course_lib.nn.training.subwords import SubwordTokenizer, train_tokenizer
@@ -64,7 +64,7 @@ def make_trainer(task: NumbersTask, seed: int = 0) -> Trainer:
     """Prepare the training of a small Transformer on numbers; no step is made yet."""
     model = small_model(len(task.tokenizer), seed=seed)
     pairs = encode_pairs(task.train, task.tokenizer)
-    return Trainer(model, pairs, replace(TRAINING_CONFIG, seed=seed))
+    return Trainer(model, PairData(pairs), replace(TRAINING_CONFIG, seed=seed))
 
 
 def overfit_one_batch(
@@ -76,7 +76,8 @@ def overfit_one_batch(
     """
     n_positions = len(pairs) * max(len(pair.target) for pair in pairs)
     config = replace(OVERFIT_CONFIG, batch_tokens=n_positions, seed=seed)
-    trainer = Trainer(small_model(vocab_size, seed=seed), pairs, config)
+    model = small_model(vocab_size, seed=seed)
+    trainer = Trainer(model, PairData(pairs), config)
     train_until(trainer, config.steps)
     return trainer
 

@@ -127,6 +127,7 @@ def load_trained(
             "course's folder."
         )
     checkpoint = checkpoints.load(path, TRAIN_COMMAND)
+    checkpoints.check_system(path, checkpoint, SYSTEMS, TRAIN_COMMAND)
     model: Any = SYSTEMS[checkpoint["system"]].make(
         checkpoint["config"], torch.device("cpu")
     )

@@ -7,7 +7,8 @@ functions do.
 
 Checks read shapes and kinds of numbers only. So none ever waits for a GPU, and
 ``torch.compile``, ``torch.export`` and ``torch.vmap`` run through it. ``token_ids``
-alone reads the numbers themselves, where there are any to read.
+reads the numbers themselves, where there are any to read; so do the checks of what a
+token is drawn from: ``logits``, ``probabilities`` and ``drawn_numbers``.
 """
 
 import math
@@ -191,6 +192,23 @@ got (3, 1)
             f"{name} must have shape {tuple(shape)}, or 1 in place of some of these, "
             f"got {own}"
         )
+
+
+def grouped_queries(q: Any, k: Any, v: Any, may_attend: Any) -> None:
+    """Refuse heads of queries, keys and values, and a mask, that do not fit.
+
+    >>> q, k, v = torch.ones(4, 5, 2), torch.ones(2, 7, 2), torch.ones(7, 2)
+    >>> grouped_queries(q, k, v, None)
+    Traceback (most recent call last):
+    ValueError: v must have shape (..., n_kv_heads, m, d_v), got (7, 2)
+    """
+    leading = tensors(
+        "q (..., n_heads, n, d_k), k (..., n_kv_heads, m, d_k), "
+        "v (..., n_kv_heads, m, d_v)",
+        *(q, k, v),
+    )
+    whole(1, n_heads=q.shape[-3], n_kv_heads=k.shape[-3])
+    mask("may_attend", may_attend, (*leading, q.shape[-2], k.shape[-2]))
 
 
 def mask_between(name: str, may_attend: Any, x: Tensor, memory: Tensor) -> None:
@@ -390,6 +408,71 @@ def not_empty(name: str, value: Tensor) -> None:
     """Refuse a tensor without numbers, where PyTorch's recurrent units take none."""
     if not value.numel():
         raise ValueError(f"{name} must not be empty, got {tuple(value.shape)}")
+
+
+def temperature(value: Any) -> None:
+    """Refuse what is not a number from 0 to infinity, both of them included.
+
+    >>> temperature(-1)
+    Traceback (most recent call last):
+    ValueError: temperature must be a finite number from 0 to inf, got -1
+    """
+    if value != math.inf:
+        real(0, math.inf, temperature=value)
+
+
+def logits(value: Any) -> None:
+    """Refuse what are no logits (..., vocab_size), or leave no token in some row.
+
+    >>> logits(torch.tensor([-math.inf, -math.inf]))
+    Traceback (most recent call last):
+    ValueError: logits must hold numbers below infinity, one of them above −∞ in each \
+row, got a row whose largest is -inf
+    """
+    tensors("logits (..., d_vocabulary)", value)
+    largest = value.max(dim=-1).values  # NaN, if one is NaN
+    if not largest.isfinite().all():
+        raise ValueError(
+            "logits must hold numbers below infinity, one of them above −∞ in each "
+            f"row, got a row whose largest is {largest[~largest.isfinite()][0].item()}"
+        )
+
+
+def probabilities(value: Any) -> None:
+    """Refuse what are no probabilities (..., vocab_size) whose rows sum to 1.
+
+    >>> probabilities(torch.tensor([0.5, 0.2]))
+    Traceback (most recent call last):
+    ValueError: probabilities must sum to 1 in each row, got 0.7
+    """
+    tensors("probabilities (..., d_vocabulary)", value)
+    if not ((value >= 0) & (value <= 1.001)).all():  # NaN is neither
+        raise ValueError("probabilities must hold numbers from 0 to 1")
+    sums = value.double().sum(dim=-1)
+    tolerance = 8 * value.shape[-1] * torch.finfo(value.dtype).eps
+    wrong = (sums - 1).abs() > min(tolerance, 0.01)
+    if wrong.any():
+        raise ValueError(
+            f"probabilities must sum to 1 in each row, got {sums[wrong][0].item():.4g}"
+        )
+
+
+def drawn_numbers(name: str, value: Any, shape: Sequence[int]) -> None:
+    """Refuse what are not as many random numbers from 0 to below 1.
+
+    shape : that of the tensor
+
+    >>> drawn_numbers("u", torch.tensor([0.5, 1.0]), (2,))
+    Traceback (most recent call last):
+    ValueError: u must hold numbers from 0 to below 1
+    """
+    if not isinstance(value, Tensor) or value.shape != torch.Size(shape):
+        raise ValueError(
+            f"{name} must be a tensor of shape {tuple(shape)}, a number for each row, "
+            f"got {getattr(value, 'shape', type(value).__name__)}"
+        )
+    if not ((value >= 0) & (value < 1)).all():
+        raise ValueError(f"{name} must hold numbers from 0 to below 1")
 
 
 def positive(**values: Any) -> None:

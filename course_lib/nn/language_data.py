@@ -17,13 +17,13 @@ def language_model_batch(
     """Cut windows out of a text: what a language model reads, and what it must predict.
 
     token_ids : (n_tokens), a text in token ids
-    length : how many tokens a window has
+    length : how many tokens a window has, at least 1
     starts : (batch), the position of each window's first token, whole numbers from 0
-        to n_tokens − length − 1
+        to n_tokens − length − 1, in any order
 
-    Returns two tensors of token ids. Row i of the inputs (batch, length) are the tokens
-    from starts[i] on; row i of the targets (batch, length) is what comes after each of
-    them: the tokens from starts[i] + 1 on. The arguments stay as they are. Raises
+    Returns (inputs, targets), two tensors (batch, length) of token ids. Row i of inputs
+    are the tokens from starts[i] on; row i of targets is what comes after each of them:
+    the tokens from starts[i] + 1 on. The arguments stay as they are. Raises
     ``ValueError`` for a start that is negative, or so late that a target is missing.
     Source: Radford et al. (2018), Improving Language Understanding by Generative
     Pre-Training, equation 1.
@@ -38,15 +38,10 @@ def language_model_batch(
     arguments.whole(1, length=length)
     arguments.token_ids("starts", starts, 1)
     last = len(token_ids) - length - 1
-    if last < 0:
+    if ((starts < 0) | (starts > last)).any():
         raise ValueError(
-            f"a window of {length} tokens and the one behind it need {length + 1} "
-            f"tokens, got {len(token_ids)}"
-        )
-    if len(starts) and not 0 <= int(starts.min()) <= int(starts.max()) <= last:
-        raise ValueError(
-            f"starts must be from 0 to {last}, so that each token has a target, got "
-            f"{int(starts.min())} to {int(starts.max())}"
+            f"starts must be from 0 to {last}, the last one with a target for each of "
+            f"{length} tokens, got {starts.tolist()}"
         )
     positions = starts.unsqueeze(-1) + torch.arange(length, device=starts.device)
     return token_ids[positions], token_ids[positions + 1]

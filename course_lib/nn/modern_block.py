@@ -87,15 +87,12 @@ def grouped_query_attention(
     >>> grouped_query_attention(q, k, v).flatten()
     tensor([5., 5., 7., 7.])
     """
-    leading = arguments.tensors(
-        "q (..., n_heads, n, d_k), k (..., n_kv_heads, m, d_k), "
-        "v (..., n_kv_heads, m, d_v)",
-        *(q, k, v),
-    )
+    arguments.grouped_queries(q, k, v, may_attend)
     n_heads, n_kv_heads = q.shape[-3], k.shape[-3]
-    query_groups(n_heads, n_kv_heads)
-    shape = (*leading, q.shape[-2], k.shape[-2])
-    arguments.mask("may_attend", may_attend, shape)
+    if n_heads % n_kv_heads:
+        raise ValueError(
+            f"n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}"
+        )
     if may_attend is not None:  # the same for all heads, and for all groups of them
         may_attend = torch.atleast_2d(may_attend)[..., None, None, :, :]
     groups = q.unflatten(-3, (n_kv_heads, -1))  # (..., n_kv_heads, group, n, d_k)

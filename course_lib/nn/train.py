@@ -1,4 +1,6 @@
-"""``python -m course_lib.nn.train``: train a translator, stop, go on, measure it.
+"""``python -m course_lib.nn.train``: train a model, stop, go on, measure it.
+
+It is a translator, or with ``--task language`` a language model.
 
 Under ``torchrun`` several processes train the same model on shards of each batch. What
 the reader can mend is one sentence on stderr and exit code 1; Ctrl-C saves what there
@@ -12,17 +14,15 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import torch
 import typer
 from rich.console import Console
 
 from course_lib.corpora.download import DataError
-from course_lib.corpora.pairs import Split
 from course_lib.nn.device import best_device
 from course_lib.nn.training import checkpoints
-from course_lib.nn.training.batches import encode_pairs
 from course_lib.nn.training.checkpoints import (
     COMMAND,
     Checkpoint,
@@ -35,17 +35,30 @@ from course_lib.nn.training.distributed import (
     stop_on_signal,
     under_torchrun,
 )
+from course_lib.nn.training.language import LANGUAGE
 from course_lib.nn.training.loop import (
     Trainer,
     TrainingConfig,
     progress,
     seeded_model,
 )
-from course_lib.nn.training.tasks import SYSTEMS, TASKS, Recipe
-from course_lib.nn.training.word_alignment import align_embedding
+from course_lib.nn.training.tasks import TASKS, TrainingTask
 
 FOLDER = Path("build/trained")
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
+
+
+DEFAULT_TASK = "translation"
+ALL_TASKS: dict[str, TrainingTask] = {**TASKS, LANGUAGE.name: LANGUAGE}
+ALL_SYSTEMS = [
+    name for task in (TASKS[DEFAULT_TASK], LANGUAGE) for name in task.systems
+]
+ALL_OWN_OPTIONS = frozenset().union(*(each.own_options for each in ALL_TASKS.values()))
+
+
+def task_named(name: str) -> TrainingTask:
+    """Return the task of a name on the command line."""
+    return LANGUAGE if name == LANGUAGE.name else TASKS[name]
 
 
 class TrainingError(RuntimeError):
@@ -66,6 +79,8 @@ class Options:
     smoothing: float | None
     d_model: int | None
     n_layers: int | None
+    context: int | None
+    vocab_size: int | None
     dropout: float | None
     dropout_from: float | None
     preprocess: bool | None
@@ -82,17 +97,38 @@ class Options:
     @property
     def path(self) -> Path:
         """Where the checkpoint is."""
-        task, system = self.task or "translation", self.system or "transformer"
-        return self.output or FOLDER / f"{task}-{system}-{self.seed or 0}.pt"
+        task = task_named(self.task or DEFAULT_TASK)
+        system = self.system or next(iter(task.systems))
+        return self.output or FOLDER / f"{task.name}-{system}-{self.seed or 0}.pt"
 
-    def config_options(self, system: str) -> dict[str, Any]:
+    def config_options(self, task: TrainingTask, system: str) -> dict[str, Any]:
         """Return what the options say about the model's config."""
+        sizes = {
+            "d_model": self.d_model,
+            "n_layers": self.n_layers,
+            "dropout": self.dropout,
+        }
+        if "context" in task.own_options:
+            sizes["context"] = self.context
         try:
-            return SYSTEMS[system].config_options(
-                self.d_model, self.n_layers, self.dropout
-            )
+            return task.systems[system].config_options(**sizes)
         except ValueError as error:
             raise TrainingError(f"{error}: leave --n-layers out.") from None
+
+    def check_fit(self, task: TrainingTask) -> None:
+        """Refuse options that another task has, and this one has not."""
+        for name in sorted(ALL_OWN_OPTIONS - task.own_options):
+            value = getattr(self, name)
+            if value is not None:
+                flag = _flag(name, value)
+                raise TrainingError(
+                    f"{flag} does not fit --task {task.name}: leave it out."
+                )
+        if self.system is not None and self.system not in task.systems:
+            raise TrainingError(
+                f"--system {self.system} does not fit --task {task.name}: choose one "
+                f"of {', '.join(task.systems)}."
+            )
 
     def chosen(self, config_class: Any) -> dict[str, Any]:
         """Return the options that are fields of a dataclass and were not left out."""
@@ -105,7 +141,18 @@ class Options:
 
 
 # Options whose names on the command line are shorter than their fields.
-FLAGS = {"learning_rate": "--rate", "warmup_steps": "--warmup"}
+FLAGS = {
+    "learning_rate": "--rate",
+    "warmup_steps": "--warmup",
+    "n_positions": "--context",
+}
+
+
+def _flag(name: str, value: Any) -> str:
+    """Return an option as it is written on the command line, without its value."""
+    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+    return f"--no{flag[1:]}" if value is False else flag
+
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -138,8 +185,8 @@ def _choice(description: str, names: Collection[str]) -> Any:
 
 @app.command()
 def train(
-    task: Annotated[str | None, _choice("What to learn", TASKS)] = None,
-    system: Annotated[str | None, _choice("What learns", SYSTEMS)] = None,
+    task: Annotated[str | None, _choice("What to learn", ALL_TASKS)] = None,
+    system: Annotated[str | None, _choice("What learns", ALL_SYSTEMS)] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of parameters, batches and dropout; 0.")
     ] = None,
@@ -168,7 +215,15 @@ def train(
         int | None, typer.Option(min=1, help="Length of a token's vector.")
     ] = None,
     n_layers: Annotated[
-        int | None, typer.Option(min=1, help="Layers of encoder and decoder.")
+        int | None, typer.Option(min=1, help="Layers, in encoder and decoder each.")
+    ] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens that a language model reads at most; 128."),
+    ] = None,
+    vocab_size: Annotated[
+        int | None,
+        typer.Option(min=256, help="Tokens of a language model; 1024."),
     ] = None,
     dropout: Annotated[
         float | None, typer.Option(min=0, max=1, help="While training; 0.")
@@ -218,7 +273,7 @@ def train(
         bool, typer.Option("--no-score", help="Do not measure it when it is done.")
     ] = False,
 ) -> None:
-    """Train a translator, or go on with it, and measure it."""
+    """Train a translator or a language model, or go on with it, and measure it."""
     options = Options(**locals())
     try:
         with process_group(best_device(device)) as (group, own_device):
@@ -242,7 +297,8 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
     start["threads"] = options.threads or start.get("threads") or _threads()
     if device.type == "cpu":
         torch.set_num_threads(start["threads"])
-    task, recipe = TASKS[start["task"]], Recipe(**start["recipe"])
+    task = task_named(start["task"])
+    recipe = replace(task.recipe, **start["recipe"])
     try:
         split = task.load_split(recipe)
     except ValueError as error:
@@ -250,23 +306,27 @@ def run(options: Options, group: ProcessGroup, device: torch.device) -> int:
     tokenizer = task.learn_tokenizer(split, recipe)
     if options.resume:
         checkpoints.check_vocabulary(path, start, tokenizer)
-    system = SYSTEMS[start["system"]]
+    system = task.systems[start["system"]]
     config = TrainingConfig(**start["training_config"])
     model_options = {"vocab_size": len(tokenizer)} | start["config"]
     try:
         model = seeded_model(lambda: system.make(model_options, device), config.seed)
     except ValueError as error:
         raise TrainingError(f"{error}: choose other sizes.") from None
-    examples = encode_pairs(split.train, tokenizer)
-    if recipe.alignment_start and not options.resume:
-        align_embedding(cast(Any, model).embedding.weight, examples)
-    trainer = Trainer(model, examples, config, group)
+    encoded = task.encode(split, tokenizer)
+    if not options.resume:
+        task.initialise(model, encoded, recipe)
+    try:
+        data = task.training_data(model, encoded)
+    except ValueError as error:
+        raise TrainingError(f"{error}: choose other sizes.") from None
+    trainer = Trainer(model, data, config, group)
     if options.resume:
         trainer.load_state_dict(start["training"])
     checkpointer = Checkpointer(path, start, tokenizer, trainer, options.save_every)
     code = _train(checkpointer, device)
     if code == 0 and group.is_main_process and not options.no_score:
-        _score(checkpointer, split, options.length_penalty)
+        _score(checkpointer, task, split, options.length_penalty)
     return code
 
 
@@ -277,13 +337,16 @@ def _new(path: Path, options: Options) -> dict[str, Any]:
             f"There is a checkpoint {path} already: go on with --resume, name another "
             "file with --output, or remove it."
         )
-    task, system = options.task or "translation", options.system or "transformer"
-    training = {**TASKS[task].training, **options.chosen(TrainingConfig)}
+    task = task_named(options.task or DEFAULT_TASK)
+    options.check_fit(task)
+    system = options.system or next(iter(task.systems))
+    training = {**task.training, **options.chosen(TrainingConfig)}
+    recipe = replace(task.recipe, **options.chosen(type(task.recipe)))
     return {
-        "task": task,
+        "task": task.name,
         "system": system,
-        "recipe": asdict(replace(TASKS[task].recipe, **options.chosen(Recipe))),
-        "config": options.config_options(system),
+        "recipe": asdict(recipe),
+        "config": options.config_options(task, system),
         "training_config": asdict(TrainingConfig(**training)),
         "seconds": 0.0,
     }
@@ -296,19 +359,20 @@ def _resumed(path: Path, options: Options) -> Checkpoint:
     constant = {"task": checkpoint["task"], "system": checkpoint["system"]}
     constant |= checkpoint["training_config"] | checkpoint["config"]
     constant |= checkpoint["recipe"]
-    asked = asdict(options) | options.config_options(checkpoint["system"])
+    task = task_named(checkpoint["task"])
+    asked = asdict(options) | options.config_options(task, checkpoint["system"])
     for name, value in asked.items():
         if value is not None and name in constant and constant[name] != value:
-            flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+            flag = _flag(name, value)
             asked_for, constant_value = f"{flag} {value}", constant[name]
             if isinstance(value, bool):
-                asked_for = flag if value else f"--no{flag[1:]}"
-                constant_value = "the opposite"
+                asked_for, constant_value = flag, "the opposite"
             raise TrainingError(
                 f"{asked_for} cannot be resumed: the checkpoint's training has "
                 f"{constant_value}. Leave the option out, or train anew with another "
                 "--output."
             )
+    options.check_fit(task)
     return checkpoint
 
 
@@ -349,21 +413,16 @@ def _train(checkpointer: Checkpointer, device: torch.device) -> int:
 
 
 def _score(
-    checkpointer: Checkpointer, split: Split, length_penalty: float | None
+    checkpointer: Checkpointer,
+    task: TrainingTask,
+    split: Any,
+    length_penalty: float | None,
 ) -> None:
-    # Imported here because sacrebleu takes half a second.
-    from course_lib.nn.training.scoring import LENGTH_PENALTY, evaluate, results_table
-
-    model: Any = checkpointer.trainer.model
     seconds = checkpointer.seconds
-    results = evaluate(
-        model,
-        checkpointer.tokenizer,
-        split.test,
-        split.train,
-        LENGTH_PENALTY if length_penalty is None else length_penalty,
+    results, table = task.evaluate(
+        checkpointer.trainer.model, checkpointer.tokenizer, split, length_penalty
     )
-    Console().print(results_table(results))
+    Console().print(table)
     results |= {"seconds": round(seconds, 1)}
     text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
     checkpointer.path.with_suffix(".json").write_text(text, encoding="utf-8")

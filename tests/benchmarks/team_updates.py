@@ -9,7 +9,7 @@ from time import perf_counter
 
 import torch
 
-from course_lib.nn.training.batches import Example
+from course_lib.nn.training.batches import Example, PairData
 from course_lib.nn.training.distributed import ProcessGroup, process_group
 from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
 from course_lib.nn.transformer import Transformer, TransformerConfig
@@ -30,7 +30,7 @@ def milliseconds(batch_tokens: int, group: ProcessGroup, updates: int) -> float:
     model_config = TransformerConfig(VOCAB_SIZE, dropout=0.0)
     model = seeded_model(lambda: Transformer(model_config, device="cpu"), 0)
     config = TrainingConfig(BEFORE + updates, batch_tokens)
-    trainer = Trainer(model, _examples(), config, group)
+    trainer = Trainer(model, PairData(_examples()), config, group)
     for _ in range(BEFORE):
         trainer.train_step()
     start = perf_counter()

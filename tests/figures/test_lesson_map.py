@@ -3,7 +3,7 @@
 import pytest
 
 from course_lib import figures
-from course_lib.figures.lesson_map import PARTS_OF_LESSONS
+from course_lib.figures.lesson_map import PARTS_OF_LESSONS, PARTS_WRITTEN_ANEW
 from course_lib.figures.transformer import LESSONS
 
 ALT = "Nothing but a test."
@@ -26,6 +26,14 @@ def test_parts_are_done_once_the_last_lesson_is_behind():
     assert states("04")["causal attention"] == "current"
     assert states("02")["causal attention"] == "to come"  # lessons 03 and 04 are ahead
     assert set(states("09").values()) == {"done", "current"}
+
+
+@pytest.mark.parametrize("lesson", PARTS_WRITTEN_ANEW)
+def test_parts_that_are_written_anew_are_current(lesson):
+    by_state = {part for part, state in states(lesson).items() if state == "current"}
+    assert by_state == {*PARTS_WRITTEN_ANEW[lesson]}
+    assert set(states(lesson).values()) == {"done", "current"}
+    assert states("09")["softmax"] == "done"  # not lit before its time
 
 
 def test_lessons_write_every_part():

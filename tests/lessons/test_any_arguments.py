@@ -33,9 +33,11 @@ N_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "40"))
 
 ELSEWHERE = {  # with properties of their own
     "beam_tree": "tests/lessons/test_beam_tree.py",
+    "eight_plays": "tests/lessons/test_eight_plays.py",
     "learned_pronoun": "tests/lessons/test_learned_pronoun.py",
     "paper_results": "tests/lessons/test_paper_results.py",
     "riddle": "tests/lessons/test_riddle.py",
+    "own_functions": "tests/lessons/test_own_functions.py",
     "small_language_model": "tests/lessons/test_small_language_model.py",
     "token_statistics": "tests/lessons/test_token_statistics.py",
     "translation_errors": "tests/lessons/test_small_translator.py",

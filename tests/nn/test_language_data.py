@@ -21,7 +21,7 @@ def test_targets_are_what_comes_after_the_inputs():
     [
         (5, [15], "starts must be from 0 to 14"),
         (5, [-1], "starts must be from 0 to 14"),
-        (20, [0], "need 21 tokens, got 20"),
+        (20, [0], "starts must be from 0 to -1"),
         (0, [0], "length must be at least 1"),
     ],
 )

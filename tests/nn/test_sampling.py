@@ -91,6 +91,8 @@ def test_the_largest_u_draws_a_token_that_can_come():
     u = torch.tensor(1 - 2**-24)
     assert sample(probabilities, u) == 9
     assert sample(torch.tensor([0.0, 1.0]), torch.tensor(0.0)) == 1
+    thirds = torch.tensor([0.333333] * 3 + [0.0])  # sum to a millionth less than 1
+    assert sample(thirds, torch.tensor(0.9999995)) == 2
 
 
 GOOD = torch.tensor([0.5, 0.5])

@@ -7,7 +7,7 @@ import torch
 
 from course_lib.lessons.environment import one_thread
 from course_lib.nn.losses import cross_entropy, label_smoothing
-from course_lib.nn.training.batches import encode_pairs
+from course_lib.nn.training.batches import PairData, encode_pairs
 from course_lib.nn.training.loop import (
     Trainer,
     TrainingConfig,
@@ -40,7 +40,7 @@ def make_trainer(system="transformer", steps=8, seed=0, **options):
         steps, batch_tokens=60, warmup_steps=4, seed=seed, **options
     )
     model = seeded_model(lambda: SYSTEMS[system].make(config_options, CPU), seed)
-    return Trainer(model, EXAMPLES, config)
+    return Trainer(model, PairData(EXAMPLES), config)
 
 
 def parameters(model):
@@ -138,7 +138,6 @@ def test_dropout_begins_with_its_epoch():
     assert later.losses[-1] != never.losses[-1]
 
 
-def test_trainer_refuses_no_examples():
-    model = make_trainer().model
+def test_pair_data_refuses_no_examples():
     with pytest.raises(ValueError, match="no examples"):
-        Trainer(model, [], TrainingConfig(3))
+        PairData([])

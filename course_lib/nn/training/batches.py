@@ -1,18 +1,21 @@
 """Sentences of a like length together, so that little of a batch is padding.
 
-Which pairs are in which batch follows from the seed and the epoch alone: a training
-that was stopped goes on with the right batch, and several processes agree without
-exchanging messages.
+Which pairs are in which batch follows from the seed and the epoch alone. ``PairData``
+is what the training loop reads; ``course_lib.nn.training.windows`` has its counterpart
+for language models.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_lib.corpora.pairs import Pair
+from course_lib.nn.training.distributed import ProcessGroup
+from course_lib.nn.training.loop import Batch, TrainingConfig
 from course_lib.nn.training.subwords import (
     END_ID,
     PADDING_ID,
@@ -98,14 +101,6 @@ class PaddedBatch:
     decoder_input: Tensor
     target: Tensor
 
-    def to(self, device: torch.device) -> "PaddedBatch":
-        """Return the same batch on a device."""
-        return PaddedBatch(
-            self.source.to(device),
-            self.decoder_input.to(device),
-            self.target.to(device),
-        )
-
 
 def collate(examples: Sequence[Example]) -> PaddedBatch:
     """Make a batch of examples.
@@ -132,3 +127,36 @@ def pad(rows: Sequence[Sequence[int]]) -> Tensor:
     longest = max((len(row) for row in rows), default=0)
     padded = [[*row, *[PADDING_ID] * (longest - len(row))] for row in rows]
     return torch.tensor(padded, dtype=torch.long).reshape(len(rows), longest)
+
+
+class PairData:
+    """Pairs to be trained on, in batches by length: a ``TrainingData``.
+
+    ignore_index : padding's token id, which no target has
+    """
+
+    ignore_index = PADDING_ID
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        """Prepare batches of examples; raise ``ValueError`` if there are none."""
+        if not examples:
+            raise ValueError("there are no examples to train on")
+        self._examples = examples
+        # Of two epochs: each step asks for the first one's number of batches.
+        self._batches_of = lru_cache(maxsize=2)(partial(batches_by_length, examples))
+
+    def batches_per_epoch(self, config: TrainingConfig) -> int:
+        """Return the number of batches in which each example is once.
+
+        All epochs have as many.
+        """
+        return len(self._batches_of(config.batch_tokens, config.seed, 0))
+
+    def batch(self, step: int, config: TrainingConfig, group: ProcessGroup) -> Batch:
+        """Return this process's shard of the batch of a step."""
+        epoch, index = divmod(step, self.batches_per_epoch(config))
+        indices = self._batches_of(config.batch_tokens, config.seed, epoch)[index]
+        own = shard(indices, group.rank, group.world_size)
+        padded = collate([self._examples[index] for index in own])
+        n_targets = sum(len(self._examples[index].target) for index in indices)
+        return Batch((padded.source, padded.decoder_input), padded.target, n_targets)

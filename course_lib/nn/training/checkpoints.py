@@ -8,13 +8,14 @@ import errno
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.nn.training.loop import Trainer
 from course_lib.nn.training.subwords import SubwordTokenizer
 
@@ -22,13 +23,14 @@ FORMAT = 3  # of the file; another number cannot be read by this version
 UNFINISHED = ".unfinished-"
 COMMAND = "python -m course_lib.nn.train"
 Checkpoint = dict[str, Any]
+Tokenizer = SubwordTokenizer | ByteTokenizer  # of translators, of language models
 
 
 class CheckpointError(RuntimeError):
     """A checkpoint cannot be written, or not be used: one sentence, with what to do."""
 
 
-def save(path: Path, contents: Mapping[str, Any], tokenizer: SubwordTokenizer) -> None:
+def save(path: Path, contents: Mapping[str, Any], tokenizer: Tokenizer) -> None:
     """Write a checkpoint in one step, so that the one before stays until then.
 
     contents : plain data and tensors
@@ -124,7 +126,9 @@ def load(path: Path, command: str = COMMAND) -> Checkpoint:
             f"The checkpoint {path} has format {checkpoint['format']}, and this "
             f"version of the course reads format {FORMAT}: remove it and {remedy}."
         )
-    tokenizer = SubwordTokenizer.from_data(checkpoint["vocabulary"])
+    vocabulary = checkpoint["vocabulary"]
+    kind = ByteTokenizer if vocabulary.get("kind") == "bytes" else SubwordTokenizer
+    tokenizer = kind.from_data(vocabulary)
     check_vocabulary(path, checkpoint, tokenizer, command)
     return checkpoint | {"tokenizer": tokenizer}
 
@@ -132,18 +136,33 @@ def load(path: Path, command: str = COMMAND) -> Checkpoint:
 def check_vocabulary(
     path: Path,
     checkpoint: Checkpoint,
-    tokenizer: SubwordTokenizer,
+    tokenizer: Tokenizer,
     command: str = COMMAND,
 ) -> None:
     """Raise ``CheckpointError`` if a checkpoint was made with another vocabulary.
 
-    Its token ids would stand for other words: wrong translations without a warning.
+    Its token ids would stand for other words: wrong results without a warning.
     """
     if checkpoint["fingerprint"] != tokenizer.fingerprint:
         raise CheckpointError(
             f"The checkpoint {path} was made with another vocabulary "
             f"({checkpoint['fingerprint']}, and this one is {tokenizer.fingerprint}): "
             f"remove it and make it anew with `{command}`."
+        )
+
+
+def check_system(
+    path: Path, checkpoint: Checkpoint, systems: Collection[str], command: str = COMMAND
+) -> None:
+    """Raise ``CheckpointError`` if a checkpoint's model is none of some systems.
+
+    A translator is no language model, and the other way round.
+    """
+    if checkpoint["system"] not in systems:
+        raise CheckpointError(
+            f"The checkpoint {path} is of --task {checkpoint['task']}, system "
+            f"{checkpoint['system']}, and one of {', '.join(systems)} is needed: name "
+            f"another file, or make one with `{command}`."
         )
 
 
@@ -154,7 +173,7 @@ class Checkpointer:
         self,
         path: Path,
         start: Mapping[str, Any],
-        tokenizer: SubwordTokenizer,
+        tokenizer: Tokenizer,
         trainer: Trainer,
         save_every: float,
     ) -> None:

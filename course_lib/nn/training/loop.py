@@ -1,16 +1,18 @@
-"""One training loop for all translators of the course; it can be stopped and resumed.
+"""One training loop for all models of the course; it can be stopped and resumed.
 
-What a training does follows from its configuration and its data alone. Every step draws
+What is read and predicted in a step comes from a ``TrainingData``: pairs for
+translators, windows of a text for language models. What a training does follows from
+its configuration and its data alone. Every step draws
 its dropout from a seed of its own, so there is no state of a random generator to be
 lost. ``course_lib.nn.training.checkpoints`` saves a training in a file.
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from rich.console import Console
@@ -26,12 +28,6 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
 from course_lib.nn import arguments
-from course_lib.nn.training.batches import (
-    Example,
-    batches_by_length,
-    collate,
-    shard,
-)
 from course_lib.nn.training.distributed import SINGLE_PROCESS, ProcessGroup
 from course_lib.nn.training.subwords import PADDING_ID
 
@@ -112,16 +108,56 @@ def seeded_model(make: Callable[[], nn.Module], seed: int) -> nn.Module:
         return make()
 
 
-def total_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+@dataclass(frozen=True)
+class Batch:
+    """What one process reads and has to predict in one step.
+
+    inputs : the model's arguments, token ids (batch, …); the model returns logits
+        (batch, n, vocab_size)
+    target : (batch, n), token ids, and the data's ``ignore_index`` where there is
+        nothing to predict
+    n_targets : how many targets the batches of all processes have together
+    """
+
+    inputs: tuple[Tensor, ...]
+    target: Tensor
+    n_targets: int
+
+
+class TrainingData(Protocol):
+    """What a model is trained on: which batch is read in which step.
+
+    A batch follows from the step and the config's seed alone, so that a training which
+    was stopped goes on with the right one, and several processes agree without
+    exchanging messages.
+    """
+
+    @property
+    def ignore_index(self) -> int:
+        """What stands in a target where there is nothing to predict."""
+
+    def batches_per_epoch(self, config: TrainingConfig) -> int:
+        """Return the number of batches that are all of the data once."""
+
+    def batch(self, step: int, config: TrainingConfig, group: ProcessGroup) -> Batch:
+        """Return this process's shard of the batch of a step.
+
+        It has one row at least, if need be without a target.
+        """
+
+
+def total_loss(
+    logits: Tensor, target: Tensor, smoothing: float, ignore_index: int = PADDING_ID
+) -> Tensor:
     """Compute the cross-entropy, with label smoothing, summed over all tokens.
 
     logits : (batch, n, vocab_size)
-    target : (batch, n), where padding counts for nothing
+    target : (batch, n), where ignore_index, such as padding, counts for nothing
     """
     return cross_entropy(
         logits.flatten(0, 1),
         target.flatten(),
-        ignore_index=PADDING_ID,
+        ignore_index=ignore_index,
         label_smoothing=smoothing,
         reduction="sum",
     )
@@ -138,33 +174,28 @@ class Trainer:
     def __init__(
         self,
         model: nn.Module,
-        examples: Sequence[Example],
+        data: TrainingData,
         config: TrainingConfig,
         process_group: ProcessGroup = SINGLE_PROCESS,
     ) -> None:
-        """Prepare a training; all processes of a group have to take part.
-
-        Raises ``ValueError`` if there are no examples.
-        """
-        if not examples:
-            raise ValueError("there are no examples to train on")
+        """Prepare a training; all processes of a group have to take part."""
         self.model, self.config, self.process_group = model, config, process_group
         self.step = 0
         self.losses: list[float] = []
         self.device = next(model.parameters()).device
-        self._examples = examples
+        self._data = data
+        self._batches_per_epoch = data.batches_per_epoch(config)
         self._forward = (
             DistributedDataParallel(model) if process_group.world_size > 1 else model
         )
         self._optimizer = _optimizer(model, config)
         modules = (each for each in model.modules() if isinstance(each, nn.Dropout))
         self._dropouts = [(each, each.p) for each in modules]
-        self._epoch, self._batches = 0, self._batches_of(0)
 
     @property
     def epoch(self) -> float:
-        """How often it has read all examples so far."""
-        return self.step / len(self._batches)
+        """How often it has read all of the data so far."""
+        return self.step / self._batches_per_epoch
 
     def train_step(self, stop: bool = False) -> bool:
         """Make one optimizer step.
@@ -174,18 +205,18 @@ class Trainer:
         Returns whether any process was asked to stop.
         """
         config, group = self.config, self.process_group
-        indices = self._batch(self.step)
-        n_targets = sum(len(self._examples[index].target) for index in indices)
-        own = shard(indices, group.rank, group.world_size)
-        batch = collate([self._examples[index] for index in own]).to(self.device)
+        batch = self._data.batch(self.step, config, group)
+        inputs = [each.to(self.device) for each in batch.inputs]
+        target = batch.target.to(self.device)
         self.model.train()
         for module, share in self._dropouts:
             module.p = share if self.epoch >= config.dropout_from else 0.0
         seed_torch(config.seed, self.step, group.rank)
-        logits = self._forward(batch.source, batch.decoder_input)
-        total = total_loss(logits, batch.target, config.smoothing)
+        logits = self._forward(*inputs)
+        ignore_index = self._data.ignore_index
+        total = total_loss(logits, target, config.smoothing, ignore_index)
         # Processes average their gradients: this makes the average that of the batch.
-        (total * (group.world_size / n_targets)).backward()
+        (total * (group.world_size / batch.n_targets)).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), config.max_grad_norm)
         for parameters in self._optimizer.param_groups:
             parameters["lr"] = learning_rate_at(self.step, config)
@@ -193,20 +224,9 @@ class Trainer:
         self._optimizer.zero_grad(set_to_none=True)
         sums = group.all_reduce(torch.stack([total.detach(), total.new_tensor(stop)]))
         loss, n_asked_to_stop = sums.tolist()
-        self.losses.append(loss / n_targets)
+        self.losses.append(loss / batch.n_targets)
         self.step += 1
         return bool(n_asked_to_stop)
-
-    def _batch(self, step: int) -> list[int]:
-        epoch, index = divmod(step, len(self._batches))
-        if epoch != self._epoch:
-            self._epoch, self._batches = epoch, self._batches_of(epoch)
-        return self._batches[index]
-
-    def _batches_of(self, epoch: int) -> list[list[int]]:
-        return batches_by_length(
-            self._examples, self.config.batch_tokens, self.config.seed, epoch
-        )
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a later training needs to go on as if there were no break."""
@@ -218,7 +238,7 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a ``state_dict``, with the same model, examples and config."""
+        """Go on from a ``state_dict``, with the same model, data and config."""
         self.model.load_state_dict(state["parameters"])
         self._optimizer.load_state_dict(state["optimizer"])
         self.step = state["step"]

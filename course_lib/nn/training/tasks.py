@@ -1,15 +1,18 @@
 """What a translator can be trained on, and which translators there are.
 
 The real pairs need ``make data``; dates, numbers and copies are made when asked for.
+``TrainingTask`` is what the command line asks of any task; those of language models are
+in ``course_lib.nn.training.language``.
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, ClassVar, Protocol, cast
 
 import torch
+from rich.table import Table
 from torch import nn
 
 from course_lib.corpora.generated import dates, number_words
@@ -17,11 +20,14 @@ from course_lib.corpora.more_pairs import larger_translation_pairs
 from course_lib.corpora.pairs import Pair, Split
 from course_lib.corpora.translations import translation_pairs
 from course_lib.nn.recurrent import RecurrentConfig, RecurrentTranslator
+from course_lib.nn.training.batches import Example, PairData, encode_pairs
+from course_lib.nn.training.loop import TrainingData
 from course_lib.nn.training.subwords import (
     SubwordTokenizer,
     train_pair_tokenizer,
     train_tokenizer,
 )
+from course_lib.nn.training.word_alignment import align_embedding
 from course_lib.nn.transformer import Transformer, TransformerConfig
 
 
@@ -111,9 +117,57 @@ class Recipe:
     alignment_start: bool = False
 
 
+class TrainingTask(Protocol):
+    """One thing to learn, as the command line needs it.
+
+    A split has parts to train on, to choose by and to measure by; what they are, the
+    task's own methods know.
+    """
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """The options of ``TrainingConfig`` that suit it, steps among them."""
+
+    @property
+    def recipe(self) -> Any:
+        """What is done before the first step, as suits it: a frozen dataclass."""
+
+    @property
+    def systems(self) -> Mapping[str, Any]:
+        """What can learn it, by name; the first one does if none is named."""
+
+    @property
+    def own_options(self) -> frozenset[str]:
+        """Those options of the command line that fit only tasks like this one."""
+
+    def load_split(self, recipe: Any = None) -> Any:
+        """Load what is learned; raise ``ValueError`` for what there is not."""
+
+    def learn_tokenizer(self, split: Any, recipe: Any = None) -> Any:
+        """Learn the tokens from what is trained on."""
+
+    def encode(self, split: Any, tokenizer: Any) -> Any:
+        """Turn what is trained on into token ids."""
+
+    def initialise(self, model: Any, encoded: Any, recipe: Any) -> None:
+        """Change random parameters before the first step, if the recipe says so."""
+
+    def training_data(self, model: Any, encoded: Any) -> TrainingData:
+        """Make of token ids what the training loop reads."""
+
+    def evaluate(
+        self, model: Any, tokenizer: Any, split: Any, length_penalty: float | None
+    ) -> tuple[dict[str, Any], Table]:
+        """Measure a trained model. Returns plain data, and a table to be read."""
+
+
 @dataclass(frozen=True)
 class Seq2SeqTask:
-    """One thing to learn.
+    """Pairs to learn.
 
     name : as on the command line
     load_pairs : returns the pairs, the same ones each time
@@ -129,6 +183,11 @@ class Seq2SeqTask:
     training: Mapping[str, Any]
     recipe: Recipe = Recipe()
     load_more_pairs: Callable[[], Split] | None = None
+
+    systems: ClassVar[Mapping[str, System]] = SYSTEMS
+    own_options: ClassVar[frozenset[str]] = frozenset(
+        {"preprocess", "more_pairs", "alignment_start", "length_penalty"}
+    )
 
     def load_split(self, recipe: Recipe | None = None) -> Split:
         """Load the pairs of a recipe, of the task's own if None.
@@ -150,6 +209,39 @@ class Seq2SeqTask:
         return train_tokenizer(
             [text for pair in split.train for text in pair], self.vocab_size
         )
+
+    def encode(self, split: Split, tokenizer: SubwordTokenizer) -> list[Example]:
+        """Turn the training pairs into token ids."""
+        return encode_pairs(split.train, tokenizer)
+
+    def initialise(
+        self, model: nn.Module, encoded: Sequence[Example], recipe: Recipe
+    ) -> None:
+        """Begin the embedding near word alignments, if the recipe says so."""
+        if recipe.alignment_start:
+            align_embedding(cast(Any, model).embedding.weight, encoded)
+
+    def training_data(self, model: nn.Module, encoded: Sequence[Example]) -> PairData:
+        """Return the pairs in batches by length."""
+        return PairData(encoded)
+
+    def evaluate(
+        self,
+        model: Any,
+        tokenizer: SubwordTokenizer,
+        split: Split,
+        length_penalty: float | None = None,
+    ) -> tuple[dict[str, Any], Table]:
+        """Translate test pairs: ``scoring.evaluate`` and its table."""
+        # Imported here because sacrebleu takes half a second.
+        from course_lib.nn.training import scoring
+
+        if length_penalty is None:
+            length_penalty = scoring.LENGTH_PENALTY
+        results = scoring.evaluate(
+            model, tokenizer, split.test, split.train, length_penalty
+        )
+        return results, scoring.results_table(results)
 
 
 def copies(n: int, seed: int) -> list[Pair]:

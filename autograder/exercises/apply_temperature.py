@@ -1,0 +1,450 @@
+"""Cases and misconceptions of ``apply_temperature``."""
+
+import math
+
+import torch
+
+from autograder import Exercise, families
+from course_lib.nn.sampling import apply_temperature
+
+exercise = Exercise(
+    apply_temperature,
+    lesson="12_language_model",
+    minutes=10,
+    difficulty=2,
+)
+
+
+@exercise.spec
+def spec(logits, temperature):
+    rows = [
+        _row(row.tolist(), temperature) for row in logits.reshape(-1, logits.shape[-1])
+    ]
+    return torch.tensor(rows, dtype=logits.dtype).reshape(logits.shape)
+
+
+def _row(logits, temperature):
+    largest = max(logits)
+    if temperature == 0:
+        return [float(i == logits.index(largest)) for i in range(len(logits))]
+    if temperature == math.inf:
+        shares = [float(logit > -math.inf) for logit in logits]
+    else:
+        shares = [math.exp((logit - largest) / temperature) for logit in logits]
+    return [share / sum(shares) for share in shares]
+
+
+def drawn(rng, *shape, dtype=torch.float32):
+    return torch.from_numpy(2 * rng.normal(size=shape)).to(dtype)
+
+
+def with_ties(rng, n_rows, vocab_size):
+    """Draw logits of which several are the largest, at other positions in each row."""
+    return torch.from_numpy(rng.integers(0, 3, size=(n_rows, vocab_size))).float()
+
+
+def with_blocked_tokens(rng, n_rows, vocab_size):
+    """Draw logits that are −∞ for some tokens, at other positions in each row."""
+    logits = drawn(rng, n_rows, vocab_size)
+    for row in logits:
+        row[
+            torch.from_numpy(rng.permutation(vocab_size)[: vocab_size // 2])
+        ] = -math.inf
+    return logits
+
+
+@exercise.usual
+def usual(rng):
+    return drawn(rng, 3, 7), 0.6
+
+
+@exercise.case("At temperature 0.5 the logits 0 and ln 3 give 1/10 and 9/10, not 1/4")
+def small_example_by_hand(student, rng):
+    logits = torch.tensor([0.0, math.log(3)])
+    student.expect(student(logits, 0.5), torch.tensor([0.1, 0.9]))
+    student.agrees(drawn(rng, 5), 0.5)
+
+
+@exercise.case("Above 1 it is flatter: at 2 the logits 0 and ln 9 give 1/4 and 3/4")
+def flatter_above_one(student, rng):
+    logits = torch.tensor([0.0, math.log(9)])
+    student.expect(student(logits, 2), torch.tensor([0.25, 0.75]))
+    student.agrees(drawn(rng, 6), 3.5)
+
+
+@exercise.case("Temperature 1 is the softmax of each row")
+def one_is_softmax(student, rng):
+    student.agrees(drawn(rng, 3, 7), 1.0)
+    student.agrees(drawn(rng, 4, 4), 1)
+
+
+@exercise.case("Any number of axes may come first, also none")
+def leading_axes(student, rng):
+    student.agrees(drawn(rng, 2, 3, 5), 0.8)
+    student.agrees(drawn(rng, 1, 6), 1.7)
+    student.agrees(drawn(rng, 7), 1.3)
+
+
+@exercise.case("At temperature 0 the first of the largest logits has probability 1")
+def temperature_of_zero(student, rng):
+    logits = torch.tensor([1.0, 3.0, -2.0, 3.0])
+    student.expect(student(logits, 0), torch.tensor([0.0, 1.0, 0.0, 0.0]))
+    student.agrees(drawn(rng, 3, 6), 0)
+    student.agrees(with_ties(rng, 4, 7), 0.0)
+
+
+@exercise.case("At temperature infinity all tokens above −∞ are equally probable")
+def temperature_of_infinity(student, rng):
+    logits = torch.tensor([5.0, -math.inf, 0.0, -2.0, 1.0])
+    expected = torch.tensor([0.25, 0.0, 0.25, 0.25, 0.25])
+    student.expect(student(logits, math.inf), expected)
+    student.agrees(with_blocked_tokens(rng, 3, 7), math.inf)
+
+
+@exercise.case("A token of −∞ has probability 0 at every temperature")
+def blocked_tokens(student, rng):
+    for temperature in (0, 0.3, 1.0, 40.0):
+        student.agrees(with_blocked_tokens(rng, 3, 8), temperature)
+
+
+@exercise.case("Large logits and tiny temperatures do not overflow")
+def nothing_overflows(student, rng):
+    logits = drawn(rng, 3, 5)
+    logits[:, 2] = 1e4
+    student.agrees(logits, 1.0)
+    logits[1, 4] = 1e4
+    student.agrees(logits, 1e-35)
+    student.agrees(drawn(rng, 2, 6, dtype=torch.float64), 0.01)
+
+
+@exercise.case("In float64, for many tokens", visible=False)
+def many_tokens(student, rng):
+    for temperature in (0.05, 0.9, 12.0):
+        student.agrees(drawn(rng, 2, 300, dtype=torch.float64), temperature)
+
+
+@exercise.case("`logits` stay as they are")
+def argument_stays(student, rng):
+    for temperature in (0.5, 0, math.inf):
+        student.leaves_unchanged(drawn(rng, 2, 5), temperature)
+
+
+@exercise.variants
+def variants(
+    logits,
+    temperature,
+    *,
+    scaled="divided",
+    zero="first of the largest",
+    infinity="the same for all above −∞",
+    overflow="nowhere",
+    axis="the last",
+    returns="probabilities",
+    overwritten="nothing",
+):
+    wanted = temperature
+    if scaled == "divided by 1e-8 more":
+        temperature = temperature + 1e-8
+    if temperature == 0 and zero == "as 1":
+        temperature = 1.0
+    if overflow == "the formula alone":
+        result = (logits / temperature).softmax(-1)
+    elif temperature == 0 and zero != "divided by 0":
+        result = AT_ZERO[zero](logits)
+    elif temperature == math.inf and infinity == "of all":
+        result = torch.full_like(logits, 1 / logits.shape[-1])
+    elif temperature == math.inf and infinity != "divided":
+        result = (logits - logits.logsumexp(-1, keepdim=True) > -math.inf).to(
+            logits.dtype
+        )
+        result = result / result.sum(-1, keepdim=True)
+    elif scaled not in ("divided", "divided by 1e-8 more"):
+        result = SCALED[scaled](logits, temperature)
+    elif overflow == "in exp":
+        powers = (logits / temperature).exp()
+        result = powers / powers.sum(-1, keepdim=True)
+    else:
+        largest = logits.max(-1, keepdim=True).values
+        if overflow == "in the quotient" or temperature in (0, math.inf):
+            scores = logits / temperature
+        else:
+            scores = (logits - largest) / temperature
+        result = AXES[axis](scores)
+    if returns == "logits" and 0 < wanted < math.inf:
+        result = logits / temperature
+    elif returns == "logarithms":
+        result = result.log()
+    if overwritten == "divided" and 0 < wanted < math.inf:
+        logits /= wanted
+    return result
+
+
+def _one_hot(logits, token_ids):
+    return torch.zeros_like(logits).scatter(-1, token_ids.unsqueeze(-1), 1.0)
+
+
+def _equal_shares(logits):
+    largest = (logits == logits.max(-1, keepdim=True).values).to(logits.dtype)
+    return largest / largest.sum(-1, keepdim=True)
+
+
+AT_ZERO = {
+    "first of the largest": lambda logits: _one_hot(logits, logits.argmax(-1)),
+    "last of the largest": lambda logits: _one_hot(
+        logits, logits.shape[-1] - 1 - logits.flip(-1).argmax(-1)
+    ),
+    "equal shares": _equal_shares,
+    "1 for each of them": lambda logits: (
+        logits == logits.max(-1, keepdim=True).values
+    ).to(logits.dtype),
+    "whole numbers": lambda logits: _one_hot(logits, logits.argmax(-1)).long(),
+    "the token id": lambda logits: logits.argmax(-1),
+    "one in the whole batch": lambda logits: _one_hot(
+        logits.reshape(-1), logits.argmax()
+    ).reshape(logits.shape),
+}
+SCALED = {
+    "multiplied": lambda logits, temperature: (logits * temperature).softmax(-1),
+    "not at all": lambda logits, temperature: logits.softmax(-1),
+    "probabilities": lambda logits, temperature: logits.softmax(-1) / temperature,
+    "probabilities, softmax again": lambda logits, temperature: (
+        logits.softmax(-1) / temperature
+    ).softmax(-1),
+    "twice": lambda logits, temperature: (logits / temperature**2).softmax(-1),
+    "divided, sign turned": lambda logits, temperature: (-logits / temperature).softmax(
+        -1
+    ),
+    "divided, no exp": lambda logits, temperature: (
+        logits / temperature / (logits / temperature).sum(-1, keepdim=True)
+    ),
+    "divided, each alone": lambda logits, temperature: (logits / temperature).sigmoid(),
+    "as at 0": lambda logits, temperature: _one_hot(logits, logits.argmax(-1)),
+    "powers of probabilities": lambda logits, temperature: (
+        logits.softmax(-1) ** (1 / temperature)
+    ),
+}
+AXES = {
+    "the last": lambda scores: scores.softmax(-1),
+    "the first": lambda scores: scores.softmax(0),
+    "all": lambda scores: scores.reshape(-1).softmax(0).reshape(scores.shape),
+}
+
+exercise.option(
+    "multiplied_by_the_temperature",
+    "Your probabilities are those of the logits times the temperature: they get "
+    "sharper as it rises.",
+    "Should the difference between two logits grow or shrink when it gets hotter?",
+    why="In physics the inverse temperature is a factor, and code calls both by one "
+    "name.",
+    scaled="multiplied",
+)
+exercise.option(
+    "temperature_left_out",
+    "Your probabilities are the softmax at every temperature between the two ends.",
+    "Which step of your code uses `temperature`?",
+    why="A quotient that is computed and not used changes nothing.",
+    scaled="not at all",
+)
+exercise.option(
+    "probabilities_divided",
+    "Your numbers are the softmax divided by the temperature: they sum to 1 / "
+    "temperature.",
+    "What do the numbers in a row sum to, before and after your division?",
+    why="The temperature is applied to what is there: probabilities.",
+    scaled="probabilities",
+)
+exercise.option(
+    "softmax_taken_twice",
+    "Your numbers went through softmax twice, before the temperature and after it.",
+    "Are the numbers that you divide logits, or probabilities?",
+    why="A model whose last layer is a softmax already gives probabilities, and those "
+    "are treated as logits.",
+    scaled="probabilities, softmax again",
+)
+exercise.option(
+    "powers_not_renormalised",
+    "Your numbers are powers of the softmax, and do not sum to 1.",
+    "What does a row of your result sum to?",
+    why="p to the power of 1 / T is the other form of it; keras' examples of text "
+    "generation divide by the sum afterwards.",
+    scaled="powers of probabilities",
+)
+exercise.option(
+    "temperature_applied_twice",
+    "Your logits are divided by the temperature twice: by its square.",
+    "How often do the logits meet `temperature` on their way through your code?",
+    why="A function that is called with logits that were divided before divides again.",
+    scaled="twice",
+)
+exercise.option(
+    "sign_turned",
+    "Your most probable token is the one with the smallest logit.",
+    "Is a high logit the sign of a likely token, or of an unlikely one?",
+    why="Boltzmann's exp(−energy / T) has a minus, since a low energy is likely.",
+    scaled="divided, sign turned",
+)
+exercise.option(
+    "divided_by_the_sum_without_exp",
+    "Your numbers are quotients divided by their sum: the temperature cancels out, and "
+    "some are below 0.",
+    "What makes a positive number of a logit below 0?",
+    why="Numbers that sum to 1 look like probabilities.",
+    scaled="divided, no exp",
+)
+exercise.option(
+    "sigmoid_of_each",
+    "Your numbers are sigmoids of quotients: each token has one of its own.",
+    "What should the numbers of a row sum to?",
+    why="A sigmoid makes a probability of one logit, where there are two classes.",
+    scaled="divided, each alone",
+)
+exercise.option(
+    "largest_at_every_temperature",
+    "At every temperature below infinity, your most probable token has probability 1.",
+    "At which temperature should one token alone be left?",
+    why="Generating programs take argmax where nothing is drawn.",
+    scaled="as at 0",
+)
+exercise.option(
+    "temperature_increased",
+    "Your temperature is 1e-8 larger than the one asked for.",
+    "Which temperatures would be off most by that, and what does the docstring ask for "
+    "at 0?",
+    why="A small number keeps a divisor from being 0.",
+    scaled="divided by 1e-8 more",
+)
+exercise.option(
+    "nan_at_temperature_zero",
+    "Your probabilities are NaN at temperature 0: that is 0 divided by 0.",
+    "Which token should come for sure at temperature 0, and does it need a division?",
+    why="logits / temperature is the formula, and 0 is a temperature that people set.",
+    zero="divided by 0",
+)
+exercise.option(
+    "zero_taken_for_one",
+    "At temperature 0 you return the ordinary softmax.",
+    "Does a temperature come closer to 0 by getting sharper, or flatter?",
+    why="`temperature or 1.0`, and `if temperature:` before the division, take 0 for "
+    "'not set'.",
+    zero="as 1",
+)
+exercise.option(
+    "ties_share_at_zero",
+    "At temperature 0, several largest logits share the probability in your code.",
+    "Which one of them does the docstring choose at temperature 0?",
+    why="That is the limit for tiny temperatures, and what max(temperature, 1e-8) "
+    "gives.",
+    zero="equal shares",
+)
+exercise.option(
+    "each_of_the_largest_has_one",
+    "At temperature 0, each of several largest logits has probability 1 in your code.",
+    "What do the probabilities of a row sum to, if two logits are largest?",
+    why="logits == logits.max() is a one-hot row only where no two are equal.",
+    zero="1 for each of them",
+)
+exercise.option(
+    "last_of_the_largest",
+    "At temperature 0, your code takes the last of several largest logits.",
+    "Which one of them does the docstring choose at temperature 0?",
+    why=">= in a loop, or the end of a sorted row.",
+    zero="last of the largest",
+)
+exercise.option(
+    "one_hot_of_whole_numbers",
+    "At temperature 0 your result holds whole numbers, not floats.",
+    "Which dtype has the result of one_hot?",
+    why="The result of torch.nn.functional.one_hot is int64.",
+    zero="whole numbers",
+)
+exercise.option(
+    "token_id_at_zero",
+    "At temperature 0 your result is token ids, not probabilities.",
+    "Which shape does the docstring promise at every temperature?",
+    why="Generating programs skip the draw at temperature 0 and take argmax.",
+    zero="the token id",
+)
+exercise.option(
+    "largest_of_the_whole_batch",
+    "At temperature 0, one token of the whole batch has probability 1; all other rows "
+    "are 0.",
+    "Over which axis does argmax search if none is named?",
+    why="argmax() without dim searches in all numbers.",
+    zero="one in the whole batch",
+)
+exercise.option(
+    "nan_at_temperature_infinity",
+    "Your probabilities are NaN at temperature infinity where a logit is −∞.",
+    "What is −∞ divided by ∞?",
+    why="A finite logit divided by ∞ is 0, as it should be; so the formula seems to "
+    "work.",
+    infinity="divided",
+)
+exercise.option(
+    "blocked_tokens_at_infinity",
+    "At temperature infinity, tokens of −∞ are as probable as all others in your code.",
+    "May a token of −∞ come at any temperature?",
+    why="1 / vocab_size for all is what the word uniform brings to mind.",
+    infinity="of all",
+)
+exercise.option(
+    "quotient_overflows",
+    "Your logits are divided before their maximum is subtracted: with a tiny "
+    "temperature they become infinite, and their softmax NaN.",
+    "Which numbers would you divide if the largest of them were 0?",
+    why="softmax subtracts the maximum by itself, but of quotients.",
+    overflow="in the quotient",
+)
+exercise.option(
+    "formula_alone",
+    "Your code divides at every temperature. By 0 that gives NaN, by infinity too "
+    "where a logit is −∞, and by a tiny temperature large logits overflow.",
+    "What are 0 / 0 and −∞ / ∞, and what does the docstring promise at both ends?",
+    why="softmax(logits / temperature) is what every tutorial shows.",
+    overflow="the formula alone",
+)
+exercise.option(
+    "exp_overflows",
+    "Your code takes exp of quotients as they are: large ones overflow to infinity, "
+    "and infinity divided by infinity is NaN.",
+    "What can you subtract from all logits of a row without changing their softmax?",
+    why="exp(logits / T) / sum is the formula of the paper, word for word.",
+    overflow="in exp",
+)
+exercise.option(
+    "softmax_over_the_first_axis",
+    "Your softmax runs over the first axis.",
+    "On which axis are the tokens?",
+    why="dim=0 is right for one row, with which one begins.",
+    axis="the first",
+)
+exercise.option(
+    "softmax_over_everything",
+    "Your softmax runs over all rows together.",
+    "What should each row sum to?",
+    why="exp(…) / exp(…).sum() without a dim is right for one row.",
+    axis="all",
+)
+exercise.option(
+    "logits_returned",
+    "Your result is logits divided by the temperature, not probabilities.",
+    "What should each row of the result sum to?",
+    why="In Hugging Face's library the temperature is a logits processor, and softmax "
+    "follows later.",
+    returns="logits",
+)
+exercise.option(
+    "logarithms_returned",
+    "Your result is logarithms of probabilities.",
+    "What should each row of the result sum to?",
+    why="log_softmax stands in every loss.",
+    returns="logarithms",
+)
+exercise.option(
+    "logits_divided_in_place",
+    "Your call divides the caller's `logits` by the temperature.",
+    "Does `logits /= …` make a new tensor, or write into the caller's?",
+    why="`logits /= temperature` is the shortest way; a second call divides again.",
+    overwritten="divided",
+)
+exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

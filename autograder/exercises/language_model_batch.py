@@ -1,0 +1,382 @@
+"""Cases and misconceptions of ``language_model_batch``."""
+
+import torch
+
+from autograder import Exercise, families
+from course_lib.nn.language_data import language_model_batch
+
+exercise = Exercise(
+    language_model_batch,
+    lesson="12_language_model",
+    minutes=6,
+    difficulty=1,
+    returns=("inputs", "targets"),
+)
+
+
+@exercise.spec
+def spec(token_ids, length, starts):
+    tokens, inputs, targets = token_ids.tolist(), [], []
+    for start in starts.tolist():
+        if start < 0 or start + length + 1 > len(tokens):
+            raise ValueError("a window has no target for each of its tokens")
+        inputs.append([tokens[start + i] for i in range(length)])
+        targets.append([tokens[start + i + 1] for i in range(length)])
+    return torch.tensor(inputs), torch.tensor(targets)
+
+
+def drawn_text(rng, n_tokens):
+    """Draw a text in which tokens may come again."""
+    return torch.from_numpy(rng.integers(0, 50, size=n_tokens))
+
+
+def drawn_starts(rng, batch, last):
+    return torch.from_numpy(rng.integers(0, last + 1, size=batch))
+
+
+@exercise.usual
+def usual(rng):
+    return drawn_text(rng, 40), 5, drawn_starts(rng, 3, 34)
+
+
+@exercise.case(
+    "Of the text 10 … 15, windows of 3 tokens from 0 and 2 on have the targets 11 12 "
+    "13 and 13 14 15"
+)
+def small_example_by_hand(student, rng):
+    token_ids = torch.tensor([10, 11, 12, 13, 14, 15])
+    inputs, targets = student(token_ids, 3, torch.tensor([0, 2]))
+    student.expect(inputs, torch.tensor([[10, 11, 12], [12, 13, 14]]), "inputs")
+    student.expect(targets, torch.tensor([[11, 12, 13], [13, 14, 15]]), "targets")
+    student.agrees(drawn_text(rng, 19), 3, drawn_starts(rng, 2, 15))
+
+
+@exercise.case("A batch has one window for each start")
+def batch_of_windows(student, rng):
+    student.agrees(drawn_text(rng, 40), 5, drawn_starts(rng, 3, 34))
+    student.agrees(drawn_text(rng, 30), 4, drawn_starts(rng, 7, 25))
+
+
+@exercise.case(
+    "Within a window, each target is the input that follows", pays_alone=False
+)
+def targets_are_the_next_inputs(student, rng):
+    inputs, targets = student(drawn_text(rng, 60), 8, drawn_starts(rng, 4, 51))
+    student.expect(targets[:, :-1], inputs[:, 1:], "targets without the last of each")
+
+
+@exercise.case("Windows may overlap, come twice, and come in any order")
+def windows_in_any_order(student, rng):
+    student.agrees(drawn_text(rng, 25), 6, torch.tensor([17, 3, 3, 5, 0]))
+    order = torch.from_numpy(rng.permutation(18))
+    student.agrees(drawn_text(rng, 25), 6, order)
+
+
+@exercise.case("A text of n tokens has a window that starts at n − length − 1")
+def last_window(student, rng):
+    student.agrees(drawn_text(rng, 12), 4, torch.tensor([7]))
+    others = drawn_starts(rng, 2, 12)
+    student.agrees(drawn_text(rng, 20), 6, torch.cat([others, torch.tensor([13])]))
+
+
+@exercise.case("A window may have one token, or all but the last of the text")
+def shortest_and_longest_window(student, rng):
+    student.agrees(drawn_text(rng, 9), 1, drawn_starts(rng, 4, 7))
+    student.agrees(drawn_text(rng, 11), 10, torch.tensor([0]))
+
+
+@exercise.case("A start that is so late that a target is missing is refused")
+def late_start_is_refused(student, rng):
+    token_ids = drawn_text(rng, 10)
+    for late in ([6], [0, 2, 6], [7, 1]):
+        student.raises(ValueError, token_ids, 4, torch.tensor(late))
+    student.raises(ValueError, token_ids, 10, torch.tensor([0]))
+    student.agrees(token_ids, 4, drawn_starts(rng, 3, 5))
+
+
+@exercise.case("A negative start is refused: it does not count from the end")
+def negative_start_is_refused(student, rng):
+    token_ids = drawn_text(rng, 14)
+    for negative in ([-1], [3, -9, 0]):
+        student.raises(ValueError, token_ids, 4, torch.tensor(negative))
+    student.agrees(token_ids, 4, drawn_starts(rng, 3, 9))
+
+
+@exercise.case("`token_ids` and `starts` stay as they are")
+def arguments_stay(student, rng):
+    student.leaves_unchanged(drawn_text(rng, 20), 4, drawn_starts(rng, 3, 15))
+
+
+@exercise.case("A long text, with a large batch", visible=False)
+def long_text(student, rng):
+    student.agrees(drawn_text(rng, 2000), 33, drawn_starts(rng, 19, 1966))
+
+
+@exercise.variants
+def variants(
+    token_ids,
+    length,
+    starts,
+    *,
+    target="the next token",
+    first="from the start",
+    windows="all",
+    refused="early and late",
+    ids="whole numbers",
+    form="(batch, length)",
+    overwritten="nothing",
+):
+    if refused == "none, slices":
+        return tuple(
+            torch.stack([token_ids[start + i : start + i + length] for start in starts])
+            for i in (0, 1)
+        )
+    last = len(token_ids) - length - 1
+    least, most = {
+        "late only": (-len(token_ids), last),
+        "early only": (0, len(token_ids)),
+        "none": (-len(token_ids), len(token_ids)),
+        "the last window too": (0, last - 1),
+        "later than a window": (0, last + 1),
+    }.get(refused, (0, last))
+    if ((starts < least) | (starts > most)).any():
+        raise ValueError("a target is missing")
+    used = starts
+    if windows == "behind each other":
+        used = starts[0] + length * torch.arange(len(starts))
+    elif windows == "in order":
+        used = starts.sort().values
+    elif windows == "first only":
+        used = starts[:1]
+    elif windows == "each once":
+        used = starts.unique()
+    if first == "counted in windows":
+        used = used * length
+    elif first == "one later":
+        used = used + 1
+    positions = used.unsqueeze(-1) + torch.arange(length)
+    step = {
+        "the same token": 0,
+        "the next but one": 2,
+        "the one before": -1,
+        "the next window's": length,
+    }.get(target, 1)
+    if refused == "later than a window" and positions.max() + 1 == len(token_ids):
+        token_ids = torch.cat([token_ids, token_ids[:1]])
+    inputs = token_ids[positions]
+    if target in ("the next token, 0 at the end", "rolled"):
+        targets = inputs.roll(-1, dims=-1)
+        if target != "rolled":
+            targets[:, -1] = 0
+    else:
+        targets = token_ids[positions + step]
+    if target == "the last one's alone":
+        targets = targets[:, -1]
+    if form == "one token shorter":
+        inputs, targets = inputs[:, :-1], targets[:, :-1]
+    elif form == "inputs one token longer":
+        inputs = torch.cat([inputs, targets[:, -1:]], dim=-1)
+    elif form == "targets in one row":
+        targets = targets.reshape(-1)
+    elif form == "(length, batch)":
+        inputs, targets = inputs.T, targets.T
+    elif form == "both in one tensor":
+        return torch.stack([inputs, targets])
+    if ids == "floats":
+        inputs, targets = inputs.float(), targets.float()
+    if overwritten == "starts":
+        starts += 1
+    return inputs, targets
+
+
+exercise.option(
+    "targets_not_shifted",
+    "Your targets are the inputs themselves: a model that copies would have no loss.",
+    "What should a model predict that has read the first token of a window?",
+    why="The shift is left to the model: Hugging Face's models shift labels inside.",
+    target="the same token",
+)
+exercise.option(
+    "targets_shifted_twice",
+    "Your targets are two tokens later than your inputs.",
+    "Which token comes after the first input, and which one is your first target?",
+    why="One shift in the slice and a second one in the index of the window.",
+    target="the next but one",
+)
+exercise.option(
+    "targets_from_before",
+    "Your targets are one token earlier than your inputs.",
+    "Does a language model predict what comes next, or what came before?",
+    why="The shift goes to the wrong side; the sign of an index is hard to see.",
+    target="the one before",
+)
+exercise.option(
+    "targets_from_the_next_window",
+    "Your targets are the window behind the inputs, a whole window later.",
+    "How many tokens has a model read that predicts the second target?",
+    why="A sequence is split into what is read and what is to be predicted, as in time "
+    "series and in a translation.",
+    target="the next window's",
+)
+exercise.option(
+    "targets_rolled",
+    "Your last target is the first input of the same window.",
+    "Which token of the text comes after the last one of a window?",
+    why="torch.roll(inputs, -1) shifts, and wraps around.",
+    target="rolled",
+)
+exercise.option(
+    "zero_as_last_target",
+    "Your last target is 0 in each window.",
+    "Which token of the text comes after the last one of a window?",
+    why="The window alone is shifted, and what is missing is filled with zeros.",
+    target="the next token, 0 at the end",
+)
+exercise.option(
+    "last_target_only",
+    "Your targets hold one token per window: what comes after the whole of it.",
+    "For how many positions of a window does a language model make a prediction?",
+    why="N-gram and recurrent models are written like that: a context, and one token.",
+    target="the last one's alone",
+)
+exercise.option(
+    "windows_behind_each_other",
+    "Your windows stand one behind another from the first start on: the other starts "
+    "play no part.",
+    "Where does the second window start, says `starts`?",
+    why="A text that is cut into equal pieces needs one start only.",
+    windows="behind each other",
+)
+exercise.option(
+    "windows_sorted",
+    "Your windows are in the order of the text, not of `starts`.",
+    "Which window is in row 0?",
+    why="A mask over the text, or a sorted index, gives windows in their order.",
+    windows="in order",
+)
+exercise.option(
+    "windows_once_each",
+    "Your windows come in order and each only once, where a start comes twice.",
+    "How many rows does the docstring promise for five starts?",
+    why="A set of starts, or a dictionary by start, has each of them once.",
+    windows="each once",
+)
+exercise.option(
+    "first_window_only",
+    "Your result holds the first window only.",
+    "How often does your loop run before it returns?",
+    why="`return` is indented into the loop, or starts[0] is tried first and stays.",
+    windows="first only",
+)
+exercise.option(
+    "first_token_left_out",
+    "Your windows begin one token too late.",
+    "Which position has a window's first token, says the docstring?",
+    why="The + 1 of the targets is added to the inputs as well.",
+    first="one later",
+)
+exercise.option(
+    "last_window_refused",
+    "Your code refuses the last window, though all of its targets are there.",
+    "Which position has the last target of a window that starts at n − length − 1?",
+    why="range(n - length - 1) and randint(0, n - length - 1) leave out their end.",
+    refused="the last window too",
+)
+exercise.option(
+    "window_without_its_last_target_accepted",
+    "Your code accepts a window whose last target would be behind the text, and takes "
+    "the first token of the text for it.",
+    "How many tokens of the text does a window need, with its targets?",
+    why="n − length is the last start of a window if no target is thought of, and "
+    "indices modulo n, or a rolled copy of the text, wrap around.",
+    refused="later than a window",
+)
+exercise.option(
+    "late_start_not_refused",
+    "Your code does not refuse a start that is too late itself: an index behind the "
+    "text does, with another error.",
+    "Which kind of error does the docstring promise, and which one came?",
+    why="An index out of range is an error anyhow; of another kind.",
+    refused="early only",
+)
+exercise.option(
+    "negative_start_accepted",
+    "Your code takes a negative start for one that is counted from the end.",
+    "Which token is token_ids[-1], and does the docstring allow that?",
+    why="An index of −1 is the last token in Python and in PyTorch, without an error.",
+    refused="late only",
+)
+exercise.option(
+    "nothing_refused",
+    "Your code refuses no start: a negative one counts from the end, and a late one "
+    "ends in an error of the index.",
+    "For which starts does the docstring promise an error, and of which kind?",
+    why="A program draws its starts itself, and none of them is wrong.",
+    refused="none",
+)
+exercise.option(
+    "slices_end_early",
+    "Your slices refuse no start: one that is negative or too late gives fewer tokens, "
+    "and an error of another kind only where rows differ in length.",
+    "What does a slice give that goes beyond the end of a tensor: an error?",
+    why="A slice in Python and PyTorch ends where the tensor does, without a word.",
+    refused="none, slices",
+)
+exercise.option(
+    "one_token_shorter",
+    "Your windows are one token shorter than `length`.",
+    "How many tokens does a window need so that its inputs and its targets are "
+    "`length` long?",
+    why="chunk[:-1] and chunk[1:] of a chunk of `length` tokens, not of one more.",
+    form="one token shorter",
+)
+exercise.option(
+    "inputs_one_token_longer",
+    "Your inputs are one token longer than your targets.",
+    "Is there a target for the last token of your inputs?",
+    why="The chunk of length + 1 tokens is returned, and its targets are cut off.",
+    form="inputs one token longer",
+)
+exercise.option(
+    "targets_in_one_row",
+    "Your targets stand in one row: the axis of the batch is gone.",
+    "Which shape does the docstring promise for targets?",
+    why="A loss wants them flat: get_batch in PyTorch's word language model returns "
+    "them with view(-1).",
+    form="targets in one row",
+)
+exercise.option(
+    "length_before_batch",
+    "Your tensors have the shape (length, batch): a window is a column.",
+    "What is a row of your inputs, and what should it be?",
+    why="Recurrent networks of PyTorch read (length, batch) unless batch_first is set.",
+    form="(length, batch)",
+)
+exercise.option(
+    "one_tensor_for_both",
+    "Your inputs and targets come in one tensor.",
+    "How many results does the docstring promise?",
+    why="torch.stack of both needs one name less.",
+    form="both in one tensor",
+)
+exercise.option(
+    "token_ids_as_floats",
+    "Your token ids are floats.",
+    "Which dtype does torch.zeros have if none is asked for?",
+    why="torch.zeros, torch.empty and torch.Tensor hold float32.",
+    ids="floats",
+)
+exercise.option(
+    "starts_moved",
+    "Your call adds 1 to the caller's `starts`.",
+    "Does `starts += 1` make a new tensor, or write into the caller's?",
+    why="The same lines make the targets, after `starts += 1`.",
+    overwritten="starts",
+)
+exercise.family(
+    families.results_exchanged(),
+    families.one_result_only("inputs"),
+    families.squeezed(),
+    families.as_list("a tensor"),
+    families.as_numpy(),
+)

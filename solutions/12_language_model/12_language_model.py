@@ -1,0 +1,1309 @@
+# %% [markdown]
+# # A language model
+#
+# **What changes when only the decoder is left?**
+#
+# After this lesson you can
+#
+# - turn a translator's decoder into a language model, and its text into batches;
+# - measure a language model in bits per byte, beside counts and a program that compresses;
+# - write text from logits: with temperature, top-k, top-p and a draw;
+# - build the block of today's models, and say what each change to that of 2017 is good for;
+# - read a published model's configuration.
+#
+# **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
+# prepares it.
+
+# %%
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from course_lib.nn.attention import attention
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# A translator is asked for a text that says the same as another. Take the other text away,
+# and one question is left: *what comes next?* A model that answers it, token after token, is a
+# **language model**. GPT, LLaMA and their kin are nothing else.
+#
+# It needs no pairs of texts, so all that was ever written can teach it. We take Shakespeare.
+# **How much of the Transformer does it need, and how well can it guess?** At the end, your own
+# functions write a speech.
+
+# %% [markdown]
+# Here is the Transformer of lesson 09 once more. A language model has no source, and therefore no
+# encoder, no memory and no cross-attention: of the picture, the right column is left, without its
+# middle. The parts that you write anew in this lesson are lit. **Point at one** to see where.
+
+# %%
+torch.set_num_threads(1)  # the fastest for models as small as ours
+from autograder import check
+from course_lib import figures
+
+sections = {"softmax": "From logits to text", "causal attention": "Grouped queries"}
+sections |= {"feed-forward": "A gate", "norm": "A norm without a mean"}
+
+# %%
+alt = "Lit: norm, feed-forward, causal attention and softmax; all the rest is done."
+figures.lesson_map("12", sections=sections, alt=alt)
+
+# %% [markdown]
+# ## Only the decoder
+#
+# Take a decoder's layer of lesson 09 in pre-norm, and let its cross-attention return 0: the
+# residual connection then carries the target past it.
+
+# %%
+from course_lib.masks import causal_mask
+from course_lib.nn.functional import decoder_layer, encoder_layer, parameters_of
+
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    layer = nn.TransformerDecoderLayer(16, 4, 32, 0.0, dtype=torch.float64)
+    target, memory = torch.randn(2, 5, 16, dtype=torch.float64)
+learned = parameters_of(layer)
+learned["cross_o"] = torch.zeros_like(learned["cross_o"])
+causal = torch.tensor(causal_mask(5))
+without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
+
+# %% [markdown]
+# What is left is a self-attention and a feed-forward network.
+#
+# **Predict:** which layer of lesson 09 computes the same?
+#
+# - [ ] The encoder's, as it is
+# - [x] The encoder's, with a causal mask
+# - [ ] None: a decoder's layer has parameters of its own kind
+
+# %%
+last_norm = {"gain_2": learned["gain_3"], "bias_2": learned["bias_3"]}
+for name, mask in (("no mask", None), ("causal mask", causal)):
+    encoded = encoder_layer(target, learned | last_norm, 4, mask, norm_first=True)
+    print(f"encoder's layer, {name}: the same is", torch.allclose(encoded, without))
+assert torch.allclose(encoded, without)
+
+# %% [markdown]
+# So "decoder-only" and "an encoder with a causal mask" are the same thing. What makes it a
+# language model is the mask and what it is trained to predict.
+#
+# How large are such models? Here is GPT-2 (Radford et al. 2019), the small one, in the course's
+# own module: learned positions, a GELU (a smooth ReLU), and an embedding of 50,257 tokens that
+# also gives the logits. (`device="meta"`: shapes without numbers.)
+
+# %%
+from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
+
+sizes = {"d_model": 768, "n_layers": 12, "n_heads": 12, "n_positions": 1024}
+kinds = {"norm": "layer", "feed_forward": "gelu", "positions": "learned"}
+gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
+named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
+
+# %% [markdown]
+# **Predict:** which share of its parameters is the embedding of the tokens?
+#
+# - [ ] About 3 %
+# - [x] About 30 %
+# - [ ] About 60 %
+
+# %%
+total = sum(parameter.numel() for parameter in named.values())
+share = named["embedding.weight"].numel() / total
+print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens")
+assert total == 124_439_808 and round(share, 2) == 0.31
+
+# %% [markdown]
+# (The paper's table 2 says 117 million. Whoever counts the published parameters gets 124
+# million, as you did.) The larger the model, the smaller this share.
+
+# %% [markdown]
+# ## One long sequence
+#
+# There are no pairs now, so what is an example? Take eight plays, one after another, as **one
+# sequence** of token ids. The tokens are bytes and merges of bytes, as in lesson 06, 512 in all.
+# (`course_lib/lessons/eight_plays.py`; the long training, below, takes 36 plays.)
+
+# %%
+from course_lib.lessons import eight_plays
+
+texts = eight_plays.texts()
+tokenizer = texts.tokenizer()
+token_ids = torch.tensor(tokenizer.encode(texts.training))
+held_out = torch.tensor(tokenizer.encode(texts.held_out))
+start = texts.training.index("**HAMLET**\nTo be, or")
+print(texts.training[start : start + 217])
+print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
+
+# %% [markdown]
+# From this sequence, **windows** are cut at random positions. A window of n tokens holds n
+# predictions: the causal mask lets position i see the tokens 0 … i only, and its **target** is
+# token i + 1. So the targets are the same window, one position later. Lesson 09 shifted the target
+# behind a start token; here the sequence itself has what comes before.
+
+# %% [markdown]
+# **Predict:** how many different windows of 64 tokens, with their targets, does a sequence of
+# 626,021 tokens have?
+#
+# - [ ] 9,781
+# - [x] 625,957
+# - [ ] 625,958
+# - [ ] 626,021
+
+# %%
+n_windows = len(token_ids) - 64
+print(f"{len(token_ids):,} tokens, {n_windows:,} windows with their targets")
+assert len(token_ids) == 626_021 and n_windows == 625_957
+
+# %% [markdown]
+# Windows may overlap. One of 64 tokens without its target could begin at 625,958 positions; the
+# last of them has no token behind it.
+
+# %% [markdown]
+# ### Exercise: language_model_batch
+#
+# Cut windows out of a sequence, with their targets. A start whose window or target would not fit
+# is an error: in PyTorch, a negative index would count from the end, without a word.
+#
+# <details><summary>Hint 1</summary>
+#
+# Write the text 10, 11, 12, 13, 14 on paper, with `length` 2 and a start of 2. Which two tokens
+# are read, which two are predicted, and which is the largest start that still works?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens, `(batch,
+# length)`, and a tensor of positions may index `token_ids`. The targets stand one position
+# further on. Before that: between which two numbers must all `starts` lie?
+#
+# </details>
+
+# %%
+from course_lib.nn.language_data import language_model_batch  # exercise
+
+# %%
+check(language_model_batch)
+
+# %% [markdown]
+# One window of nine tokens, from the speech above:
+
+# %%
+first = torch.tensor([len(tokenizer.encode(texts.training[: start + 11]))])
+window = dict(
+    zip(("reads", "predicts"), language_model_batch(token_ids, 9, first), strict=True)
+)
+names = eight_plays.readable(tokenizer)
+boxes = {row: [names[i] for i in ids[0].tolist()] for row, ids in window.items()}
+
+# %%
+alt = "Two rows of nine tokens; the second row is the first, one token later."
+figures.token_boxes(boxes, alt=alt)
+
+# %% [markdown]
+# Each column is a prediction: from its upper token *and all before it* to its lower one. (␣ is a
+# space, ↵ the end of a line.)
+
+# %% [markdown]
+# ## Bits per byte
+#
+# How good is a language model? Its loss is the mean of −ln p of each true token (lesson 10). Two
+# more names for it are in use:
+#
+# - **perplexity** is $e^{\text{loss}}$: a model with perplexity 30 is as unsure as if it had to
+#   guess among 30 equally probable tokens;
+# - **bits**: −log₂ p, the loss divided by ln 2. A token with probability ⅛ costs 3 bits.
+#
+# Both count per *token*, and what a token is depends on the tokenizer. Here is the simplest model
+# of all, with three vocabularies. It knows only how frequent each token is: the **unigram**.
+
+
+# %%
+def unigram_losses(tokenizer) -> Tensor:
+    """Return −ln p of each held-out token; p from counts, with one added to each."""
+    counted, tokens = (torch.tensor(tokenizer.encode(text)) for text in texts)
+    counts = counted.bincount(minlength=len(tokenizer.vocabulary)) + 1
+    return -(counts / counts.sum()).log()[tokens]
+
+
+unigrams = {size: unigram_losses(texts.tokenizer(size)) for size in (256, 512, 2048)}
+perplexities = {size: loss.mean().exp().item() for size, loss in unigrams.items()}
+print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
+
+# %% [markdown]
+# ### Exercise: bits_per_byte
+#
+# Sum up what the model pays for the whole text, in bits, and divide by the text's length in
+# bytes.
+#
+# <details><summary>Hint 1</summary>
+#
+# PyTorch's losses are natural logarithms. How many bits is one nat, more than one or fewer? And
+# which of these does not depend on the vocabulary: how many tokens a text has, or how many
+# bytes?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `len(text)` counts characters; `text.encode()` is the text in UTF-8, and has a length of its
+# own. Take the sum over all losses, whatever their shape, divide twice, and return a float. NaN
+# is neither below 0 nor above: a comparison that is true for what is right refuses both.
+#
+# </details>
+
+# %%
+from course_lib.nn.language_data import bits_per_byte  # exercise
+
+# %%
+check(bits_per_byte)
+
+# %% [markdown]
+# **Predict:** how do unigrams of 2,048 tokens compare with unigrams of 256?
+#
+# - [ ] Lower perplexity, fewer bits per byte
+# - [x] Higher perplexity, fewer bits per byte
+# - [ ] Higher perplexity, more bits per byte
+
+# %%
+of_unigrams = {}
+for size, losses in unigrams.items():
+    of_unigrams[size] = bits_per_byte(losses, texts.held_out)
+    print(
+        f"{size:5} tokens: perplexity {perplexities[size]:3.0f},"
+        f" {of_unigrams[size]:.2f} bits per byte"
+    )
+assert perplexities[256] < 30 < 400 < perplexities[2048]
+assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
+
+# %% [markdown]
+# > **Popular error: "the lower the perplexity, the better the model".** It is tempting to compare
+# > so, and with one tokenizer it is right. But here the model with fifteen times the perplexity
+# > needs 1.4 bits *less* for each byte. Its tokens are longer: each is harder to guess, and there
+# > are fewer of them. Bytes are the same for everybody.
+
+# %% [markdown]
+# Bits per byte also say how small a file could become: with arithmetic coding, a token of
+# probability p takes −log₂ p bits. So programs that compress files are language models of a kind,
+# and a baseline. Plain text takes 8 bits per byte. How many does `xz -9e` need for the held-out
+# lines of *The Tempest*, if it has compressed the eight plays before?
+#
+# **Predict:** how many bits per byte?
+#
+# - [ ] About 1.2
+# - [x] About 2.7
+# - [ ] About 4.4
+
+# %%
+import lzma
+
+
+def n_bits(text: str) -> int:
+    """Return how many bits xz makes of a text."""
+    return 8 * len(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+n_bytes = len(texts.held_out.encode())
+alone = n_bits(texts.held_out) / n_bytes
+of_xz = (n_bits(texts.training + texts.held_out) - n_bits(texts.training)) / n_bytes
+print(f"xz: alone {alone:.1f}, behind the eight plays {of_xz:.1f} bits per byte")
+assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
+
+# %% [markdown]
+# And people? Claude Shannon let them guess English letter by letter, and concluded from their
+# errors that a letter takes between 0.6 and 1.3 bits ([Shannon, 1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)), if a hundred letters before
+# it are known. That is what a language model can strive for.
+
+# %% [markdown]
+# ## The baseline: counting
+#
+# Before anything is trained, count. An **n-gram model** predicts a token from the n − 1 tokens
+# before it, by how often each token came behind them. Its weakness: most contexts are rare, and
+# a token that never came would have probability 0, an infinite loss.
+#
+# The way out is **back-off**: mix in the prediction of the shorter context. How much of it? If a
+# context was followed by ever new tokens, the next one may well be new too. So with N the number
+# of times that anything followed, and K the number of *different* tokens among them, the shorter
+# context gets the weight K / (N + K) (Witten and Bell, 1991).
+
+# %% [markdown]
+# Behind *to*, a small text has *be* six times and *me* twice.
+#
+# **Predict:** how much weight does the context without *to* get?
+#
+# - [ ] None
+# - [x] 20 %
+# - [ ] 25 %
+# - [ ] 50 %
+
+# %%
+n_followers, n_different = 6 + 2, 2
+print(f"weight of the shorter context: {n_different / (n_followers + n_different):.0%}")
+assert n_different / (n_followers + n_different) == 0.2
+
+# %% [markdown]
+# ### Exercise: n_gram_log_probability
+#
+# Mix the counts of the context with those of ever shorter ones, down to 1 / vocab_size.
+#
+# <details><summary>Hint 1</summary>
+#
+# For a context of two tokens, which contexts take part, down to the one without any token? Which
+# end of the context loses a token each time, and what is mixed in at the very end?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with
+# the newest tokens as a tuple (mind what `context[-0:]` gives). Where `counts` has it, there is
+# a new p. N is a sum of counts, K a number of entries. Take the logarithm once, after the last
+# step.
+#
+# </details>
+
+# %%
+from course_lib.n_grams import n_gram_log_probability  # exercise
+
+# %%
+check(n_gram_log_probability)
+
+# %% [markdown]
+# The counts of the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module), and what your
+# function makes of the first 6,000 held-out tokens:
+
+# %%
+from course_lib.n_grams import n_gram_counts
+
+judged = held_out[:6000].tolist()
+judged_text = tokenizer.decode(judged[1:])
+of_n_grams = {}
+for n in range(1, 6):
+    counts = n_gram_counts(token_ids.tolist(), n)
+    losses = [
+        -n_gram_log_probability(judged[i], judged[max(0, i - n + 1) : i], counts, 512)
+        for i in range(1, len(judged))
+    ]
+    of_n_grams[n] = bits_per_byte(torch.tensor(losses), judged_text)
+
+# %% [markdown]
+# **Predict:** which n needs the fewest bits per byte?
+#
+# - [ ] n = 2
+# - [x] n = 3
+# - [ ] n = 5: the longer the context, the better
+
+# %%
+print({n: round(bits, 2) for n, bits in of_n_grams.items()})
+assert min(of_n_grams, key=of_n_grams.get) == 3
+assert of_n_grams[3] < of_xz < of_n_grams[2]  # trigram, xz, bigram
+
+# %% [markdown]
+# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens came once
+# or never, and what followed once says little. Trigrams even beat `xz`, and were counted in a second.
+# This is what a Transformer has to beat.
+
+# %% [markdown]
+# ## Trained before your eyes
+#
+# The model is today's decoder (`LanguageModel`; you write its parts further down), as small as
+# possible: two layers, d_model 64, windows of 64 tokens. The loop is that of lesson 07 in
+# PyTorch's words, with your batches. The learning rate rises and falls, as in lesson 10
+# (`OneCycleLR`).
+
+# %%
+small = {"d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2}
+config = LanguageModelConfig(512, **small, n_positions=64)
+torch.manual_seed(0)
+model = LanguageModel(config, device="cpu")
+print(f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters")
+adam = torch.optim.AdamW(model.parameters(), lr=0.005, betas=(0.9, 0.99))
+schedule = torch.optim.lr_scheduler.OneCycleLR(adam, 0.005, 900, pct_start=0.1)
+
+# %% [markdown]
+# It takes about 20 seconds, more on a busy machine. The first loss should be near ln 512 = 6.24:
+
+# %% tags=["nbval-ignore-output"]
+training_losses = []
+for step in range(900):
+    starts = torch.randint(len(token_ids) - config.n_positions, (16,))
+    reads, targets = language_model_batch(token_ids, config.n_positions, starts)
+    logits = model(reads)  # (16, 64, 512)
+    loss = functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    adam.zero_grad()
+    loss.backward()
+    adam.step()
+    schedule.step()
+    training_losses.append(loss.item())
+    if step == 0 or step % 100 == 99:
+        print(f"step {step + 1:3}: loss {loss.item():.2f}")
+assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3.6
+
+# %% [markdown]
+# Now the held-out lines, which it has never read. A token at the start of a window is predicted
+# from little. So windows overlap by half, and only their second half counts
+# (`eight_plays.token_losses`): every token but the first few is predicted from 32 tokens or
+# more.
+
+# %%
+model_losses = eight_plays.token_losses(model, held_out)
+of_model = bits_per_byte(model_losses[:5999], judged_text)
+
+# %% [markdown]
+# **Predict:** how do these 900 steps compare with the counts?
+#
+# - [ ] Worse than bigrams
+# - [x] Better than bigrams, worse than trigrams
+# - [ ] Better than trigrams
+
+# %% tags=["nbval-ignore-output"]
+compared = {f"{n}-gram": bits for n, bits in of_n_grams.items()} | {"model": of_model}
+for name, bits in sorted(compared.items(), key=lambda pair: -pair[1]):
+    print(f"{name:7} {bits:.2f} bits per byte")
+assert of_n_grams[3] + 0.03 < of_model < of_n_grams[2] - 0.1
+assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was read
+
+# %% [markdown]
+# A Transformer of 122,000 parameters loses to counts. In 900 steps it has read every token about one
+# and a half times. Counting is quick, but more of it would help little: you saw that longer contexts
+# hurt. Training is slow, and more of it helps a lot. How much, the long training shows below.
+
+# %% [markdown]
+# ## From logits to text
+#
+# The model gives logits of what may come next. How do they become a text? Lesson 11 took the
+# likeliest token, **greedily**. Here are 300 tokens behind *HAMLET*:
+
+
+# %%
+@torch.no_grad()
+def next_logits(ids: Sequence[int]) -> Tensor:
+    """Return the logits (512) of what may come next; the last 64 tokens are read."""
+    return model.eval()(torch.tensor([[*ids][-config.n_positions :]]))[0, -1]
+
+
+prompt = tokenizer.encode("\n**HAMLET**\n")
+greedy = [*prompt]
+for _ in range(300):
+    greedy.append(int(next_logits(greedy).argmax()))
+
+# %% [markdown]
+# In *The Tempest*, up to one in ten runs of four tokens came already within the last 300.
+#
+# **Predict:** how many of the greedy text's runs of four tokens came in it before?
+#
+# - [ ] Hardly any
+# - [ ] About one in ten
+# - [x] Most
+
+# %% tags=["nbval-ignore-output"]
+print(tokenizer.decode(greedy)[:230])
+repeated = eight_plays.repeated_share(greedy)
+print(f"…\nrepeated: {repeated:.0%}")
+assert repeated > 0.5  # 0.76 when the course was made
+
+# %% [markdown]
+# It goes round in circles. What was likely once is likely again, all the more since the model
+# reads its own words. A translation is pinned down by its source; here nothing is. So language
+# models **draw** the next token. The softmax of the logits says how often each should come, and
+# there are three ways to bend it first.
+#
+# The first is a **temperature** T that divides the logits: softmax(logits / T).
+
+# %% [markdown]
+# Two tokens have the probabilities 0.8 and 0.2.
+#
+# **Predict:** what is the first one's at temperature ½?
+#
+# - [ ] 0.4
+# - [ ] 0.8
+# - [ ] 0.89
+# - [x] 0.94
+
+# %%
+both = torch.tensor([0.8, 0.2])
+print((both.log() / 0.5).softmax(dim=-1))
+print(both**2 / (both**2).sum())
+
+# %% [markdown]
+# Dividing a logarithm by ½ doubles it, so the probabilities are squared, and divided by their sum
+# again: odds of 4 to 1 become 16 to 1.
+
+# %% [markdown]
+# ### Exercise: apply_temperature
+#
+# The softmax of logits / T. The ends 0 and infinity are part of the contract, and nothing may
+# overflow.
+#
+# <details><summary>Hint 1</summary>
+#
+# What are 0 / 0, −∞ / ∞ and 10⁴ / 10⁻³⁵ in float32? What does the docstring say of them?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Treat the two ends first, each with a return of its own: `argmax(dim=-1)` is the first of the
+# largest logits, `logits > -math.inf` says which tokens may come. For all other temperatures
+# subtract each row's maximum (`keepdim=True`) *before* you divide: then the largest quotient is
+# 0, whatever the temperature.
+#
+# </details>
+
+# %%
+from course_lib.nn.sampling import apply_temperature  # exercise
+
+# %%
+check(apply_temperature)
+
+# %% [markdown]
+# At each step, hundreds of tokens have a tiny probability each, and a large one together. Draw
+# often enough, and one of them comes. **Top-k** lets only the k most probable ones stay.
+
+# %% [markdown]
+# ### Exercise: top_k_filter
+#
+# Let the k most probable tokens stay, where they are, and make each row sum to 1 again.
+#
+# <details><summary>Hint 1</summary>
+#
+# How many tokens pass `probabilities >= threshold`, if three of them are as probable as the
+# k-th? What do you need instead of a threshold, to have k exactly?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `argsort(dim=-1, descending=True, stable=True)` gives the token ids from most to least
+# probable, equal ones in their order (`torch.topk` promises none). The first k of them are those
+# that stay: `scatter` writes True at their positions into a tensor of False. Then 0 for all
+# others, and each row divided by its own sum, with `keepdim=True`.
+#
+# </details>
+
+# %%
+from course_lib.nn.sampling import top_k_filter  # exercise
+
+# %%
+check(top_k_filter)
+
+# %% [markdown]
+# What does that cost? Ask it of a text that is surely good: the held-out lines. At each position
+# the model has probabilities for 512 tokens, and one of them is Shakespeare's.
+
+# %%
+windows = language_model_batch(held_out, 64, torch.arange(0, len(held_out) - 65, 32))
+with torch.no_grad():
+    predicted = model(windows[0])[:, 32:].softmax(dim=-1).flatten(0, 1)
+truth = windows[1][:, 32:].flatten()  # behind 33 tokens of context and more
+
+
+def forbidden_share(filtered: Tensor) -> float:
+    """Return how many of the true tokens have probability 0."""
+    return (filtered.gather(-1, truth.unsqueeze(-1)) == 0).float().mean().item()
+
+
+# %% [markdown]
+# **Predict:** with k = 10, how many of Shakespeare's tokens could this model never write?
+#
+# - [ ] About 1 in 100
+# - [ ] About 1 in 10
+# - [x] About 4 in 10
+
+# %% tags=["nbval-ignore-output"]
+of_top_10 = forbidden_share(top_k_filter(predicted, 10))
+print(f"k = 10 forbids {of_top_10:.0%} of {len(truth):,} tokens")
+assert 0.3 < of_top_10 < 0.5
+
+# %% [markdown]
+# **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability instead of
+# tokens: the most probable ones stay until they have probability p together.
+
+# %% [markdown]
+# ### Exercise: top_p_filter
+#
+# Let the most probable tokens stay that together have probability p, the one that crosses p
+# among them.
+#
+# <details><summary>Hint 1</summary>
+#
+# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
+# tokens? Compare these sums with p: whose comparison is true?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)` minus
+# the probability itself is the sum before each token. Your mask is in sorted order now:
+# `scatter` along `order` brings each entry back to its token. p = 1 may have a return of its
+# own.
+#
+# </details>
+
+# %%
+from course_lib.nn.sampling import top_p_filter  # exercise
+
+# %%
+check(top_p_filter)
+
+# %% [markdown]
+# **Predict:** with p = 0.9, how many of the 512 tokens stay behind *the queen of*?
+#
+# - [ ] Fewer than 10
+# - [ ] Between 10 and 40
+# - [x] More than 40
+
+# %% tags=["nbval-ignore-output"]
+stay = {}
+for context in ("**HAM", "the queen of"):
+    logits = next_logits(tokenizer.encode(context))
+    stay[context] = int((top_p_filter(logits.softmax(dim=-1), 0.9) > 0).sum())
+print(stay)
+assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
+
+# %% [markdown]
+# Behind `**HAM` there are only three. So is top-p, which adapts, the better of the two? Give both
+# the same number of tokens on average, and count again what they forbid:
+
+# %% tags=["nbval-ignore-output"]
+nucleus = top_p_filter(predicted, 0.9)
+mean_size = (nucleus > 0).float().sum(dim=-1).mean().item()
+costs = {"p": forbidden_share(nucleus)}
+costs["k"] = forbidden_share(top_k_filter(predicted, round(mean_size)))
+print(f"p = 0.9: {mean_size:.0f} tokens on average, {costs['p']:.1%} forbidden")
+print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
+assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
+
+# %% [markdown]
+# > **Popular error: "top-p is better than top-k".** It is tempting to think so, as it adapts to
+# > the context. For this model and this measure, p = 0.9 and k = 46 forbid about as many of the true
+# > tokens, 12 %. Holtzman et al. (2020) had a large model, and judged whole texts. Measure it for
+# > yours.
+
+# %% [markdown]
+# Now the draw. A computer's random numbers come from a seed, and tests want to know what they
+# should give. So the random number u, from 0 to below 1, is an argument: put the tokens'
+# probabilities end to end on a line of length 1, and see on whose stretch u lies.
+
+# %% [markdown]
+# ### Exercise: sample
+#
+# One token per row, for one u per row.
+#
+# <details><summary>Hint 1</summary>
+#
+# The probabilities are 1/2, 0, 1/2. Where on the line does each stretch begin and end? Which
+# token should come for u = 1/2, and which comparison, `<` or `<=`, says so?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `cumsum(dim=-1)` gives the ends of the stretches, and the number of ends at `u.unsqueeze(-1)`
+# or before it is the token id. If rounding leaves the last end below 1, a u may lie behind it,
+# and the count is too large by one or more: divide the ends by the last one first, in float64.
+#
+# </details>
+
+# %%
+from course_lib.nn.sampling import sample  # exercise
+
+# %%
+check(sample)
+
+# %% [markdown]
+# All four together, on the logits of the model that you have trained. **Move the sliders, and
+# choose tokens to go on with.** What comes behind *I*, at temperature 0.5 and at 2?
+
+# %%
+from course_lib.lessons.small_language_model import record_contexts
+
+hamlet = tokenizer.encode("\n**HAMLET**\nI")
+contexts = record_contexts(lambda ids: next_logits(ids).numpy(), hamlet, None, 40, 16)
+
+# %% tags=["nbval-ignore-output"]
+alt = "Some tokens that are likely behind HAMLET: I, none of them much ahead of others."
+figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
+
+# %% [markdown]
+# And a text, from your functions. Its random numbers come from a generator with a seed: the same
+# seed, the same text.
+
+
+# %%
+def write(n_tokens: int, seed: int, temperature=1.0, k=512, p=1.0) -> list[int]:
+    """Return the prompt and n_tokens more."""
+    generator, ids = torch.Generator().manual_seed(seed), [*prompt]
+    for _ in range(n_tokens):
+        probabilities = apply_temperature(next_logits(ids), temperature)
+        probabilities = top_p_filter(top_k_filter(probabilities, k), p)
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        ids.append(int(sample(probabilities, u)))
+    return ids
+
+
+drawn = {t: [write(250, seed, t) for seed in range(6)] for t in (0.3, 1.0, 2.0)}
+
+# %% tags=["nbval-ignore-output"]
+for temperature in (0.3, 1.0):
+    print(f"temperature {temperature}:", tokenizer.decode(drawn[temperature][0][:110]))
+
+# %% [markdown]
+# In the held-out lines, 9 % of the words do not occur in the eight plays.
+#
+# **Predict:** and of the words that the model writes at temperature 1?
+#
+# - [ ] Fewer than 9 %: it knows nothing but the eight plays
+# - [ ] About 9 %
+# - [x] At least twice as many
+
+# %% tags=["nbval-ignore-output"]
+known = set(eight_plays.words(texts.training))
+unknown = {}
+for name, samples in {"held out": [held_out.tolist()], **drawn}.items():
+    written = eight_plays.words("\n".join(map(tokenizer.decode, samples)))
+    unknown[name] = sum(word not in known for word in written) / len(written)
+    print(f"{name}: {unknown[name]:.0%} unknown words")
+assert 0.08 < unknown["held out"] < 0.09
+assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0.2
+
+# %% [markdown]
+# > **Popular error: "a higher temperature makes a model more creative".** It is tempting to say so.
+# > What it does is to give improbable tokens a larger share, and a word of several tokens needs only
+# > one bad one. At temperature 2, half of the words of this model are no words. New is not the same
+# > as good, and the number that you turn knows neither.
+
+# %% [markdown]
+# ## What a longer training reaches
+#
+# This command trains a larger model on 36 plays, with a vocabulary of 1,024 tokens, and measures it
+# on the whole of *The Tempest*:
+#
+# ```
+# python -m course_lib.nn.train --task language
+# ```
+#
+# It saves its state, and continues after a break with `--resume`. The results of three seeds are
+# stored with the course (`course_lib/experiments/language_model.py`), beside counts of the same 36
+# plays.
+
+# %%
+from course_lib.experiments import record
+
+runs = record.read("language_model")
+of_training = runs.median("bits_per_byte")
+one_run = runs.runs[0]
+print(f"{one_run['parameters']:,} parameters, {one_run['steps']:,} steps,", end=" ")
+print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
+print("seeds", runs.values("seed"), "by", runs.command)
+
+# %% [markdown]
+# Among the counts are n-grams of bytes, up to n = 6, as well: of all n-grams, the best counts as
+# baseline.
+#
+# **Predict:** how does the long training compare with the best n-grams?
+#
+# - [ ] It is behind them still
+# - [ ] It is ahead, by less than 0.1 bits per byte
+# - [x] It is ahead, by more than 0.1 bits per byte
+
+# %%
+best, by_n = one_run["best_n_gram"], one_run["n_grams"]["tokens"]
+bits_of = {f"{n}-grams of tokens": each for n, each in enumerate(by_n, 1)}
+bits_of[f"best: {best['n']}-grams of {best['unit']}"] = best["bits_per_byte"]
+bits_of["xz, after the 36 plays"] = one_run["xz"]["after training"]
+bits_of["Transformer"] = of_training
+print("Transformer, three seeds:", runs.values("bits_per_byte"))
+assert of_training < best["bits_per_byte"] - 0.1 and best["unit"] == "tokens"
+assert max(runs.values("bits_per_byte")) < best["bits_per_byte"]
+assert 4 < one_run["parameters"] / 122_176 < 5
+assert 3 < one_run["steps"] * 512 / (900 * 16 * 64) < 4  # tokens read, times
+
+# %%
+alt = "The Transformer has the shortest bar, the unigrams have the longest."
+shown = {"The Tempest": [*bits_of.values()]}
+figures.bars([*bits_of], shown, xlabel="bits per byte", alt=alt)
+
+# %% [markdown]
+# All three runs are ahead of every count, and of `xz`. It took four times as many parameters, three
+# times as many tokens, and minutes in place of seconds. Bytes do worse than tokens here, n for n and
+# at their best.
+#
+# Here are the twenty samples of the first seed, not chosen: each has 40 tokens, at temperature 1 and
+# p = 0.9. (/ is the end of a line.)
+
+# %%
+samples = [each["text"].strip().replace("\n", " / ") for each in one_run["samples"]]
+print(*samples, sep="\n")
+assert len(samples) == 20
+
+# %% [markdown]
+# Read them beside what your small model wrote. How much of it is memory? Search each sample in the
+# plays that the model has read, for the most words in a row that stand there so.
+#
+# **Predict:** how many words long is the longest copy of all twenty?
+#
+# - [ ] 1 word
+# - [x] 4 words
+# - [ ] 12 words
+
+# %%
+for run in runs.runs:
+    print(run["longest copy"]["words"], "words:", run["longest copy"]["text"])
+assert {run["longest copy"]["words"] for run in runs.runs} == {4}
+
+# %% [markdown]
+# Short phrases, as any writer would repeat. A small model that reads each text once or twice hardly
+# learns it by heart. Large ones do: texts that came often can be had from GPT-2 word for word
+# (Carlini and others, [2021](https://arxiv.org/abs/2012.07805)).
+
+# %% [markdown]
+# ## A norm without a mean
+#
+# The block that you trained is not the one of lesson 09. Since 2017 four parts of it have changed
+# in most large models, LLaMA for one (Touvron et al. 2023): the norm, the feed-forward network,
+# the positions, and how many keys and values there are. (Pre-norm, the fifth, you know.)
+
+# %% [markdown]
+# **RMSNorm** divides by the root of the mean of the squares, and leaves the rest out: no mean is
+# subtracted, no bias added.
+#
+# $$\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \cdot g$$
+#
+# **Predict:** what becomes of the token (3, 3), with gain 1?
+#
+# - [ ] LayerNorm: (1, 1), RMSNorm: (0, 0)
+# - [ ] LayerNorm: (0, 0), RMSNorm: (0, 0)
+# - [x] LayerNorm: (0, 0), RMSNorm: (1, 1)
+
+# %%
+equal = torch.tensor([3.0, 3.0])
+for norm in (nn.LayerNorm(2), nn.RMSNorm(2, eps=1e-6)):
+    print(type(norm).__name__, [round(number, 2) for number in norm(equal).tolist()])
+assert norm(equal).allclose(torch.ones(2))
+
+# %% [markdown]
+# ### Exercise: rms_norm
+#
+# Divide each token's vector by the root of the mean of its squares, and scale it.
+#
+# <details><summary>Hint 1</summary>
+#
+# Read the name from right to left: which of *root*, *mean* and *square* comes first? And over
+# which axis is the mean, if a token is a row, whatever axes come before it?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that
+# it is divided into its own row, and add eps before the root is drawn. The gain fits x as it is.
+#
+# </details>
+
+# %%
+from course_lib.nn.modern_block import rms_norm  # exercise
+
+# %%
+check(rms_norm)
+
+# %% [markdown]
+# When do the two norms agree? Whenever the mean is 0 already:
+
+# %%
+generator = torch.Generator().manual_seed(0)
+vectors = torch.randn(3, 8, generator=generator, dtype=torch.float64)
+centred = vectors - vectors.mean(dim=-1, keepdim=True)
+gain = torch.rand(8, generator=generator, dtype=torch.float64)
+for name, x in (("any", vectors), ("centred", centred)):
+    with_mean = functional.layer_norm(x, (8,), gain, eps=1e-6)
+    print(f"{name:7} apart by {(rms_norm(x, gain, 1e-6) - with_mean).abs().max():.2f}")
+assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
+
+# %% [markdown]
+# > **Popular error: "RMSNorm is LayerNorm without parameters".** It is tempting to take *simpler*
+# > for that. But the gain g is learned, d numbers per norm. What is missing is the mean, and the
+# > bias. Zhang and Sennrich (2019) argue that it is the division that helps.
+
+# %% [markdown]
+# ## A gate
+#
+# The feed-forward network of 2017 is $\max(0, x W_1) W_2$. That of today has a **gate**: two
+# matrices make two vectors of x, and one is multiplied by the other, number by number.
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{gate}) \odot x W_{up}\big) W_{down},
+# \qquad \text{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
+#
+# SiLU is a smooth ReLU: nearly 0 for very negative a, nearly a for large ones.
+#
+# **Predict:** what is the smallest value of SiLU?
+#
+# - [ ] 0, as of ReLU
+# - [x] About −0.28
+# - [ ] −1
+
+# %%
+a = torch.linspace(-6, 3, 31)
+activations = {"ReLU": functional.relu(a).numpy(), "SiLU": functional.silu(a).numpy()}
+print(f"smallest: {activations['SiLU'].min():.2f}")
+assert abs(activations["SiLU"].min() + 0.278) < 0.001
+
+# %%
+alt = "ReLU has a corner at 0; SiLU is smooth, and dips below 0 before it rises."
+figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
+
+# %% [markdown]
+# ### Exercise: swiglu
+#
+# Three products, one SiLU, and a product number by number between.
+#
+# <details><summary>Hint 1</summary>
+#
+# Three matrices, three products. Which two of them take x, and which one takes what the two have
+# become? Only one of the two branches has an activation: which?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the
+# shape (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix makes (…, d_model)
+# of their product.
+#
+# </details>
+
+# %%
+from course_lib.nn.modern_block import swiglu  # exercise
+
+# %%
+check(swiglu)
+
+# %% [markdown]
+# There are three matrices where there were two. To compare fairly, d_ff becomes smaller.
+#
+# **Predict:** which d_ff gives as many parameters as 4 · d_model did?
+#
+# - [ ] 2 · d_model
+# - [x] 8/3 · d_model
+# - [ ] 3 · d_model
+
+# %%
+d_model = 4096
+print(f"as in 2017: {2 * d_model * 4 * d_model:,}, LLaMA: {3 * d_model * 11_008:,}")
+print("d_ff / d_model of the LLaMA with 7 billion parameters:", 11_008 / d_model)
+assert abs(11_008 / d_model - 8 / 3) < 0.03
+
+# %% [markdown]
+# 8/3, rounded up to a multiple of 256. Why does a gate help? "We offer no explanation as to why
+# these architectures seem to work", writes Shazeer (2020), who introduced it; "we attribute their
+# success, as all else, to divine benevolence".
+
+# %% [markdown]
+# ## Grouped queries
+#
+# While a model writes, keys and values of all tokens so far are in its cache (lesson 11): for each
+# layer, each head and each token d_k numbers of each. Llama 2 with 70 billion parameters
+# ([Touvron and others](https://arxiv.org/abs/2307.09288), July 2023) has 80 layers, 64 heads and
+# d_k = 128; a number takes two bytes.
+#
+# **Predict:** how large would the cache of one text of 4,096 tokens be?
+#
+# - [ ] About 80 MB
+# - [ ] About 1 GB
+# - [x] About 11 GB
+
+# %%
+for n_kv_heads in (64, 8):
+    cache = 2 * 80 * n_kv_heads * 128 * 4096 * 2  # keys and values, in bytes
+    print(f"{n_kv_heads:2} heads of keys and values: {cache / 1e9:.1f} GB")
+assert round(cache / 1e9, 1) == 1.3
+
+# %% [markdown]
+# That is for each text that is written at the same time, and all of it is read anew for every
+# token. So **grouped queries** (Ainslie et al. 2023) let several heads of queries share one head of
+# keys and values: Llama 2 has 64 of queries, but 8 of keys and values, and an eighth of the cache.
+
+# %% [markdown]
+# ### Exercise: grouped_query_attention
+#
+# Attention of several heads of queries, of which each group shares keys and values.
+#
+# <details><summary>Hint 1</summary>
+#
+# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one
+# does head 3? If you copy heads of keys, in which order must the copies stand?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Repeat each head of k and v along axis −3, so that copies of one head are neighbours (`repeat`
+# and `repeat_interleave` differ here), and attend as in lesson 04. A mask (…, n, m) lacks the
+# axis of the heads: give it one at the right position. The lesson’s `attention`
+# (`course_lib.nn.attention`) may do the rest; it returns the weights, too.
+#
+# </details>
+
+# %%
+from course_lib.nn.modern_block import grouped_query_attention  # exercise
+
+# %%
+check(grouped_query_attention)
+
+# %% [markdown]
+# With as many heads of keys as of queries, it is the attention of lesson 03. And PyTorch's own,
+# with `enable_gqa`, says the same:
+
+# %%
+q = torch.randn(8, 5, 4, generator=generator, dtype=torch.float64)
+same = {}
+for n_kv_heads in (8, 2, 1):
+    k, v = torch.randn(2, n_kv_heads, 5, 4, generator=generator, dtype=torch.float64)
+    yours = grouped_query_attention(q, k, v, causal)
+    options = {"is_causal": True, "enable_gqa": True}
+    inputs = (each.unsqueeze(0) for each in (q, k, v))
+    theirs = functional.scaled_dot_product_attention(*inputs, **options)[0]
+    same[n_kv_heads] = torch.allclose(yours, theirs)
+print("the same, by heads of keys:", same)
+assert all(same.values())
+
+# %% [markdown]
+# > **Popular error: "grouped queries compute fewer scores".** It is tempting to think so, with an
+# > eighth of the keys. But each query still meets each token: n_heads · n · m scores, as before.
+# > What is saved is the cache, and the two projections that make keys and values.
+
+# %% [markdown]
+# What does the cache itself bring? The larger model, timed (`course_lib/experiments/cache_speed.py`):
+
+# %%
+speeds = record.read("cache_speed").runs[0]
+speed_of = {name: speeds[name] for name in ("with cache", "without cache")}
+axes = {"xlabel": "tokens written", "ylabel": "tokens per second", "logarithmic": True}
+
+# %%
+alt = "With a cache the speed stays nearly the same; without, it falls with the length."
+figures.curves(speeds["lengths"], speed_of, **axes, alt=alt)
+
+# %% [markdown]
+# ## The block of today
+#
+# The fourth change you know from lesson 05: **rotary** positions turn queries and keys, and
+# nothing is added to the tokens. So here is the whole model of this lesson, in your functions, with
+# the parameters that it learned (`x @ w.weight.T`, since `nn.Linear` stores the transpose):
+
+
+# %%
+def attended(own: nn.Module, x: Tensor, rotary: nn.Module, f: Mapping) -> Tensor:
+    """Return what an attention makes of x (n, d_model), with your functions in f."""
+    d_k = x.shape[-1] // own.n_heads
+    heads = (
+        (x @ projection.weight.T).unflatten(-1, (-1, d_k)).transpose(0, 1)
+        for projection in (own.query, own.key, own.value)
+    )
+    q, k, v = heads  # (n_heads, n, d_k) and twice (n_kv_heads, n, d_k)
+    may_attend = torch.ones(len(x), len(x), dtype=torch.bool).tril()
+    output = f["grouped_query_attention"](rotary(q), rotary(k), v, may_attend)
+    return output.transpose(0, 1).flatten(1) @ own.output.weight.T
+
+
+# %% [markdown]
+# The rest is lesson 09's pre-norm: a norm before each sublayer, residual connections around, and
+# one more norm at the end.
+
+
+# %%
+@torch.no_grad()
+def all_logits(model: LanguageModel, ids: Tensor, f: Mapping) -> Tensor:
+    """Return the logits (n, vocab_size) behind each of the tokens (n)."""
+    x = model.embedding.weight[ids]  # (n, d_model)
+    for layer in model.blocks:
+        y = f["rms_norm"](x, layer.attention_norm.weight)
+        x = x + attended(layer.attention, y, model.rotary, f)
+        y = f["rms_norm"](x, layer.feed_forward_norm.weight)
+        network = layer.feed_forward
+        matrices = (network.gate, network.up, network.output)
+        x = x + f["swiglu"](y, *(each.weight.T for each in matrices))
+    return f["rms_norm"](x, model.norm.weight) @ model.embedding.weight.T
+
+
+# %% [markdown]
+# Is it the same model?
+
+# %%
+todays = {"rms_norm": rms_norm, "swiglu": swiglu}
+todays["grouped_query_attention"] = grouped_query_attention
+gap = all_logits(model, held_out[:64], todays) - model(held_out[None, :64])[0]
+gap = gap.abs().max()
+print("the same logits:", bool(gap < 1e-4))
+assert gap < 1e-4
+
+# %% [markdown]
+# ## Does it help?
+#
+# Each change is in use because somebody measured it, in large models. Does it help in ours? Here is
+# the block of 2017 with each change alone, and with all five, trained on the plays for 800 steps
+# (`course_lib/experiments/blocks.py`). Steps, learning rate and number of parameters are equal, the
+# last by the choice of d_ff; the bits per byte are of *Twelfth Night*, a median of three seeds.
+#
+# **Predict:** which change alone helps most?
+#
+# - [ ] RMSNorm
+# - [ ] SwiGLU
+# - [x] Rotary positions
+# - [ ] Grouped queries
+
+# %%
+from course_lib.experiments.blocks import CHANGES
+
+blocks = record.read("blocks")
+seeds_of = {each: blocks.values(f"{each}, bits per byte") for each in CHANGES}
+for kind, values in seeds_of.items():
+    pace = blocks.median(f"{kind}, milliseconds per step")
+    low, middle, high = sorted(values)
+    print(f"{kind:15} {middle:.2f}  ({low:.2f} to {high:.2f}), {pace:.0f} ms a step")
+of_block = {kind: sorted(values)[1] for kind, values in seeds_of.items()}
+assert min(of_block, key=of_block.get) == "rotary"
+assert of_block["all"] - of_block["rotary"] < 0.03
+assert max(seeds_of["RMSNorm"] + seeds_of["pre-norm"]) < min(seeds_of["2017"])
+assert abs(of_block["SwiGLU"] - of_block["2017"]) < 0.01 < max(seeds_of["SwiGLU"]) - 3.8
+assert max(seeds_of["grouped queries"]) > min(seeds_of["2017"])
+
+# %% [markdown]
+# Read it with care:
+#
+# - **rotary** positions alone do as much as all five together;
+# - **RMSNorm** and **pre-norm** help in every run;
+# - **SwiGLU** does not help here, and one of its runs went badly;
+# - with **grouped queries** the runs overlap with those of 2017. They are there to save memory: that
+#   they cost no quality is all one can ask.
+
+# %% [markdown]
+# > **Popular error: "each of these changes makes a model better".** It is tempting to conclude so from
+# > the models that have them all. But the learning rate, 0.005, suits today's block, and lesson 09
+# > showed that post-norm suffers from large ones. Part of what looks like a better block is a block
+# > that bears this learning rate. With 130,000 parameters and 800 steps, the table says no more than
+# > that.
+
+# %% [markdown]
+# ## Larger, and larger
+#
+# Four sizes of today's block, each with three to four times the parameters of the one before, for
+# the same 800 steps (`course_lib/experiments/sizes.py`).
+#
+# **Predict:** is the larger one ahead of the next smaller one in each of three seeds?
+#
+# - [ ] Yes, each time
+# - [x] No, once a smaller one is ahead
+# - [ ] No, from the third size on there is nothing left to gain
+
+# %%
+from itertools import pairwise
+
+from course_lib.experiments.sizes import SIZES
+
+by_size = record.read("sizes")
+parameters = [by_size.median(f"{size}, parameters") for size in SIZES]
+bits_by_size = [by_size.median(f"{size}, bits per byte") for size in SIZES]
+seeds_by_size = [by_size.values(f"{size}, bits per byte") for size in SIZES]
+for number, bits in zip(parameters, seeds_by_size, strict=True):
+    print(f"{number:9,.0f} parameters: {sorted(bits)} bits per byte")
+sizes_drawn = {"bits per byte": bits_by_size}
+axes = {"xlabel": "parameters", "ylabel": "bits per byte", "logarithmic": True}
+neighbours = [zip(*pair, strict=True) for pair in pairwise(seeds_by_size)]
+assert sum(small < large for pair in neighbours for small, large in pair) == 1
+assert max(seeds_by_size[3]) < min(seeds_by_size[2])
+assert bits_by_size == sorted(bits_by_size, reverse=True)
+
+# %%
+alt = "The bits per byte fall with each size, from 3.0 to 2.5."
+figures.curves(parameters, sizes_drawn, **axes, alt=alt)
+
+# %% [markdown]
+# The medians fall with each size, by amounts that three seeds cannot tell apart from luck. Over many
+# more sizes, the loss falls as a power of the number of parameters, a straight line on logarithmic
+# axes (Kaplan et al. 2020), as long as data and steps grow with it: a model that is too large for
+# its data wastes what it costs to train (Hoffmann et al. 2022).
+
+# %% [markdown]
+# ## A speech of your own
+#
+# Everything comes together. The parameters are those that gradients found; every function on the way
+# from token ids to a text is one of yours. (If one is not ready, the course's own stands in for it,
+# and the list says so.)
+
+# %%
+from course_lib.lessons.own_functions import own_functions
+
+mine = own_functions(globals())
+
+# %% [markdown]
+# The text grows until the context is full:
+
+
+# %%
+def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
+    """Return the prompt and what your functions write behind it."""
+    generator, ids = torch.Generator().manual_seed(seed), [*ids]
+    while len(ids) < model.config.n_positions:
+        logits = all_logits(model, torch.tensor(ids), mine)[-1]
+        probabilities = mine["apply_temperature"](logits, temperature)
+        probabilities = mine["top_k_filter"](probabilities, k)
+        probabilities = mine["top_p_filter"](probabilities, p)
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        ids.append(int(mine["sample"](probabilities, u)))
+    return ids
+
+
+# %% [markdown]
+# Change the speaker, the seed and the three settings, and run both cells again:
+
+# %% tags=["nbval-ignore-output"]
+prompt = tokenizer.encode("\n**JULIET**\n")
+speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
+print(tokenizer.decode(speech))
+
+# %% [markdown]
+# How surprised is the model by its own words, and how surprised are the trigrams of the plays?
+
+# %% tags=["nbval-ignore-output"]
+window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
+logits = all_logits(model, window[0][0], mine)
+losses = functional.cross_entropy(logits, window[1][0], reduction="none")
+n_prompt = len(prompt)
+trigrams = n_gram_counts(token_ids.tolist(), 3)
+by_trigrams = [
+    -mine["n_gram_log_probability"](speech[i], speech[i - 2 : i], trigrams, 512)
+    for i in range(n_prompt, 64)
+]
+surprises = {"model": losses[n_prompt - 1 :], "trigrams": torch.tensor(by_trigrams)}
+for name, surprise in surprises.items():
+    bits = mine["bits_per_byte"](surprise, tokenizer.decode(speech[n_prompt:]))
+    print(f"{name}: {bits:.1f} bits per byte")
+
+# %% [markdown]
+# The model needs fewer than for *The Tempest*: at a low temperature it writes what it expects. A text
+# that surprises nobody is not what a reader wants either.
+#
+# When you have run the command of the long training, the last code cell lets your functions write
+# with *its* parameters; until then it says what is missing.
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.nn.training.checkpoints import CheckpointError
+
+try:
+    large, its_tokenizer = eight_plays.load_large()
+    prompt = its_tokenizer.encode("\n**JULIET**\n")
+    speech = speak(large, prompt, seed=0, temperature=0.8, k=40, p=0.95)
+    print(its_tokenizer.decode(speech))
+except CheckpointError as fault:
+    print(fault)
+
+# %% [markdown]
+# ## In three lines
+#
+# - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
+#   trained on windows of one long sequence to predict each next token.
+# - It is measured in bits per byte, beside counts and compressors; a text is drawn from its logits,
+#   and temperature, top-k and top-p bend them first.
+# - Today's block has RMSNorm, a gate, rotary positions and grouped queries; how much each one brings
+#   is a matter of size and of measuring.
+#
+# **What you can read now:** Radford et al. (2018) and (2019); Touvron et al. (2023), section 2;
+# Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
+#
+# **An open question:** the model has heads again. What do they do? Lesson 13.
