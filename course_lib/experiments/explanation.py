@@ -18,7 +18,6 @@ from course_lib.experiments.pruned_heads import rank_correlation
 from course_lib.lessons.environment import one_thread
 from course_lib.nn.pretrained import WORDS, SentenceEncoder, encode_with_heads, pool
 
-SEEDS = (0, 1, 2)  # of the permutations
 N_PERMUTATIONS = 20
 N_SPECIAL = 2  # [CLS] and [SEP]
 SENTENCES = (

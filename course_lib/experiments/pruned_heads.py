@@ -3,14 +3,15 @@
 The Transformer of lesson 11 is trained, or its checkpoint taken if there is one, and
 nothing is trained after that. The importance of its 24 heads is measured on validation
 pairs, by gradient and by ablation. Then heads are pruned one after another, and test
-pairs are translated greedily each time.
+pairs are translated greedily each time. The record's two checkpoints were trained by
+lesson 11's command on two threads; on one, rounding makes another model of the same
+seed, with a BLEU that differs by less than one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -31,7 +32,7 @@ from course_lib.nn.training.subwords import SubwordTokenizer
 from course_lib.nn.training.tasks import TASKS, Recipe
 from course_lib.nn.transformer import Transformer
 
-SEEDS = (0, 1)
+SEEDS = (0, 1)  # of the trainings
 N_IMPORTANCE, N_TEST = 200, 500  # pairs
 MEASURES = ("gradient", "ablation")
 ORDERS = ("least", "most")  # important first
@@ -198,8 +199,8 @@ def rank_correlation(one: Tensor, other: Tensor) -> float:
     >>> rank_correlation(torch.tensor([1.0, 2.0, 9.0]), torch.tensor([5.0, 7.0, 6.0]))
     0.5
     """
-    ranks = [each.argsort().argsort().double().numpy() for each in (one, other)]
-    return round(float(np.corrcoef(*ranks)[0, 1]), 3)
+    ranks = torch.stack([each.argsort().argsort().double() for each in (one, other)])
+    return round(torch.corrcoef(ranks)[0, 1].item(), 3)
 
 
 def rounded(rows: Tensor) -> list[list[float]]:

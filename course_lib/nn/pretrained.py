@@ -31,7 +31,7 @@ Encode = Callable[[Tensor, Parameters, int, Tensor | None], Tensor]
 
 def encode_pretrained(
     token_ids: Tensor,
-    parameters: Parameters,
+    parameters: dict[str, Tensor],
     n_heads: int,
     may_attend: Tensor | None = None,
 ) -> Tensor:
@@ -75,7 +75,14 @@ def encode_pretrained(
     tensor([[ 1., -1.],
             [ 1., -1.]])
     """
-    _check(token_ids, parameters, n_heads, may_attend)
+    arguments.tensors_by_name("parameters", parameters)
+    arguments.heads(parameters[WORDS].shape[-1], n_heads)
+    arguments.token_ids(
+        "token_ids", token_ids, vocab_size=len(parameters[WORDS]), from_end=True
+    )
+    arguments.axes("token_ids (..., n)", token_ids)
+    arguments.rows(POSITIONS, parameters[POSITIONS], token_ids.shape[-1])
+    arguments.mask("may_attend", may_attend, (*token_ids.shape, token_ids.shape[-1]))
     p = parameters
 
     def linear(x: Tensor, name: str) -> Tensor:

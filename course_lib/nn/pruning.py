@@ -19,7 +19,8 @@ from course_lib.nn.attention import (
     merge_heads,
     split_heads,
 )
-from course_lib.nn.transformer import Transformer
+from course_lib.nn.layers import TransformerLayer
+from course_lib.nn.transformer import Decoder, Encoder, Transformer
 
 
 def prune(
@@ -128,11 +129,16 @@ def attentions_of(model: Transformer) -> dict[str, list[MultiHeadAttention]]:
 
     "encoder" and "decoder" attend to their own tokens, "cross" from target to source.
     """
+    encoder, decoder = _layers(model.encoder), _layers(model.decoder)
     return {
-        "encoder": [layer.self_attention for layer in model.encoder.layers],
-        "decoder": [layer.self_attention for layer in model.decoder.layers],
-        "cross": [layer.cross_attention for layer in model.decoder.layers],
+        "encoder": [layer.self_attention for layer in encoder],
+        "decoder": [layer.self_attention for layer in decoder],
+        "cross": [layer.cross_attention for layer in decoder],
     }
+
+
+def _layers(part: Encoder | Decoder) -> list[TransformerLayer]:
+    return [layer for layer in part.layers if isinstance(layer, TransformerLayer)]
 
 
 def open_gates(model: Transformer) -> dict[str, Tensor]:

@@ -155,7 +155,7 @@ def test_record_of_pruned_heads_supports_the_lesson():
         }
         none_left = {kind: curves[kind, "gradient", "least"][-1] for kind in KINDS}
         assert none_left["cross"] < 2 < none_left["decoder"] < none_left["encoder"]
-        assert none_left["encoder"] > 0.75 * run["bleu"]
+        assert none_left["encoder"] > 0.7 * run["bleu"]
         for first in pruned_heads.ORDERS:
             assert len(curves["all", "gradient", first]) == 25
         least, most = (

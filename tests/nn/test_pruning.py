@@ -57,7 +57,7 @@ def test_gates_of_another_number_of_heads_are_refused():
         prune(x, x, *matrices, drawn(5))
 
 
-def test_importance_by_gradient_is_the_slope_of_ablation_for_a_linear_loss():
+def test_importance_of_a_linear_loss_is_its_slopes():
     slopes, gates = drawn(4, 2, 3), torch.ones(2, 3, dtype=torch.float64)
     by_gradient, by_ablation = head_importance(
         lambda gates, example: float((gates * slopes[example]).sum()),
