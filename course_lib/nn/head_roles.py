@@ -37,7 +37,7 @@ def head_role_scores(
 
     A neighbour may be a separator. The arguments stay as they are.
     Source: the roles are those of Voita et al. (2019), Analyzing Multi-Head
-    Self-Attention, section 4, and Clark et al. (2019), What Does BERT Look At?, section
+    Self-Attention, section 5, and Clark et al. (2019), What Does BERT Look At?, section
     3. They count largest weights or average over many sentences.
 
     >>> weights = torch.tensor([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.5, 0.25, 0.25]])
