@@ -1,37 +1,44 @@
-"""MiniLM's layers as PyTorch's own ``nn.TransformerEncoder``, to compare with (13)."""
-
-from collections.abc import Mapping
+"""MiniLM in PyTorch's own layers, ``nn.TransformerEncoderLayer``, to compare (13)."""
 
 import torch
 from torch import Tensor, nn
 
-from course_lib.nn.pretrained import count_layers
+from course_lib.nn.pretrained import (
+    EPS,
+    POSITIONS,
+    TYPES,
+    WORDS,
+    Parameters,
+    count_layers,
+)
 
 
-def torch_layers(parameters: Mapping[str, Tensor], n_heads: int) -> nn.Module:
-    """Build PyTorch's encoder with the parameters of a pretrained one.
+def torch_encode(token_ids: Tensor, parameters: Parameters, n_heads: int) -> Tensor:
+    """Compute what ``encode_pretrained`` does, with PyTorch's own modules.
 
-    parameters : by the names that ``encode_pretrained`` takes
-
-    Returns a module in evaluation mode that takes embedded tokens (batch, n, d_model).
+    token_ids : (batch, n), without padding
+    parameters, n_heads : as for ``encode_pretrained``
     """
-    n_layers = count_layers(dict(parameters))
+    n_layers = count_layers(parameters)
     d_ff, d_model = parameters["encoder.layer.0.intermediate.dense.weight"].shape
-    layer = nn.TransformerEncoderLayer(
-        d_model,
-        n_heads,
-        d_ff,
-        activation="gelu",
-        layer_norm_eps=1e-12,
-        batch_first=True,
-    )
+    kinds = {"activation": "gelu", "layer_norm_eps": EPS, "batch_first": True}
+    layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **kinds)
     encoder = nn.TransformerEncoder(layer, n_layers, enable_nested_tensor=False)
     for i, module in enumerate(encoder.layers):
         module.load_state_dict(_state(parameters, f"encoder.layer.{i}"))
-    return encoder.eval()
+    tables = parameters[WORDS], parameters[POSITIONS], parameters[TYPES]
+    words, positions, types = tables
+    x = words[token_ids] + positions[: token_ids.shape[-1]] + types[0]
+    norm = "embeddings.LayerNorm"
+    learned = parameters[f"{norm}.weight"], parameters[f"{norm}.bias"]
+    with torch.no_grad():
+        x = nn.functional.layer_norm(x, (d_model,), *learned, EPS)
+        vectors = encoder.eval()(x)
+    assert isinstance(vectors, Tensor)
+    return vectors
 
 
-def _state(parameters: Mapping[str, Tensor], layer: str) -> dict[str, Tensor]:
+def _state(parameters: Parameters, layer: str) -> dict[str, Tensor]:
     """Return the parameters of one layer by PyTorch's names."""
     names = {
         "self_attn.out_proj": "attention.output.dense",

@@ -12,8 +12,7 @@ from typing import Self
 
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
-from torch.nn import functional
+from torch import Tensor, nn
 
 from course_lib.corpora.encoder import pretrained_encoder
 from course_lib.nn import arguments
@@ -107,7 +106,7 @@ def encode_pretrained(
         heads, _ = attention(q, k, v, for_all_heads(may_attend))
         attended = linear(merge_heads(heads), f"{layer}.attention.output.dense")
         x = norm(x + attended, f"{layer}.attention.output")
-        hidden = functional.gelu(linear(x, f"{layer}.intermediate.dense"))
+        hidden = nn.functional.gelu(linear(x, f"{layer}.intermediate.dense"))
         x = norm(x + linear(hidden, f"{layer}.output.dense"), f"{layer}.output")
     return x
 
@@ -139,7 +138,7 @@ def encode_with_heads(
     arguments.tensors(shape, gates, n_layers=n_layers, n_heads=n_heads)
 
     def linear(x: Tensor, name: str) -> Tensor:
-        return functional.linear(x, p[f"{name}.weight"], p[f"{name}.bias"])
+        return nn.functional.linear(x, p[f"{name}.weight"], p[f"{name}.bias"])
 
     def norm(x: Tensor, name: str) -> Tensor:
         gain, bias = p[f"{name}.LayerNorm.weight"], p[f"{name}.LayerNorm.bias"]
@@ -162,7 +161,7 @@ def encode_with_heads(
         heads = heads * gates[i, :, None, None]  # (..., n_heads, n, d_k)
         attended = linear(merge_heads(heads), f"{layer}.attention.output.dense")
         x = norm(x + attended, f"{layer}.attention.output")
-        hidden = functional.gelu(linear(x, f"{layer}.intermediate.dense"))
+        hidden = nn.functional.gelu(linear(x, f"{layer}.intermediate.dense"))
         x = norm(x + linear(hidden, f"{layer}.output.dense"), f"{layer}.output")
     return x, torch.stack(by_layer, dim=-4)
 
