@@ -43,7 +43,6 @@ LANGUAGE_MODEL: Examples = {
 
 _THIRDS = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
 _SEPARATORS = torch.tensor([True, False, False])
-_SQUARE = torch.tensor([[1.0, 2.0], [-1.0, 0.5]])
 
 
 def _tiny_encoder() -> dict[str, Tensor]:
@@ -71,16 +70,14 @@ def _gradient_of_product(gates: Tensor, example: float) -> Tensor:
     return example * gates.prod() / gates + torch.tensor([1.0, 0.0])
 
 
-# Each function of lesson 13 to the arguments of an example.
+# Those functions of lesson 13 that its milestone runs on.
 INSIDE_THE_HEADS: Examples = {
     pretrained.encode_pretrained: (torch.tensor([2, 0, 3]), _tiny_encoder(), 2),
     head_roles.head_role_scores: (_THIRDS, _SEPARATORS, torch.tensor([9.0, 5.0, 2.0])),
-    pruning.prune: (*[_SQUARE] * 6, torch.tensor([1.0, 0.5])),
     pruning.head_importance: (
         *(_product, _gradient_of_product),
         *(torch.tensor([1.0, 2.0]), [3.0, -1.0]),
     ),
-    head_roles.induction_score: (torch.eye(4).roll(1, 0) / 2 + 0.125, 2),
 }
 
 
