@@ -26,8 +26,8 @@ class Triple(NamedTuple):
 
 TRIPLES = (
     Triple(
-        "The bank raised its interest rates.",
-        "Borrowing money has become more expensive.",
+        "The bank asks for more interest.",
+        "Borrowing money has become expensive.",
         "They sat on the bank of the river.",
     ),
     Triple(

@@ -34,7 +34,7 @@ from course_lib.nn.functional import layer_norm
 # head gets a name without a number, and the sentences where the story fails are shown, too.
 
 # %% [markdown]
-# Here is the Transformer once more. What you write today works on its heads, or looks into them.
+# Here is the Transformer once more. What you write today works on its heads, or measures them.
 # **Point at a lit part** to see where.
 
 # %%
@@ -183,7 +183,7 @@ figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
 # %% [markdown]
 # ## The wall of heads
 #
-# Now look inside. For one sentence, each of the 72 heads has a table of weights, one row per query:
+# Now open it. For one sentence, each of the 72 heads has a table of weights, one row per query:
 
 # %%
 sentence = "The animal didn't cross the street because it was too tired."
@@ -301,8 +301,8 @@ for role, of_role in scores.items():
     at, number, score = best_heads(of_role)[0]
     name = f"layer {at} head {number:2}"
     print(f"{role:9} best: {name} {score:.2f}, by chance {chance[role]:.2f}")
-assert n_strong["previous"] == n_strong["next"] == 1 and n_strong["rarest"] == 0
 print("heads above ½:", n_strong)
+assert n_strong["previous"] == n_strong["next"] == 1 and n_strong["rarest"] == 0
 assert best_heads(scores["previous"])[0][:2] == (0, 2)
 assert scores["previous"].max() > 0.99
 assert best_heads(scores["next"])[0][:2] == (1, 8) and n_strong["separator"] == 25
@@ -360,7 +360,9 @@ for run in of_seeds:
     for role in ("previous", "next", "rarest"):
         at, number, score = run["encoder, best"][role][0]
         print(f"seed {run['seed']}, {role:8}: layer {at} head {number}, {score:.2f}")
-        assert score < 0.12 or (at == 1 and role == "previous" and 0.25 < score < 0.35)
+bests = {role: [run["encoder, best"][role][0] for run in of_seeds] for role in scores}
+assert all(at == 1 and 0.25 < score < 0.35 for at, _, score in bests["previous"])
+assert all(score < 0.12 for _, _, score in bests["next"] + bests["rarest"])
 assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0]
 
 # %% [markdown]
@@ -651,7 +653,7 @@ assert lost[0] < 0.1 and 3 < lost[1] < 3.5
 # %% [markdown]
 # ## Induction
 #
-# Roles so far were found by looking. There is one that was *understood*: from which circuit it is made,
+# The roles so far were read off tables of weights. There is one that was *understood*: from which circuit it is made,
 # and why a model needs two layers for it (Elhage et al. 2021). Read *a b c d a b*. What comes next?
 # Nothing but this text says so: *b* was followed by *c* the last time. A head that finds this out is
 # an **induction head**: it attends from the second *b* to the token *after* the first *b*, and copies it.
@@ -766,11 +768,15 @@ assert previous.layer == 0 and losses[0][previous.head] > 1
 # %%
 induced = record.read("induction")
 for name in induction.MODELS:
-    seconds = [values[-1] for values in induced.values(f"{name}, second")]
-    bests = [values[-1] for values in induced.values(f"{name}, induction")]
+    final_losses = [values[-1] for values in induced.values(f"{name}, second")]
+    final_scores = [values[-1] for values in induced.values(f"{name}, induction")]
     n_parameters = induced.median(f"{name}, parameters")
-    print(f"{name:14} {n_parameters:,.0f}: second half {seconds}, induction {bests}")
-    assert (max(seconds) < 0.1 and min(bests) > 0.8) == (name == "two layers")
+    print(
+        f"{name:14} {n_parameters:,.0f}: second half {final_losses}, induction {final_scores}"
+    )
+    assert (max(final_losses) < 0.1 and min(final_scores) > 0.8) == (
+        name == "two layers"
+    )
 assert min(values[-1] for values in induced.values("one wide layer, second")) > 2.5
 
 # %% [markdown]
@@ -1061,8 +1067,8 @@ figures.wall_of_heads(asked_weights.numpy(), *[asked_tokens] * 2, **options, alt
 #   sentence vectors tell what a text is about, hardly who did what to whom.
 # - Some heads have clear roles, most do not; which ones are needed shows when they are closed, and an
 #   induction head shows how two heads in two layers work together.
-# - Weights say where a head reads: before you explain with them, look at the other sentences, the
-#   separators, and a baseline.
+# - Weights say where a head reads: before you explain with them, try other sentences, the separators
+#   and a baseline.
 #
 # **What you can read now:** Voita et al. (2019); Clark et al. (2019); Michel et al. (2019); Olsson et al.
 # (2022); Jain and Wallace (2019) together with Wiegreffe and Pinter (2019).
