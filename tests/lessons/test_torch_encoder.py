@@ -1,7 +1,6 @@
 """PyTorch's own layers run MiniLM as the course's parts do."""
 
 import pytest
-import torch
 
 from course_lib.lessons.torch_encoder import torch_encode
 from course_lib.nn.pretrained import SentenceEncoder, encode_pretrained
