@@ -21,8 +21,12 @@ def torch_encode(token_ids: Tensor, parameters: Parameters, n_heads: int) -> Ten
     """
     n_layers = count_layers(parameters)
     d_ff, d_model = parameters["encoder.layer.0.intermediate.dense.weight"].shape
-    kinds = {"activation": "gelu", "layer_norm_eps": EPS, "batch_first": True}
-    layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **kinds)
+    layer = nn.TransformerEncoderLayer(
+        *(d_model, n_heads, d_ff),
+        activation="gelu",
+        layer_norm_eps=EPS,
+        batch_first=True,
+    )
     encoder = nn.TransformerEncoder(layer, n_layers, enable_nested_tensor=False)
     for i, module in enumerate(encoder.layers):
         module.load_state_dict(_state(parameters, f"encoder.layer.{i}"))

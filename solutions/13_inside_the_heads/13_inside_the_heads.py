@@ -235,8 +235,8 @@ print({tokens[i]: f"{of_words[i]:.0%}" for i in (0, -1)})
 assert of_words[0] > 10 * of_words[-1]
 
 # %% [markdown]
-# So a finding about one model need not hold for its neighbour. Which token serves for
-# doing nothing is an accident of training; that one does is common.
+# So a finding about one model need not hold for its neighbour: that some token collects
+# weight is common, *which* one it is differs.
 #
 # Here are all heads: a row for each layer, the first one on top; layers and heads are
 # counted from 0. **Press a head to open it**, and point at its rows. Many have a bright
@@ -945,11 +945,13 @@ for each in explained:
 
 # %%
 film = explained[0]
-words = [f"{i} {word}" for i, word in enumerate(film["tokens"])][1:-1]
+positions = [i for i, token in enumerate(film["tokens"]) if len(token) > 3][1:-1]
+words = [film["tokens"][i] for i in positions]
 measures = {
-    name: [value / max(film[name][1:-1]) for value in film[name][1:-1]]
+    name: [film[name][i] / max(film[name][1:-1]) for i in positions]
     for name in ("weights", "gradients", "left out")
 }
+assert words == ["film", "long", "acting", "wonderful"]
 share_axis = {"xlabel": "share of the largest"}
 
 # %%
@@ -1104,8 +1106,7 @@ figures.wall_of_heads(asked_weights.numpy(), *[asked_tokens] * 2, **options, alt
 #   baseline.
 #
 # **What you can read now:** Voita et al. (2019); Clark et al. (2019); Michel et al.
-# (2019); Olsson et al. (2022); Jain and Wallace (2019) together with Wiegreffe and Pinter
-# (2019).
+# (2019); Olsson et al. (2022); Jain and Wallace (2019); Wiegreffe and Pinter (2019).
 #
 # **An open question:** every head meets every pair of tokens. What does that cost for a
-# whole book, and must it? Lesson 14.
+# whole book? Lesson 14.
