@@ -472,10 +472,10 @@ assert without[0, 1] > 0.75 and without[2, 3] > 0.61 and without[0, 2] > 0.4
 
 # %% [markdown]
 # Without any attention both pairs are *more* alike than before! But so is everything
-# else: pizza and market had 0.01. What is left is an average of words; the feed-forward
-# networks know that shares are stocks. Attention is there for what depends on *other*
-# words. So ask for that: eight sentences, each with one that means nearly the same in
-# other words, and one that shares words and not the meaning.
+# else: pizza and market had 0.01. What is left is an
+# average of what each word becomes by itself: *shares* and *stock* are alike without any help.
+# Attention is there for what depends on *other* words. So ask for that: eight sentences, each with
+# one that means nearly the same in other words, and one that shares words and not the meaning.
 
 # %%
 from course_lib.lessons import sentence_triples
@@ -565,7 +565,7 @@ figures.wall_of_heads(weights.numpy(), tokens, tokens, **measured, alt=alt)
 # Do the two measures agree? By ranks (Spearman's correlation: 1 if both put the heads in
 # the same order, 0 if one says nothing about the other):
 
-# %%
+# %% tags=["nbval-ignore-output"]
 from course_lib.experiments.pruned_heads import rank_correlation
 
 mean_gradient = sum(gradient_of(gates, triple) for triple in triples) / len(triples)
@@ -577,9 +577,8 @@ agreement = {
 }
 print(agreement)
 assert abs(agreement["|gradient| and ablation"]) < 0.25
-assert (
-    agreement["|gradient| and |ablation|"] > 0.7 < agreement["−gradient and ablation"]
-)
+assert agreement["|gradient| and |ablation|"] > 0.7
+assert agreement["−gradient and ablation"] > 0.9
 
 # %% [markdown]
 # > **Popular error: "the gradient says how much a head helps".** It is tempting to read
@@ -940,8 +939,8 @@ for each in explained:
 
 # %% [markdown]
 # How much does each token matter? By the **weights** that it gets, a mean over all heads;
-# by the **gradient** for its embedding; by what changes if it is **left out**. For the
-# first sentence, each divided by its largest word:
+# by the **gradient** for its embedding; by what changes if it is **left out**. Here are
+# four words of the first sentence, each measure as a share of its largest word's:
 
 # %%
 film = explained[0]
@@ -955,7 +954,7 @@ assert words == ["film", "long", "acting", "wonderful"]
 share_axis = {"xlabel": "share of the largest"}
 
 # %%
-alt = "All three are large for film, acting and wonderful; they differ in the order."
+alt = "Weights and gradients are largest for acting; left out, wonderful matters most."
 figures.bars(words, measures, **share_axis, alt=alt)
 
 # %% [markdown]
@@ -979,8 +978,23 @@ assert min(each["gradients, left out"] for each in correlations) < 0.5
 # %% [markdown]
 # So what Jain and Wallace found does not hold for this model and these sentences: weights
 # and gradients agree about as well as the two measures that claim to be faithful agree
-# with each other. But mind what was left out: the separators, with *half of all weight*,
-# and nothing to say.
+# with each other. But mind what was left out: the separators, which are no words, and get
+# *half of all weight*. And if nothing may attend to `[CLS]`, the cosine changes, too:
+
+# %%
+for each in explained:
+    to_separators = each["weights of special tokens"]
+    of_cls, of_word = each["left out"][0], max(each["left out"][1:-1])
+    print(
+        f"weight {to_separators:.2f}; the cosine changes by {of_cls:.2f} without [CLS],"
+    )
+    print(f"    by {of_word:.2f} without the word that matters most")
+assert all(0.49 <= each["weights of special tokens"] <= 0.5 for each in explained)
+assert explained[2]["left out"][0] > 2 * max(explained[2]["left out"][1:-1])
+
+# %% [markdown]
+# So not even "separators do nothing" holds here as it stands: in the third sentence `[CLS]`
+# matters twice as much as any word.
 
 # %% [markdown]
 # And other weights? Replace each head's by 1/n: in the last layer only, or in all six.
@@ -1073,7 +1087,8 @@ with torch.no_grad():
 slopes, changes = mine["head_importance"](
     lambda gates, pair: distance(gates, pair).item(), slope, gates, [pair]
 )
-print("needed most:", best_heads(changes, 3))
+for at, number, change in best_heads(changes, 3):
+    print(f"layer {at} head {number}: without it the distance grows by {change:.3f}")
 
 # %% [markdown]
 # And their roles, in this one sentence (equal frequencies, so that *rarest* says
