@@ -700,6 +700,8 @@ TAKES_TENSORS = {
     "gather_log_probabilities",
     "greedy_decode",
     "gru_step",
+    "head_role_scores",
+    "induction_score",
     "label_smoothing",
     "layer_norm",
     "load_torch_parameters",

@@ -124,3 +124,10 @@ def test_sentences_count_the_same_in_the_mean():
     for role in ROLES:
         one, other = (head_role_scores(*each)[role] for each in sentences)
         assert_close(means[role], (one + other) / 2)
+
+
+def test_ends_without_a_neighbour_do_not_count():
+    heads = heads_that_attend_to([0, 0, 1, 2, 3], [1, 2, 3, 4, 4])
+    scores = head_role_scores(heads, NO_SEPARATOR, torch.arange(5.0))
+    assert scores["previous"].tolist() == [1, 0]
+    assert scores["next"].tolist() == [0, 1]
