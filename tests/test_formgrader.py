@@ -6,6 +6,9 @@ import shutil
 import psutil
 import pytest
 
+from autograder.checking.matrix import GRADING_SEED, judge_function
+from autograder.checking.points import format_number, format_number_of
+from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
 from autograder.system import find_browser
@@ -23,6 +26,8 @@ from tests.submissions import LESSON, MAX_POINTS
 
 AS_ROOT = ["--allow-root"] if os.geteuid() == 0 else []
 NOTEBOOK = f"{LESSON}.ipynb"
+SOFTMAX, SCORES = load("softmax").points, load("scaled_scores").points
+BY_HAND = 6.0
 
 pytestmark = [
     pytest.mark.thorough,
@@ -92,7 +97,7 @@ def read(formgrader, journey):
 
 def grade_by_hand(formgrader, journey, folder):
     formgrader.open("bjarne")
-    formgrader.type("check_scaled_scores", "6")
+    formgrader.type("check_scaled_scores", format_number(BY_HAND))
     formgrader.type("scaled_scores-comment", REMARK)
     formgrader.inspect("by-hand")
     journey["by hand"] = {"": scaled_scores(folder)}
@@ -169,9 +174,16 @@ def scaled_scores(folder):
     return next(each for each in grades.exercises if each.exercise == "scaled_scores")
 
 
+def without_scale():
+    """Return what scaled_scores pays for the misconception that bjarne has."""
+    exercise = load("scaled_scores")
+    (wrong,) = (each for each in exercise.misconceptions if each.name == "no_scale")
+    return judge_function(exercise, wrong.function, exercise.cases, GRADING_SEED).points
+
+
 def out_of_all(points):
     """Return points as formgrader writes them."""
-    return f"{points:g} / {MAX_POINTS:g}"
+    return f"{format_number(points)} / {format_number(MAX_POINTS)}"
 
 
 def test_formgrader_lists_the_lesson_with_its_submissions(journey):
@@ -179,7 +191,7 @@ def test_formgrader_lists_the_lesson_with_its_submissions(journey):
 
 
 def test_formgrader_lists_the_class_as_it_was_graded(journey):
-    lost = {"amara": 0, "bjarne": 5, "mallory": 8}
+    lost = {"amara": 0, "bjarne": SCORES - without_scale(), "mallory": SOFTMAX}
     points = {"jomo": 0, "pavel": 0}
     points |= {student: MAX_POINTS - part for student, part in lost.items()}
     for student, expected in points.items():
@@ -190,7 +202,8 @@ def test_formgrader_lists_the_class_as_it_was_graded(journey):
 
 def test_manual_grading_lists_the_graded_notebooks(journey):
     assert {*journey["notebooks"]} == {"amara", "bjarne", "jomo", "mallory", "pavel"}
-    assert journey["notebooks"]["bjarne"][2] == out_of_all(MAX_POINTS - 5)
+    points = MAX_POINTS - SCORES + without_scale()
+    assert journey["notebooks"]["bjarne"][2] == out_of_all(points)
 
 
 def test_open_submission_shows_the_answer_and_its_verdicts(journey):
@@ -253,9 +266,10 @@ def test_unsafe_student_id_is_never_entered(journey):
 
 def test_manual_grade_survives_every_regrade(journey):
     assert {*journey["by hand"]} == {"", "grade", "grade --anew", "button"}
+    by_hand = without_scale(), BY_HAND, REMARK
     for grade in journey["by hand"].values():
-        assert (grade.auto, grade.manual, grade.comment) == (2.0, 6.0, REMARK)
-    assert journey["field"] == "6"
+        assert (grade.auto, grade.manual, grade.comment) == by_hand
+    assert journey["field"] == format_number(BY_HAND)
 
 
 def test_command_and_button_make_the_same_feedback(journey):
@@ -264,7 +278,10 @@ def test_command_and_button_make_the_same_feedback(journey):
 
 def test_feedback_shows_manual_grade_and_comment(journey):
     assert REMARK in journey["feedback of bjarne"]
-    assert "Graded by hand: 6 of 7 points instead of 2" in journey["feedback of bjarne"]
+    points = format_number_of(BY_HAND, SCORES)
+    words = f"Graded by hand: {points} points instead of "
+    words += format_number(without_scale())
+    assert words in journey["feedback of bjarne"]
 
 
 def test_no_process_outlives_the_server(journey):

@@ -31,7 +31,7 @@ from autograder.book.lessons import (
     solution_cell,
 )
 from autograder.checking.exercise import Exercise
-from autograder.checking.points import adding_up, format_number
+from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
 from autograder.course import Course, CourseError, write_atomically
 from autograder.notebooks.build import as_text
@@ -176,11 +176,6 @@ def _about(
     lessons: Mapping[str, NotebookNode],
 ) -> dict[str, Any]:
     cell = solution_cell(notebook, exercise.name)
-    visible = [case for case in exercise.cases if case.visible]
-    points_of_visible = [case.points for case in visible]
-    *rounded, hidden = adding_up(
-        [*points_of_visible, exercise.points - sum(points_of_visible)]
-    )
     return {
         "exercise": exercise,
         "lesson": lesson,
@@ -188,8 +183,8 @@ def _about(
         "contract": contract(cell),
         "sources": papers_in(cell),
         "solution": folded_solution(cell),
-        "visible": list(zip(visible, rounded, strict=False)),
-        "hidden": hidden,
+        "visible": [case for case in exercise.cases if case.visible],
+        "hidden": sum(case.points for case in exercise.cases if not case.visible),
     }
 
 

@@ -126,7 +126,7 @@ def wording_faults(exercise: Exercise) -> list[str]:
     if exercise.points * UNITS < len(exercise.cases):
         faults.append(
             f"it has {len(exercise.cases)} cases, and {exercise.points:g} points give "
-            f"{exercise.points * UNITS:g} of them an eighth"
+            f"{exercise.points * UNITS:g} of them a quarter"
         )
     if all(case.visible for case in exercise.cases):
         faults.append("no case is hidden: mark one with visible=False")

@@ -136,7 +136,7 @@ class Exercise:
     def shares(self) -> dict[str, float]:
         """Points of each case, by name: the exercise's, shared by weight.
 
-        Raises ``ValueError`` where there is not an eighth of a point for each case.
+        Raises ``ValueError`` where there is not a quarter of a point for each case.
         """
         parts = apportion(self.points, tuple(case.weight for case in self.cases))
         return dict(zip([case.name for case in self.cases], parts, strict=True))
@@ -170,7 +170,7 @@ class Exercise:
         """Add the decorated function as a case; its name is the case's name.
 
         weight : its part of the exercise's points; a case of 2 gets twice as much as
-            one of 1, to an eighth of a point
+            one of 1, to a quarter of a point
         pays_alone : False where an answer that computes nothing passes, such as zeros
             where they are right; ``check-bank`` says which cases need it
         """

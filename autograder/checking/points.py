@@ -1,15 +1,14 @@
 """Points: what an exercise is worth, how its cases share it, how points are shown.
 
-Shares are whole eighths of a point. Those are exact in binary, so that a sum of them
-is exact, in whatever order it is taken.
+Shares are whole quarters of a point. Those are exact in binary, so that a sum of them
+is exact, in whatever order it is taken. They have two decimals at most, so that what is
+shown adds up too.
 """
 
-import math
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 
-UNITS = 8  # in a point: a case's points are a whole number of eighths
+UNITS = 4  # in a point: a case's points are a whole number of quarters
 FOR_DIFFICULTY = 4  # points for each level above the first
 
 
@@ -31,28 +30,28 @@ def worth(minutes: int, difficulty: int) -> float:
 def apportion(points: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     """Return what each of several cases gets of an exercise's points, in their order.
 
-    points : of all together, a whole number of eighths
+    points : of all together, a whole number of quarters
     weights : of the cases, above 0
 
-    - A share is a whole number of eighths, one at least.
+    - A share is a whole number of quarters, one at least.
     - The shares sum to ``points``.
-    - They follow the weights. What is left over when each has its whole eighths goes,
+    - They follow the weights. What is left over when each has its whole quarters goes,
       one by one, to those with the largest remainders, to earlier cases first (largest
       remainder method, of Hamilton).
 
-    Raises ``ValueError`` where there is not an eighth for each.
+    Raises ``ValueError`` where there is not a quarter for each.
 
     >>> apportion(5, (1, 1, 2)), apportion(1, (1, 1, 1))
-    ((1.25, 1.25, 2.5), (0.375, 0.375, 0.25))
+    ((1.25, 1.25, 2.5), (0.5, 0.25, 0.25))
     """
     units = Fraction(points) * UNITS
     if units.denominator > 1 or units < len(weights):
         raise ValueError(
             f"{points:g} points cannot be shared by {len(weights)} cases: expected a "
-            "whole number of eighths, and at least one for each case"
+            "whole number of quarters, and at least one for each case"
         )
     exact = [Fraction(weight) for weight in weights]
-    # Who would get less than an eighth gets one; the others share what is left then.
+    # Who would get less than a quarter gets one; the others share what is left then.
     quotas: dict[int, Fraction] = {}
     sharing = [*range(len(exact))]
     while sharing:
@@ -70,24 +69,14 @@ def apportion(points: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(count / UNITS for count in counts)
 
 
-def rounded(points: float) -> float:
-    """Return points with at most two decimals, an exact half rounded up.
-
-    Not to even, as ``round`` does: so a quarter stays one, whatever it is added to.
-
-    >>> [rounded(points) for points in (7.0, 1.125, 1.375, 1 / 3)]
-    [7.0, 1.13, 1.38, 0.33]
-    """
-    return math.floor(points * 100 + 0.5) / 100
-
-
 def format_number(points: float) -> str:
     """Return points with at most two decimals.
 
-    >>> [format_number(points) for points in (7.0, 2.5, 1.375, -1e-9, 1234.5)]
-    ['7', '2.5', '1.38', '0', '1234.5']
+    >>> [format_number(points) for points in (7.0, 2.5, 0.25, 1 / 3, -1e-9, 1234.5)]
+    ['7', '2.5', '0.25', '0.33', '0', '1234.5']
     """
-    return f"{rounded(points):.2f}".rstrip("0").rstrip(".")
+    text = f"{points:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def format_number_of(points: float, max_points: float) -> str:
@@ -97,25 +86,3 @@ def format_number_of(points: float, max_points: float) -> str:
     '12.25 of 14'
     """
     return f"{format_number(points)} of {format_number(max_points)}"
-
-
-def adding_up(parts: Iterable[float], start: float = 0.0) -> list[float]:
-    """Return points as they are shown beside their sum: two decimals that add up.
-
-    parts : points, the sum of which is shown too
-    start : the sum of what is shown before them
-
-    Each number is the difference of two rounded sums, so all of them together are the
-    rounded sum, and none is off by more than a hundredth.
-
-    >>> adding_up([1.375, 1.375]), adding_up([0.125, 0.125, 0.25])
-    ([1.38, 1.37], [0.13, 0.12, 0.25])
-    """
-    differences, total = [], start
-    before = rounded(total)
-    for part in parts:
-        total += part
-        after = rounded(total)
-        differences.append(rounded(after - before))
-        before = after
-    return differences

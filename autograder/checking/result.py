@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from autograder.checking.call import Call
 from autograder.checking.exercise import Misconception
-from autograder.checking.points import adding_up
 from autograder.checking.student import ClaimFailure
 
 CaseStatus = Literal[
@@ -124,22 +123,6 @@ class ExerciseResult:
         """Whether the learner has not answered at all."""
         missing = (verdict.status == "missing" for verdict in self.cases)
         return bool(self.cases) and all(missing)
-
-    def rounded_cases(self, start: float = 0.0) -> list[tuple[float, float]]:
-        """Return points and maximum of each case as they are shown: they add up.
-
-        start : the points that are shown above these, of which the sum is shown too
-        """
-        # What is earned first: then its sum is right, and that of the maxima.
-        order = sorted(
-            range(len(self.cases)), key=lambda index: not self.cases[index].points > 0
-        )
-        maxima = adding_up((self.cases[index].max_points for index in order), start)
-        by_index = dict(zip(order, maxima, strict=True))
-        return [
-            (by_index[index] if case.points > 0 else 0.0, by_index[index])
-            for index, case in enumerate(self.cases)
-        ]
 
     def out_of(self, max_points: float) -> "ExerciseResult":
         """Return the same verdicts on an exercise that is worth something else."""

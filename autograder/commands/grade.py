@@ -16,7 +16,7 @@ from rich import progress as bars
 from rich.console import Console
 from rich.text import Text
 
-from autograder.checking.points import adding_up, format_number, format_number_of
+from autograder.checking.points import format_number, format_number_of
 from autograder.checking.result import ExerciseResult, Flag
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
@@ -303,7 +303,7 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
         by_hand = [each.exercise for each in grades.exercises if each.by_hand]
         marks += [f"{exercise}: by hand" for exercise in by_hand]
         if grades.late_penalty:
-            marks.append(f"late: −{format_number(grades.rounded_penalty)}")
+            marks.append(f"late: −{format_number(grades.late_penalty)}")
     row = (
         f"{result.student:20} {format_number(points):>5} of {format_number(max_points)}"
     )
@@ -353,17 +353,14 @@ def result_in_words(result: SubmissionResult) -> str:
     rows += [f"Cells: {trouble}" for trouble in result.troubles]
     if result.excused:
         rows.append(f"Not in its release: {', '.join(result.excused)}")
-    before = 0.0  # points of the exercises above
     for exercise in result.counted:
-        (earned,) = adding_up([exercise.points], before)
-        points = format_number_of(earned, exercise.max_points)
+        points = format_number_of(exercise.points, exercise.max_points)
         rows += ["", f"{points}: {exercise.report}"]
-        shares = exercise.rounded_cases(before)
         rows += [
-            f"  [{case.status}] {case.case}: {format_number_of(*share)}"
-            for case, share in zip(exercise.cases, shares, strict=True)
+            f"  [{case.status}] {case.case}: "
+            f"{format_number_of(case.points, case.max_points)}"
+            for case in exercise.cases
         ]
-        before += exercise.points
         rows += map(_flag_in_words, exercise.flags)
     return "\n".join(rows)
 

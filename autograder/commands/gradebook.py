@@ -47,7 +47,7 @@ def extend(course: Course, student: str, lesson: str, hours: float) -> int:
     grades = gradebook.grades(name, [student])[student]
     line = f"{student} has until {until:%Y-%m-%d %H:%M:%S} UTC for {name}"
     if grades.submitted:
-        line += f"; the late penalty is {format_number(grades.rounded_penalty)}"
+        line += f"; the late penalty is {format_number(grades.late_penalty)}"
     terminal.say(line)
     return 0
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from autograder.checking.points import adding_up
 from autograder.gradebook.grades import StudentGrades
 from autograder.grading.result import SubmissionResult
 
@@ -53,11 +52,6 @@ class StudentRow:
         """Points taken off for being late."""
         return self.grades.late_penalty if self.grades else 0.0
 
-    @property
-    def rounded_penalty(self) -> float:
-        """The penalty as it is shown beside the rounded points: they add up."""
-        return -adding_up([*self.by_exercise.values(), -self.penalty])[-1]
-
     @functools.cached_property
     def by_exercise(self) -> dict[str, float]:
         """Points that count, by exercise."""
@@ -69,12 +63,6 @@ class StudentRow:
             auto = points.get(grade.exercise, 0.0)
             points[grade.exercise] = replace(grade, auto=auto).points
         return points
-
-    @functools.cached_property
-    def rounded(self) -> dict[str, float]:
-        """Points that count, by exercise, as they are shown: they add up."""
-        points = adding_up(self.by_exercise.values())
-        return dict(zip(self.by_exercise, points, strict=True))
 
     @functools.cached_property
     def points(self) -> float:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.checking.points import rounded
 from autograder.dashboard.class_results import label_students
 from autograder.dashboard.misconceptions import MisconceptionCount
 from autograder.dashboard.overview import (
@@ -246,9 +245,9 @@ def term_cell(grades: StudentGrades | None, not_yet_due: bool) -> TermCell:
         state = "waiting"
     return TermCell(
         state,
-        rounded(grades.points) if grades.submitted else 0.0,
+        grades.points if grades.submitted else 0.0,
         grades.max_points,
-        grades.rounded_penalty,
+        grades.late_penalty,
         grades.by_hand,
         grades.extension_hours,
     )

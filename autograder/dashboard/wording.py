@@ -6,7 +6,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from autograder.checking.points import rounded
 from autograder.dashboard.class_results import Roster, StudentRow
 from autograder.dashboard.misconceptions import MisconceptionCount
 from autograder.dashboard.scores import ClassSummary
@@ -40,7 +39,7 @@ def format_number(value: float) -> str:
     >>> [format_number(value) for value in (5000, 7.0, 2.5, 1 / 3)]
     ['5,000', '7', '2.5', '0.33']
     """
-    return f"{rounded(value):,.2f}".rstrip("0").rstrip(".")
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def format_count(count: int, one: str, many: str = "") -> str:
@@ -176,6 +175,6 @@ def remarks(row: StudentRow) -> str:
         "for review": bool(row.result.flags),
         "graded by hand": row.by_hand,
         "needs a manual grade": row.needs_manual_grade,
-        f"{format_number(row.rounded_penalty)} taken off, late": row.penalty > 0,
+        f"{format_number(row.penalty)} taken off, late": row.penalty > 0,
     }
     return ", ".join(remark for remark in holds if holds[remark])

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.checking.points import format_number, rounded
+from autograder.checking.points import format_number
 from autograder.checking.result import ExerciseResult
 from autograder.gradebook.grades import StudentGrades
 from autograder.grading.result import SubmissionResult
@@ -122,5 +122,5 @@ def rows_of(
         name = f"{first.first_name} {first.last_name}".strip() or student
         own = [of_class[student] for of_class in grades.values()]
         points = [format_number(each.points) if each.submitted else "–" for each in own]
-        total = format_number(sum(rounded(each.points) for each in own))
+        total = format_number(sum(each.points for each in own))
         yield [name, *points, total, ", ".join(dict.fromkeys(words[student]))]

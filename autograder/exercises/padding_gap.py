@@ -176,7 +176,7 @@ def both_directions(student, rng):
     student.agrees(up_and_down, sequences, 9)
 
 
-@exercise.case("A position may hold several numbers", weight=4)
+@exercise.case("A position may hold several numbers", weight=4.5)
 def several_numbers_per_position(student, rng):
     student.agrees(three_numbers_each, drawn(rng, 6, 3, 1, 4), 9)
     student.agrees(three_numbers_each, [[1, 3, 4, 4], [4, 1], [1, 1, 1]], 9)

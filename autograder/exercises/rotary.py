@@ -12,7 +12,10 @@ exercise = Exercise(
     lesson="05_positional_encoding",
     minutes=20,
     difficulty=3,
-    library=("course_lib.lessons.single_head_model.RotaryPositions",),
+    library=(
+        "course_lib.lessons.single_head_model.RotaryEncoding",
+        "course_lib.nn.language_model.RotaryPositions",
+    ),
 )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from autograder.checking.points import adding_up
 from autograder.gradebook.lateness import parse_extension
 from autograder.gradebook.opening import OpenedLesson
 
@@ -114,21 +113,6 @@ class StudentGrades:
     def points(self) -> float:
         """Points that count, after the penalty, never below zero."""
         return max(0.0, sum(each.points for each in self.exercises) - self.late_penalty)
-
-    @property
-    def rounded(self) -> dict[str, float]:
-        """Points that count, by exercise, as they are shown: they add up."""
-        points = adding_up(each.points for each in self.exercises)
-        names = (each.exercise for each in self.exercises)
-        return dict(zip(names, points, strict=True))
-
-    @property
-    def rounded_penalty(self) -> float:
-        """The penalty as it is shown between the exercises' points and their sum."""
-        *_, penalty = adding_up(
-            [*(each.points for each in self.exercises), -self.late_penalty]
-        )
-        return -penalty
 
     @property
     def is_graded(self) -> bool:

@@ -77,11 +77,8 @@ class VerdictSentences(NamedTuple):
     notes: list[str]
 
 
-def verdicts_of(exercise: ExerciseResult, start: float = 0.0) -> VerdictSentences:
-    """Return an exercise's verdicts as sentences, their invisible characters out.
-
-    start : points of the exercises above it, which add up with these
-    """
+def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
+    """Return an exercise's verdicts as sentences, their invisible characters out."""
     first, *lines = visible(exercise.report).split("\n")
     reasons = _reasons(exercise, lines)
     first_claim = next(
@@ -96,10 +93,8 @@ def verdicts_of(exercise: ExerciseResult, start: float = 0.0) -> VerdictSentence
         diagnosis,
         _opening(lines),
         [
-            Claim(case.status == "ok", _claim(case, *points), why)
-            for case, points, why in zip(
-                exercise.cases, exercise.rounded_cases(start), reasons, strict=False
-            )
+            Claim(case.status == "ok", _claim(case), why)
+            for case, why in zip(exercise.cases, reasons, strict=False)
         ],
         closing,
         [_flag(flag) for flag in exercise.flags],
@@ -144,19 +139,18 @@ def _reasons(exercise: ExerciseResult, lines: Sequence[str]) -> list[str]:
     return reasons
 
 
-def _claim(case: CaseVerdict, points: float, max_points: float) -> str:
+def _claim(case: CaseVerdict) -> str:
     """Return a claim with its points.
 
-    points, max_points : as they are shown
-
-    >>> case = CaseVerdict("it_holds", "It holds", "wrong", 0.0, 1.375, True)
-    >>> _claim(case, 0.0, 1.38)
-    'It holds (0 of 1.38 points)'
+    >>> _claim(CaseVerdict("it_holds", "It holds", "ok", 1.0, 1.0, True))
+    'It holds (1 point)'
+    >>> _claim(CaseVerdict("it_holds", "It holds", "wrong", 0.0, 1.25, True))
+    'It holds (0 of 1.25 points)'
     """
-    words = format_points(points)
-    if points != max_points:
-        words = format_points_of(points, max_points)
-    return f"{visible(case.claim)} ({words})"
+    points = format_points(case.points)
+    if case.points != case.max_points:
+        points = format_points_of(case.points, case.max_points)
+    return f"{visible(case.claim)} ({points})"
 
 
 def _flag(flag: Flag) -> str:

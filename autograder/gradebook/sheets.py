@@ -380,14 +380,14 @@ def _row(
     student = student or StudentGrades("", (), submitted=False)
     graded = {each.exercise: each for each in student.exercises if each.is_graded}
     if student.submitted:
-        points = student.rounded
         cells = [
-            format_number(points[name]) if name in graded else "" for name in max_points
+            format_number(graded[name].points) if name in graded else ""
+            for name in max_points
         ]
     else:
         cells = [_missing_grade(missing)] * len(max_points)
     cells += [_total(student, missing), format_number(worth)]
-    cells.append(format_number(student.rounded_penalty) if student.submitted else "")
+    cells.append(format_number(student.late_penalty) if student.submitted else "")
     by_hand = (name for name, grade in graded.items() if grade.by_hand)
     cells += [safe_text(", ".join(by_hand)), format_timestamp(student.timestamp)]
     hours = student.extension_hours

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checking.points import adding_up, format_number
+from autograder.checking.points import format_number
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course, CourseError
 from autograder.gradebook.autograded import MAX_TEXT, METADATA_KEY, unanswered
@@ -60,7 +60,6 @@ class ExerciseFeedback:
     by_hand : what a person has changed about the points, in words
     comment : what a person has written
     needs_review : whether a person is still to decide about it
-    rounded : the points as they are shown above their sum
     is_unwritten : whether there is no answer yet
     verdicts : None where nothing was judged, or nothing is written
     diagnosed : whether the cause is known; the verdicts then end with it
@@ -70,7 +69,6 @@ class ExerciseFeedback:
     name: str
     points: float
     max_points: float
-    rounded: float
     summary: str
     by_hand: str = ""
     comment: str = ""
@@ -234,7 +232,7 @@ def feedback_of(
         handed_in=visible(grades.timestamp).partition(".")[0],
         points=grades.points,
         max_points=grades.max_points,
-        penalty=grades.rounded_penalty,
+        penalty=grades.late_penalty,
         extension=format_duration(grades.extension_hours),
         reason=visible(result.reason) if result.status == "invalid" else "",
         exercises=exercises,
@@ -280,7 +278,6 @@ def _exercises(
     counted = [each.exercise for each in result.counted]
     if grades.submitted and grades.exercises:  # what it lacks does not count
         counted = [name for name in counted if name in by_exercise]
-    before = 0.0  # points of the exercises above
     for name in dict.fromkeys([*counted, *by_exercise]):
         judged, grade = results.get(name), by_exercise.get(name)
         if grade is None and judged is not None:
@@ -291,14 +288,11 @@ def _exercises(
         is_unwritten = judged is not None and judged.is_unwritten
         answer = judged if not is_unwritten else None
         code = answers.get(name, "") if answer else ""
-        verdicts = verdicts_of(answer, before) if answer else None
-        (rounded,) = adding_up([grade.points], before)
-        before += grade.points
+        verdicts = verdicts_of(answer) if answer else None
         yield ExerciseFeedback(
             name,
             grade.points,
             grade.max_points,
-            rounded,
             _summary(judged),
             _by_hand(grade),
             visible(grade.comment),

@@ -309,7 +309,7 @@ def _circumstances(feedback: LessonFeedback) -> Iterator[str]:
 
 def _exercise(exercise: ExerciseFeedback) -> str:
     """Return an exercise's points, name and diagnosis, later lines set in."""
-    points = format_number_of(exercise.rounded, exercise.max_points)
+    points = format_number_of(exercise.points, exercise.max_points)
     words = [_diagnosis(exercise), exercise.by_hand]
     line = f"{points:>9}  {exercise.name}"
     line += f": {_line(' '.join(filter(None, words)))}" if any(words) else ""

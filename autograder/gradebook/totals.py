@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.checking.points import rounded
 from autograder.course import CourseError
 from autograder.gradebook.grades import StudentGrades
 
@@ -59,7 +58,7 @@ def course_total(
         elif not student.is_graded:
             return CourseTotal((), None, sum(max_points.values()))
         else:
-            points[lesson] = rounded(student.points)
+            points[lesson] = student.points
             shares[lesson] = student.points / max_points[lesson]
     lowest = sorted(shares, key=lambda lesson: shares[lesson])[:n_drop]
     counted = [lesson for lesson in points if lesson not in lowest]

@@ -235,6 +235,12 @@ PAPERS = (
         "1606.01933",
         "A Decomposable Attention Model for Natural Language Inference",
     ),
+    _arxiv(
+        "Pascanu",
+        2013,
+        "1211.5063",
+        "On the difficulty of training recurrent neural networks",
+    ),
     _doi(
         "Popović",
         2015,

@@ -14,12 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.checking.points import (
-    adding_up,
-    format_number,
-    format_number_of,
-    rounded,
-)
+from autograder.checking.points import format_number, format_number_of
 from autograder.course import Course, write_atomically
 from autograder.workspace.copies import WORK, Copy
 from autograder.workspace.outline import (
@@ -71,22 +66,16 @@ class Home:
         return sum(self.state(each) == "solved" for each in lesson.exercises)
 
     def points(self, lesson: LessonOutline) -> float:
-        """Return the points that the checks of a lesson have earned, as shown."""
-        return rounded(sum(self.rounded(lesson).values()))
+        """Return the points that the checks of a lesson have earned."""
+        return sum(self.earned(each) for each in lesson.exercises)
 
-    def rounded(self, lesson: LessonOutline) -> dict[str, float]:
-        """Return the points of a lesson's exercises as they are shown: they add up.
+    def earned(self, exercise: ExerciseOutline) -> float:
+        """Return the points that the check of an exercise has earned.
 
-        What was checked while an exercise was worth something else is of its worth now.
+        What was checked while it was worth something else is of its worth now.
         """
-        earned = [
-            self.progress[each.name].out_of(each.points)
-            if each.name in self.progress
-            else 0.0
-            for each in lesson.exercises
-        ]
-        names = [each.name for each in lesson.exercises]
-        return dict(zip(names, adding_up(earned), strict=True))
+        known = self.progress.get(exercise.name)
+        return known.out_of(exercise.points) if known else 0.0
 
     def minutes_left(self, lesson: LessonOutline) -> int:
         """Return the minutes that the rest of a lesson takes, in steps of five.
@@ -157,14 +146,14 @@ class Home:
         }
 
     def _lesson_data(self, lesson: LessonOutline) -> dict[str, Any]:
-        exercises, points = [], self.rounded(lesson)
+        exercises = []
         for each in lesson.exercises:
             known = self.progress.get(each.name)
             exercises.append(
                 {
                     "exercise": each.name,
                     "state": self.state(each),
-                    "points": points[each.name],
+                    "points": self.earned(each),
                     "max_points": each.points,
                     "minutes": each.minutes,
                     "attempts": known.attempts if known else 0,
@@ -208,11 +197,10 @@ class Home:
             return [ALL_SOLVED]
         lesson, next_one = here
         verb = "Continue" if self.progress else "Start"
-        points = self.rounded(lesson)
         number = lesson.lesson.partition("_")[0]
         exercises = [
-            f"  {MARKS[self.state(each)]} {each.name} ({self._rest(each, earned)})"
-            for each, earned in zip(lesson.exercises, points.values(), strict=True)
+            f"  {MARKS[self.state(each)]} {each.name} ({self._rest(each)})"
+            for each in lesson.exercises
         ]
         return [
             f"{verb} with {next_one.name}: make lab LESSON={number}",
@@ -255,10 +243,7 @@ class Home:
             f"{_plain(lesson.heading)}: {self.solved(lesson)} of "
             f"{len(lesson.exercises)} solved"
         )
-        points = self.rounded(lesson)
-        rows = [
-            self._exercise(lesson, each, points[each.name]) for each in lesson.exercises
-        ]
+        rows = [self._exercise(lesson, each) for each in lesson.exercises]
         return "\n".join(
             [
                 f"<details{is_open}><summary>{summary}</summary>",
@@ -269,22 +254,18 @@ class Home:
             ]
         )
 
-    def _exercise(
-        self, lesson: LessonOutline, exercise: ExerciseOutline, points: float
-    ) -> str:
+    def _exercise(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
         name = self._exercise_link(lesson, exercise)
         mark = MARKS[self.state(exercise)]
-        return f"- {mark} {name} · {self._rest(exercise, points)}"
+        return f"- {mark} {name} · {self._rest(exercise)}"
 
-    def _rest(self, exercise: ExerciseOutline, points: float) -> str:
-        """Return an exercise's state in words, and what it is worth or takes.
-
-        points : earned, as they are shown
-        """
+    def _rest(self, exercise: ExerciseOutline) -> str:
+        """Return an exercise's state in words, and what it is worth or takes."""
         known = self.progress.get(exercise.name)
         state = self.state(exercise)
         if known and state == "solved":
-            return f"solved, {format_number_of(points, exercise.points)} points so far"
+            points = format_number_of(self.earned(exercise), exercise.points)
+            return f"solved, {points} points so far"
         if known and state == "begun":
             claims = f"{known.holding} of {known.claims} claims hold"
             return f"begun, {claims}, {exercise.minutes} min"

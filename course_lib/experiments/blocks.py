@@ -4,10 +4,10 @@ Small language models of the plays, equal in steps, batches and, within 3 %, par
 what a change adds or saves is made even by the feed-forward networks' size. The kinds
 take turns, so that other work on the machine slows all alike.
 
-All have one learning rate, 5e-3, which was chosen for none of them. It is too high for
-the block of 2017: with half of it, its loss at seed 0 is 3.76, not 4.22, and that
-of all changes together 3.44, not 3.40. So the record says what these 800 steps
-do, not how far each block could come.
+All have one learning rate, 5e-3, tried before with today's block alone. It is too high
+for the block of 2017: with half of it, its loss at seed 0 is 3.76, not 4.22, and that
+of all changes together 3.44, not 3.40. So the record says what these 800 steps do, not
+how far each block could come.
 """
 
 import math

@@ -15,7 +15,7 @@ from course_lib.lessons.single_head_model import (
     IGNORE_INDEX,
     AdditivePositions,
     PositionEncoding,
-    RotaryPositions,
+    RotaryEncoding,
     TrainedSingleHead,
     train,
 )
@@ -68,7 +68,7 @@ def _position_encoding(kind: str, seed: int) -> PositionEncoding:
         first = np.random.default_rng((seed, 3)).normal(size=(N_POSITIONS, D_MODEL))
         return AdditivePositions(first, learned=True)
     if kind == "rotary":
-        return RotaryPositions()
+        return RotaryEncoding()
     raise ValueError(f"kind={kind!r} is none of {', '.join(KINDS)}")
 
 

@@ -49,7 +49,7 @@ class AdditivePositions(PositionEncoding):
         return x + self.encoding[positions]
 
 
-class RotaryPositions(PositionEncoding):
+class RotaryEncoding(PositionEncoding):
     """Rotate queries and keys, as ``course_lib.positions.rotary`` does."""
 
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:

@@ -214,10 +214,10 @@ def test_bank_needs_cases_of_both_kinds():
         assert f"double: no case is {kind}" in checks.wording_faults(exercise)
 
 
-def test_bank_with_less_than_an_eighth_for_each_case_is_a_fault():
+def test_bank_with_less_than_a_quarter_for_each_case_is_a_fault():
     exercise = bank()
-    exercise.cases = exercise.cases[:1] * int(8 * exercise.points)
-    fault = "double: it has 25 cases, and 3 points give 24 of them an eighth"
+    exercise.cases = exercise.cases[:1] * int(4 * exercise.points)
+    fault = "double: it has 13 cases, and 3 points give 12 of them a quarter"
     assert fault not in checks.wording_faults(exercise)
     exercise.cases += exercise.cases[:1]
     assert fault in checks.wording_faults(exercise)

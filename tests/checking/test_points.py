@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from autograder.checking.exercise import Exercise
-from autograder.checking.points import adding_up, apportion, rounded, worth
+from autograder.checking.points import apportion, format_number, worth
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import CaseVerdict, ExerciseResult
 from autograder.commands.grade import result_in_words
 from autograder.grading.result import SubmissionResult
 
-EIGHTH = 0.125
+QUARTER = 0.25
 EXERCISES = exercise_names()
 
 
@@ -20,7 +20,7 @@ def drawn(rng):
     """Return points and weights such as a bank could have, and odder ones."""
     some = [0.1, 1 / 3, 0.5, 1, 1.5, 3, 7.5, 40]
     weights = rng.choice(some, rng.integers(1, 24))
-    least = int(np.ceil(len(weights) * EIGHTH))
+    least = int(np.ceil(len(weights) * QUARTER))
     return float(rng.integers(least, least + 50)), tuple(map(float, weights))
 
 
@@ -53,7 +53,7 @@ def test_shares_of_an_exercise_sum_to_its_points_exactly(name):
     exercise = load(name)
     parts = [case.points for case in exercise.cases]
     assert {type(part) for part in parts} == {float}
-    assert all((part / EIGHTH).is_integer() for part in parts)
+    assert all((part / QUARTER).is_integer() for part in parts)
     # In any order: no digit is lost.
     for order in (parts, parts[::-1], sorted(parts)):
         total = 0.0
@@ -62,39 +62,39 @@ def test_shares_of_an_exercise_sum_to_its_points_exactly(name):
         assert total == exercise.points
 
 
-def test_shares_sum_exactly_and_none_is_below_an_eighth():
+def test_shares_sum_exactly_and_none_is_below_a_quarter():
     for points, weights in cases_to_share():
         parts = apportion(points, weights)
         assert sum(parts) == points
-        assert min(parts) >= EIGHTH
+        assert min(parts) >= QUARTER
 
 
-def test_heavier_gets_no_less_and_equals_differ_by_an_eighth():
+def test_heavier_gets_no_less_and_equals_differ_by_a_quarter():
     for points, weights in cases_to_share():
         pairs = zip(weights, apportion(points, weights), strict=True)
         for (one, less), (other, more) in itertools.combinations(sorted(pairs), 2):
             assert less <= more
-            assert one < other or more - less <= EIGHTH
+            assert one < other or more - less <= QUARTER
 
 
 def test_earlier_cases_come_first_among_equals():
-    assert apportion(1, (1, 1, 1)) == (0.375, 0.375, 0.25)
-    assert apportion(1, (1, 2, 1, 1)) == (0.25, 0.375, 0.25, 0.125)
+    assert apportion(1, (1, 1, 1)) == (0.5, 0.25, 0.25)
+    assert apportion(2, (1, 2, 1, 1)) == (0.5, 0.75, 0.5, 0.25)
 
 
 def test_each_remainder_goes_to_the_largest():
-    # 8 eighths in the ratio 1 : 2 : 0.5 are 2.29, 4.57 and 1.14 of them.
-    assert apportion(1, (1, 2, 0.5)) == (0.25, 0.625, 0.125)
+    # 8 quarters in the ratio 1 : 2 : 0.5 are 2.29, 4.57 and 1.14 of them.
+    assert apportion(2, (1, 2, 0.5)) == (0.5, 1.25, 0.25)
 
 
-def test_light_case_gets_an_eighth_from_the_heavy_ones():
-    assert apportion(1, (0.001, 1, 100)) == (0.125, 0.125, 0.75)
+def test_light_case_gets_a_quarter_from_the_heavy_ones():
+    assert apportion(1, (0.001, 1, 100)) == (0.25, 0.25, 0.5)
 
 
 def test_too_many_cases_for_the_points_are_refused():
-    assert apportion(1, (1,) * 8) == (EIGHTH,) * 8
-    with pytest.raises(ValueError, match="1 points cannot be shared by 9 cases"):
-        apportion(1, (1,) * 9)
+    assert apportion(1, (1,) * 4) == (QUARTER,) * 4
+    with pytest.raises(ValueError, match="1 points cannot be shared by 5 cases"):
+        apportion(1, (1,) * 5)
 
 
 @pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf")])
@@ -104,17 +104,10 @@ def test_weight_that_is_not_above_zero_is_refused(weight):
         made.case("A claim", weight=weight)
 
 
-def test_shown_parts_add_up_to_the_shown_sum():
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        parts = [*(rng.integers(0, 60, rng.integers(1, 15)) / 8)]
-        start = rng.integers(0, 60) / 8
-        hundredths = adding_up(parts, start)
-        difference = rounded(start + sum(parts)) - rounded(start)
-        assert sum(hundredths) == pytest.approx(difference, abs=1e-9)
-        for exact, part in zip(parts, hundredths, strict=True):
-            assert abs(exact - part) <= 0.005 + 1e-9
-            assert exact == part or exact % 0.25
+def test_format_number_shows_a_share_as_it_is():
+    for quarters in range(1, 400):
+        share = quarters / 4
+        assert float(format_number(share)) == share
 
 
 def result_of(name, points, statuses):
@@ -126,25 +119,13 @@ def result_of(name, points, statuses):
     return ExerciseResult(name, earned, float(sum(points)), cases, report=name)
 
 
-@pytest.mark.parametrize("start", [0.0, 0.125, 0.375])
-def test_earned_points_and_maxima_of_cases_add_up(start):
-    points = [1.375, 1.375, 1.125, 1.125, 0.875, 2.125]
-    for statuses in itertools.product(["ok", "wrong"], repeat=len(points)):
-        result = result_of("softmax", points, statuses)
-        earned, maxima = zip(*result.rounded_cases(start), strict=True)
-        difference = rounded(start + result.points) - rounded(start)
-        assert sum(earned) == pytest.approx(difference, abs=1e-9)
-        difference = rounded(start + 8) - rounded(start)
-        assert sum(maxima) == pytest.approx(difference, abs=1e-9)
-
-
-def test_judge_prints_points_of_two_decimals_that_add_up():
-    points = [1.375, 1.375, 1.125, 1.125]
+def test_judge_prints_points_that_add_up():
+    points = [1.5, 1.25, 1.25, 1.0]
     results = tuple(
         result_of(name, points, statuses)
         for name, statuses in (
             ("softmax", ["ok", "wrong", "ok", "ok"]),
-            ("attention", ["ok", "wrong", "wrong", "wrong"]),
+            ("attention", ["wrong", "wrong", "ok", "wrong"]),
         )
     )
     words = result_in_words(SubmissionResult("ada", "01", "graded", results))
@@ -152,8 +133,8 @@ def test_judge_prints_points_of_two_decimals_that_add_up():
     numbers = [row.split(": ")[1] if "[" in row else row for row in rows]
     assert numbers == [
         "01: 5 of 10 points",
-        "3.63 of 5: softmax",
-        *("1.38 of 1.38", "0 of 1.37", "1.12 of 1.12", "1.13 of 1.13"),
-        "1.37 of 5: attention",
-        *("1.37 of 1.37", "0 of 1.38", "0 of 1.12", "0 of 1.13"),
+        "3.75 of 5: softmax",
+        *("1.5 of 1.5", "0 of 1.25", "1.25 of 1.25", "1 of 1"),
+        "1.25 of 5: attention",
+        *("0 of 1.5", "0 of 1.25", "1.25 of 1.25", "0 of 1"),
     ]

@@ -10,7 +10,7 @@ from course_lib.lessons.single_head_model import (
     IGNORE_INDEX,
     AdditivePositions,
     PositionEncoding,
-    RotaryPositions,
+    RotaryEncoding,
     SingleHeadModel,
     draw_sequences,
 )
@@ -54,7 +54,7 @@ def test_model_without_encoding_is_equivariant():
 
 def test_rotary_positions_match_rotary():
     x = np.random.default_rng(0).normal(size=(2, 5, D_MODEL))
-    turned = RotaryPositions().rotate(torch.from_numpy(x), torch.arange(5) + 40)
+    turned = RotaryEncoding().rotate(torch.from_numpy(x), torch.arange(5) + 40)
     np.testing.assert_allclose(turned, rotary(x, np.arange(5) + 40), atol=1e-4)
 
 

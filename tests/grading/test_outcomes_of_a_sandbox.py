@@ -49,8 +49,11 @@ def double(x):
 
 
 def exercise_of(*visible, uses=()):
-    """Return an exercise with a case for each; each case asks for one number."""
-    exercise = Exercise(double, lesson="90_test", minutes=5, difficulty=1, uses=uses)
+    """Return an exercise with a case for each, of 2 points, that asks for a number."""
+    minutes = 2 * len(visible) or 2
+    exercise = Exercise(
+        double, lesson="90_test", minutes=minutes, difficulty=1, uses=uses
+    )
     exercise.spec(double)
     for number, is_visible in enumerate(visible):
 
@@ -59,7 +62,7 @@ def exercise_of(*visible, uses=()):
             student.agrees(4321.0 + number + 0 * rng.random())
 
         case.__name__ = f"case_{number}"
-        exercise.case(f"Claim {number}", points=2, visible=is_visible)(case)
+        exercise.case(f"Claim {number}", visible=is_visible)(case)
     return exercise
 
 
@@ -159,7 +162,7 @@ def test_value_of_a_type_that_does_not_cross_is_wrong():
 def test_other_end_than_the_expected_error_is_that_end(kind):
     exercise = exercise_of()
 
-    @exercise.case("Refuses a text", points=1)
+    @exercise.case("Refuses a text")
     def refuses(student, rng):
         student.raises(ValueError, "text")
 

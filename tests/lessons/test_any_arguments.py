@@ -52,8 +52,12 @@ LEFT_OUT = {
     "decoder_variants": "three decoders of lesson 04, called through leak",
     "deep_stack": "makes its stacks and token ids itself, of six kinds by name",
     "single_head_model": "draws its sequences itself, for two experiments",
+    "own_decoder": "runs functions of the reader on one trained model",
+    "own_parts": "reads a notebook's names",
+    "own_transformer": "made of functions of the reader, with sizes of its own",
     "small_seq2seq": "trains on tasks of its own for one lesson",
     "small_translator": "trains on a task of its own for one lesson",
+    "tiny_shakespeare": "trains on the plays, for one lesson and two experiments",
     "translation_trace": "shows one trained model; decoding checks its scores",
     "cost.sequential_operations": "reads the graph of any tensor",
 }
