@@ -336,7 +336,7 @@ unnamed = sum(name == "" for row in names for name in row)
 assert unnamed > 36
 
 # %%
-alt = "One head is marked P, one N, many S in layers 1 to 4; the others have no role."
+alt = "One head is marked P, one N, many S from layer 1 on; the others have no role."
 figures.wall_of_heads(weights.numpy(), tokens, tokens, roles=names, alt=alt)
 
 # %% [markdown]
