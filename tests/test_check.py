@@ -704,6 +704,8 @@ TAKES_TENSORS = {
     "greedy_decode",
     "grouped_query_attention",
     "gru_step",
+    "head_role_scores",
+    "induction_score",
     "label_smoothing",
     "language_model_batch",
     "layer_norm",

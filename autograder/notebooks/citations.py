@@ -89,10 +89,23 @@ PAPERS = (
         "Empirical Evaluation of Gated Recurrent Neural Networks on Sequence Modeling",
     ),
     _arxiv(
+        "Clark",
+        2019,
+        "1906.04341",
+        "What Does BERT Look At? An Analysis of BERT's Attention",
+    ),
+    _arxiv(
         "Dao",
         2022,
         "2205.14135",
         "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness",
+    ),
+    _arxiv(
+        "Devlin",
+        2019,
+        "1810.04805",
+        "BERT: Pre-training of Deep Bidirectional Transformers for Language "
+        "Understanding",
     ),
     Paper(
         "Devroye",
@@ -106,6 +119,12 @@ PAPERS = (
         "2103.03404",
         "Attention is not all you need: pure attention loses rank doubly exponentially "
         "with depth",
+    ),
+    Paper(
+        "Elhage",
+        2021,
+        "A Mathematical Framework for Transformer Circuits",
+        "https://transformer-circuits.pub/2021/framework/index.html",
     ),
     _arxiv("Fan", 2018, "1805.04833", "Hierarchical Neural Story Generation"),
     Paper(
@@ -146,6 +165,7 @@ PAPERS = (
         "10.1162/neco.1997.9.8.1735",
         "Long Short-Term Memory",
     ),
+    _arxiv("Hendrycks", 2016, "1606.08415", "Gaussian Error Linear Units (GELUs)"),
     _arxiv(
         "Hoffmann",
         2022,
@@ -158,6 +178,7 @@ PAPERS = (
         "1904.09751",
         "The Curious Case of Neural Text Degeneration",
     ),
+    _arxiv("Jain", 2019, "1902.10186", "Attention is not Explanation"),
     _arxiv(
         "Kaplan",
         2020,
@@ -196,6 +217,12 @@ PAPERS = (
         "Effective Approaches to Attention-based Neural Machine Translation",
     ),
     _arxiv("Michel", 2019, "1905.10650", "Are Sixteen Heads Really Better than One?"),
+    _arxiv(
+        "Olsson",
+        2022,
+        "2209.11895",
+        "In-context Learning and Induction Heads",
+    ),
     _doi(
         "Papineni",
         2002,
@@ -234,6 +261,12 @@ PAPERS = (
         "Language Models are Unsupervised Multitask Learners",
         "https://cdn.openai.com/better-language-models/"
         "language_models_are_unsupervised_multitask_learners.pdf",
+    ),
+    _arxiv(
+        "Reimers",
+        2019,
+        "1908.10084",
+        "Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks",
     ),
     _arxiv(
         "Sennrich",
@@ -286,6 +319,14 @@ PAPERS = (
         "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, "
         "the Rest Can Be Pruned",
     ),
+    _arxiv(
+        "Wang",
+        2020,
+        "2002.10957",
+        "MiniLM: Deep Self-Attention Distillation for Task-Agnostic Compression of "
+        "Pre-Trained Transformers",
+    ),
+    _arxiv("Wiegreffe", 2019, "1908.04626", "Attention is not not Explanation"),
     _doi(
         "Witten",
         1991,

@@ -17,6 +17,17 @@ def names() -> list[str]:
     return sorted({path.stem for path in record.FOLDER.glob("*.py")} - NO_EXPERIMENTS)
 
 
+def seeds_of(name: str) -> tuple[int, ...]:
+    """Return the seeds of an experiment's record: three, unless its module says so.
+
+    >>> seeds_of("pronouns")
+    (0,)
+    """
+    experiment = importlib.import_module(f"course_lib.experiments.{name}")
+    seeds: tuple[int, ...] = getattr(experiment, "SEEDS", record.SEEDS)
+    return seeds
+
+
 def main() -> None:
     """Run the experiment that the command line names, and print where its record is."""
     parser = argparse.ArgumentParser(prog="python -m course_lib.experiments")
@@ -34,7 +45,7 @@ def main() -> None:
             )
         print(experiment.run_part(part, arguments.seed))
         return
-    result = record.run_and_save(name, experiment.full)
+    result = record.run_and_save(name, experiment.full, seeds_of(name))
     for run in result.runs:
         print({key: value for key, value in run.items() if not isinstance(value, list)})
     print(f"Saved in {record.path(name)}, after {result.seconds} s.")

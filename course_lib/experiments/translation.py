@@ -157,7 +157,7 @@ def evaluate_system(path: Path) -> dict[str, Any]:
     scores = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     checkpoint = load(path)
     losses = checkpoint["training"]["losses"]
-    model, tokenizer = _model(checkpoint), checkpoint["tokenizer"]
+    model, tokenizer = trained_model(checkpoint), checkpoint["tokenizer"]
     parts = losses.chunk(min(N_POINTS, len(losses)))
     return {
         "bleu": scores["bleu"],
@@ -224,7 +224,7 @@ def greedy_errors(
     return measures
 
 
-def _model(checkpoint: Checkpoint) -> Any:
+def trained_model(checkpoint: Checkpoint) -> Any:
     cpu = torch.device("cpu")
     model: Any = SYSTEMS[checkpoint["system"]].make(checkpoint["config"], cpu)
     model.load_state_dict(checkpoint["training"]["parameters"])

@@ -11,7 +11,14 @@ import torch
 from torch import Tensor
 
 from course_lib.n_grams import n_gram_log_probability
-from course_lib.nn import language_data, modern_block, sampling
+from course_lib.nn import (
+    head_roles,
+    language_data,
+    modern_block,
+    pretrained,
+    pruning,
+    sampling,
+)
 
 Examples = Mapping[Callable[..., Any], tuple[Any, ...]]
 
@@ -32,6 +39,45 @@ LANGUAGE_MODEL: Examples = {
     modern_block.rms_norm: (_ROWS, torch.tensor([1.0, 2.0])),
     modern_block.swiglu: (_ROWS, _ROWS.T, 2 * _ROWS.T, _ROWS),
     modern_block.grouped_query_attention: (_HEADS, _ROWS[:2, None], _ROWS[1:, None]),
+}
+
+_THIRDS = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
+_SEPARATORS = torch.tensor([True, False, False])
+
+
+def _tiny_encoder() -> dict[str, Tensor]:
+    """Make the parameters of an encoder of one layer and two heads, for an example."""
+    tables = {f"embeddings.{each}_embeddings" for each in ("word", "position")}
+    tables |= {"embeddings.token_type_embeddings"}
+    attention = [f"attention.self.{each}" for each in ("query", "key", "value")]
+    maps = [*attention, "attention.output.dense", "intermediate.dense", "output.dense"]
+    norms = ["attention.output.LayerNorm", "output.LayerNorm"]
+    layer = [f"encoder.layer.0.{each}" for each in (*maps, *norms)]
+    generator = torch.Generator().manual_seed(0)
+    parameters = {}
+    for name in [*sorted(tables), "embeddings.LayerNorm", *layer]:
+        shape = (4,) if "LayerNorm" in name else (4, 4)
+        parameters[f"{name}.weight"] = torch.rand(shape, generator=generator)
+        parameters[f"{name}.bias"] = torch.rand(4, generator=generator)
+    return parameters
+
+
+def _product(gates: Tensor, example: float) -> float:
+    return float(example * gates.prod() + gates[0])
+
+
+def _gradient_of_product(gates: Tensor, example: float) -> Tensor:
+    return example * gates.prod() / gates + torch.tensor([1.0, 0.0])
+
+
+# Those functions of lesson 13 that its milestone runs on.
+INSIDE_THE_HEADS: Examples = {
+    pretrained.encode_pretrained: (torch.tensor([2, 0, 3]), _tiny_encoder(), 2),
+    head_roles.head_role_scores: (_THIRDS, _SEPARATORS, torch.tensor([9.0, 5.0, 2.0])),
+    pruning.head_importance: (
+        *(_product, _gradient_of_product),
+        *(torch.tensor([1.0, 2.0]), [3.0, -1.0]),
+    ),
 }
 
 
@@ -66,6 +112,8 @@ def _agrees(own: Any, course: Callable[..., Any], arguments: tuple[Any, ...]) ->
 def _equal(a: Any, b: Any) -> bool:
     if isinstance(b, tuple):
         return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[name], b[name]) for name in b)
     if isinstance(b, Tensor):
         return a.shape == b.shape and torch.allclose(a.double(), b.double(), atol=1e-5)
     return abs(float(a) - float(b)) < 1e-6

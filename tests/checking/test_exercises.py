@@ -108,8 +108,9 @@ def test_who_has_right_values_keeps_their_points(exercise):
     assert values == BY_ACCIDENT.get(exercise.name, set())
 
 
-# The docstring says what a row without a key gives, or such rows are the subject.
-KEYLESS_ROWS = {"combine_masks", "convert_mask", "masked_softmax"}
+# The docstring says what a row without a key gives, or such rows are the subject; the
+# booleans of head_role_scores are no mask, and a sentence may have no separator.
+KEYLESS_ROWS = {"combine_masks", "convert_mask", "head_role_scores", "masked_softmax"}
 KEYLESS_ROWS |= {"grouped_query_attention"}
 
 

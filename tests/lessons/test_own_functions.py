@@ -5,7 +5,11 @@ import functools
 import pytest
 
 from autograder.checking.registry import exercise_names, load
-from course_lib.lessons.own_functions import LANGUAGE_MODEL, own_functions
+from course_lib.lessons.own_functions import (
+    INSIDE_THE_HEADS,
+    LANGUAGE_MODEL,
+    own_functions,
+)
 
 
 def squared(x):
@@ -33,10 +37,11 @@ def test_own_functions_are_chosen_if_they_are_right(capsys, names, is_own):
     assert capsys.readouterr().out.startswith(line)
 
 
-def test_language_model_examples_pass_for_the_references(capsys):
-    names = {each.__name__: functools.partial(each) for each in LANGUAGE_MODEL}
-    assert own_functions(names) == names
-    assert capsys.readouterr().out.count(": yours\n") == len(LANGUAGE_MODEL) == 10
+@pytest.mark.parametrize("examples", [LANGUAGE_MODEL, INSIDE_THE_HEADS])
+def test_examples_pass_for_the_references(capsys, examples):
+    names = {each.__name__: functools.partial(each) for each in examples}
+    assert own_functions(names, examples) == names
+    assert capsys.readouterr().out.count(": yours\n") == len(examples)
 
 
 def test_course_version_in_the_notebook_is_not_the_learners(capsys):
@@ -49,6 +54,12 @@ def test_language_model_examples_cover_the_exercises():
     assert mine == {function.__name__ for function in LANGUAGE_MODEL}
 
 
-def test_language_model_examples_tell_right_from_wrong(capsys):
-    names = {function.__name__: lambda *x: x[0] for function in LANGUAGE_MODEL}
-    assert not {*own_functions(names).values()} & {*names.values()}
+@pytest.mark.parametrize("examples", [LANGUAGE_MODEL, INSIDE_THE_HEADS])
+def test_examples_tell_right_from_wrong(capsys, examples):
+    names = {function.__name__: lambda *x: x[0] for function in examples}
+    assert not {*own_functions(names, examples).values()} & {*names.values()}
+
+
+def test_examples_of_the_heads_are_of_their_lesson():
+    mine = {n for n in exercise_names() if load(n).lesson == "13_inside_the_heads"}
+    assert {function.__name__ for function in INSIDE_THE_HEADS} < mine

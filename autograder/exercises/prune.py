@@ -1,0 +1,459 @@
+"""Cases and misconceptions of ``prune``."""
+
+import math
+
+import numpy as np
+import torch
+
+from autograder import Exercise, families
+from course_lib.nn.pruning import prune
+
+exercise = Exercise(
+    prune,
+    lesson="13_inside_the_heads",
+    minutes=10,
+    difficulty=2,
+    library=(
+        "torch.nn.MultiheadAttention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "course_lib.nn.pretrained.encode_with_heads",
+        "course_lib.nn.pruning.gated_heads",
+    ),
+)
+
+
+@exercise.spec
+def spec(x, memory, w_q, w_k, w_v, w_o, gates, may_attend=None):
+    arrays = (each.numpy().astype(float) for each in (x, memory, w_q, w_k, w_v, w_o))
+    x_rows, m_rows, q_map, k_map, v_map, o_map = arrays
+    *leading, n, d_model = x.shape
+    m, n_heads = memory.shape[-2], len(gates)
+    d_k = d_model // n_heads
+    if may_attend is None:
+        may_attend = torch.ones(n, m, dtype=torch.bool)
+    mask = np.broadcast_to(may_attend.numpy(), (*leading, n, m))
+    output = np.zeros((*leading, n, d_model))
+    for *batch, h, i in np.ndindex(*leading, n_heads, n):
+        own = slice(h * d_k, (h + 1) * d_k)
+        query = x_rows[*batch, i] @ q_map[:, own]
+        allowed = [j for j in range(m) if mask[*batch, i, j]]
+        keys = {j: m_rows[*batch, j] @ k_map[:, own] for j in allowed}
+        scores = {j: query @ keys[j] / math.sqrt(d_k) for j in allowed}
+        powers = {j: math.exp(scores[j] - max(scores.values())) for j in allowed}
+        head = np.zeros(d_k)
+        for j in allowed:
+            weight = powers[j] / sum(powers.values())
+            head += weight * (m_rows[*batch, j] @ v_map[:, own])
+        output[*batch, i] += float(gates[h]) * head @ o_map[own]
+    return torch.from_numpy(output).to(x.dtype)
+
+
+def tensor(numbers, dtype=np.float32):
+    """Make a tensor of numbers."""
+    return torch.from_numpy(np.array(numbers, dtype=dtype))
+
+
+def drawn(rng, leading=(), n=5, m=7, d_model=12, dtype=np.float32):
+    """Draw x, the memory and four matrices; scores are of size 1."""
+    shapes = [(*leading, n, d_model), (*leading, m, d_model)]
+    arrays = [rng.normal(size=shape) for shape in shapes]
+    root = math.sqrt(d_model)
+    arrays += [rng.normal(size=(d_model, d_model)) / root for _ in range(4)]
+    return tuple(tensor(each, dtype) for each in arrays)
+
+
+def some_gates(rng, n_heads, dtype=np.float32):
+    """Draw gates that are neither 0 nor 1, no two alike."""
+    return tensor(rng.permutation(n_heads) / n_heads + rng.uniform(0.1, 0.3), dtype)
+
+
+def some_blocked(rng, *shape):
+    """Draw a mask that leaves each query at least one key."""
+    may_attend = rng.random(size=shape) < 0.5
+    may_attend[..., 0] = ~may_attend[..., 1]
+    return torch.from_numpy(may_attend)
+
+
+@exercise.usual
+def usual(rng):
+    return *drawn(rng, (2,)), some_gates(rng, 3), some_blocked(rng, 2, 5, 7)
+
+
+@exercise.case("Two heads, one halved and one tripled, give this")
+def small_example_by_hand(student, rng):
+    x, nothing = tensor([[1.0, 2.0]]), tensor(np.zeros((2, 2)))
+    memory = tensor([[2.0, 10.0], [6.0, 30.0]])
+    w_v, w_o = tensor(np.eye(2)), tensor([[1.0, 100.0], [0.0, 1.0]])
+    # Queries are 0, so weights are even: the heads give 4 and 20, and behind the gates
+    # 2 and 60. w_o makes (2, 200) of the first and (0, 60) of the second.
+    result = student(x, memory, nothing, nothing, w_v, w_o, tensor([0.5, 3.0]))
+    student.expect(result, tensor([[2.0, 260.0]]))
+    student.agrees(*drawn(rng, n=3, m=4, d_model=6), tensor([0.5, 3.0]))
+
+
+@exercise.case("With gates of ones it is multi-head attention")
+def all_open(student, rng):
+    student.agrees(*drawn(rng, (2,)), tensor([1.0] * 4), some_blocked(rng, 2, 5, 7))
+
+
+@exercise.case("A pruned head plays no part, and all others are as they were")
+def some_closed(student, rng):
+    student.agrees(*drawn(rng), tensor([1.0, 0.0, 1.0]))
+    student.agrees(*drawn(rng, (2,)), tensor([0.0, 1.0, 1.0, 0.0]))
+    student.agrees(*drawn(rng), tensor([0.0, 0.0, 1.0]))
+
+
+@exercise.case("Gates between 0 and 1, above 1 and below 0 multiply too")
+def any_number(student, rng):
+    student.agrees(*drawn(rng), tensor([0.25, 2.0, -1.0]))
+    student.agrees(*drawn(rng, (2,)), some_gates(rng, 4))
+
+
+@exercise.case("With all gates closed the output is zero", pays_alone=False)
+def all_closed(student, rng):
+    result = student(*drawn(rng), tensor([0.0] * 3))
+    student.expect(result, tensor(np.zeros((5, 12))))
+
+
+@exercise.case(
+    "With as many sequences and tokens as heads, each axis keeps its meaning"
+)
+def as_many_of_all(student, rng):
+    # Here a gate for each token, or for each sequence, has the right shape.
+    inputs = drawn(rng, (3,), n=3, m=3, d_model=9)
+    student.agrees(*inputs, some_gates(rng, 3))
+    mask = torch.from_numpy(np.tri(3) > 0)
+    student.agrees(*inputs, some_gates(rng, 3), mask)
+
+
+@exercise.case("As many heads as numbers, and one head: heads of any size have gates")
+def any_size_of_head(student, rng):
+    student.agrees(*drawn(rng, d_model=4), some_gates(rng, 4))
+    student.agrees(*drawn(rng, d_model=4), tensor([0.5]), some_blocked(rng, 5, 7))
+
+
+@exercise.case(
+    "In float64, in a batch of any shape, all digits are right", visible=False
+)
+def double_precision(student, rng):
+    inputs = drawn(rng, (2, 2), n=4, m=5, d_model=8, dtype=np.float64)
+    gates = some_gates(rng, 2, np.float64)
+    student.agrees(*inputs, gates, some_blocked(rng, 2, 2, 4, 5))
+
+
+@exercise.case("The gates, x, the memory and the matrices stay as they are")
+def arguments_stay(student, rng):
+    student.leaves_unchanged(*drawn(rng, (2,)), some_gates(rng, 3))
+
+
+@exercise.variants
+def variants(
+    x,
+    memory,
+    w_q,
+    w_k,
+    w_v,
+    w_o,
+    gates,
+    may_attend=None,
+    *,
+    gated="heads",
+    gate="as it is",
+    columns="neighbouring",
+    axis="heads",
+    rescaled="no",
+    closed="rows of zeros",
+    w_o_is="used",
+    mask="as it is",
+    letters="qkv",
+    attends_to="memory",
+    scale="d_k",
+    returns="output",
+    overwritten="nothing",
+):
+    kept_dtype = x.dtype
+    n_heads, d_model = len(gates), x.shape[-1]
+    d_k = d_model // n_heads
+    g = gates.double()
+    g = {
+        "rounded": lambda: (g >= 0.5).double(),
+        "any": lambda: (g != 0).double(),
+        "reversed": lambda: 1 - g,
+        "squared": lambda: g * g,
+        "sigmoid": lambda: g.sigmoid(),
+        "softmax": lambda: g.softmax(0),
+        "0 to 1": lambda: g.clamp(0, 1),
+        "turned round": lambda: g.flip(0),
+        "ignored": lambda: torch.ones_like(g),
+    }.get(gate, lambda: g)()
+    maps = dict(zip("qkv", (w_q.double(), w_k.double(), w_v.double()), strict=True))
+    source = x if attends_to == "x" else memory
+    rows = x.double(), source.double(), source.double()
+
+    def split(each):
+        return each.unflatten(-1, (n_heads, d_k)).transpose(-3, -2)
+
+    q, k, v = (
+        split(each @ maps[letter]) for each, letter in zip(rows, letters, strict=True)
+    )
+    per_head = g[:, None, None]
+    if gated == "queries":
+        q = q * per_head
+    scores = q @ k.transpose(-1, -2) / (d_k if scale == "d_k" else d_model) ** 0.5
+    if gated == "scores":
+        scores = scores * per_head
+    if may_attend is not None and mask != "ignored":
+        own = ~may_attend if mask == "reversed" else may_attend
+        scores = scores.masked_fill(~own.unsqueeze(-3), -1e300)
+    weights = scores.softmax(dim=-1)
+    if gated == "weights, renormalised":
+        weights = weights * per_head
+        weights = weights / weights.sum(dim=-1, keepdim=True)
+    heads = weights @ v  # (..., n_heads, n, d_k)
+    if gated == "heads" and columns == "neighbouring":
+        if axis == "tokens":  # as far as there are gates
+            count = min(n_heads, heads.shape[-2])
+            by_token = torch.ones(heads.shape[-2], dtype=g.dtype)
+            by_token[:count] = g[:count]
+            fits = heads.shape[-2] == n_heads
+            heads = heads * (by_token[:, None] if fits else per_head)
+        elif axis == "sequences" and heads.ndim > 3 and len(heads) == n_heads:
+            heads = heads * g.reshape(-1, *[1] * (heads.ndim - 1))
+        elif axis == "numbers" and d_k == n_heads:
+            heads = heads * g
+        else:
+            heads = heads * per_head
+    o = w_o.double()
+    if closed == "cut out, first rows":
+        is_open = gates != 0
+        heads = heads[..., is_open, :, :]
+        o = o[: heads.shape[-3] * d_k]
+    joined = heads.transpose(-3, -2).flatten(-2)
+    if columns == "interleaved":
+        joined = joined * g.repeat(d_k)
+    if w_o_is == "left out":
+        output = joined
+    else:
+        output = joined @ o
+    if gated == "output":
+        output = output * g.repeat_interleave(d_k)
+    if gated == "output, mean":
+        output = output * g.mean()
+    if rescaled == "by the sum":
+        output = output / g.sum()
+    elif rescaled == "as dropout":
+        output = output * n_heads / g.sum()
+    if overwritten == "w_o":
+        w_o *= gates.repeat_interleave(d_k)[:, None]
+    output = output.to(kept_dtype)
+    if returns == "weights too":
+        return output, weights.to(kept_dtype)
+    return output + x if returns == "x added" else output
+
+
+exercise.option(
+    "gates_behind_w_o",
+    "Your gates multiply the output, or the columns of w_o, which is the same.",
+    "Behind w_o, which numbers of the output come from head 0 alone?",
+    why="The output is as wide as the heads together, so the gates fit there too.",
+    gated="output",
+)
+exercise.option(
+    "gates_interleaved",
+    "Your gates differ from one number of a head to the next.",
+    "Which numbers of the joined heads come from head 0, and how many in a row?",
+    why="gates.repeat(d_k) is as long as gates.repeat_interleave(d_k).",
+    columns="interleaved",
+)
+exercise.option(
+    "gates_on_the_scores",
+    "Your gates multiply the scores: a closed head attends to all tokens alike.",
+    "What does a softmax make of scores that are all 0?",
+    why="Masks work on the scores, and a gate looks like a mask.",
+    gated="scores",
+)
+exercise.option(
+    "gated_weights_renormalised",
+    "Your gates multiply the weights, which are then divided by their sum again: an "
+    "open gate changes nothing, a closed one gives NaN.",
+    "What is left of a factor after a division by the sum?",
+    why="Rows of weights sum to 1, and one tries to keep that.",
+    gated="weights, renormalised",
+)
+exercise.option(
+    "mean_gate",
+    "Your output is multiplied by the mean of the gates.",
+    "Which head does each gate belong to?",
+    why="One number for the whole output always has a shape that fits.",
+    gated="output, mean",
+)
+exercise.option(
+    "no_gates",
+    "Your gates play no part but for their number.",
+    "Where are the numbers in `gates` used in your code?",
+    why="len(gates) is needed first, and multi-head attention is known by heart.",
+    gate="ignored",
+)
+exercise.option(
+    "gates_rounded",
+    "Your gates are open or closed, from 0.5 on, and nothing between.",
+    "What should a gate of 0.25 do?",
+    why="To prune is to keep or to drop; a gate has a gradient only between.",
+    gate="rounded",
+)
+exercise.option(
+    "any_gate_is_open",
+    "Your gates are fully open unless they are 0.",
+    "What should a gate of 0.25 do?",
+    why="gates.bool() turns them into a mask.",
+    gate="any",
+)
+exercise.option(
+    "gates_cut_to_0_and_1",
+    "Your gates are cut to the range from 0 to 1.",
+    "What should a gate of 2 do?",
+    why="The gates of Voita et al. are: hard concrete numbers between 0 and 1.",
+    gate="0 to 1",
+)
+exercise.option(
+    "gates_reversed",
+    "Your gates close a head at 1 and leave it at 0.",
+    "What does a gate of 1 do, according to the docstring?",
+    why="A list of heads to prune has a 1 where a head goes.",
+    gate="reversed",
+)
+exercise.option(
+    "gates_squared",
+    "Your gates count twice: their squares multiply the heads.",
+    "At how many points on a head's way do your gates come in?",
+    why="They multiply the values and the output, or heads and rows of w_o.",
+    gate="squared",
+)
+exercise.option(
+    "sigmoid_of_the_gates",
+    "Your gates go through a sigmoid: 0 halves a head.",
+    "What should a gate of 0 do?",
+    why="The gates of an LSTM, and learned gates in general, are sigmoids.",
+    gate="sigmoid",
+)
+exercise.option(
+    "softmax_of_the_gates",
+    "Your gates go through a softmax: they sum to 1.",
+    "What should gates of ones do?",
+    why="Heads that are weighed against each other, as in a mixture of experts.",
+    gate="softmax",
+)
+exercise.option(
+    "gates_turned_round",
+    "Your gate 0 belongs to the last head.",
+    "Which columns of w_q are those of head 0?",
+    why="A loop that counts down.",
+    gate="turned round",
+)
+exercise.option(
+    "a_gate_for_each_token",
+    "Where there are as many tokens as heads, your gates multiply the tokens.",
+    "Which axis of (…, n_heads, n, d_k) do your gates meet?",
+    why="gates[:, None] meets the last axis but one, and a shape error only says so "
+    "where n is not n_heads.",
+    axis="tokens",
+)
+exercise.option(
+    "a_gate_for_each_sequence",
+    "Where there are as many sequences as heads, your gates multiply the sequences.",
+    "Which axis of (…, n_heads, n, d_k) do your gates meet?",
+    why="gates[:, None, None, None] meets the first of four axes.",
+    axis="sequences",
+)
+exercise.option(
+    "a_gate_for_each_number",
+    "Where a head has as many numbers as there are heads, your gates multiply these.",
+    "Which axis of (…, n_heads, n, d_k) do your gates meet?",
+    why="heads * gates meets the last axis.",
+    axis="numbers",
+)
+exercise.option(
+    "divided_by_the_sum_of_gates",
+    "Your output is divided by the sum of the gates.",
+    "What should gates of ones give, according to the docstring?",
+    why="A weighted mean is divided by the sum of its weights.",
+    rescaled="by the sum",
+)
+exercise.option(
+    "made_up_for_as_in_dropout",
+    "Your output is scaled up to make up for the heads that are closed.",
+    "Do the other heads take notice of a closed one, according to the docstring?",
+    why="Dropout does so, and a closed head looks like a dropped one.",
+    rescaled="as dropout",
+)
+exercise.option(
+    "heads_cut_out",
+    "Your closed heads are cut out, and those left meet the first rows of w_o.",
+    "Which rows of w_o belong to head 2, whether head 1 is there or not?",
+    why="Cutting saves time; the rows of w_o have to be cut with the heads.",
+    closed="cut out, first rows",
+)
+exercise.option(
+    "w_o_left_out",
+    "Your heads are joined without w_o.",
+    "Which argument is not used in your code?",
+    why="The gates seem to be the last step.",
+    w_o_is="left out",
+)
+exercise.option(
+    "may_attend_ignored",
+    "All your tokens attend to all: `may_attend` plays no part.",
+    "Which tokens of the memory may a token attend to?",
+    why="The gates are taken for the mask.",
+    mask="ignored",
+)
+exercise.option(
+    "may_attend_reversed",
+    "Your tokens attend where `may_attend` is False.",
+    "What does True in `may_attend` say, read aloud?",
+    why="masked_fill blocks where its mask is True.",
+    mask="reversed",
+)
+exercise.option(
+    "keys_and_values_exchanged",
+    "Your keys are made with w_v and your values with w_k.",
+    "In which order does `attention` take its arguments?",
+    why="All matrices have the same shape, and any order runs.",
+    letters="qvk",
+)
+exercise.option(
+    "attends_to_x",
+    "Your tokens attend to x, not to the memory.",
+    "Whose keys and values does the docstring ask for?",
+    why="Self-attention is the usual case, and x stands first.",
+    attends_to="x",
+)
+exercise.option(
+    "scaled_by_d_model",
+    "Your scores are divided by √d_model.",
+    "How long is one head's query?",
+    why="Before the heads are split, the last axis is d_model long.",
+    scale="d_model",
+)
+exercise.option(
+    "weights_returned_too",
+    "Your result is a pair: the output, and the weights.",
+    "How many results does the docstring promise?",
+    why="`attention` returns both, and one hands them on.",
+    returns="weights too",
+)
+exercise.option(
+    "x_added",
+    "Your result has x added to it.",
+    "Whose task is the residual connection: this function's, or the layer's around it?",
+    why="With all gates closed, a layer leaves x as it is.",
+    returns="x added",
+)
+exercise.option(
+    "w_o_overwritten",
+    "Your call multiplies the rows of the caller's w_o by the gates.",
+    "Which tensor does `*=` write into, and who else holds it?",
+    why="Gates on the rows of w_o give the same output, and `*=` saves a name.",
+    overwritten="w_o",
+)
+exercise.family(families.squeezed(), families.as_numpy())
