@@ -311,11 +311,12 @@ check(multi_head_attention)
 # ## Who kicked whom?
 #
 # *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and**
-# what it was done to: two questions about one word.
+# what it was done to: two questions about one word. (A third, *did what?*, is answered by
+# the word itself.)
 #
-# Each word is in several relations at once, and a translation must get them right. In the
-# German *Bob trat **den** Ball*, the subject decides the verb's form, and the verb decides
-# the case of its object: *den Ball*, not *der Ball*.
+# Each word is in several relations at once, and a translator needs them for reading and
+# for writing. In the German *Bob trat **den** Ball*, the subject decides the verb's form,
+# and the verb decides the case of its object: *den Ball*, not *der Ball*.
 #
 # Let head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked*
 # asks in both heads, *Bob* answers in head 0, and *ball* in head 1.
@@ -346,9 +347,9 @@ alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numb
 figures.products_of_heads(parts, role_weights, words, alt=alt)
 
 # %% [markdown]
-# Below is a wall of heads: one table per head, one row per query. **Press a head** to open
-# it, and point at its rows. The three words that ask for nothing attend to all four words
-# alike, as in lesson 02.
+# Below is a wall of heads: one table per head, one row per query. (All heads in one table
+# would be hard to tell apart.) **Press a head** to open it, and point at its rows. The three
+# words that ask for nothing attend to all four words alike, as in lesson 02.
 
 # %%
 alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to ball."

@@ -423,6 +423,8 @@ assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 # ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a
 # space becomes the symbol ▁ and belongs to the word after it. In principle, the text
 # need not be cut into words first, which helps with languages that write no spaces.
+# ([YouTokenToMe](https://github.com/VKCOM/YouTokenToMe), a program written for speed,
+# marks spaces in the same way.)
 
 # %%
 tokens = ["mat", "s</w>", "e", "at</w>"]

@@ -161,8 +161,9 @@ assert gap < 1e-6
 #
 # An **encoder** reads the **source**, what is to be translated. Its last state is the **context**, a vector of floats:
 # all that it hands on. A **decoder**, a second recurrent network, starts from the context
-# and writes the **target**, the translation, token by token, until it writes an end token. Such models
-# translate and summarise; with an encoder for pictures, they write captions.
+# and writes the **target**, the translation, token by token, until it writes an end token.
+# The two are trained together, as one network: this is **neural machine translation**. Such
+# models also summarise; with an encoder for pictures, they write captions.
 
 # %% [markdown]
 # There are two ways to hand the context over. Sutskever et al. (2014), with LSTMs, make
@@ -284,6 +285,10 @@ assert relative[20] < 0.005
 # but the last. Keep them: one row for each of the m source tokens, `(m, d)`. At each step
 # the decoder attends to these rows by the three moves of lesson 01: **scores**, softmax,
 # weighted mean. So there is a separate context for *each* target token.
+#
+# An interpreter's notes serve the same purpose: keywords, written down on the way, to be
+# consulted for each part of the translation. But here every token leaves a note, and which
+# notes are consulted is learned.
 
 # %% [markdown]
 # Bahdanau, Cho and Bengio proposed this in 2014. (Two years later Google Translate
@@ -655,12 +660,13 @@ figures.encoder_decoder(columns, rows, **drawn, bidirectional=True, alt=alt)
 # ### Exercise: alignment_mass
 #
 # How good are the weights as a whole? For each linked target token, sum its weights on its
-# linked source tokens. The mean over these target tokens is the **alignment mass**.
+# linked source tokens. English *going* comes from both words of Hindi *ja raha*: with 0.5
+# on each of them, its sum is 1. The mean over these target tokens is the **alignment mass**.
 #
 # <details><summary>Hint 1</summary>
 #
-# A target token may have several links: English *going* comes from both words of Hindi
-# *ja raha*. Must it count more than another, because of that?
+# A target token may have several links, as *going* has. Must it count more than another,
+# because of that?
 #
 # </details>
 # <details><summary>Hint 2</summary>
