@@ -61,10 +61,16 @@ def plays_task(
 
 
 def make_trainer(
-    task: PlaysTask, *, seed: int = 0, steps: int = STEPS, **options: Any
+    task: PlaysTask,
+    *,
+    seed: int = 0,
+    steps: int = STEPS,
+    learning_rate: float | None = None,
+    **options: Any,
 ) -> Trainer:
     """Prepare the training of a small language model; no step is made yet.
 
+    learning_rate : the greatest one; that of TRAINING_OPTIONS, if None
     options : those of ``LanguageModelConfig`` that differ from MODEL_OPTIONS
     """
     config = LanguageModelConfig(
@@ -72,7 +78,8 @@ def make_trainer(
     )
     with one_thread():
         model = seeded_model(lambda: LanguageModel(config, device="cpu"), seed)
-    training_config = TrainingConfig(steps, seed=seed, **TRAINING_OPTIONS)
+    chosen = {} if learning_rate is None else {"learning_rate": learning_rate}
+    training_config = TrainingConfig(steps, seed=seed, **{**TRAINING_OPTIONS, **chosen})
     return Trainer(model, WindowData(task.train, config.n_positions), training_config)
 
 

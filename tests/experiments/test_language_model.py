@@ -50,7 +50,7 @@ def test_each_kind_but_the_last_changes_one_thing():
 
 def test_blocks_are_measured_on_the_held_out_play():
     results = blocks.full(0, steps=2)
-    assert len(results) == 4 * len(blocks.CHANGES)
+    assert len(results) == 6 * len(blocks.CHANGES)
     losses = {kind: results[f"{kind}, loss"] for kind in blocks.CHANGES}
     assert len(set(losses.values())) > 3  # they are not the same model
     assert blocks.full(0, steps=2)["all, loss"] == losses["all"]
