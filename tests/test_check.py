@@ -335,7 +335,7 @@ class Scores:
         return scaled_scores(q, k)
 
 
-def xylophone(capsys):
+def headline(capsys):
     return capsys.readouterr().out.splitlines()[0]
 
 
@@ -352,7 +352,7 @@ def test_failed_check_is_an_assertion_without_a_chain(capsys):
         check(scaled_scores)
     assert isinstance(caught.value, CheckFailed)
     assert caught.value.__cause__ is None
-    assert str(caught.value) == xylophone(capsys)
+    assert str(caught.value) == headline(capsys)
 
 
 def whatever(q, k):
@@ -379,7 +379,7 @@ def test_any_callable_is_checked_under_its_name(answer, capsys):
     else:
         with pytest.raises(CheckFailed):
             check(scaled_scores)
-    assert xylophone(capsys).startswith("scaled_scores: ")
+    assert headline(capsys).startswith("scaled_scores: ")
 
 
 def test_function_without_a_written_name_goes_by_its_own(capsys):
@@ -435,7 +435,7 @@ def test_two_checks_on_one_line_are_distinguished(capsys):
     attention = scaled_scores
     with pytest.raises(CheckFailed, match=r"^attention: 0 of"):
         _ = check(scaled_scores), check(attention)
-    assert xylophone(capsys) == ALL_HOLD
+    assert headline(capsys) == ALL_HOLD
 
 
 def refused(call):
@@ -483,6 +483,10 @@ def test_unknown_function_is_refused_with_the_nearest_name():
         "check knows no exercise named scaled_score. Did you mean scaled_scores? Give "
         "your function the name in the exercise's heading."
     )
+
+    def xylophone():
+        """Stand for no exercise, and no name near it."""
+
     assert refused(lambda: check(xylophone)) == (
         "check knows no exercise named xylophone. Give your function the name in the "
         "exercise's heading."
@@ -525,7 +529,7 @@ def test_courses_version_is_accepted_without_points(answer, capsys, monkeypatch)
     scaled_scores = answer
     assert check(scaled_scores) is None
     text = "scaled_scores: this is the course's own version. You can go on with it"
-    assert xylophone(capsys).startswith(text)
+    assert headline(capsys).startswith(text)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert check(scaled_scores) == 0.0
 
