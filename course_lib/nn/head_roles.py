@@ -70,9 +70,9 @@ def induction_score(weights: Tensor, period: int) -> Tensor:
     period : length of that sequence, 1 or more
 
     Returns a tensor (...), one number from 0 to 1 for each head: the mean over the
-    queries of the second half of the weight on one key each. The query's token is in the
-    first half, too; the key is the position after it, 1 for the first of these queries.
-    The weights stay as they are.
+    queries of the second half of the weight on one key each: the position after the
+    query's token in the first half, which is 1 for the first of these queries. The
+    weights stay as they are.
     Source: Olsson et al. (2022), In-context Learning and Induction Heads, section
     "Argument 4" and its appendix: prefix matching on a repeated random sequence.
 

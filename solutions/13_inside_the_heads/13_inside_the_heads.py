@@ -837,7 +837,7 @@ assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 # %% [markdown]
 # It has none: it was never asked what comes next. But layer 2 head 9 attends from a
 # token's second occurrence to its first, with 0.65. In a picture it would look much like
-# an induction head, whose diagonal lies just beside: one position is the whole
+# an induction head, whose diagonal is next to it: one position is the whole
 # difference.
 
 # %% [markdown]
@@ -1021,9 +1021,9 @@ assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 # %% [markdown]
 # Even weights in the last layer cost nothing in one sentence, and little more than a
 # quarter of the cosine at most: a picture of *these* explains little. In all layers they
-# cost between a third and more than three quarters: there, the weights do matter. Even
-# weights are the baseline of Wiegreffe and Pinter: where they do as well, weights cannot
-# explain anything.
+# cost over a third in one sentence, over three quarters in another: there, the weights do
+# matter. Even weights are the baseline of Wiegreffe and Pinter: where they do as well,
+# weights cannot explain anything.
 #
 # What to take home: weights say exactly from where a head *reads*. They do not say what
 # the vector there had become by then, or whether it mattered. Show the baseline beside
