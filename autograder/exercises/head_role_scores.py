@@ -110,7 +110,7 @@ def each_head_alone(student, rng):
     student.agrees(*sentence(rng, 5, 0, 4, heads=(5,)))
 
 
-@exercise.case("The first query has no token in front, and the last one none behind")
+@exercise.case("The first query has no token before it, and the last one none after it")
 def first_and_last_query(student, rng):
     student.agrees(*sentence(rng, 6, 5))
     student.agrees(*sentence(rng, 6, 0))
@@ -123,7 +123,7 @@ def separators_are_no_queries(student, rng):
     student.agrees(*sentence(rng, 9, 2, 5, 6))
 
 
-@exercise.case("The rarest token is no separator, and of equals it is the first one")
+@exercise.case("The rarest token is no separator; of equally rare ones, the first")
 def rarest_token(student, rng):
     weights, is_separator = draw_weights(rng, 2, 6), separators_at(6, 0, 5)
     student.agrees(weights, is_separator, draw_frequencies(rng, 6, rarest=[0, 5]))

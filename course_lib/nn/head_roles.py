@@ -28,12 +28,12 @@ def head_role_scores(
     Returns a dictionary of five tensors (...), one number from 0 to 1 for each head.
     Each is a mean over the queries that are not separators, of the weight on
 
-    - "previous": the token in front; queries without one are left out
-    - "next": the token behind; queries without one are left out
+    - "previous": the token before the query's; queries without one are left out
+    - "next": the token after the query's; queries without one are left out
     - "same": the query's own token
     - "separator": all separators together; 0 if there are none
     - "rarest": the one token that is least frequent in the corpus, separators left out;
-      of equals the first one
+      of several equally rare ones the first
 
     A neighbour may be a separator. The arguments stay as they are.
     Source: the roles are those of Voita et al. (2019), Analyzing Multi-Head
@@ -70,9 +70,9 @@ def induction_score(weights: Tensor, period: int) -> Tensor:
     period : length of that sequence, 1 or more
 
     Returns a tensor (...), one number from 0 to 1 for each head: the mean over the
-    queries of the second half of the weight on the token behind the one of the first
-    half that is the same as the query. For the first of these queries that is the token
-    at position 1. The weights stay as they are.
+    queries of the second half of the weight on one key each: the position after the
+    query's token in the first half, which is 1 for the first of these queries. The
+    weights stay as they are.
     Source: Olsson et al. (2022), In-context Learning and Induction Heads, section
     "Argument 4" and its appendix: prefix matching on a repeated random sequence.
 

@@ -52,8 +52,8 @@ def encode_pretrained(
       own row, its position's and that of type 0; then comes the norm "embeddings"
     - of layer i, counted from 0, with the prefix encoder.layer.i. in front:
       attention.self.query, .key and .value, attention.output.dense, and the norm
-      attention.output; then intermediate.dense, the exact GELU x Φ(x), output.dense,
-      and the norm output
+      attention.output; then intermediate.dense, the exact GELU (x Φ(x), with Φ the
+      distribution function of the standard normal), output.dense, and the norm output
 
     Each layer is post-norm, norm(x + sublayer(x)), twice. Returns the vectors
     (..., n, d_model) after the last layer. The arguments stay as they are.

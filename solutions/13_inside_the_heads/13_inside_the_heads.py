@@ -9,7 +9,7 @@
 #   alike;
 # - measure what a head attends to, and name its role with a number;
 # - find out which heads a model needs, by gradients and by closing them;
-# - explain what an induction head is, and why it needs two layers;
+# - explain what an induction head is, and how one forms;
 # - say what attention weights explain, and what they do not.
 #
 # **About 115 minutes.** You need lessons 03, 09 and 11, and the data: `make data`
@@ -80,9 +80,9 @@ print(f"… {len(parameters)} in all; {encoder.n_layers} layers, {encoder.n_head
 #
 # **Predict:** which share of its parameters is the embedding of the tokens?
 #
-# - [ ] About 5 %
-# - [ ] About 20 %
+# - [ ] About 15 %
 # - [x] About 50 %
+# - [ ] About 85 %
 
 # %%
 sizes = {name: parameter.numel() for name, parameter in parameters.items()}
@@ -92,7 +92,8 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 22_713_216 and round(share, 2) == 0.52
 
 # %% [markdown]
-# In GPT-2 it was 31 % (lesson 12): the smaller the model, the larger this share.
+# In GPT-2 it was 31 % (lesson 12): the fewer and narrower the layers, the larger this
+# share.
 #
 # Somebody else trained the parameters; you write the encoder that they fit. Three things
 # differ from the encoder of lesson 09: a matrix is stored as (out, in), every linear map
@@ -186,9 +187,9 @@ figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
 
 # %% [markdown]
 # > **Popular error: "the vector of a sentence holds its meaning".** It is tempting to say
-# > so after the shares. But who bites whom hardly matters to it, 0.97, and *not* moves a
-# > sentence less than other words for the same thing do: 0.80 against 0.61. It was
-# > trained to find texts about the same matter.
+# > so after the shares. But who bites whom hardly matters to it: 0.97. And *good* and
+# > *not good* are closer, 0.80, than two ways to say that prices fell, 0.61. The model
+# > was trained to find texts about the same matter.
 
 # %% [markdown]
 # ## The wall of heads
@@ -203,15 +204,15 @@ weights = encoder.weights(sentence)  # (6, 12, 16, 16)
 print(tokens)
 
 # %% [markdown]
-# `[CLS]` and `[SEP]` are **separators**: they mark the beginning and the end, and are no
+# `[CLS]` and `[SEP]` are **separators**: they mark the beginning and the end, and are not
 # words. *didn't* has become three tokens.
 #
 # **Predict:** which share of the words' weight goes to the two separators, over all
 # heads?
 #
-# - [ ] About 5 %
-# - [ ] About 20 %
-# - [x] About 50 %
+# - [x] About 50 %, far more than their share
+# - [ ] About 13 %, their share of the tokens
+# - [ ] About 3 %, far less than their share
 
 # %%
 of_words = weights[:, :, 1:-1].mean(dim=(0, 1, 2))  # per key, a mean over all words
@@ -220,9 +221,9 @@ assert 0.45 < of_words[[0, -1]].sum() < 0.52
 
 # %% [markdown]
 # Half of it! In BERT, Clark et al. (2019, section 3.2) saw the same: more than half of
-# the weight in its middle layers goes to separators, to `[SEP]` there. They took it for a
-# way to do nothing: a head must spend weight 1 in each row, and where it has nothing to
-# find, it spends it on a token whose value matters little.
+# the weight in its middle layers goes to `[SEP]`. They took it for a way to do nothing: a
+# head must spend weight 1 in each row, and where it has nothing to find, it spends it on
+# a token whose value matters little.
 #
 # **Predict:** which of the two gets more in MiniLM?
 #
@@ -243,7 +244,7 @@ assert of_words[0] > 10 * of_words[-1]
 # first column, which is `[CLS]`. Which have something else?
 
 # %%
-alt = "Many of 72 tables have a bright first column; head 2 of layer 0 a diagonal."
+alt = "Many of the 72 tables have a bright first column, a few have a diagonal."
 figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(0, 2, 7), alt=alt)
 
 # %% [markdown]
@@ -263,7 +264,7 @@ figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(0, 2, 7), alt=alt)
 # <details><summary>Hint 1</summary>
 #
 # Write one head's matrix for [CLS] a b [SEP] on paper, queries down. Which rows count?
-# Which of them have a token in front, and in which column is its weight? And without
+# Which of them have a token before them, and in which column is its weight? And without
 # [CLS]?
 #
 # </details>
@@ -296,8 +297,7 @@ scores = head_roles.minilm_roles(head_role_scores)
 n_strong = {role: int((of_role > 0.5).sum()) for role, of_role in scores.items()}
 
 # %% [markdown]
-# Of these sentences' tokens, a head that attends to all alike gives 7 % to the previous
-# one.
+# In these sentences, a head with even weights gives 7 % to the previous token.
 #
 # **Predict:** how many of the 72 heads give more than *half* of their weight to the
 # previous token?
@@ -364,8 +364,8 @@ assert of_seeds[0]["minilm, positional heads"] == 1
 
 # %% [markdown]
 # Now a model that we know from its first step on: the course's translator (lesson 11),
-# two layers of four heads in its encoder. Uniform weights would give 6 % to the previous
-# token.
+# two layers of four heads in its encoder, trained twice, with two seeds. Even weights
+# would give 6 % to the previous token.
 #
 # **Predict:** how much does its best previous-token head give?
 #
@@ -384,8 +384,8 @@ assert all(score < 0.12 for _, _, score in bests["next"] + bests["rarest"])
 assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0]
 
 # %% [markdown]
-# There is a leaning, in layer 1, in both runs, and in *different* heads of it: heads have
-# no fixed numbers. But none of the eight is positional by Voita's count, and none gives
+# In both runs a head of layer 1 leans that way, but *not the same* head: a head's number
+# means nothing. And none of the eight is positional by Voita's count, and none gives
 # more than 0.12 to the next token or to the rarest. Our model is small, its texts are
 # short, and it was trained for minutes. **The papers' sharp roles do not hold at our
 # size.** Whether a diagram of heads fits *your* model has to be measured.
@@ -393,10 +393,10 @@ assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0]
 # %% [markdown]
 # ## Is a head needed?
 #
-# A head that does something need not be needed: another may do it too, or nobody may ask
-# for it. So take heads away. Each gets a **gate**, a number that multiplies its output
-# before `w_o` joins the heads. At 1 nothing changes, at 0 the head is **pruned**, and
-# everything between has a gradient.
+# A head that does something may still be superfluous: another head may do the same, or
+# the result may not depend on it. So take heads away. Each gets a **gate**, a number that
+# multiplies its output before `w_o` joins the heads. At 1 nothing changes, at 0 the head
+# is **pruned**, and everything between has a gradient.
 
 # %% [markdown]
 # ### Exercise: prune
@@ -450,10 +450,10 @@ assert same == {"rows": True, "columns": False}
 
 # %% [markdown]
 # A head owns *rows* of w_o (lesson 03). What is always 0 can be cut out: its rows of w_o,
-# its columns of w_q, w_k and w_v, 4 · 384 · 32 = 49,152 numbers for a head of MiniLM. So
-# pruned models become smaller, not only sparser.
+# its columns of w_q, w_k and w_v, 4 · 384 · 32 = 49,152 numbers for a head of MiniLM,
+# without biases. So pruned models become smaller, not only sparser.
 #
-# How bad is it? Close *all 72* heads, so that no token gets to know of any other.
+# How bad is it? Close *all 72* heads, so that no token learns of any other.
 #
 # **Predict:** what is the cosine of *A man is eating pizza* and *Somebody eats a slice of
 # pizza* then?
@@ -472,10 +472,10 @@ assert without[0, 1] > 0.75 and without[2, 3] > 0.61 and without[0, 2] > 0.4
 
 # %% [markdown]
 # Without any attention both pairs are *more* alike than before! But so is everything
-# else: pizza and market had 0.01. What is left is an
-# average of what each word becomes by itself: *shares* and *stock* are alike without any help.
-# Attention is there for what depends on *other* words. So ask for that: eight sentences, each with
-# one that means nearly the same in other words, and one that shares words and not the meaning.
+# else: pizza and market had 0.01. What is left is an average of what each word becomes by
+# itself: *shares* and *stock* are alike without any help. Attention is there for what
+# depends on *other* words. So test that: eight triples, each a sentence, another that
+# means nearly the same in other words, and a third that shares words but not the meaning.
 
 # %%
 from course_lib.lessons import sentence_triples
@@ -493,7 +493,7 @@ assert n_right == {"all heads": 6, "none": 2}
 #
 # The loss of a triple is −ln p of the similar sentence, where p is a softmax of 20 times
 # the two cosines. Now *which* heads matter? The honest way is **ablation**: close one
-# gate after another, and watch the loss; that takes one run for each head and example.
+# gate at a time, and watch the loss; that takes one run for each head and example.
 # The **gradient** of the gates gives all heads a number in one run, right for small
 # changes only. Michel et al. (2019) prune by its absolute value.
 
@@ -539,9 +539,9 @@ complete = sentence_triples.mean_loss(gates)
 # **Predict:** for how many of the 72 heads does the loss *fall* when that head alone is
 # closed?
 #
-# - [ ] None: each one helps
-# - [ ] About ten
-# - [x] About half
+# - [ ] At most five: nearly all help
+# - [x] About half: as many help as harm
+# - [ ] 60 or more: few are needed
 
 # %%
 falls = int((by_ablation < 0).sum())
@@ -550,7 +550,7 @@ print(f"changes from {by_ablation.min():+.3f} to {by_ablation.max():+.3f}")
 assert 30 < falls < 45 and by_ablation.abs().max() < 0.15
 
 # %% [markdown]
-# No single head matters much: the others make up for it, or go on without it. **Take
+# No single head matters much: the others make up for it, or do not need it. **Take
 # heads out yourself**: open one and prune it, and the wall shows what the loss becomes.
 
 # %%
@@ -583,16 +583,16 @@ assert agreement["−gradient and ablation"] > 0.9
 # %% [markdown]
 # > **Popular error: "the gradient says how much a head helps".** It is tempting to read
 # > importance so. But absolute values measure how much a head *does*, for better or
-# > worse: here they say nothing about whether the loss rises without it. With its sign,
-# > the mean gradient foresees each ablation nearly perfectly, for heads are many and each
-# > changes little.
+# > worse: here they say nothing about whether closing it raises the loss. With its sign,
+# > the mean gradient predicts the order of the ablations nearly perfectly, because heads
+# > are many and each changes little.
 
 # %% [markdown]
 # ## A translator without heads
 #
 # Now the course's translator, with all its 24 heads: 8 in the encoder, 8 in the decoder's
-# self-attention, 8 in the cross-attention. Heads were closed one after another, without
-# any training after that, and 500 test pairs translated each time
+# self-attention, 8 in the cross-attention. More and more heads were closed, without any
+# training after that, and 500 test pairs translated each time
 # (`course_lib/experiments/pruned_heads.py`, two seeds).
 #
 # **Predict:** all 8 heads of *one* kind are closed. Which kind is missed least?
@@ -626,15 +626,16 @@ by_kind = {kind: curve(pruned[0], kind) for kind in KINDS}
 figures.curves([*range(9)], by_kind, xlabel="heads pruned", ylabel="BLEU", alt=alt)
 
 # %% [markdown]
-# Least important first, by ablation. Without cross-attention nothing comes from the
-# source, so that there is nothing to translate. Without the encoder's *whole
-# self-attention*, three quarters of the score are left: the cross-attention then reads
-# words that know nothing of each other, and for our short texts that does quite well. In
-# a larger model, too, cross-attention needs its heads most (Michel et al. 2019).
+# The least important heads, by ablation, were closed first. Without cross-attention
+# nothing comes from the source, so that there is nothing to translate. Without the
+# encoder's *whole self-attention*, three quarters of the score are left: the
+# cross-attention then reads words that know nothing of each other, and for our short
+# texts that does quite well. In a larger model, too, cross-attention needs its heads most
+# (Michel et al. 2019).
 
 # %% [markdown]
-# **Predict:** of all 24 heads, the *six* most important ones are closed. How much of
-# about 31 BLEU is left?
+# **Predict:** of all 24 heads, the *six* most important by ablation are closed. How much
+# of about 31 BLEU is left?
 #
 # - [ ] About 25
 # - [ ] About 15
@@ -670,18 +671,18 @@ assert (VOITA["pruned"], VOITA["heads"], VOITA["bleu lost"]) == (38, 48, 0.15)
 assert lost[0] < 0.1 and 3 < lost[1] < 3.5
 
 # %% [markdown]
-# One of our runs loses as little, the other 3.2 BLEU. It is no fair comparison: their
+# One of our runs loses as little, the other 3.2 BLEU. The comparison is not fair: their
 # gates were *learned*, while the model was trained on and could get used to it; ours were
 # closed afterwards, with nothing to mend the damage.
 
 # %% [markdown]
 # ## Induction
 #
-# The roles so far were read off tables of weights. There is one that was *understood*:
-# from which circuit it is made, and why a model needs two layers for it (Elhage et al.
-# 2021). Read *a b c d a b*. What comes next? Nothing but this text says so: *b* was
-# followed by *c* the last time. A head that finds this out is an **induction head**: it
-# attends from the second *b* to the token *after* the first *b*, and copies it.
+# The roles so far were read off tables of weights. One role is *understood*, down to the
+# parts that make it (Elhage et al. 2021). Read *a b c d a b*. What comes next? Only the
+# sequence itself can say: *b* was followed by *c* the last time. A head that finds this
+# out is an **induction head**: it attends from the second *b* to the token *after* the
+# first *b*, and copies it.
 
 # %% [markdown]
 # ### Exercise: induction_score
@@ -697,10 +698,10 @@ assert lost[0] < 0.1 and 3 < lost[1] < 3.5
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The queries are `period` to `2 * period − 1`; the key of query i is i − period + 1.
-# `weights[..., queries, keys]`, with both as tensors of positions, picks one number per
-# query. `torch.diagonal` does it too, with the last two axes named and the first half
-# left out.
+# The queries and their keys are two ranges of `period` positions each: where does each of
+# them begin? `weights[..., queries, keys]`, with both as tensors of positions, picks one
+# number per query. `torch.diagonal` does it too, with the last two axes named and the
+# first half left out.
 #
 # </details>
 
@@ -725,14 +726,14 @@ moments = {n: trained[1] for n, trained in models.items()}
 chance_loss = torch.log(torch.tensor(64.0)).item()
 
 # %% [markdown]
-# They are tested on sequences of 16 tokens, twice. Whoever knows nothing pays ln 64 =
-# 4.16 nats a token.
+# They are tested on sequences of 16 tokens, twice. A model that knows nothing has a loss
+# of ln 64 = 4.16 nats a token.
 #
-# **Predict:** what does the model of *one* layer pay in the second half?
+# **Predict:** what is the loss of the model of *one* layer in the second half?
 #
-# - [ ] Nearly 0: it remembers what it has read
-# - [x] About 2.8: it knows *which* 16 tokens, and not which comes next
-# - [ ] 4.16: it has learned nothing
+# - [ ] Nearly 0: it knows which token comes next
+# - [x] About 2.8: it knows which 16 tokens occur
+# - [ ] About 4.2: it knows no more than at first
 
 # %% tags=["nbval-ignore-output"]
 for n, trained in moments.items():
@@ -763,10 +764,6 @@ figures.curves(steps, drawn, xlabel="step", ylabel="second half", alt=alt)
 # For 300 steps both models learn the same: what has occurred may occur again. Then,
 # within 200 steps, an induction head forms in layer 1, and the loss drops. Olsson et al.
 # (2022) saw this sudden drop in models of many sizes.
-#
-# Why two layers? The query knows which token it is: *b*. The key that it needs, *c*, must
-# say "before me stood *b*", and a token's vector says nothing of its neighbour, until a
-# head of the layer *before* has written it there: a **previous-token head**.
 
 # %% [markdown]
 # **Predict:** in the model of two layers, close the head of layer 0 that attends most to
@@ -787,11 +784,13 @@ print(f"loss {moments[2][-1].second:.2f}, without it {losses[0][previous.head]:.
 assert previous.layer == 0 and losses[0][previous.head] > 1
 
 # %% [markdown]
-# An induction head without its previous-token head is blind. This is what a **circuit**
-# is: two heads in two layers that do together what neither does alone.
+# Why two layers, then? The query knows which token it is: *b*. The key that it needs,
+# *c*, must say "before me stood *b*". A token's vector says nothing of its neighbour
+# until a head of the layer *before* has written it there: a **previous-token head**. Two
+# heads that do together what neither does alone are a **circuit**.
 #
 # The same with twice the steps, three seeds, and a third model: one layer with four
-# heads, as many as two layers have, and twice the parameters.
+# heads, as many as the model of two layers has, and twice its parameters.
 
 # %%
 induced = record.read("induction")
@@ -837,9 +836,9 @@ assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 
 # %% [markdown]
 # It has none: it was never asked what comes next. But layer 2 head 9 attends from a
-# token's second occurrence to its first, with 0.65. On a picture it would look much like
-# an induction head: one diagonal beside the other. The exercise's "one position further
-# on" is the whole difference.
+# token's second occurrence to its first, with 0.65. In a picture it would look much like
+# an induction head, whose diagonal is next to it: one position is the whole
+# difference.
 
 # %% [markdown]
 # ## It
@@ -859,8 +858,7 @@ print(f"… too tired: {tired[0]:.2f} to animal, {tired[1]:.2f} to street")
 assert tired[0] > 0.6 and tired[1] < 0.1
 
 # %% [markdown]
-# There it is: *it* attends to *animal*, with 0.68. This picture could go on a slide, and
-# the talk would be over.
+# There it is: *it* attends to *animal*, with 0.68. Many talks would stop at this example.
 #
 # **Predict:** to which of the two does *it* attend more if the street is too *wide*?
 #
@@ -881,7 +879,7 @@ assert wide[0] > 2 * wide[1] and wide[0] < tired[0] / 2
 #
 # **Predict:** in how many of the 32 is it right?
 #
-# - [ ] 17
+# - [ ] 20
 # - [x] 24
 # - [ ] 31
 
@@ -901,9 +899,9 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # %% [markdown]
 # Layer 3 head 5: 24. The best of 72 is partly luck; but chosen on half of the pairs, it
 # is right in 12 of 16 sentences of the other half, both times. So there is something to
-# it. In both sentences of a pair it is right in 8 of 16. And most heads hardly leave 16:
-# they prefer one noun, by its position, whatever comes later. Here are sentences where
-# layer 3 head 1 fails:
+# it. Only in 8 of the 16 pairs is it right in both sentences. And most heads stay close
+# to 16: they prefer one noun, by its position, whatever comes later. Here are sentences
+# where layer 3 head 1 fails:
 
 # %%
 for each in asked["sentences"]:
@@ -925,10 +923,10 @@ for each in asked["sentences"]:
 #
 # The last step from a picture to a claim: *this token got much weight, so it is why the
 # model said so.* Jain and Wallace (2019) tested that on recurrent models: weights had
-# little to do with gradients, and quite other weights gave the same result. Their title:
-# *Attention is not Explanation*. Wiegreffe and Pinter (2019) answered with *Attention is
-# not not Explanation*: weights which the model did not make prove little about those that
-# it made.
+# little to do with gradients, and very different weights gave the same result. Their
+# title: *Attention is not Explanation*. Wiegreffe and Pinter (2019) answered with
+# *Attention is not not Explanation*: weights which the model did not make prove little
+# about those that it made.
 #
 # Measure it, for three sentences whose cosine with another one is the result
 # (`course_lib/experiments/explanation.py`).
@@ -940,8 +938,27 @@ for each in explained:
 
 # %% [markdown]
 # How much does each token matter? By the **weights** that it gets, a mean over all heads;
-# by the **gradient** for its embedding; by what changes if it is **left out**. Here are
-# four words of the first sentence, each measure as a share of its largest word's:
+# by the **gradient** for its embedding; by what changes if it is **left out**.
+#
+# **Predict:** over the words of a sentence, how do weights and gradients correlate, by
+# ranks?
+#
+# - [ ] Hardly, below 0.3
+# - [x] Clearly, between 0.7 and 0.95
+# - [ ] Nearly the same order, above 0.95
+
+# %%
+for pair in ("weights, gradients", "weights, left out", "gradients, left out"):
+    print(
+        f"{pair:20}", [round(each["rank correlations"][pair], 2) for each in explained]
+    )
+correlations = [each["rank correlations"] for each in explained]
+assert all(0.7 < each["weights, gradients"] < 0.95 for each in correlations)
+assert all(each["weights, left out"] > 0.5 for each in correlations)
+assert min(each["gradients, left out"] for each in correlations) < 0.5
+
+# %% [markdown]
+# Four words of the first sentence, each measure as a share of its largest word's:
 
 # %%
 film = explained[0]
@@ -959,28 +976,10 @@ alt = "Weights and gradients are largest for acting; left out, wonderful matters
 figures.bars(words, measures, **share_axis, alt=alt)
 
 # %% [markdown]
-# **Predict:** over the words of a sentence, how do weights and gradients correlate, by
-# ranks?
-#
-# - [ ] Hardly, below 0.3
-# - [x] Clearly, above 0.7
-# - [ ] They are nearly the same order, above 0.95
-
-# %%
-for pair in ("weights, gradients", "weights, left out", "gradients, left out"):
-    print(
-        f"{pair:20}", [round(each["rank correlations"][pair], 2) for each in explained]
-    )
-correlations = [each["rank correlations"] for each in explained]
-assert all(0.7 < each["weights, gradients"] < 0.95 for each in correlations)
-assert all(each["weights, left out"] > 0.5 for each in correlations)
-assert min(each["gradients, left out"] for each in correlations) < 0.5
-
-# %% [markdown]
 # So what Jain and Wallace found does not hold for this model and these sentences: weights
-# and gradients agree about as well as the two measures that claim to be faithful agree
-# with each other. But mind what was left out: the separators, which are no words, and get
-# *half of all weight*. And if nothing may attend to `[CLS]`, the cosine changes, too:
+# and gradients agree at least about as well as gradients and leaving a word out. But the
+# separators did not count: they are not words, and get *half of all weight*. What if
+# nothing may attend to `[CLS]`?
 
 # %%
 for each in explained:
@@ -994,8 +993,8 @@ assert all(0.49 <= each["weights of special tokens"] <= 0.5 for each in explaine
 assert explained[2]["left out"][0] > 2 * max(explained[2]["left out"][1:-1])
 
 # %% [markdown]
-# So not even "separators do nothing" holds here as it stands: in the third sentence `[CLS]`
-# matters twice as much as any word.
+# So not even "separators do nothing" holds here as it stands: in the third sentence
+# `[CLS]` matters twice as much as any word.
 
 # %% [markdown]
 # And other weights? Replace each head's by 1/n: in the last layer only, or in all six.
@@ -1003,9 +1002,9 @@ assert explained[2]["left out"][0] > 2 * max(explained[2]["left out"][1:-1])
 # **Predict:** the first sentence's cosine is 0.60. What is it with even weights in the
 # *last* layer?
 #
-# - [ ] About 0
-# - [ ] About 0.2
-# - [x] About 0.5
+# - [ ] About 0.3: half of it is lost
+# - [x] About 0.5: a small part is lost
+# - [ ] Above 0.7: even weights are better
 
 # %%
 changed = {"last layer": " in the last layer", "all layers": ""}
@@ -1020,21 +1019,23 @@ assert 0.7 < min(ratios["last layer"]) < max(ratios["last layer"]) < 1.02
 assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 
 # %% [markdown]
-# The last layer's weights may be anything, at little cost: a picture of *these* explains
-# next to nothing. Even weights in all layers cost between a third and three quarters of
-# the cosine: there, the weights do matter. Even weights are the baseline of Wiegreffe and
-# Pinter: where they do as well, weights cannot explain anything.
+# Even weights in the last layer cost nothing in one sentence, and little more than a
+# quarter of the cosine at most: a picture of *these* explains little. In all layers they
+# cost over a third in one sentence, over three quarters in another: there, the weights do
+# matter. Even weights are the baseline of Wiegreffe and Pinter: where they do as well,
+# weights cannot explain anything.
 #
-# What to take home: weights say where a vector was *read*, exactly. They do not say what
-# it had become by then, or whether it mattered. Show the baseline beside the picture.
+# What to take home: weights say exactly from where a head *reads*. They do not say what
+# the vector there had become by then, or whether it mattered. Show the baseline beside
+# the picture.
 
 # %% [markdown]
 # ## Your own search engine
 #
-# Everything comes together: MiniLM on *your* encoder searches *Hamlet*, by what you mean
+# Everything comes together: MiniLM on *your* encoder searches *Hamlet*, by meaning
 # and not by words; your functions say what its heads do with your question, and which of
-# them the result is owed to. (If one is not ready, the course's own stands in for it, and
-# the list says so.)
+# them bring the result about. (If one is not ready, the course's own stands in for it,
+# and the list says so.)
 
 # %%
 from course_lib.lessons.own_functions import INSIDE_THE_HEADS, own_functions
@@ -1065,7 +1066,7 @@ for i in hits:
     print(f"{cosines[i]:.2f}  {lines[i]}")
 
 # %% [markdown]
-# Which heads is the first hit owed to? The loss is its distance, 1 − cosine:
+# Which heads bring the first hit about? The loss is its distance, 1 − cosine:
 
 
 # %%
