@@ -82,6 +82,8 @@ def test_bank_pays_for_computing_only(exercise):
 # formula is right too (sizes of 1, equal keys), or results of another draw meet it.
 BY_ACCIDENT = {
     "attention_step_by_step": {"equal_keys", "single_key"},
+    "bleu": {"as_wanted"},
+    "clip_gradients": {"norm_afterwards"},
     "count_transformer": {"sizes_of_one"},
     "cross_entropy": {"equal_logits"},
     "decoder_layer": {"small_example_by_hand"},
