@@ -3,6 +3,8 @@
 They are kept apart from the banks: what becomes of them says what learners will meet.
 Nothing may be tuned to them; a set whose results were read is replaced by a new one.
 
+``fifth`` (lessons 12 and 13) is not judged yet.
+
 ``first.csv``, ``second.csv``, ``third.csv`` and ``fourth.csv`` say what readers judged
 of each wrong answer of the set: whether the diagnosis is true and specific, vague or
 false, or there is none; and whether the failed claims alone lead to what is wrong. Each
