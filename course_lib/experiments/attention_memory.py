@@ -1,0 +1,56 @@
+"""What attention holds in memory at once, plain and by tiles, in NumPy (lesson 14)."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from course_lib.lessons.measuring import numpy_peak, processor_seconds
+from course_lib.tiling import tiled_attention
+
+LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+BLOCK = 128
+D_K = 64
+
+
+def full(seed: int, lengths: tuple[int, ...] = LENGTHS) -> dict[str, Any]:
+    """Measure both over n queries and n keys, in float32.
+
+    Returns "lengths", "block" and "d_k"; "plain" and "tiled": bytes held at most, the
+    output among them, the inputs not; and "plain, seconds", "tiled, seconds".
+    """
+    results: dict[str, Any] = {"lengths": [*lengths], "block": BLOCK, "d_k": D_K}
+    rng = np.random.default_rng(seed)
+    for n in lengths:
+        q, k, v = rng.normal(size=(3, n, D_K)).astype(np.float32)
+        for name, attend in (("plain", plain_attention), ("tiled", in_tiles)):
+            call = partial(attend, q, k, v)
+            peak, seconds = numpy_peak(call), processor_seconds(call, n_repeats=1)
+            results.setdefault(name, []).append(peak)
+            results.setdefault(f"{name}, seconds", []).append(round(seconds, 5))
+    return results
+
+
+def plain_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Compute attention with the whole table of weights, as sparing as can be.
+
+    q : (n, d_k)
+    k : (m, d_k)
+    v : (m, d_v)
+
+    Returns the output (n, d_v). One table (n, m) is made, and changed in place.
+
+    >>> plain_attention(np.zeros((1, 2)), np.zeros((2, 2)), np.array([[1.0], [3.0]]))
+    array([[2.]])
+    """
+    weights = q @ k.T  # (n, m)
+    weights /= np.sqrt(q.shape[-1], dtype=q.dtype)
+    weights -= weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights @ v
+
+
+def in_tiles(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Compute the same with the course's own tiles of 128 keys."""
+    return tiled_attention(q, k, v, BLOCK)
