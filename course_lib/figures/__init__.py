@@ -39,6 +39,7 @@ from course_lib.figures.sequences import (
     attention_arcs,
     queries_and_keys,
 )
+from course_lib.figures.tiles import tiling
 from course_lib.figures.tokens import (
     bars,
     length_and_size,
@@ -86,6 +87,7 @@ __all__ = [
     "steps",
     "stripes",
     "three_attentions",
+    "tiling",
     "token_boxes",
     "two_positions",
     "wall_of_heads",
