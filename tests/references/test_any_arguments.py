@@ -66,6 +66,7 @@ NUMBERS = {
     "equivariance_gap": ["permutation"],
     "count_parameters": ["d_model", "n_heads", "bias"],
     "causal_mask": ["n", "m", "offset"],
+    "sliding_window_mask": ["n", "width"],
     "sinusoidal_encoding": ["n", "d_model"],
     "shift_matrix": ["k", "d_model"],
 }
@@ -82,6 +83,7 @@ OTHERS = {
     "n": [3, 1, 5, 0, -1, 2.5],
     "offset": [0, 1, -1, 9, -9, 0.5],
     "k": [1, 0, -3, 40, 0.5],
+    "width": [1, 2, 4, 9, 0, -1, 2.0, True],
 }
 
 
