@@ -73,6 +73,8 @@ def forward(
             weighted_sum = weighted_sum * rescale[:, None]
             weighted_sum += product(weights.to(v_block.dtype), v_block, PRECISION)
             running_maximum = maximum
+    # The largest weight is 1, so the sum is at least that, and 0 only without any key.
+    running_sum = tl.maximum(running_sum, 1.0)
     mean = weighted_sum / running_sum[:, None]
     store(head_of(output, batch, head), row, n, mean, QUERIES, D_K)
     rows = row + tl.arange(0, QUERIES)
