@@ -7,9 +7,12 @@ or that fails on an example, is replaced, and the printed list says so.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from course_lib.costs import flops, kv_cache_bytes, path_length
+from course_lib.masks import sliding_window_mask
 from course_lib.n_grams import n_gram_log_probability
 from course_lib.nn import (
     head_roles,
@@ -19,6 +22,7 @@ from course_lib.nn import (
     pruning,
     sampling,
 )
+from course_lib.tiling import tiled_attention
 
 Examples = Mapping[Callable[..., Any], tuple[Any, ...]]
 
@@ -80,6 +84,19 @@ INSIDE_THE_HEADS: Examples = {
     ),
 }
 
+_ARRAYS = np.array(
+    [[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]], [[0.5, 2.0], [3.0, 1.0], [0, 1]]]
+)
+
+# Those functions of lesson 14 that its milestone runs on.
+FAST_ATTENTION: Examples = {
+    tiled_attention: (_ARRAYS, 2 * _ARRAYS, _ARRAYS[:, ::-1], 2, np.tri(3) > 0),
+    sliding_window_mask: (4, 2),
+    flops: ("window", 5, 3, 2),
+    path_length: ("window", 12, 3),
+    kv_cache_bytes: (5, 3, 2, 7, 4),
+}
+
 
 def own_functions(
     names: Mapping[str, Any], examples: Examples = LANGUAGE_MODEL
@@ -114,6 +131,8 @@ def _equal(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(_equal, a, b))
     if isinstance(b, dict):
         return a.keys() == b.keys() and all(_equal(a[name], b[name]) for name in b)
+    if isinstance(b, np.ndarray):
+        return a.shape == b.shape and np.allclose(a, b)
     if isinstance(b, Tensor):
         return a.shape == b.shape and torch.allclose(a.double(), b.double(), atol=1e-5)
     return abs(float(a) - float(b)) < 1e-6

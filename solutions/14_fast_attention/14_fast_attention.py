@@ -1,0 +1,1190 @@
+# %% [markdown]
+# # Fast attention
+#
+# **What does it cost, and how is it made fast?**
+#
+# After this lesson you can
+#
+# - count what attention, recurrence and convolution cost: operations, steps, paths, memory;
+# - say why few operations can take long, and what a processor waits for;
+# - compute attention without its n × n matrix, exactly, as FlashAttention does;
+# - read a GPU kernel for attention, and choose among PyTorch's backends;
+# - say what a cache, grouped queries and a window save.
+#
+# **About 120 minutes.** You need lessons 01, 04, 09 and 12, and for the end the data:
+# `make data` prepares it.
+
+# %%
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# Attention lets each of n tokens meet all n. Twice as long a text, four times as many weights:
+# that is its price, and it was known in 2017. Yet in 2017 a context had some hundred tokens, and a few
+# years later a hundred thousand. The formula is still the same. Faster machines explain a part of it.
+#
+# **What else has changed, and what does attention really cost?** At the end, your own functions read two
+# thousand tokens without ever making the table of weights.
+
+# %% [markdown]
+# On the map, the three attentions are lit: in this lesson you compute the same in another way. **Point
+# at one** to see where.
+
+# %%
+torch.set_num_threads(1)
+from autograder import check
+from course_lib import figures
+
+sections = {"self-attention": "Tiles", "causal attention": "A window"}
+sections |= {"cross-attention": "Tiles", "softmax": "A softmax in pieces"}
+
+# %%
+alt = "Lit: the three attentions and the softmax; all the rest is done."
+figures.lesson_map("14", sections=sections, alt=alt)
+
+# %% [markdown]
+# ## What is counted
+#
+# A layer gets n vectors of d numbers each, and makes n new ones. Three kinds of layers can let them
+# know of each other:
+#
+# - **attention**: each position meets all n, in two products, q kᵀ and weights v;
+# - **recurrence** (lesson 08): position after position, $h_t = \tanh(x_t W_x + h_{t-1} W_h)$;
+# - **convolution**: each position reads the k positions up to its own, with k matrices that are the same
+#   everywhere. It slides over the sequence.
+#
+# A multiplication and an addition are an operation each, so a vector of d numbers times a (d, d)
+# matrix costs 2d². Counted are the large products alone, without the projections.
+
+# %% [markdown]
+# ### Exercise: flops
+#
+# TODO hints of flops
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
+
+# %%
+from course_lib.costs import flops  # exercise
+
+# %%
+check(flops)
+
+# %% [markdown]
+# The base model of 2017 has d = 512.
+#
+# **Predict:** at n = 512, which of the two needs more operations in a layer?
+#
+# - [ ] Attention
+# - [ ] Recurrence
+# - [x] Neither: as many
+
+# %%
+for n in (64, 512, 4096):
+    counts = {kind: flops(kind, n, 512) for kind in ("attention", "recurrence")}
+    print(f"n = {n:5}: {counts}")
+assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
+
+# %% [markdown]
+# 4n²d = 4nd² where n = d. Shorter sequences are cheaper with attention, longer ones with recurrence.
+# In 2017 sentences had 30 tokens, so attention was a bargain.
+
+# %% [markdown]
+# ## What must wait, and how far it is
+#
+# Operations are not all. Table 1 of *Attention Is All You Need* has two more columns:
+#
+# - **sequential operations**: how many steps must wait for each other, however many processors
+#   there are;
+# - **maximum path length**: through how many layers, or steps, something from the first position has to
+#   go before it reaches the last one. The longer the path, the harder it is to learn (lesson 08).
+
+# %% [markdown]
+# ### Exercise: sequential_steps
+#
+# TODO hints of sequential_steps
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
+
+# %%
+from course_lib.costs import sequential_steps  # exercise
+
+# %%
+check(sequential_steps)
+
+# %% [markdown]
+# A position of a causal convolution with k = 3 reads itself and the two before it. So after one layer, it
+# knows of 3 positions.
+#
+# **Predict:** of 1,025 positions, after how many layers does the last one know of the first?
+#
+# - [ ] 10
+# - [ ] 342
+# - [x] 512
+# - [ ] 1,024
+
+# %%
+reached, layers = 1, 0  # how many positions the last one knows of
+while reached < 1025:
+    reached, layers = reached + 2, layers + 1
+print(layers, "layers")
+assert layers == 512
+
+# %% [markdown]
+# Two more with each layer: 1,024 / 2.
+
+# %% [markdown]
+# ### Exercise: path_length
+#
+# TODO hints of path_length
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
+
+# %%
+from course_lib.costs import path_length  # exercise
+
+# %%
+check(path_length)
+
+# %% [markdown]
+# Here is the paper's table 1, in your functions, for n = 1,024 and d = 512:
+
+# %%
+kinds = {"attention": None, "recurrence": None, "convolution": 3}
+print("kind          operations  steps  path")
+table = {}
+for kind, k in kinds.items():
+    table[kind] = path_length(kind, 1024, k), flops(kind, 1024, 512, k)
+    steps = sequential_steps(kind, 1024, k)
+    print(f"{kind:12} {table[kind][1]:11,} {steps:6} {table[kind][0]:5}")
+assert table["attention"][1] == 2 * table["recurrence"][1]
+assert table["convolution"][1] == 1.5 * table["recurrence"][1]
+assert [path for path, _ in table.values()] == [1, 1023, 512]
+
+# %% [markdown]
+# Read it row by row:
+#
+# - **attention**: any two positions meet in one layer, at once. The price is n²;
+# - **recurrence**: cheap for long sequences, but nothing can be done at once, and the path is long;
+# - **convolution**: all at once, too, and linear in n. But a layer sees k positions and no more, whatever
+#   the text needs. A far-away word takes many layers; with gaps in the kernel (*dilated*), each layer
+#   doubles the reach, and about log n are enough (ByteNet, [2016](https://arxiv.org/abs/1610.10099)).
+#   A dependency whose length varies suits none of these fixed distances.
+
+# %% [markdown]
+# > **Popular error: "a training step of a Transformer is O(1)".** It is tempting to read the table so. But
+# > O(1) is the column of steps that *wait*. The operations grow with n², and they are O(1) in time only for
+# > a machine with unlimited processors. No such machine exists.
+
+# %% [markdown]
+# The same as a picture, in your functions. **Move n and d:** where do the lines of attention and
+# recurrence cross? Can a convolution be dearer than a recurrence?
+
+# %%
+from itertools import product
+
+lengths, widths = [2**i for i in range(5, 15)], [64, 128, 256, 512, 1024]
+names = {"attention": None, "recurrence": None, "convolution, k = 3": 3}
+
+
+def over_sizes(count) -> dict:
+    """Return a table (widths, lengths) of a cost for each kind of layer."""
+    return {
+        name: np.array(
+            [[count(name.split(",")[0], n, d, k) for n in lengths] for d in widths]
+        )
+        for name, k in names.items()
+    }
+
+
+# %% [markdown]
+# (A table for each cost, a row for each d, a column for each n.)
+
+# %%
+counted = {"operations": over_sizes(flops)}
+waiting = over_sizes(lambda kind, n, d, k: sequential_steps(kind, n, k))
+counted["steps that wait"] = waiting
+counted["longest path"] = over_sizes(lambda kind, n, d, k: path_length(kind, n, k))
+
+# %%
+alt = "Attention's operations grow fastest with n, and cross recurrence's at n = d."
+figures.costs_by_length(lengths, widths, counted, start=(512, 512), alt=alt)
+
+# %% [markdown]
+# ## In seconds
+#
+# So much for paper. Now measure: a layer's core of each kind was timed on one processor, for one
+# sequence of 32 to 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's
+# own `nn.RNN`, whose loop is compiled.
+
+# %%
+from course_lib.experiments import record
+from course_lib.lessons.measuring import crossover, fitted_exponent
+
+of_layers = record.read("layer_costs")
+timed_lengths = of_layers.values("lengths")[0]
+print(of_layers.made_with())
+
+
+def timed(name: str) -> np.ndarray:
+    """Return the microseconds for each length or width, medians of three runs."""
+    return np.median(of_layers.values(name), axis=0)
+
+
+# %% [markdown]
+# With d = 64, attention and recurrence have as many operations at n = 64.
+#
+# **Predict:** from about which n on does attention take *longer*?
+#
+# - [ ] About 64
+# - [ ] About 200
+# - [x] About 700
+
+# %%
+crossings = {}
+for d in (64, 256):
+    pair = [timed(f"{kind}, d = {d}") for kind in ("attention", "recurrence")]
+    crossings[d] = crossover(timed_lengths, *pair)
+    at_d = timed_lengths.index(d)
+    times = pair[1][at_d] / pair[0][at_d]
+    print(
+        f"d = {d}: from n = {crossings[d]:.0f} on; at n = d recurrence takes {times:.0f} times"
+    )
+assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
+
+# %% [markdown]
+# The same operations, and far from the same time: at n = d = 64 the recurrence takes eight times as long.
+# Its 64 steps are small products that wait for each other, and each has to be started anew. With d = 256
+# the products are larger, and the crossing is nearer to n = d. On a GPU, which wants thousands of
+# things to do at once, the gap is wider.
+
+# %%
+series = {kind: timed(f"{kind}, d = 64") for kind in ("attention", "recurrence")}
+for k in (3, 9):
+    series[f"convolution, k = {k}"] = timed(f"convolution, k = {k}, d = 64")
+axes = {"xlabel": "length n", "ylabel": "microseconds", "logarithmic": True}
+
+# %%
+alt = "Attention begins as the fastest and ends as the slowest, with the steepest line."
+figures.curves(timed_lengths, series, **axes, alt=alt)
+
+# %% [markdown]
+# On logarithmic axes a power is a straight line, and its exponent is the slope. The formulas say 2 for
+# attention, 1 for the others.
+#
+# **Predict:** which exponent fits attention's time, from n = 512 to 4,096?
+#
+# - [ ] About 1.5: part of the work is done at once
+# - [ ] 2.0
+# - [x] More than 2.1
+
+# %%
+last = slice(timed_lengths.index(512), None)
+exponents = {}
+for name, d in product(series, (64, 256)):
+    times = timed(f"{name}, d = {d}")[last]
+    exponents[name, d] = fitted_exponent(timed_lengths[last], times)
+    print(f"{name:19} d = {d:3}: {exponents[name, d]:.1f}")
+assert min(exponents["attention", d] for d in (64, 256)) > 2.1
+assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "attention")
+
+# %% [markdown]
+# Recurrence and convolution do what the formula says. Attention does worse. The operations grow with n²
+# exactly, so something else must grow faster. What?
+#
+# > **Popular error: "attention is quadratic, so it is slower than recurrence".** It is tempting to
+# > conclude so from the exponent. But the exponent says how time *grows*, not how long it is: with d = 64,
+# > attention is ahead up to about 700 tokens.
+
+# %% [markdown]
+# And with d, at n = 512? Attention 4n²d: exponent 1. The others have d²: exponent 2.
+
+# %%
+for kind in series:
+    by_width = timed(f"{kind}, by d")[-3:]
+    exponent = fitted_exponent(of_layers.values("widths")[0][-3:], by_width)
+    print(f"{kind:19} {exponent:.1f}, from d = 256 to 1,024")
+    exponents[kind, "d"] = exponent
+assert 0.9 < exponents["attention", "d"] < 1.1 < 1.6 < exponents["recurrence", "d"] < 2
+
+# %% [markdown]
+# ## What a processor waits for
+#
+# An operation needs numbers, and they come from memory. A processor computes faster than memory
+# delivers, so what counts is how many operations each number is used for. The **arithmetic
+# intensity** is operations per byte moved (Williams et al. 2009).
+#
+# Take the product of b vectors with a (d, d) matrix, d = 2,048: 2bd² operations, on d² numbers of the
+# matrix and 2bd of the vectors.
+
+# %%
+d = 2048
+for b in (1, 256):
+    intensity = 2 * b * d**2 / (4 * (d**2 + 2 * b * d))
+    print(f"b = {b:3}: {intensity:.1f} operations per byte")
+
+# %% [markdown]
+# With b = 1 each number of the matrix is fetched for one multiplication and one addition; with b = 256, it
+# is fetched once and used 256 times.
+#
+# **Predict:** how many times as long do 256 vectors take as one?
+#
+# - [ ] 256 times
+# - [x] About 70 times
+# - [ ] About as long
+
+# %%
+traffic = record.read("memory_traffic")
+per_operation = np.median(traffic.values("product"), axis=0)
+batches = traffic.values("batches")[0]
+for b, picoseconds in zip(batches, per_operation, strict=True):
+    print(f"b = {b:3}: {picoseconds:5.1f} picoseconds per operation")
+times = 256 * per_operation[-1] / per_operation[0]
+print(f"256 vectors: {times:.0f} times as long as one")
+assert 55 < times < 85
+
+# %% [markdown]
+# One vector with a matrix: that is a recurrence's step, and it is also how a language model writes a
+# token. Both leave most of the processor idle. (`course_lib/experiments/memory_traffic.py`)
+#
+# And an operation that uses each number once, such as adding two lists of 16 million numbers?
+#
+# **Predict:** how long does one addition take, beside one operation of the product with b = 256?
+#
+# - [ ] As long
+# - [ ] About 4 times
+# - [x] About 20 times
+
+# %%
+times = traffic.median("addition") / per_operation[-1]
+print(f"{traffic.median('addition'):.0f} picoseconds: {times:.0f} times as long")
+assert 18 < times < 26
+
+# %% [markdown]
+# So what does attention do? For each of its n × n weights, with d_k = 64, the two products have 256
+# operations. Scale and softmax have about six, on numbers that are read and written again and again.
+#
+# Here are the parts for n = 4,096, each with the memory for its result already there.
+
+# %%
+parts = {name: traffic.median(name) for name in ("scores", "scaling", "softmax")}
+parts["weighted sum"] = traffic.median("weighted sum")
+for name, milliseconds in parts.items():
+    print(f"{name:12} {milliseconds:4.1f} milliseconds")
+
+# %% [markdown]
+# Together that is about 61 milliseconds. The usual line, `(q @ k.T / sqrt(d_k)).softmax(dim=-1) @ v`, does
+# the same operations. But each of its steps makes a new table of 64 MiB.
+#
+# **Predict:** how long does the usual line take?
+#
+# - [ ] The same, 61 milliseconds
+# - [ ] About 80 milliseconds
+# - [x] More than 120 milliseconds
+
+# %%
+whole = traffic.median("attention")
+print(f"{whole:.0f} milliseconds, {whole / sum(parts.values()):.1f} times its parts")
+assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
+
+# %% [markdown]
+# More than half of the time goes into fresh memory. That is what grows faster than n²: from some n on, the
+# table no longer fits into the fast memory near the processor. The operations are not the problem. **The
+# table is.**
+
+# %% [markdown]
+# ## A softmax in pieces
+#
+# The table is needed for one reason only. A softmax wants the largest score of a row and the sum of its
+# exponentials before it can give the first weight. If the scores come in blocks, and each block is
+# forgotten before the next one comes, can there be a softmax at all?
+#
+# By hand: the scores of a row are 1, 3, 2, 5, and come two at a time. The first block has the maximum 3 and
+# the sum
+
+# %%
+first_sum = math.exp(1 - 3) + math.exp(3 - 3)
+print(f"e^(1 − 3) + e^(3 − 3) = {first_sum:.3f}")
+
+# %% [markdown]
+# Then 2 and 5 come, and the maximum grows to 5. All exponents should now have a 5 where they had a 3. But
+# 1 and 3 have been forgotten.
+#
+# **Predict:** what becomes of the first block's sum?
+#
+# - [ ] It stays, and e^(2 − 5) + e^(5 − 5) is added
+# - [x] It is multiplied by e^(3 − 5)
+# - [ ] It is multiplied by e^(5 − 3)
+# - [ ] It cannot be mended without 1 and 3
+
+# %%
+second_sum = math.exp(2 - 5) + math.exp(5 - 5)
+total = first_sum * math.exp(3 - 5) + second_sum
+at_once = sum(math.exp(score - 5) for score in (1, 3, 2, 5))
+print(f"in pieces {total:.6f}, at once {at_once:.6f}")
+assert math.isclose(total, at_once)
+
+# %% [markdown]
+# Since $e^{1-3} \cdot e^{3-5} = e^{1-5}$: one factor mends every term of the sum, however many there
+# were. Two numbers per row are enough, the maximum and the sum so far (Milakov and Gimelshein 2018).
+
+# %% [markdown]
+# ### Exercise: online_softmax
+#
+# A softmax needs the largest score of a row before it can sum anything. If the scores come block
+# by block, a larger one may still be ahead. So keep two numbers for each row, the largest score
+# and the sum of exponentials so far, and mend the sum whenever the maximum grows.
+#
+# <details><summary>Hint 1</summary>
+#
+# The scores so far were 1 and 3, and the sum is e^(1 − 3) + e^(3 − 3). Now 5 comes, and every
+# exponent should have a 5 where it has a 3. By which one number can you multiply the old sum,
+# without looking at 1 and 3 again?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Begin with a maximum of −∞ and a sum of 0, one of each for every row, with `keepdims=True`
+# throughout. For each block: the new maximum is `np.maximum` of the old one and the block's; the
+# old sum is multiplied by e to the power of *old maximum − new maximum*, which is at most 1 (and
+# e to the power of −∞ is 0: the first block needs no care of its own); then the block's
+# exponentials, measured by the new maximum, are added. A slice that reaches beyond the end of a
+# row holds what is left. After the loop both numbers are final, and the weights are computed as
+# in every softmax.
+#
+# </details>
+
+# %%
+from course_lib.tiling import online_softmax  # exercise
+
+# %%
+check(online_softmax)
+
+# %% [markdown]
+# For a few thousand scores, some of them huge, in blocks of every size:
+
+# %%
+rng = np.random.default_rng(0)
+scores = rng.normal(scale=300, size=(3, 5000))
+at_once = torch.tensor(scores).softmax(dim=-1).numpy()
+for block in (1, 7, 128, 5000):
+    gap = np.abs(online_softmax(scores, block) - at_once).max()
+    print(f"block {block:4}: equal to 12 digits is {gap < 1e-12}")
+    assert gap < 1e-12
+
+# %% [markdown]
+# ## Tiles
+#
+# The weights themselves are never asked for: what a query wants is its output, the weighted sum of the
+# values. That can be summed up in the same way. For each query three things go along: the **maximum** and the
+# **sum** so far, and the **output** so far, a vector. When the maximum grows, the sum *and* the output
+# are multiplied by the same factor. At the end, the output is divided by the sum, once.
+#
+# So scores are needed for a block of queries and a block of keys only, a **tile**. Here are four queries
+# and six keys:
+
+# %%
+from course_lib.lessons.tile_steps import record_tiles
+
+q, k = rng.normal(size=(4, 3)), 2 * rng.normal(size=(6, 3))
+v = rng.normal(size=(6, 2))
+tiny = q @ k.T / math.sqrt(3)
+runs = {f"{i} × {j}": record_tiles(tiny, v, j, i) for i, j in ((2, 2), (1, 3), (4, 6))}
+
+# %% [markdown]
+# **Go from tile to tile.** Before each step, guess for which queries the maximum will grow, and
+# what happens to their sums. The hatched scores are gone.
+
+# %%
+alt = "A tile of scores moves over the table; of each query three numbers go along."
+queries, keys = [f"query {i}" for i in range(1, 5)], [f"k{j}" for j in range(1, 7)]
+figures.tiling(tiny, queries, keys, runs, alt=alt)
+
+# %% [markdown]
+# ### Exercise: tiled_attention
+#
+# TODO hints of tiled_attention
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
+
+# %%
+from course_lib.tiling import tiled_attention  # exercise
+
+# %%
+check(tiled_attention)
+
+# %% [markdown]
+# Does it give what attention gives? Here are 700 queries and 1,000 keys, in float64, beside the attention of
+# lesson 01 with its whole table:
+
+# %%
+from course_lib.attention import attention
+
+q, k = rng.normal(size=(700, 64)), rng.normal(size=(1000, 64))
+v = rng.normal(size=(1000, 64))
+whole_table = attention(q, k, v)[0]
+gaps = {
+    b: np.abs(tiled_attention(q, k, v, b) - whole_table).max() for b in (1, 96, 1000)
+}
+print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
+assert max(gaps.values()) < 1e-13
+
+# %% [markdown]
+# > **Popular error: "FlashAttention approximates attention".** It is tempting to think so, as many fast
+# > attentions before it did. It is *exact*: tiles, a running maximum and a running sum, as in your function.
+# > What differs is rounding, in the last digits, as with any other order of a sum.
+
+# %% [markdown]
+# ## Memory, measured
+#
+# The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB. `tiled_attention` with blocks
+# of 128 keys holds a maximum, a sum and an output for each query, and the scores of one block.
+# NumPy's peak was measured for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`).
+#
+# **Predict:** how many times less than the plain one does it hold, if all 16,384 queries go through the blocks
+# of keys together?
+#
+# - [ ] 4 times
+# - [x] 16 times
+# - [ ] 128 times
+
+# %%
+memory = record.read("attention_memory")
+measured_lengths = memory.values("lengths")[0]
+ways = ("plain", "blocks of keys", "tiles")
+peaks = {name: np.median(memory.values(name), axis=0) for name in ways}
+growth = {}
+for name in ways[:2]:
+    growth[name] = fitted_exponent(measured_lengths[-4:], peaks[name][-4:])
+    print(f"{name}: {peaks[name][-1] / 2**20:.0f} MiB, exponent {growth[name]:.2f}")
+less = peaks["plain"] / peaks["blocks of keys"]
+print(f"{less[-1]:.0f} times less")
+assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
+assert 0.97 < growth["blocks of keys"] < 1.03
+
+# %% [markdown]
+# Plain grows with exponent 2, blocks of keys with 1. All queries at once still mean 16,384 × 128 scores. If the
+# queries come in blocks of 128, too, a tile has 128 × 128 scores for every n, and little more than the output
+# remains:
+
+# %%
+print(
+    f"tiles: {peaks['tiles'][-1] / 2**20:.1f} MiB, {(peaks['plain'] / peaks['tiles'])[-1]:.0f} times less"
+)
+axes = {"xlabel": "length n", "ylabel": "MiB", "logarithmic": True}
+mebibytes = {name: peak / 2**20 for name, peak in peaks.items()}
+mebibytes["the table alone"] = 4 * np.array(measured_lengths) ** 2 / 2**20
+assert 200 < (peaks["plain"] / peaks["tiles"])[-1] < 250
+
+# %%
+alt = "Plain is the table's size and grows with n squared; the other two grow with n."
+figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
+
+# %% [markdown]
+# Now with your own function, live, for 4,096 positions:
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.experiments.attention_memory import plain_attention
+from course_lib.lessons.measuring import numpy_peak
+
+q, k, v = rng.normal(size=(3, 4096, 64)).astype(np.float32)
+plain_peak = numpy_peak(lambda: plain_attention(q, k, v))
+tiled_peak = numpy_peak(lambda: tiled_attention(q, k, v, 128))
+print(f"plain {plain_peak / 2**20:.0f} MiB, yours {tiled_peak / 2**20:.0f} MiB")
+assert plain_peak > 5 * tiled_peak
+
+# %% [markdown]
+# And the time? Tiles do all operations of the plain way, and some more, for the factors. But
+# no large table is made.
+#
+# **Predict:** which is faster at n = 16,384, in NumPy?
+#
+# - [x] The plain way
+# - [ ] Tiles, by a little
+# - [ ] Tiles, by 3 times or more
+
+# %%
+seconds = {
+    name: np.median(memory.values(f"{name}, seconds"), axis=0)[-1] for name in ways
+}
+for name in ways[1:]:
+    print(
+        f"{name}: {seconds[name] / seconds['plain']:.1f} times the time of the plain way"
+    )
+assert min(seconds["blocks of keys"], seconds["tiles"]) > 1.3 * seconds["plain"]
+
+# %% [markdown]
+# In NumPy the tiles save memory, and cost time. Each `np.exp`, each product still writes its result to
+# memory and reads it again, only in smaller portions, and Python calls every one of them. To gain time,
+# a tile has to stay near the processor from its scores to its share of the output. That takes a
+# program that does it all in one go.
+
+# %% [markdown]
+# ## On a GPU
+#
+# A GPU has the same gap, and a larger one. In an A100, the small memory next to the processors delivers 19
+# TB a second, but all of it together has 20 MB. The large one has 40 GB and delivers 1.5 TB (Dao et al.
+# 2022, figure 1). Attention's table goes into the large one and comes back, several times.
+# FlashAttention keeps each tile in the small one.
+#
+# The paper counted what that means for the attention of a GPT-2, forward and backward.
+#
+# **Predict:** how many operations does FlashAttention do there, beside the standard attention?
+#
+# - [ ] Fewer
+# - [ ] As many
+# - [x] More
+
+# %%
+# Dao et al. (2022), figure 2, left: GPT-2 medium on an A100, 1,024 tokens.
+standard = {"billion operations": 66.6, "GB moved": 40.3, "milliseconds": 41.7}
+flash = {"billion operations": 75.2, "GB moved": 4.4, "milliseconds": 7.3}
+for name in standard:
+    print(f"{name}: {standard[name]} and {flash[name]}")
+assert flash["billion operations"] > standard["billion operations"]
+
+# %% [markdown]
+# > **Popular error: "FlashAttention does fewer operations".** It is tempting: it is faster by more than 5
+# > times. But it does 13 % *more*. In the backward pass it has no table to look weights up in, and
+# > computes each tile again. What it does less is to move numbers: a ninth.
+
+# %%
+more = flash["billion operations"] / standard["billion operations"] - 1
+print(
+    f"{more:.0%} more operations, {40.3 / 4.4:.0f} times less moved, {41.7 / 7.3:.1f} times as fast"
+)
+assert round(more, 2) == 0.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
+
+# %% [markdown]
+# On a GPU, who says which memory a number is in? Not PyTorch's operations: each one reads from the large
+# memory and writes to it. So a **kernel** is written, a program that the GPU runs many times at once. The
+# language Triton (Tillet et al. 2019) makes kernels look like NumPy.
+#
+# The course has one for attention, forward and backward (`course_lib/nn/flash_kernels.py`). This is the inner
+# loop of its forward pass:
+
+# %%
+from pathlib import Path
+from textwrap import dedent
+
+import course_lib.nn
+
+kernels = (
+    Path(course_lib.nn.__file__)
+    .with_name("flash_kernels.py")
+    .read_text(encoding="utf-8")
+)
+start = kernels.index("            maximum = tl.maximum(running_maximum")
+print(dedent(kernels[start : kernels.index("    mean = weighted_sum")]))
+
+# %% [markdown]
+# Compare it with your `tiled_attention`, line by line:
+#
+# | kernel | yours |
+# |---|---|
+# | `tl.maximum`, `tl.max` | the new maximum |
+# | `rescale` | the factor, e^(old − new) |
+# | `exp2` | `np.exp`: a GPU has an instruction for powers of 2, so log₂ e is in the scores |
+# | `running_sum`, `weighted_sum` | the sum and the output so far |
+# | `product(…, v_block)` | `@` |
+#
+# `scores` holds one tile, in the processor's registers. Each block of queries is a program of its own:
+# queries do not wait for each other.
+
+# %% [markdown]
+# Triton compiles kernels for a GPU. It also has an interpreter, which runs them on any processor, very
+# slowly. That is enough to compare it with yours, if Triton is here (`pip install triton`, on Linux, 286
+# MB; nothing in the course needs it):
+
+# %% tags=["nbval-ignore-output"]
+import os
+
+os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
+from course_lib.nn.flash import flash_attention
+
+q, k, v = rng.normal(size=(3, 1, 2, 40, 16)).astype(np.float32)
+try:
+    kernel_output = flash_attention(*map(torch.tensor, (q, k, v)), causal=False)
+    gap = np.abs(kernel_output.numpy() - tiled_attention(q, k, v, 16)).max()
+    print("The kernel gives the same as yours:", bool(gap < 1e-5))
+except ImportError as fault:
+    print(fault)
+
+# %% [markdown]
+# How fast is the kernel on a GPU? That was **not measured** for this lesson: there was no GPU. Who has
+# one can measure it, beside PyTorch's own, with
+#
+# ```
+# python -m tests.benchmarks.flash
+# ```
+
+# %% [markdown]
+# ## What PyTorch does
+#
+# `functional.scaled_dot_product_attention` chooses among several **backends**. On a CPU there are two:
+# `flash`, by tiles, and `math`, the plain one with its table. On a GPU there are two more, `efficient` and
+# `cudnn`. Which of them runs depends on what you ask for. Try:
+
+# %%
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from course_lib.experiments.sdpa_backends import backend_of
+
+q = torch.randn(1, 2, 64, 16)
+mask = torch.rand(64, 64) < 0.5
+calls = {"plain": {}, "causal": {"is_causal": True}, "any mask": {"attn_mask": mask}}
+calls["dropout"] = {"dropout_p": 0.1}
+chosen = {}
+for name, options in calls.items():
+    chosen[name] = backend_of(
+        lambda o=options: functional.scaled_dot_product_attention(q, q, q, **o)
+    )
+
+# %% [markdown]
+# **Predict:** for which calls does PyTorch take the plain way, with the whole table?
+#
+# - [ ] For any mask but the causal one
+# - [x] For dropout
+# - [ ] For both
+
+# %%
+print(chosen)
+assert chosen == {
+    "plain": "flash",
+    "causal": "flash",
+    "any mask": "flash",
+    "dropout": "math",
+}
+
+# %% [markdown]
+# (On a CPU, with PyTorch 2.13. On a GPU, `flash` refuses other masks than the causal one, and `efficient`
+# takes them.) With `sdpa_kernel` you choose yourself, and get an error where a backend cannot:
+
+# %%
+try:
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        functional.scaled_dot_product_attention(q, q, q, dropout_p=0.1)
+except RuntimeError as fault:
+    print(fault)
+
+# %% [markdown]
+# What does it matter? Eight heads of 64 numbers, 2,048 tokens
+# (`course_lib/experiments/sdpa_backends.py`):
+
+# %%
+backends = record.read("sdpa_backends")
+
+
+def cost(name: str) -> tuple[float, float]:
+    """Return milliseconds and MiB at most, medians of three runs."""
+    runs = backends.values(name)
+    return tuple(
+        float(np.median([run[u] for run in runs])) for u in ("milliseconds", "MiB")
+    )
+
+
+ratios = [a / b for a, b in zip(cost("math, plain"), cost("flash, plain"), strict=True)]
+print(
+    f"math: {ratios[0]:.1f} times the time of flash, {ratios[1]:.0f} times its memory"
+)
+assert 2.5 < ratios[0] < 3.5 and 60 < ratios[1] < 66
+
+# %% [markdown]
+# A causal mask blocks half of the table.
+#
+# **Predict:** how much time does `is_causal=True` save?
+#
+# - [ ] About half, with both backends
+# - [x] About a third with flash, nothing with math
+# - [ ] Nothing with both: the mask is applied after the scores
+
+# %%
+for name in ("flash", "math"):
+    saved = 1 - cost(f"{name}, causal")[0] / cost(f"{name}, plain")[0]
+    print(f"{name}: {saved:.0%} less time")
+    assert (0.3 < saved < 0.45) if name == "flash" else saved < 0.03
+
+# %% [markdown]
+# Flash leaves out the tiles in which nothing is open. Math computes them, and blocks them afterwards.
+
+# %% [markdown]
+# And `nn.MultiheadAttention` has an option `need_weights`, True by default: it returns the weights besides
+# the output. Most code throws them away.
+#
+# **Predict:** what does it cost to ask for them?
+#
+# - [ ] Nothing: they are computed anyway
+# - [ ] Some memory, and no time
+# - [x] Twice the time, and ten times the memory
+
+# %%
+pair = cost("with weights"), cost("without weights")
+times = [a / b for a, b in zip(*pair, strict=True)]
+print(f"with weights: {times[0]:.1f} times the time, {times[1]:.0f} times the memory")
+assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
+
+# %% [markdown]
+# Who wants weights gets the table. So set `need_weights=False` wherever you do not look at them.
+
+# %% [markdown]
+# ## The cache
+#
+# While a model writes, there is one new query at a time, and no table at all. What is large now is the
+# **cache** of keys and values (lessons 11 and 12). How large?
+
+# %% [markdown]
+# ### Exercise: kv_cache_bytes
+#
+# TODO hints of kv_cache_bytes
+#
+# <details><summary>Hint 1</summary>
+#
+# TODO
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# TODO
+#
+# </details>
+
+# %%
+from course_lib.costs import kv_cache_bytes  # exercise
+
+# %%
+check(kv_cache_bytes)
+
+# %% [markdown]
+# Published models share keys and values in three ways: a head of them for each head of queries
+# (**multi-head**), one for a group of queries (**grouped**, Ainslie et al. 2023), or one for all
+# (**multi-query**, Shazeer 2019). Their sizes, from their papers: GPT-3 (Brown et al. 2020), Llama 2
+# ([2023](https://arxiv.org/abs/2307.09288)), Mistral (Jiang et al. 2023), PaLM (Chowdhery et al. 2022).
+
+# %%
+published = {  # layers, heads of queries, heads of keys and values, d_k
+    "GPT-3, 175 billion": (96, 96, 96, 128),
+    "Llama 2, 70 billion": (80, 64, 8, 128),
+    "Llama 2, 7 billion": (32, 32, 32, 128),
+    "Mistral, 7 billion": (32, 32, 8, 128),
+    "PaLM, 540 billion": (118, 48, 1, 256),
+}
+
+# %% [markdown]
+# **Predict:** how large is the cache of PaLM, with 540 billion parameters, beside that of Llama 2 with 7
+# billion?
+#
+# - [ ] About 30 times as large
+# - [ ] About as large
+# - [x] A quarter
+
+# %%
+caches = {}
+for name, (layers, heads, kv_heads, d_k) in published.items():
+    own, all_heads = (kv_cache_bytes(2048, layers, h, d_k) for h in (kv_heads, heads))
+    caches[name] = own
+    print(
+        f"{name:20} {own / 1e9:5.2f} GB for 2,048 tokens, multi-head {all_heads / 1e9:6.2f}"
+    )
+assert round(caches["PaLM, 540 billion"] / caches["Llama 2, 7 billion"], 2) == 0.23
+assert round(caches["GPT-3, 175 billion"] / 1e9, 1) == 9.7
+
+# %% [markdown]
+# Numbers of two bytes, for one text. A server that writes sixty-four texts at once needs 64 times as
+# much: for GPT-3, 618 GB, nearly twice its parameters (350 GB). The cache decides how many users share a GPU.
+
+# %%
+at_once = kv_cache_bytes(2048, 96, 96, 128, batch=64)
+print(f"{at_once / 1e9:.0f} GB, parameters {175 * 2} GB")
+assert round(at_once / 1e9) == 618
+
+# %% [markdown]
+# And all of it is read for each token. A model with 8 heads, d_model 256 and four layers was timed with a cache
+# of 64 to 16,384 tokens (`course_lib/experiments/token_times.py`).
+#
+# **Predict:** how much longer does one token take after 16,384 tokens than after 256?
+#
+# - [ ] As long: it is one query in both cases
+# - [ ] About 5 times
+# - [x] About 50 times
+
+# %%
+tokens = record.read("token_times")
+of_heads = {
+    f"{h} heads": np.median(tokens.values(f"{h} heads"), axis=0) for h in (8, 2, 1)
+}
+of_heads["1 head"] = of_heads.pop("1 heads")
+for name, milliseconds in of_heads.items():
+    print(f"{name} of keys and values: {milliseconds[-1] / milliseconds[1]:.0f} times")
+times = of_heads["8 heads"][-1] / of_heads["8 heads"][1]
+assert 40 < times < 65
+
+# %%
+alt = "With 8 heads the time rises from about a thousand tokens on; with 1 much later."
+axes = {"xlabel": "tokens in the cache", "ylabel": "milliseconds", "logarithmic": True}
+figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
+
+# %% [markdown]
+# Writing a token is a product with b = 1: it waits for memory, and time follows the bytes of the cache. Up
+# to some hundred tokens, the parameters are what is read, and the length hardly counts.
+# That is why multi-query attention is fast, though it computes as many scores (lesson 12).
+
+# %% [markdown]
+# ## A window
+#
+# What if a token attends to its neighbours only? With a **sliding window** of width w, position i attends
+# to itself and to the w − 1 positions before it. Operations, table and cache then grow with n · w, not
+# with n².
+
+# %% [markdown]
+# ### Exercise: sliding_window_mask
+#
+# With a window, a query attends to its own position and to the few just before it: `width` keys
+# at most, however long the sequence is. What was `causal_mask`'s triangle becomes a band.
+#
+# <details><summary>Hint 1</summary>
+#
+# How far is key j behind query i, written with i and j? Between which two numbers does that
+# distance lie for the keys of a window of width 1, and for one of width 3?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A column of positions minus a row of positions, `np.arange(n)[:, np.newaxis] - np.arange(n)`,
+# holds all n × n distances. A key is open if its distance is neither negative (it comes later)
+# nor too large. Two comparisons, joined by `&`. The first rows need no care of their own: there
+# are no keys before key 0.
+#
+# </details>
+
+# %%
+from course_lib.masks import sliding_window_mask  # exercise
+
+# %%
+check(sliding_window_mask)
+
+# %% [markdown]
+# One layer reaches w positions, itself included. Its neighbours have read *their* neighbours, so a
+# second layer reaches further.
+#
+# **Predict:** with w = 4 and four layers, of how many positions does the last one know?
+#
+# - [ ] 4
+# - [x] 13
+# - [ ] 16
+# - [ ] 256
+
+# %%
+may_attend = sliding_window_mask(24, 4).astype(int)
+for n_layers in (1, 2, 3, 4):
+    known = np.linalg.matrix_power(may_attend, n_layers)[-1] > 0
+    print(f"{n_layers} layers: {known.sum()} positions")
+assert known.sum() == 4 * (4 - 1) + 1
+
+# %% [markdown]
+# A product of two masks counts the ways from one position to another over one in between. So the reach after
+# L layers is L · (w − 1) positions back: the path length of a convolution. Mistral 7B has 32 layers and
+# windows of 4,096 (Jiang et al. 2023, table 1):
+
+# %%
+reach = 32 * (4096 - 1)
+fewer = flops("attention", 131_072, 4096) / flops("window", 131_072, 4096, 4096)
+print(
+    f"reach: {reach:,} positions; of 131,072 tokens: {fewer:.0f} times fewer operations"
+)
+assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
+
+# %% [markdown]
+# That something *can* travel so far does not mean that it does. A reach is what a path allows, and whether
+# a model learns to use 32 layers for it has to be measured. Longformer (Beltagy et al. 2020) therefore gives
+# some tokens the whole sequence, and others alternate: a layer with a window, a layer without.
+
+# %% [markdown]
+# ## What is not here
+#
+# Three more ideas that you will meet:
+#
+# - **Linear attention** (Katharopoulos et al. 2020) replaces the softmax by a product that can be summed up
+#   beforehand: time grows with n, as in a recurrence. It is another function, not a faster way to this one.
+# - **Paging** (Kwon et al. 2023) keeps the cache of many texts in blocks, as an operating system keeps its
+#   memory, so that nothing is reserved in vain.
+# - **Speculative decoding** (Leviathan et al. 2023): a small model writes some tokens ahead, the large one
+#   reads them at once, and keeps those that it would have drawn, too. Reading five tokens takes hardly
+#   longer than reading one: you saw why.
+
+# %% [markdown]
+# ## Two thousand tokens without a table
+#
+# Everything comes together. A language model as in lesson 12, two layers with four heads, learns from
+# windows of **64 tokens** (about 20 seconds). Then it reads 2,048 tokens of *The Tempest* at once. Its
+# attention is your function. (If one is not ready, the course's own stands in for it.)
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.lessons import eight_plays, long_reader
+from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
+
+mine = own_functions(globals(), FAST_ATTENTION)
+texts = eight_plays.texts()
+tokenizer = texts.tokenizer()
+token_ids = torch.tensor(tokenizer.encode(texts.training))
+model = long_reader.trained_model(token_ids, 512, n_positions=2048, steps=300)
+text = torch.tensor(tokenizer.encode(texts.held_out))[:2049]
+
+# %% [markdown]
+# The model's own attention, and yours. Do both predict the same next token at all 2,048 positions?
+
+
+# %%
+from course_lib.masks import causal_mask
+
+
+def in_tiles(q, k, v, width: int | None = None, size: int = 128) -> np.ndarray:
+    """Attend in tiles: to all tokens before, or in a window of some width."""
+    outputs = []
+    for i in range(0, q.shape[1], size):
+        end, first = i + size, 0 if width is None else max(0, i - width + 1)
+        if width is None:
+            may_attend = causal_mask(size, end, offset=i)  # (size, end)
+        else:
+            near = mine["sliding_window_mask"](end - first, width)
+            may_attend = near[i - first :]  # (size, end − first)
+        tile = q[:, i:end], k[:, first:end], v[:, first:end]
+        outputs.append(mine["tiled_attention"](*tile, size, may_attend))
+    return np.concatenate(outputs, axis=1)
+
+
+# %% [markdown]
+# (Queries come in blocks of 128; keys that none of them may attend to are left out.)
+
+# %%
+with torch.no_grad():
+    reference = model(text[None, :-1])[0]  # PyTorch's own attention
+yours = long_reader.logits_with(model, text[:-1], in_tiles)
+same = (yours.argmax(dim=-1) == reference.argmax(dim=-1)).float().mean().item()
+print(f"the same token at {same:.0%} of {len(yours):,} positions")
+assert same == 1 and torch.allclose(yours, reference, atol=1e-3)
+
+# %% [markdown]
+# And the memory of NumPy's arrays, beside an attention with its table for each of the four heads:
+
+
+# %%
+def with_table(q, k, v) -> np.ndarray:
+    """Attend to all tokens before, with the table of lesson 04."""
+    from course_lib.masks import masked_softmax
+
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return masked_softmax(scores, causal_mask(len(q[0]))) @ v
+
+
+held = {
+    name: numpy_peak(lambda f=f: long_reader.logits_with(model, text[:-1], f)) / 2**20
+    for name, f in (("table", with_table), ("tiles", in_tiles))
+}
+
+# %% tags=["nbval-ignore-output"]
+print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
+assert held["table"] > 8 * held["tiles"]
+
+# %% [markdown]
+# Now the loss. The model has learned from 64 tokens at a time, and reads 2,048. What helps it more in the second
+# half of the text: to attend to everything before, or to a window of 64?
+#
+# **Predict:** where is its loss lower?
+#
+# - [ ] With everything before: more context cannot hurt
+# - [ ] The same: two layers do not look far
+# - [x] With the window
+
+# %% tags=["nbval-ignore-output"]
+losses = {}
+for width in (None, 64):
+    logits = long_reader.logits_with(
+        model, text[:-1], lambda q, k, v, w=width: in_tiles(q, k, v, w)
+    )
+    each = functional.cross_entropy(logits, text[1:], reduction="none")
+    losses[width] = each[1024:].mean().item()
+    print(
+        f"window {width}: {losses[width]:.2f} nats per token, {each[:64].mean():.2f} at first"
+    )
+assert losses[64] < losses[None] - 0.4
+
+# %% [markdown]
+# It never met distances beyond 63, and what its heads make of them is noise (rotary positions, lesson 05: they
+# are computed for any distance, and not understood at all). The window keeps to what was learned, and
+# is cheaper. On paper:
+
+# %%
+full, window = (
+    mine["flops"]("attention", 2048, 64),
+    mine["flops"]("window", 2048, 64, 64),
+)
+print(f"operations: {full / window:.0f} times fewer")
+caches = [mine["kv_cache_bytes"](n, 2, 4, 16, 4) for n in (2048, 64)]
+print(
+    f"cache: {caches[0] // 1024} KiB without a window, {caches[1] // 1024} KiB with it"
+)
+layers = mine["path_length"]("window", 2048, 64)
+print(f"from the first token to the last: {layers} layers, and the model has 2")
+assert full == 32 * window and layers == 33
+
+# %% [markdown]
+# Back to the question from the start. What has changed since 2017 is not the formula. The table was never
+# needed, and is no longer made; the cache is shared by heads; far tokens are left out where a model can
+# do without them. What attention costs depends on what you count, and the seconds follow the numbers that
+# are moved more than the operations.
+
+
+# %% [markdown]
+# ## In three lines
+#
+# - Operations are one cost, steps that wait and numbers that are moved are others; which one counts has to
+#   be measured: at n = d = 64 a recurrence takes eight times as long as attention.
+# - Attention needs no table: a running maximum, a sum and an output are enough, exactly. That is
+#   FlashAttention, with more operations and far less memory traffic.
+# - While a model writes, the cache is what counts: grouped queries and windows make it small.
+#
+# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer (2019); Ainslie et
+# al. (2023); Triton's tutorial
+# [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
+#
+# **An open question:** everything works now. But would you notice if it did not? Lesson 15.
