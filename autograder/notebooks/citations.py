@@ -44,12 +44,19 @@ PAPERS = (
         "1409.0473",
         "Neural Machine Translation by Jointly Learning to Align and Translate",
     ),
+    _arxiv(
+        "Beltagy",
+        2020,
+        "2004.05150",
+        "Longformer: The Long-Document Transformer",
+    ),
     Paper(
         "Brown",
         1993,
         "The Mathematics of Statistical Machine Translation: Parameter Estimation",
         "https://aclanthology.org/J93-2003",
     ),
+    _arxiv("Brown", 2020, "2005.14165", "Language Models are Few-Shot Learners"),
     Paper(
         "Bishop",
         2006,
@@ -83,6 +90,12 @@ PAPERS = (
         "Machine Translation",
     ),
     _arxiv(
+        "Chowdhery",
+        2022,
+        "2204.02311",
+        "PaLM: Scaling Language Modeling with Pathways",
+    ),
+    _arxiv(
         "Chung",
         2014,
         "1412.3555",
@@ -99,6 +112,13 @@ PAPERS = (
         2022,
         "2205.14135",
         "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness",
+    ),
+    _arxiv(
+        "Dao",
+        2023,
+        "2307.08691",
+        "FlashAttention-2: Faster Attention with Better Parallelism and Work "
+        "Partitioning",
     ),
     _arxiv(
         "Devlin",
@@ -179,6 +199,7 @@ PAPERS = (
         "The Curious Case of Neural Text Degeneration",
     ),
     _arxiv("Jain", 2019, "1902.10186", "Attention is not Explanation"),
+    _arxiv("Jiang", 2023, "2310.06825", "Mistral 7B"),
     _arxiv(
         "Kaplan",
         2020,
@@ -186,6 +207,12 @@ PAPERS = (
         "Scaling Laws for Neural Language Models",
     ),
     _arxiv("Kingma", 2015, "1412.6980", "Adam: A Method for Stochastic Optimization"),
+    _arxiv(
+        "Katharopoulos",
+        2020,
+        "2006.16236",
+        "Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
+    ),
     _arxiv(
         "Klein",
         2017,
@@ -202,6 +229,13 @@ PAPERS = (
         "Koehn", 2017, "1706.03872", "Six Challenges for Neural Machine Translation"
     ),
     _arxiv(
+        "Kwon",
+        2023,
+        "2309.06180",
+        "Efficient Memory Management for Large Language Model Serving with "
+        "PagedAttention",
+    ),
+    _arxiv(
         "Lee",
         2019,
         "1810.00825",
@@ -211,12 +245,24 @@ PAPERS = (
     _arxiv("Lin", 2017, "1703.03130", "A Structured Self-Attentive Sentence Embedding"),
     _arxiv("Loshchilov", 2019, "1711.05101", "Decoupled Weight Decay Regularization"),
     _arxiv(
+        "Leviathan",
+        2023,
+        "2211.17192",
+        "Fast Inference from Transformers via Speculative Decoding",
+    ),
+    _arxiv(
         "Luong",
         2015,
         "1508.04025",
         "Effective Approaches to Attention-based Neural Machine Translation",
     ),
     _arxiv("Michel", 2019, "1905.10650", "Are Sixteen Heads Really Better than One?"),
+    _arxiv(
+        "Milakov",
+        2018,
+        "1805.02867",
+        "Online normalizer calculation for softmax",
+    ),
     _arxiv(
         "Olsson",
         2022,
@@ -248,6 +294,12 @@ PAPERS = (
         "chrF: character n-gram F-score for automatic MT evaluation",
     ),
     _arxiv("Post", 2018, "1804.08771", "A Call for Clarity in Reporting BLEU Scores"),
+    _arxiv(
+        "Rabe",
+        2021,
+        "2112.05682",
+        "Self-attention Does Not Need O(n²) Memory",
+    ),
     Paper(
         "Radford",
         2018,
@@ -305,6 +357,13 @@ PAPERS = (
         "1512.00567",
         "Rethinking the Inception Architecture for Computer Vision",
     ),
+    _doi(
+        "Tillet",
+        2019,
+        "10.1145/3315508.3329973",
+        "Triton: An Intermediate Language and Compiler for Tiled Neural Network "
+        "Computations",
+    ),
     _arxiv(
         "Touvron",
         2023,
@@ -327,6 +386,12 @@ PAPERS = (
         "Pre-Trained Transformers",
     ),
     _arxiv("Wiegreffe", 2019, "1908.04626", "Attention is not not Explanation"),
+    _doi(
+        "Williams",
+        2009,
+        "10.1145/1498765.1498785",
+        "Roofline: An Insightful Visual Performance Model for Multicore Architectures",
+    ),
     _doi(
         "Witten",
         1991,

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.checking.registry import exercise_names, load
 from course_lib.lessons.own_functions import (
+    FAST_ATTENTION,
     INSIDE_THE_HEADS,
     LANGUAGE_MODEL,
     own_functions,
@@ -37,7 +38,7 @@ def test_own_functions_are_chosen_if_they_are_right(capsys, names, is_own):
     assert capsys.readouterr().out.startswith(line)
 
 
-@pytest.mark.parametrize("examples", [LANGUAGE_MODEL, INSIDE_THE_HEADS])
+@pytest.mark.parametrize("examples", [LANGUAGE_MODEL, INSIDE_THE_HEADS, FAST_ATTENTION])
 def test_examples_pass_for_the_references(capsys, examples):
     names = {each.__name__: functools.partial(each) for each in examples}
     assert own_functions(names, examples) == names
@@ -54,12 +55,16 @@ def test_language_model_examples_cover_the_exercises():
     assert mine == {function.__name__ for function in LANGUAGE_MODEL}
 
 
-@pytest.mark.parametrize("examples", [LANGUAGE_MODEL, INSIDE_THE_HEADS])
+@pytest.mark.parametrize("examples", [LANGUAGE_MODEL, INSIDE_THE_HEADS, FAST_ATTENTION])
 def test_examples_tell_right_from_wrong(capsys, examples):
     names = {function.__name__: lambda *x: x[0] for function in examples}
     assert not {*own_functions(names, examples).values()} & {*names.values()}
 
 
-def test_examples_of_the_heads_are_of_their_lesson():
-    mine = {n for n in exercise_names() if load(n).lesson == "13_inside_the_heads"}
-    assert {function.__name__ for function in INSIDE_THE_HEADS} < mine
+@pytest.mark.parametrize(
+    ("examples", "lesson"),
+    [(INSIDE_THE_HEADS, "13_inside_the_heads"), (FAST_ATTENTION, "14_fast_attention")],
+)
+def test_examples_are_of_their_lesson(examples, lesson):
+    mine = {name for name in exercise_names() if load(name).lesson == lesson}
+    assert {function.__name__ for function in examples} < mine
