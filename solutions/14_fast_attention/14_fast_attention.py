@@ -778,6 +778,8 @@ except ImportError as fault:
 # `cudnn`. Which of them runs depends on what you ask for. Try:
 
 # %%
+from functools import partial
+
 from torch.nn.attention import SDPBackend
 
 from course_lib.experiments.sdpa_backends import runs_with
@@ -792,9 +794,7 @@ options = {
 options["dropout"] = {"dropout_p": 0.1}
 by_tiles = {}
 for name, more in options.items():
-    call = lambda more=more: functional.scaled_dot_product_attention(
-        small_q, small_q, small_q, **more
-    )
+    call = partial(functional.scaled_dot_product_attention, *(3 * [small_q]), **more)
     by_tiles[name] = runs_with(call, SDPBackend.FLASH_ATTENTION)
 
 # %% [markdown]
