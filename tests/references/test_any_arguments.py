@@ -30,6 +30,7 @@ NO_NUMBERS = ["bool", "complex128", "object", "S1", "datetime64[s]"]
 ARRAYS = {
     "softmax": "x L n",
     "softmax_jacobian": "p L n",
+    "online_softmax": "x L n",
     "scaled_scores": "q L n d_k, k L m d_k",
     "attention": "q L n d_k, k L m d_k, v L m d_v",
     "attention_step_by_step": "q1 d_k, k m d_k, v m d_v",
@@ -58,6 +59,7 @@ ARRAYS = {
 }
 NUMBERS = {
     "softmax": ["axis"],
+    "online_softmax": ["block"],
     "split_heads": ["n_heads"],
     "multi_head_attention": ["n_heads"],
     "convert_mask": ["to"],
@@ -83,6 +85,7 @@ OTHERS = {
     "n": [3, 1, 5, 0, -1, 2.5],
     "offset": [0, 1, -1, 9, -9, 0.5],
     "k": [1, 0, -3, 40, 0.5],
+    "block": [1, 2, 3, 9, 0, -1, 2.0, True],
     "width": [1, 2, 4, 9, 0, -1, 2.0, True],
 }
 
