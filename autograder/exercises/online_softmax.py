@@ -149,8 +149,8 @@ def variants(
     if divisor.startswith("the sum of each block"):
         maximum = "of each block, not rescaled"
     rows = np.moveaxis(1.0 * x, axis, -1)
-    m, kept = rows.shape[-1], {"axis": -1, "keepdims": keepdims == "both"}
-    largest = np.full(rows[..., 0].shape + (1,) * kept["keepdims"], -np.inf)
+    m, of_rows = rows.shape[-1], {"axis": -1, "keepdims": keepdims == "both"}
+    largest = np.full(rows[..., 0].shape + (1,) * of_rows["keepdims"], -np.inf)
     total = np.zeros_like(largest)
     if started == "0":
         largest = np.zeros_like(largest)
@@ -162,7 +162,7 @@ def variants(
         part = rows[..., start : start + block + reach]
         if not part.shape[-1]:
             continue
-        own = part.max() if maximum == "so far, of all rows" else part.max(**kept)
+        own = part.max() if maximum == "so far, of all rows" else part.max(**of_rows)
         higher = {
             "of the newest block": own,
             "of each block, not rescaled": own,
@@ -170,7 +170,7 @@ def variants(
             "none": np.zeros_like(largest),
         }.get(maximum, np.maximum(largest, own))
         powers = np.exp(part - higher)
-        new = powers.sum(**kept)
+        new = powers.sum(**of_rows)
         factor = np.exp(largest - higher)
         if sum_so_far == "as it was" or maximum.endswith("not rescaled"):
             factor = 1.0
@@ -211,8 +211,8 @@ def variants(
 
 exercise.option(
     "sum_not_rescaled",
-    "Your sum keeps what the earlier blocks have put in, measured by their own, smaller "
-    "maximum.",
+    "Your sum keeps what the earlier blocks have put in, measured by their own "
+    "maximum, which was smaller.",
     "When the maximum grows, by which factor is each exponential of the earlier blocks "
     "too large?",
     why="total += new is how sums are made; that the old part is measured by the old "
@@ -252,8 +252,8 @@ exercise.option(
 )
 exercise.option(
     "maximum_of_the_newest_block",
-    "Your maximum is that of the newest block, even where an earlier block had a larger "
-    "one: exponentials of what lies far above it are inf.",
+    "Your maximum is that of the newest block, even where an earlier block had a "
+    "larger one: exponentials of what lies far above it are inf.",
     "May the running maximum fall?",
     why="The formulas still hold with any number subtracted, so small scores show "
     "nothing.",
@@ -276,8 +276,8 @@ exercise.option(
 )
 exercise.option(
     "no_maximum",
-    "Your exponentials are of the scores as they are: inf where one is large, and all 0 "
-    "where a row lies far below 0.",
+    "Your exponentials are of the scores as they are: inf where one is large, and all "
+    "0 where a row lies far below 0.",
     "What may you do to all scores of a row without changing its weights?",
     why="Sums of exp(x) need no rescaling at all, which looks like progress.",
     maximum="none",
@@ -306,8 +306,8 @@ exercise.option(
 )
 exercise.option(
     "numerators_by_the_maximum_so_far",
-    "Your sum is rescaled, and your numerators are not: those of the earlier blocks are "
-    "measured by the maximum as it was then.",
+    "Your sum is rescaled, and your numerators are not: those of the earlier blocks "
+    "are measured by the maximum as it was then.",
     "By which maximum is your sum measured at the end, and by which each numerator?",
     why="The exponentials are at hand in the loop, and are stored there.",
     numerators="by the maximum so far",
@@ -368,7 +368,7 @@ exercise.option(
     "first_block_not_summed",
     "Your sum leaves out the first block.",
     "With which score does your loop begin, and what has it before that?",
-    why="The first block is for the beginning of the maximum, and its sum is forgotten.",
+    why="The first block is for the beginning of the maximum; its sum is forgotten.",
     blocks="all but the first",
 )
 exercise.option(

@@ -33,6 +33,7 @@ ARRAYS = {
     "online_softmax": "x L n",
     "scaled_scores": "q L n d_k, k L m d_k",
     "attention": "q L n d_k, k L m d_k, v L m d_v",
+    "tiled_attention": "q L n d_k, k L m d_k, v L m d_v",
     "attention_step_by_step": "q1 d_k, k m d_k, v m d_v",
     "similarity_attention": "x L n d, y L m d",
     "additive_scores": "q L n d_q, k L m d_k, w_q d_q h, w_k d_k h, v h",
@@ -60,6 +61,7 @@ ARRAYS = {
 NUMBERS = {
     "softmax": ["axis"],
     "online_softmax": ["block"],
+    "tiled_attention": ["block"],
     "split_heads": ["n_heads"],
     "multi_head_attention": ["n_heads"],
     "convert_mask": ["to"],
