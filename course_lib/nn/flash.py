@@ -10,17 +10,41 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from course_lib.nn import arguments
 from course_lib.nn.modern_block import query_groups
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 LARGEST_GRID = 65_535  # batches, and heads, that CUDA can start at once
+
+
+class Sizes(NamedTuple):
+    """Rows of a block; warps that share it; how many blocks are loaded at a time."""
+
+    queries: int
+    keys: int
+    num_warps: int
+    num_stages: int
+
+
+# By bytes of a number and by d_k, for each of the kernels: the largest blocks of which
+# Triton's compiler keeps all, or nearly all, in the registers of GPUs of compute
+# capability 8.0 and 9.0, and that fit the shared memory of every GPU from 8.0 on.
+KERNELS = ("forward", "backward_queries", "backward_keys")
+BLOCKS = {
+    (2, 32): ((128, 64, 4, 3), (64, 64, 4, 2), (64, 64, 4, 2)),
+    (2, 64): ((128, 64, 4, 3), (128, 64, 8, 2), (64, 128, 8, 2)),
+    (2, 128): ((128, 64, 8, 3), (64, 64, 4, 2), (32, 128, 8, 2)),
+    (2, 256): ((64, 32, 8, 2), (32, 32, 4, 2), (32, 32, 4, 2)),
+    (4, 32): ((32, 32, 4, 2), (32, 32, 4, 2), (32, 32, 4, 2)),
+    (4, 64): ((32, 32, 4, 2), (32, 32, 4, 2), (32, 32, 4, 2)),
+    (4, 128): ((32, 32, 4, 2), (32, 32, 8, 1), (32, 32, 8, 1)),
+    (4, 256): ((16, 32, 8, 1), (16, 16, 8, 1), (16, 16, 8, 1)),
+}
 
 
 def flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
@@ -80,8 +104,12 @@ class _FlashAttention(torch.autograd.Function):
         return output
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, doutput: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # else these gradients would count as constants
+            raise RuntimeError(
+                "flash_attention can be differentiated once: leave out create_graph, "
+                "or use attention"
+            )
         q, k, v, output, log_sum_exp = ctx.saved_tensors
         with _in_words(q):
             if doutput.stride(-1) != 1:
@@ -105,29 +133,36 @@ def _launch(kernel: str, q: Tensor, k: Tensor, causal: bool, *tensors: Any) -> N
     """Start one program of a kernel for each block of rows, head and sequence."""
     batch, n_heads, n, d_k = q.shape
     _, n_kv_heads, m, _ = k.shape
-    queries, keys, num_warps, num_stages = block_sizes(kernel, d_k, q.dtype)
+    # Triton uses tensor cores from capability 8.0 on; without, blocks must be small.
+    old = q.is_cuda and torch.cuda.get_device_capability(q.device) < (8, 0)
+    sizes = block_sizes(kernel, d_k, 4 if old else q.itemsize)
     if kernel == "backward_keys":
-        grid = math.ceil(m / keys), n_kv_heads, batch
+        grid = math.ceil(m / sizes.keys), n_kv_heads, batch
     else:
-        grid = math.ceil(n / queries), n_heads, batch
+        grid = math.ceil(n / sizes.queries), n_heads, batch
     getattr(kernels(), kernel)[grid](
         *tensors,
         *(n, m, d_k**-0.5),
         GROUP=n_heads // n_kv_heads,
         D_K=d_k,
-        QUERIES=queries,
-        KEYS=keys,
+        QUERIES=sizes.queries,
+        KEYS=sizes.keys,
         CAUSAL=causal,
-        PRECISION="ieee",  # of products of float32; else they would have 10 bits
-        num_warps=num_warps,
-        num_stages=num_stages,
+        # Tensor cores have 10 bits of a float32's 23: three products make up for it.
+        PRECISION="ieee" if old else "tf32x3",
+        num_warps=sizes.num_warps,
+        num_stages=sizes.num_stages,
         enable_fp_fusion=True,
     )
 
 
-def block_sizes(kernel: str, d_k: int, dtype: torch.dtype) -> tuple[int, int, int, int]:
-    """Return queries and keys of a block, its warps, and how far loads run ahead."""
-    return 64, 64, 4, 1
+def block_sizes(kernel: str, d_k: int, n_bytes: int) -> Sizes:
+    """Return the blocks of a kernel for numbers of n_bytes bytes.
+
+    >>> block_sizes("forward", 64, 2)
+    Sizes(queries=128, keys=64, num_warps=4, num_stages=3)
+    """
+    return Sizes(*BLOCKS[n_bytes, max(d_k, 32)][KERNELS.index(kernel)])
 
 
 def kernels() -> ModuleType:
@@ -192,7 +227,7 @@ def _name(dtype: torch.dtype) -> str:
 @contextmanager
 def _in_words(q: Tensor) -> Iterator[None]:
     """Run on the device of q, and say in a sentence if its memory is too small."""
-    out_of_resources: type[Exception] = kernels().triton.OutOfResources
+    out_of_resources: Any = kernels().triton.OutOfResources
     shape = f"q {tuple(q.shape)} in {_name(q.dtype)}"
     try:
         with torch.cuda.device_of(q):

@@ -32,7 +32,6 @@ TRITON = Course.here().root / "build" / "triton"  # where `make triton` puts it
 is_installed = (
     importlib.util.find_spec("triton") is not None or (TRITON / "triton").is_dir()
 )
-KERNELS = ("forward", "backward_queries", "backward_keys")
 RESULTS = ("output", "dq", "dk", "dv")
 
 
@@ -68,27 +67,27 @@ class Configuration:
     seed: int = 0
 
 
-def drawn(seed: int) -> Configuration:
-    """Draw a configuration: small blocks, so that there are several of them."""
+def drawn(seed: int, *, own_blocks: bool = False) -> Configuration:
+    """Draw a configuration, of small blocks if not the kernels' own."""
     rng = np.random.default_rng(seed)
 
     def one(*choices: Any) -> Any:
         return choices[int(rng.integers(len(choices)))]
 
     d_k = one(16, 16, 16, 32, 32, 64, 128, 256)
-    few = (1,) if d_k > 64 else (1, 1, 2)
+    few = (1,) if d_k > 32 else (1, 1, 2)  # the interpreter is slow
     return Configuration(
         dtype=flash.DTYPES[seed % 3],
         batch=one(*few),
         n_kv_heads=one(*few),
-        group=one(1, 1, 2, 3),
-        n=int(rng.integers(1, 71)),
-        m=int(rng.integers(1, 71)),
+        group=one(1, 2, 3),
+        n=int(rng.integers(1, 51)),
+        m=int(rng.integers(1, 51)),
         d_k=d_k,
         causal=one(False, True),
         layouts=tuple(one(*LAYOUTS) for _ in range(4)),
-        scale=one(0.1, 1.0, 1.0, 10.0),
-        blocks=(one(16, 32, 64), one(16, 32, 64)),
+        scale=one(0.1, 1.0, 1.0, 3.0),
+        blocks=None if own_blocks else (one(16, 32, 64), one(16, 32, 64)),
         seed=seed,
     )
 
@@ -173,10 +172,7 @@ def differences(c: Configuration, device: str = "cpu") -> dict[str, float]:
     copies = [x.clone() for x in tensors]
     q, k, v, doutput = tensors
     with _blocks(c.blocks):
-        actual = results(
-            *(q, k, v, doutput),
-            lambda q, k, v: flash.flash_attention(q, k, v, causal=c.causal),
-        )
+        actual = results(q, k, v, doutput, _flash(c))
     for x, copy in zip(tensors, copies, strict=True):
         torch.testing.assert_close(x, copy, rtol=0, atol=0, equal_nan=True)
     shares = {}
@@ -201,7 +197,7 @@ def _blocks(sizes: tuple[int, int] | None) -> Iterator[None]:
     """Have the kernels use blocks of these sizes."""
     original = flash.block_sizes
     if sizes is not None:
-        flash.block_sizes = lambda *_: (*sizes, 4, 1)
+        flash.block_sizes = lambda *_: flash.Sizes(*sizes, 4, 1)
     try:
         yield
     finally:
@@ -224,3 +220,84 @@ def differences_of_changed(
         return differences(c)
     finally:
         flash.kernels = original
+
+
+def numerical_gradients(c: Configuration) -> list[tuple[float, float]]:
+    """Return slopes along drawn directions: by differences of outputs, by gradients."""
+    *leaves, doutput = inputs(c)
+    rng = np.random.default_rng(c.seed + 1)
+    step, slopes = 0.03, []
+    _, *gradients = results(*leaves, doutput, _flash(c))
+    for i, gradient in enumerate(gradients):
+        direction = torch.tensor(rng.normal(size=gradient.shape)).to(c.dtype)
+        ends = []
+        for sign in (1, -1):
+            moved = [*leaves]
+            moved[i] = leaves[i] + sign * step * direction
+            ends.append((_flash(c)(*moved).double() * doutput).sum().item())
+        by_gradient = (gradient.double() * direction).sum().item()
+        slopes.append(((ends[0] - ends[1]) / (2 * step), by_gradient))
+    return slopes
+
+
+def _flash(c: Configuration) -> Any:
+    return lambda q, k, v: flash.flash_attention(q, k, v, causal=c.causal)
+
+
+def words_about_second_derivatives() -> str:
+    """Return what is said about them; a kernel runs before."""
+    q = torch.ones(1, 2, 3, 16, requires_grad=True)
+    output = flash.flash_attention(q, q, q)
+    try:
+        torch.autograd.grad(output.sum(), q, create_graph=True)
+    except RuntimeError as error:
+        return str(error)
+    return "no error"
+
+
+def shared_memory(kernel: str, d_k: int, dtype: torch.dtype, capability: int) -> int:
+    """Compile a kernel for a GPU, which need not be there; return the bytes it shares.
+
+    This is what the kernel needs of the fast memory that the threads of a block share.
+    """
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    queries, keys, num_warps, num_stages = flash.block_sizes(
+        kernel, d_k, dtype.itemsize
+    )
+    capitals = {
+        **{"GROUP": 2, "D_K": d_k, "QUERIES": queries, "KEYS": keys, "CAUSAL": True},
+        "PRECISION": "tf32x3",
+    }
+    types = {torch.bfloat16: "*bf16", torch.float16: "*fp16", torch.float32: "*fp32"}
+    known = {
+        **{"n": "i32", "m": "i32", "scale": "fp32"},
+        **{"log_sum_exp": "*fp32", "delta": "*fp32"},
+        **dict.fromkeys(capitals, "constexpr"),
+    }
+    function = getattr(flash.kernels(), kernel)
+    rows = (types[dtype], "i32", "i32", "i32")
+    signature = {name: known.get(name, rows) for name in function.arg_names}
+    by_16 = [
+        ["tt.divisibility", 16]
+    ]  # addresses and distances, as PyTorch's mostly are
+    attributes: dict[tuple[int, ...], Any] = {}
+    constants: dict[tuple[int, ...], Any] = {}
+    for i, name in enumerate(function.arg_names):
+        if name in capitals:
+            constants[(i,)] = capitals[name]
+        elif signature[name] == rows:
+            attributes |= {(i, part): by_16 for part in range(4)}
+        elif name != "scale":
+            attributes[(i,)] = by_16
+    compiled = triton.compile(
+        ASTSource(function, signature, constants, attributes),
+        target=GPUTarget("cuda", capability, 32),
+        options={
+            **{"num_warps": num_warps, "num_stages": num_stages},
+            "enable_fp_fusion": True,
+        },
+    )
+    return int(compiled.metadata.shared)
