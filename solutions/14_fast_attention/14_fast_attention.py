@@ -64,16 +64,21 @@ figures.lesson_map("14", sections=sections, alt=alt)
 # %% [markdown]
 # ### Exercise: flops
 #
-# TODO hints of flops
+# Count a layer's operations by kind; the fourth kind, a *window*, comes later in this lesson:
+# each position attends to k positions only.
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# A product of an (a, b) with a (b, c) matrix has 2 · a · b · c operations. Which products has
+# each kind, and how many of them? Which kinds have two?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k stands
+# where the keys' n stood, but never more than n. Recurrence: two products of a vector with a (d,
+# d) matrix, n times. Convolution: k such products, n times. Test the arguments first: `type(n) is
+# int` also refuses True and 2.0.
 #
 # </details>
 
@@ -115,16 +120,19 @@ assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 # %% [markdown]
 # ### Exercise: sequential_steps
 #
-# TODO hints of sequential_steps
+# How many steps of one layer must wait for each other, however many processors there are?
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# Give each position a processor of its own. Which of the four kinds lets all of them begin at
+# once? What does position 5 of a recurrence have to know first?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
+# the others, whatever n is. An unknown kind is an error, and so is an n that is no whole number
+# above 0.
 #
 # </details>
 
@@ -158,16 +166,19 @@ assert layers == 512
 # %% [markdown]
 # ### Exercise: path_length
 #
-# TODO hints of path_length
+# How many steps lie between the first position and the last? For n = 1 they are the same: 0.
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# How many positions back does one layer reach, for a kernel of 3? How many for a window of 4? And
+# how far is it from the first of n positions to the last: n, or one less?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
+# whole numbers, `-(-a // b)`; `math.ceil(a / b)` goes wrong for large ones. Attention needs one
+# layer, but none for n = 1.
 #
 # </details>
 
@@ -276,11 +287,9 @@ crossings = {}
 for d in (64, 256):
     pair = [timed(f"{kind}, d = {d}") for kind in ("attention", "recurrence")]
     crossings[d] = crossover(timed_lengths, *pair)
-    at_d = timed_lengths.index(d)
-    times = pair[1][at_d] / pair[0][at_d]
-    print(
-        f"d = {d}: from n = {crossings[d]:.0f} on; at n = d recurrence takes {times:.0f} times"
-    )
+    attends, recurs = (each[timed_lengths.index(d)] for each in pair)  # at n = d
+    print(f"d = {d}: from n = {crossings[d]:.0f} on; at n = d", end=" ")
+    print(f"recurrence takes {recurs / attends:.0f} times as long")
 assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
 
 # %% [markdown]
@@ -462,26 +471,20 @@ assert math.isclose(total, at_once)
 # %% [markdown]
 # ### Exercise: online_softmax
 #
-# A softmax needs the largest score of a row before it can sum anything. If the scores come block
-# by block, a larger one may still be ahead. So keep two numbers for each row, the largest score
-# and the sum of exponentials so far, and mend the sum whenever the maximum grows.
+# Keep two numbers for each row, and mend the sum whenever the maximum grows.
 #
 # <details><summary>Hint 1</summary>
 #
-# The scores so far were 1 and 3, and the sum is e^(1 − 3) + e^(3 − 3). Now 5 comes, and every
-# exponent should have a 5 where it has a 3. By which one number can you multiply the old sum,
+# The scores so far were 1 and 3, and 5 comes. By which one number can you multiply the old sum,
 # without looking at 1 and 3 again?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Begin with a maximum of −∞ and a sum of 0, one of each for every row, with `keepdims=True`
-# throughout. For each block: the new maximum is `np.maximum` of the old one and the block's; the
-# old sum is multiplied by e to the power of *old maximum − new maximum*, which is at most 1 (and
-# e to the power of −∞ is 0: the first block needs no care of its own); then the block's
-# exponentials, measured by the new maximum, are added. A slice that reaches beyond the end of a
-# row holds what is left. After the loop both numbers are final, and the weights are computed as
-# in every softmax.
+# Begin with −∞ and 0 for every row (`keepdims=True` throughout). For each block: the new maximum
+# is `np.maximum` of the old one and the block's; the old sum is multiplied by e^(old − new); the
+# block's exponentials, measured by the new maximum, are added. After the loop both numbers are
+# final, and weights are computed as in every softmax.
 #
 # </details>
 
@@ -534,27 +537,20 @@ figures.tiling(tiny, queries, keys, runs, alt=alt)
 # %% [markdown]
 # ### Exercise: tiled_attention
 #
-# The same idea for all of attention: take the keys and values one block at a time, and keep for
-# each query a maximum, a sum and an output so far. No matrix of all queries by all keys is ever
-# made, and the result is that of attention, not an approximation. A mask is cut into blocks like
-# the keys, and then a query may meet a block in which nothing is open to it.
+# Take keys and values one block at a time, with a maximum, a sum and an output so far for each
+# query. A mask is cut into blocks like the keys.
 #
 # <details><summary>Hint 1</summary>
 #
-# In `online_softmax` you multiplied the old sum by one factor when the maximum grew. Which of the
-# three numbers that you now keep for a query were made with the old maximum? And when, in the
-# loop or after it, is the sum complete?
+# Which of the three numbers were made with the old maximum? And when is the sum complete?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For each block: its scores (..., n, block), −∞ where `may_attend[..., start : start + block]` is
-# False; the new maximum; the factor from the old to the new one; the exponentials. The sum and
-# the output so far are both multiplied by the factor, then the sum gets the exponentials' sum and
-# the output gets `exponentials @ values of the block`. Divide once, after the loop. As long as a
-# query has met no open key, its maximum is −∞, and −∞ − (−∞) is NaN: subtract 0 in place of such
-# a maximum (`np.where`), and all its exponentials are 0. At the end a query with the sum 0 must
-# not be divided by it.
+# For each block: scores, −∞ where `may_attend[..., start : start + block]` is False; the new
+# maximum; the factor; the exponentials. Sum and output are multiplied by the factor, then get the
+# block's share. Divide once, at the end. As long as a query has met no open key, its maximum is
+# −∞: subtract 0 instead (`np.where`), and do not divide by a sum of 0.
 #
 # </details>
 
@@ -619,13 +615,12 @@ assert 0.97 < growth["blocks of keys"] < 1.03
 # remains:
 
 # %%
-print(
-    f"tiles: {peaks['tiles'][-1] / 2**20:.1f} MiB, {(peaks['plain'] / peaks['tiles'])[-1]:.0f} times less"
-)
+less = (peaks["plain"] / peaks["tiles"])[-1]
+print(f"tiles: {peaks['tiles'][-1] / 2**20:.1f} MiB, {less:.0f} times less")
 axes = {"xlabel": "length n", "ylabel": "MiB", "logarithmic": True}
 mebibytes = {name: peak / 2**20 for name, peak in peaks.items()}
 mebibytes["the table alone"] = 4 * np.array(measured_lengths) ** 2 / 2**20
-assert 200 < (peaks["plain"] / peaks["tiles"])[-1] < 250
+assert 200 < less < 250
 
 # %%
 alt = "Plain is the table's size and grows with n squared; the other two grow with n."
@@ -659,9 +654,8 @@ seconds = {
     name: np.median(memory.values(f"{name}, seconds"), axis=0)[-1] for name in ways
 }
 for name in ways[1:]:
-    print(
-        f"{name}: {seconds[name] / seconds['plain']:.1f} times the time of the plain way"
-    )
+    times = seconds[name] / seconds["plain"]
+    print(f"{name}: {times:.1f} times the time of the plain way")
 assert min(seconds["blocks of keys"], seconds["tiles"]) > 1.3 * seconds["plain"]
 
 # %% [markdown]
@@ -701,9 +695,8 @@ assert flash["billion operations"] > standard["billion operations"]
 
 # %%
 more = flash["billion operations"] / standard["billion operations"] - 1
-print(
-    f"{more:.0%} more operations, {40.3 / 4.4:.0f} times less moved, {41.7 / 7.3:.1f} times as fast"
-)
+print(f"{more:.0%} more operations, {40.3 / 4.4:.0f} times less moved,", end=" ")
+print(f"{41.7 / 7.3:.1f} times as fast")
 assert round(more, 2) == 0.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
 
 # %% [markdown]
@@ -882,16 +875,18 @@ assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 # %% [markdown]
 # ### Exercise: kv_cache_bytes
 #
-# TODO hints of kv_cache_bytes
+# Count the bytes of the keys and values of all layers.
 #
 # <details><summary>Hint 1</summary>
 #
-# TODO
+# What is stored for one token, in one layer, of one head: how many vectors, and of how many
+# numbers? Which heads have some, those of queries or those of keys?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# TODO
+# It is one product of all six arguments and one more number, since keys *and* values are kept.
+# Refuse what is no whole number above 0 before you multiply.
 #
 # </details>
 
@@ -929,14 +924,12 @@ caches = {}
 for name, (layers, heads, kv_heads, d_k) in published.items():
     own, all_heads = (kv_cache_bytes(2048, layers, h, d_k) for h in (kv_heads, heads))
     caches[name] = own
-    print(
-        f"{name:20} {own / 1e9:5.2f} GB for 2,048 tokens, multi-head {all_heads / 1e9:6.2f}"
-    )
+    print(f"{name:20} {own / 1e9:5.2f} GB, multi-head {all_heads / 1e9:5.2f} GB")
 assert round(caches["PaLM, 540 billion"] / caches["Llama 2, 7 billion"], 2) == 0.23
 assert round(caches["GPT-3, 175 billion"] / 1e9, 1) == 9.7
 
 # %% [markdown]
-# Numbers of two bytes, for one text. A server that writes sixty-four texts at once needs 64 times as
+# That is for 2,048 tokens of one text, in numbers of two bytes. A server that writes sixty-four texts at once needs 64 times as
 # much: for GPT-3, 618 GB, nearly twice its parameters (350 GB). The cache decides how many users share a GPU.
 
 # %%
@@ -985,21 +978,19 @@ figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
 # %% [markdown]
 # ### Exercise: sliding_window_mask
 #
-# With a window, a query attends to its own position and to the few just before it: `width` keys
-# at most, however long the sequence is. What was `causal_mask`'s triangle becomes a band.
+# What was `causal_mask`'s triangle becomes a band.
 #
 # <details><summary>Hint 1</summary>
 #
 # How far is key j behind query i, written with i and j? Between which two numbers does that
-# distance lie for the keys of a window of width 1, and for one of width 3?
+# distance lie in a window of width 1, and of width 3?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # A column of positions minus a row of positions, `np.arange(n)[:, np.newaxis] - np.arange(n)`,
-# holds all n × n distances. A key is open if its distance is neither negative (it comes later)
-# nor too large. Two comparisons, joined by `&`. The first rows need no care of their own: there
-# are no keys before key 0.
+# holds all n × n distances. A key is open if its distance is neither negative nor too large: two
+# comparisons, joined by `&`. The first rows need no care of their own.
 #
 # </details>
 
@@ -1150,9 +1141,8 @@ for width in (None, 64):
     )
     each = functional.cross_entropy(logits, text[1:], reduction="none")
     losses[width] = each[1024:].mean().item()
-    print(
-        f"window {width}: {losses[width]:.2f} nats per token, {each[:64].mean():.2f} at first"
-    )
+    print(f"window {width}: {losses[width]:.2f} nats per token,", end=" ")
+    print(f"{each[:64].mean():.2f} for the first 64")
 assert losses[64] < losses[None] - 0.4
 
 # %% [markdown]
@@ -1184,8 +1174,8 @@ assert full == 32 * window and layers == 33
 # %% [markdown]
 # ## In three lines
 #
-# - Operations are one cost, steps that wait and numbers that are moved are others; which one counts has to
-#   be measured: at n = d = 64 a recurrence takes eight times as long as attention.
+# - Operations are one cost, steps that wait and numbers that are moved are others. Which one counts
+#   has to be measured.
 # - Attention needs no table: a running maximum, a sum and an output are enough, exactly. That is
 #   FlashAttention, with more operations and far less memory traffic.
 # - While a model writes, the cache is what counts: grouped queries and windows make it small.
