@@ -66,7 +66,7 @@ def attention_by_hand(student, rng):
 
 
 @exercise.case(
-    "A kernel of 3 takes 4 layers for 9 positions, and 5 layers for 10", weight=2
+    "A kernel of 3 takes 4 layers for 9 positions, and 5 layers for 10", weight=3
 )
 def convolution_by_hand(student, rng):
     # 9 reads 7, 8, 9; through those 5 … 9; then 3 … 9; then 1 … 9.
@@ -75,7 +75,7 @@ def convolution_by_hand(student, rng):
     student.agrees("convolution", *drawn(rng))
 
 
-@exercise.case("A window of 5 takes 2 layers for 9 positions, and 3 for 10", weight=2)
+@exercise.case("A window of 5 takes 2 layers for 9 positions, and 3 for 10", weight=3)
 def window_by_hand(student, rng):
     # 9 attends to 5 … 9, and through those to 1 … 9.
     student.expect(student("window", 9, 5), 2)
