@@ -294,8 +294,8 @@ assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
 # %% [markdown]
 # The same operations, and far from the same time: at n = d = 64 the recurrence takes eight times as long.
 # Its 64 steps are small products that wait for each other, and each has to be started anew. With d = 256
-# the products are larger, and the crossing is nearer to n = d. On a GPU, which wants thousands of
-# things to do at once, the gap is wider.
+# the products are larger, and the crossing is nearer to n = d. (A GPU wants thousands of
+# things to do at once. There the gap should be wider; it was not measured here.)
 
 # %%
 series = {kind: timed(f"{kind}, d = 64") for kind in ("attention", "recurrence")}
@@ -427,9 +427,9 @@ print(f"{whole:.0f} milliseconds, {whole / sum(parts.values()):.1f} times its pa
 assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
 
 # %% [markdown]
-# More than half of the time goes into fresh memory. That is what grows faster than n²: from some n on, the
-# table no longer fits into the fast memory near the processor. The operations are not the problem. **The
-# table is.**
+# More than half of the time goes into fresh memory. That is the likely reason for an exponent above 2: a table
+# that is too large for the fast memory near the processor goes to the slow one, and one that is larger still is
+# asked of the operating system anew each time. The operations are not the problem. **The table is.**
 
 # %% [markdown]
 # ## A softmax in pieces
@@ -737,8 +737,8 @@ print(dedent(kernels[start:end]))
 
 # %% [markdown]
 # Triton compiles kernels for a GPU. It also has an interpreter, which runs them on any processor, very
-# slowly. That is enough to compare it with yours, if Triton is here (`pip install triton`, on Linux, 286
-# MB; nothing in the course needs it):
+# slowly. That is enough to compare it with yours, if Triton is here. (On Linux, with pip's
+# `attention-course[kernel]`, 286 MB. Nothing in the course needs it.)
 
 # %% tags=["nbval-ignore-output"]
 import os
@@ -751,7 +751,7 @@ try:
     kernel_output = flash_attention(*map(torch.tensor, (q, k, v)), causal=False)
     gap = np.abs(kernel_output.numpy() - tiled_attention(q, k, v, 16)).max()
     print("The kernel gives the same as yours:", bool(gap < 1e-5))
-except ImportError as fault:
+except (ImportError, RuntimeError) as fault:
     print(fault)
 
 # %% [markdown]
@@ -759,7 +759,7 @@ except ImportError as fault:
 # one can measure it, beside PyTorch's own, with
 #
 # ```
-# python -m tests.benchmarks.flash
+# python -m tests.benchmarks flash
 # ```
 
 # %% [markdown]
@@ -849,7 +849,7 @@ assert 0.55 < shares["flash"] < 0.7 and 0.97 < shares["math"] < 1.05
 
 # %% [markdown]
 # And `nn.MultiheadAttention` has an option `need_weights`, True by default: it returns the weights besides
-# the output. Most code throws them away.
+# the output. Often they are thrown away.
 #
 # **Predict:** what does it cost to ask for them?
 #
@@ -964,9 +964,9 @@ axes = {"xlabel": "tokens in the cache", "ylabel": "milliseconds", "logarithmic"
 figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
 
 # %% [markdown]
-# Writing a token is a product with b = 1: it waits for memory, and time follows the bytes of the cache. Up
-# to some hundred tokens, the parameters are what is read, and the length hardly counts.
-# That is why multi-query attention is fast, though it computes as many scores (lesson 12).
+# Writing a token is a product with b = 1: it waits for memory, and the cache has to be read. Up to some hundred
+# tokens the parameters are more than the cache, and the length hardly counts. With fewer heads of keys
+# and values there is less to read, though as many scores are computed (lesson 12).
 
 # %% [markdown]
 # ## A window
@@ -1033,8 +1033,9 @@ assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
 
 # %% [markdown]
 # That something *can* travel so far does not mean that it does. A reach is what a path allows, and whether
-# a model learns to use 32 layers for it has to be measured. Longformer (Beltagy et al. 2020) therefore gives
-# some tokens the whole sequence, and others alternate: a layer with a window, a layer without.
+# a model learns to use 32 layers for it has to be measured. Longformer (Beltagy et al. 2020) gives
+# some tokens the whole sequence; in GPT-3, layers with a window and without take turns (Brown et al. 2020,
+# section 2.1).
 
 # %% [markdown]
 # ## What is not here
