@@ -60,6 +60,9 @@ def growing_and_falling(student, rng):
     student.agrees(steps, 2)
     student.agrees(-steps, 3)
     student.agrees(np.concatenate([steps, -steps]), 5)
+    # Far enough for exponentials that nothing is subtracted from to be inf, or 0.
+    student.agrees(100.0 * steps, 2)
+    student.agrees(-100.0 * steps - 800.0, 3)
 
 
 @exercise.case("A batch, a square table and a vector are answered row by row", weight=2)
@@ -70,7 +73,7 @@ def leading_axes(student, rng):
     student.agrees(rng.normal(size=7), 4)
 
 
-@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights")
+@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights", weight=2)
 def scores_of_any_size(student, rng):
     e = math.e
     # The largest score is in the first block, in the second, in the last; a row is far
@@ -128,6 +131,7 @@ def drawn_sizes(student, rng):
     for block in rng.permutation(6)[:3] + 2:
         rows, m = rng.integers(2, 6), rng.integers(8, 14)
         student.agrees(20.0 * rng.normal(size=(rows, m)), int(block))
+        student.agrees(600.0 * rng.normal(size=(rows, m)), int(block))
 
 
 @exercise.variants

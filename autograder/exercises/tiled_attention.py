@@ -98,6 +98,9 @@ def growing_and_falling(student, rng):
     student.agrees(q, k, v, 2)
     student.agrees(-q, k, v, 3)
     student.agrees(np.concatenate([q, -q]), k, v, 2)
+    # Far enough for exponentials that nothing is subtracted from to be inf, or 0.
+    q = 100.0 * q + 800.0
+    student.agrees(np.concatenate([q, -q]), k, v, 3)
 
 
 @exercise.case("A batch of sequences is answered sequence by sequence", weight=2)
@@ -136,7 +139,7 @@ def queries_without_keys(student, rng):
     student.agrees(q, k, v, 9, may_attend)
 
 
-@exercise.case("Scores as far from 0 as 10000 and −10000 give finite means")
+@exercise.case("Scores as far from 0 as 10000 and −10000 give finite means", weight=2)
 def scores_of_any_size(student, rng):
     # The largest score comes first, in the middle or last; a query is far from all.
     scores = np.array(
@@ -219,6 +222,7 @@ def sliding_window(student, rng):
     for block, width in ((2, 3), (4, 2), (1, 4)):
         q, k, v = drawn(rng, 2, n=9, m=9)
         student.agrees(q, k, v, block, (back >= 0) & (back < width))
+        student.agrees(500.0 * q, k, v, block, (back >= 0) & (back < width))
 
 
 @exercise.case(
