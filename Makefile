@@ -58,8 +58,8 @@ mutants-if-possible: ready
 	@$(MAKE) --no-print-directory --silent $(COSMIC_RAY) \
 	  || echo "cosmic-ray cannot be installed: the test of the mutants is left out."
 
-# What runs flash_attention's kernels, also without a GPU. Where PyTorch is built for one,
-# Triton came with it.
+# What runs flash_attention's kernels without a GPU. A PyTorch that is built for GPUs has
+# brought a Triton of its own, which may be another version.
 triton: ready $(TRITON)
 	@echo "Ready: Triton in $(dir $(TRITON))"
 
@@ -70,7 +70,7 @@ $(TRITON): tests/nn/requirements-triton.txt
 
 # Without a network, or on another system than Linux, the kernels' tests are left out.
 triton-if-possible: ready
-	@$(PY) -c "import triton" 2>/dev/null \
+	@$(PY) -m pip freeze --quiet | grep -xFf tests/nn/requirements-triton.txt >/dev/null \
 	  || $(MAKE) --no-print-directory --silent $(TRITON) \
 	  || echo "Triton cannot be installed: the tests of its kernels are left out."
 

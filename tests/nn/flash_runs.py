@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,25 @@ from course_lib.masks import causal_mask
 from course_lib.nn import flash
 from course_lib.nn.modern_block import grouped_query_attention
 
-TRITON = Course.here().root / "build" / "triton"  # where `make triton` puts it
-is_installed = (
-    importlib.util.find_spec("triton") is not None or (TRITON / "triton").is_dir()
-)
+# Which Triton: the interpreters of 3.4 and 3.6 fail with today's NumPy. A PyTorch for
+# GPUs brings a version of its own, so `make triton` puts the pinned one beside it.
+PINNED = Path(__file__).with_name("requirements-triton.txt").read_text().split()[-1]
+FOLDER = Course.here().root / "build" / "triton"
+
+
+def is_in_environment() -> bool:
+    """Decide whether the environment has Triton in the version that is pinned."""
+    try:
+        return f"triton=={metadata.version('triton')}" == PINNED
+    except metadata.PackageNotFoundError:
+        return False
+
+
+def is_installed() -> bool:
+    """Decide whether the tests have that version, from wherever."""
+    return is_in_environment() or (FOLDER / "triton").is_dir()
+
+
 RESULTS = ("output", "dq", "dk", "dv")
 
 
@@ -46,7 +62,8 @@ def process_with_triton(*, interpreted: bool) -> Iterator[ProcessPoolExecutor]:
 def _prepare(interpreted: bool) -> None:
     torch.set_num_threads(1)
     os.environ["TRITON_INTERPRET"] = "1" if interpreted else "0"
-    sys.path.append(str(TRITON))  # behind what is installed with the course
+    if not is_in_environment():
+        sys.path.insert(0, str(FOLDER))
 
 
 @dataclass(frozen=True)
@@ -194,7 +211,7 @@ def differences(c: Configuration, device: str = "cpu") -> dict[str, float]:
 
 @contextmanager
 def _blocks(sizes: tuple[int, int] | None) -> Iterator[None]:
-    """Have the kernels use blocks of these sizes."""
+    """Let the kernels use blocks of these sizes."""
     original = flash.block_sizes
     if sizes is not None:
         flash.block_sizes = lambda *_: flash.Sizes(*sizes, 4, 1)

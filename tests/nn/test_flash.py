@@ -4,7 +4,6 @@ Without a GPU the kernels run in Triton's interpreter (``tests.nn.flash_runs``):
 tries every line of them, in small blocks, but neither compiling nor speed.
 """
 
-import importlib.util
 import math
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from tests.nn.flash_runs import (
     differences,
     differences_of_changed,
     drawn,
+    is_in_environment,
     is_installed,
     numerical_gradients,
     process_with_triton,
@@ -30,18 +30,17 @@ from tests.nn.flash_runs import (
 
 FEW, MANY = 9, 200
 HALF, BRAIN, SINGLE = torch.float16, torch.bfloat16, torch.float32
-# About three times what the largest of 200 configurations differs by: see the docstring
-# of ``differences`` for what that is.
-CLOSE = {SINGLE: 1e-5, HALF: 3e-3, BRAIN: 4e-2}
+# Some times the largest differences of 200 configurations, 2e-6, 1.2e-3 and 2e-2: a
+# GPU's float32 has other sums. ``differences`` says what they are shares of.
+CLOSE = {SINGLE: 1e-5, HALF: 3e-3, BRAIN: 5e-2}
 
 
 def needs_triton(test):
     """Skip a test without Triton; leave it to ``make test-all`` if that installs it."""
     skip = pytest.mark.skipif(
-        not is_installed, reason="Triton is not installed: `make triton` does that"
+        not is_installed(), reason="Triton is not installed: `make triton` does that"
     )
-    in_environment = importlib.util.find_spec("triton") is not None
-    return skip(test if in_environment else pytest.mark.thorough(test))
+    return skip(test if is_in_environment() else pytest.mark.thorough(test))
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +112,11 @@ def test_flash_matches_float64_in_its_own_blocks(interpreter, dtype, d_k):
 @pytest.mark.parametrize("causal", [False, True])
 def test_extreme_logits_stay_finite(interpreter, causal):
     extreme = Configuration(n=40, m=40, causal=causal, scale=1e4, blocks=(16, 16))
-    found = interpreter.submit(differences, extreme).result()
+    shares = interpreter.submit(differences, extreme).result()
     # Logits of 1e4 are known to 1e-3 in float32, and so are weights; dk is a sum of
     # numbers as large as q, 1e4.
-    assert found["output"] < 1e-3
-    assert all(map(math.isfinite, found.values()))
+    assert shares["output"] < 1e-3
+    assert all(map(math.isfinite, shares.values()))
 
 
 @needs_triton
@@ -386,7 +385,10 @@ on_a_gpu = pytest.mark.skipif(
 
 @pytest.mark.gpu
 @on_a_gpu
-@pytest.mark.parametrize("d_k", [16, 32, 64, 128, 256])
+@pytest.mark.parametrize(
+    "d_k",
+    [64, *(pytest.param(d, marks=pytest.mark.thorough) for d in (16, 32, 128, 256))],
+)
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("dtype", flash.DTYPES)
 def test_flash_matches_float64_on_a_gpu(dtype, causal, d_k):
