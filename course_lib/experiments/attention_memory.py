@@ -1,11 +1,17 @@
 """What attention holds in memory at once, plain and by tiles, in NumPy (lesson 14)."""
 
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 
-from course_lib.lessons.measuring import numpy_peak, processor_seconds
+from course_lib.lessons.measuring import numpy_peak
 from course_lib.tiling import tiled_attention
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -16,10 +22,19 @@ D_K = 64
 def full(seed: int, lengths: tuple[int, ...] = LENGTHS) -> dict[str, Any]:
     """Measure three ways over n queries and n keys, from inputs in float32.
 
+    It is done in a process of its own, whose NumPy has one thread.
+
     Returns "lengths", "block" and "d_k"; for each way, "plain", "blocks of keys" and
     "tiles", the bytes held at most, the output among them, the inputs not; and
-    "plain, seconds" and so on.
+    "plain, seconds" and so on, of the processor.
     """
+    with _environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1"):
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            return pool.submit(measure, seed, lengths).result()
+
+
+def measure(seed: int, lengths: tuple[int, ...]) -> dict[str, Any]:
+    """Return what ``full`` returns, with as many threads as this process has."""
     ways = {"plain": plain_attention, "blocks of keys": in_blocks, "tiles": in_tiles}
     results: dict[str, Any] = {"lengths": [*lengths], "block": BLOCK, "d_k": D_K}
     rng = np.random.default_rng(seed)
@@ -27,10 +42,24 @@ def full(seed: int, lengths: tuple[int, ...] = LENGTHS) -> dict[str, Any]:
         q, k, v = rng.normal(size=(3, n, D_K)).astype(np.float32)
         for name, attend in ways.items():
             call = partial(attend, q, k, v)
-            peak, seconds = numpy_peak(call), processor_seconds(call, n_repeats=1)
-            results.setdefault(name, []).append(peak)
+            start = time.process_time()
+            call()
+            seconds = time.process_time() - start
+            results.setdefault(name, []).append(numpy_peak(call))
             results.setdefault(f"{name}, seconds", []).append(round(seconds, 5))
     return results
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    """Set variables that a new process reads when it starts."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def plain_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
