@@ -475,7 +475,7 @@ assert math.isclose(total, at_once)
 # <details><summary>Hint 1</summary>
 #
 # The scores so far were 1 and 3, and 5 comes. By which one number can you multiply the old sum,
-# without looking at 1 and 3 again?
+# without 1 and 3?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -864,7 +864,7 @@ print(f"with weights: {times[0]:.1f} times the time, {times[1]:.0f} times the me
 assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 
 # %% [markdown]
-# Who wants weights gets the table. So set `need_weights=False` wherever you do not look at them.
+# Who wants weights gets the table. So set `need_weights=False` wherever you do not need them.
 
 # %% [markdown]
 # ## The cache
@@ -1131,7 +1131,7 @@ assert held["table"] > 8 * held["tiles"]
 # **Predict:** where is its loss lower?
 #
 # - [ ] With everything before: more context cannot hurt
-# - [ ] The same: two layers do not look far
+# - [ ] The same: two layers do not reach far
 # - [x] With the window
 
 # %% tags=["nbval-ignore-output"]

@@ -75,22 +75,22 @@ def test_keys_go_through_tiles_and_queries(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         page.get_by_label("tile", exact=True).focus()
         page.keyboard.press("ArrowRight")
-        said = page.locator(".said")
-        assert said.inner_text() == (
+        line = page.locator(".said")
+        assert line.inner_text() == (
             "4 of 15 scores are there: q1 to <b>q2, k2 to k3. q1: the maximum grows "
             "from 1.00 to 3.00. The sum and the output so far shrink by e to the power "
             "of 1.00 − 3.00 = 0.135. Output ÷ sum: 4.06, 5.06."
         )
         page.get_by_role("button", name="q1").focus()
         page.keyboard.press("ArrowDown")
-        assert "<b>q2: the maximum stays 0.50, nothing is" in said.inner_text()
+        assert "<b>q2: the maximum stays 0.50, nothing is" in line.inner_text()
         page.keyboard.press("End")
-        assert said.inner_text().endswith("שלום: nothing is known yet.")
+        assert line.inner_text().endswith("שלום: nothing is known yet.")
         page.get_by_label("tile", exact=True).focus()
         page.keyboard.press("End")
-        assert "שלום: the maximum stays 1.00" in said.inner_text()
+        assert "שלום: the maximum stays 1.00" in line.inner_text()
         page.get_by_role("button", name="q1").focus()
-        assert "q1 is done. Output ÷ sum: " in said.inner_text()
+        assert "q1 is done. Output ÷ sum: " in line.inner_text()
 
 
 def test_steps_end_in_attention():
