@@ -467,14 +467,14 @@ exercise.option(
 )
 exercise.option(
     "with_projections",
-    "Your attention has 8 n d² operations more: those of four projections.",
+    "Your attention has 8 n d² operations more, such as those of four projections.",
     "Which products does the docstring count?",
     why="A layer of nn.MultiheadAttention has w_q, w_k, w_v and w_o.",
     attention="projections",
 )
 exercise.option(
     "with_three_projections",
-    "Your attention has 6 n d² operations more: those of three projections.",
+    "Your attention has 6 n d² operations more, such as those of three projections.",
     "Which products does the docstring count?",
     why="q, k and v are made from x, and that is counted.",
     attention="projections of q, k and v",

@@ -126,7 +126,7 @@ def test_flops_match_pytorch(kind, n, d, k):
 
 
 @pytest.mark.parametrize("n_heads", [1, 3])
-def test_flops_of_attention_are_those_of_all_heads_without_projections(n_heads):
+def test_flops_of_attention_are_those_of_all_heads(n_heads):
     parts = matmul_flops(12, n_heads, 7)
     assert flops("attention", 7, 12) == parts["scores"] + parts["mixing"]
 
@@ -152,7 +152,7 @@ def test_path_length_matches_a_walk_from_layer_to_layer(kind):
 
 
 @pytest.mark.parametrize(("n", "k"), [(9, 3), (10, 3), (11, 6), (12, 6), (7, 2)])
-def test_path_length_is_the_depth_from_which_gradients_reach_the_first(n, k):
+def test_path_length_is_how_deep_gradients_have_to_go(n, k):
     x = torch.ones(1, 1, n, dtype=torch.float64, requires_grad=True)
     kernel = torch.ones(1, 1, k, dtype=torch.float64)
     layers, y = 0, x
